@@ -1,0 +1,1 @@
+"""Explore everything the Triton compiler does to a kernel."""

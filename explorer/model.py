@@ -1,0 +1,271 @@
+"""The types that cross every border: frozen dataclasses over the standard library, nothing else.
+
+In: what a user asks for (`Request`). Out of the sandbox: one `Event` after another, each one JSON
+object on a line of its own. Both sides of the wall import this module, so it must stay free of any
+dependency; the web side checks every field on arrival (`explorer.sandbox.protocol`).
+
+Conventions: lines and columns are counted from 1; durations are milliseconds; sizes are bytes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+LineNumber = int
+Scalar = str | int | float | bool | None
+
+#: What the compiler assumes about an argument beyond its type.
+Specialization = Literal["", "divisible by 16", "equal to 1", "constexpr"]
+Severity = Literal["error", "warning", "remark", "note"]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a kernel, as the just-in-time compiler would see it.
+
+    `type` is Triton's own signature type: "*fp16", "i32", "fp32", "constexpr", "tensordesc<fp16[64, 64]>".
+    `value` is the value of a constexpr or of a known scalar; what JSON cannot carry is its `repr`.
+    `shape` and `strides` (in elements) are known for tensors of a launch only.
+    """
+
+    name: str
+    type: str
+    value: Scalar = None
+    specialization: Specialization = ""
+    shape: tuple[int, ...] | None = None
+    strides: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything that decides the answer; its hash is the address of the result.
+
+    Exactly one way to say what to compile: `launch` (an index into the launches found by running the
+    source), or `arguments` (a tuple of `Argument`, or a signature string such as "*fp16:16, i32, 128").
+    With neither, the only launch of the kernel is taken, or the first.
+    `config` is an index into the autotune configurations of the kernel.
+    `options` overrides compiler options: num_warps, num_stages, num_ctas, maxnreg, …
+    """
+
+    source: str
+    target: str
+    triton: str
+    kernel: str | None = None
+    launch: int | None = None
+    arguments: tuple[Argument, ...] | str | None = None
+    config: int | None = None
+    options: dict[str, Scalar] = field(default_factory=dict)
+    task: Literal["compile", "inspect"] = "compile"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a kernel's signature, with a guess for a form that has no launch to go by."""
+
+    name: str
+    annotation: str
+    is_constexpr: bool
+    default: Scalar
+    has_default: bool
+    guess: Argument
+
+
+@dataclass(frozen=True)
+class Config:
+    """One autotune configuration: the constexpr arguments it sets, and the compiler options."""
+
+    index: int
+    arguments: dict[str, Scalar]
+    options: dict[str, Scalar]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A `@triton.jit` or `@gluon.jit` function of the source that is not only called by others."""
+
+    name: str
+    line: LineNumber
+    language: Literal["triton", "gluon"]
+    parameters: tuple[Parameter, ...]
+    configs: tuple[Config, ...] = ()
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch that running the source has made, with the specialisation it leads to.
+
+    `config` is the index of the autotune configuration that is compiled when none is asked for.
+    """
+
+    index: int
+    kernel: str
+    line: LineNumber
+    grid: tuple[int, ...] | None
+    arguments: tuple[Argument, ...]
+    options: dict[str, Scalar]
+    config: int | None = None
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A place in a source. `file` is "" for the user's own source."""
+
+    file: str
+    line: LineNumber
+    column: int = 0
+    function: str = ""
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where a line of a stage comes from: the innermost frame first, then its callers."""
+
+    frames: tuple[Frame, ...]
+
+
+# --- events -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What the source holds: its kernels, and the launches that running it has made."""
+
+    kind: ClassVar[str] = "inspection"
+    kernels: tuple[Kernel, ...]
+    launches: tuple[Launch, ...]
+
+
+@dataclass(frozen=True)
+class Specialized:
+    """What is being compiled, once it is decided."""
+
+    kind: ClassVar[str] = "specialized"
+    kernel: str
+    line: LineNumber
+    language: Literal["triton", "gluon"]
+    arguments: tuple[Argument, ...]
+    options: dict[str, Scalar]
+    signature: str
+    launch: int | None = None
+    launch_line: LineNumber | None = None
+    config: int | None = None
+    grid: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of the lowering, whole.
+
+    `text` is what the page shows; `raw` is what the tool printed, where that differs (None: the same).
+    `line_locations[i]` are indices into `locations` for line i+1 of `text`; the first is the line's own
+    location, further ones are those it was fused with.
+    """
+
+    kind: ClassVar[str] = "stage"
+    name: str
+    title: str
+    language: str
+    milliseconds: float
+    text: str
+    raw: str | None = None
+    locations: tuple[Location, ...] = ()
+    line_locations: tuple[tuple[int, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One compiler pass. `text` is the module after it, without locations; None: it changed nothing.
+
+    `stage` is the stage that the pass helps to produce, `name` the pass as the backend calls it
+    ("ttgpuir.coalesce"), `options` its arguments in order.
+    """
+
+    kind: ClassVar[str] = "pass"
+    index: int
+    stage: str
+    name: str
+    title: str
+    options: tuple[Scalar, ...]
+    milliseconds: float
+    changed: bool
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What the binary needs, as the assembler and the binary's own metadata say. None: not said."""
+
+    kind: ClassVar[str] = "resources"
+    registers: int | None = None
+    scalar_registers: int | None = None
+    spill_stores_bytes: int | None = None
+    spill_loads_bytes: int | None = None
+    stack_bytes: int | None = None
+    shared_bytes: int | None = None
+    tensor_memory_columns: int | None = None
+    global_scratch_bytes: int | None = None
+    constant_bytes: int | None = None
+    barriers: int | None = None
+    warps: int | None = None
+    threads: int | None = None
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """A message for the user. `line` is in the user's source (0: no line); `hint` says what to do."""
+
+    kind: ClassVar[str] = "diagnostic"
+    severity: Severity
+    message: str
+    stage: str = ""
+    line: LineNumber = 0
+    column: int = 0
+    end_line: LineNumber = 0
+    end_column: int = 0
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Log:
+    """Output of a tool or of the user's own code. `source` names it: "stdout", "ptxas", …"""
+
+    kind: ClassVar[str] = "log"
+    source: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Done:
+    """The last event of every job."""
+
+    kind: ClassVar[str] = "done"
+    status: Literal["complete", "failed"]
+    milliseconds: float
+
+
+Event = Inspection | Specialized | Stage | Pass | Resources | Diagnostic | Log | Done
+EVENT_TYPES: dict[str, type[Event]] = {
+    event_type.kind: event_type
+    for event_type in (Inspection, Specialized, Stage, Pass, Resources, Diagnostic, Log, Done)
+}
+
+
+def to_plain(value: Any) -> Any:
+    """Turn dataclasses into dicts, all the way down, without copying what is plain already."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, tuple | list):
+        return [to_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: to_plain(item) for key, item in value.items()}
+    return value
+
+
+def encode_event(event: Event) -> bytes:
+    """One line of JSON with the event's kind under "event". Lone surrogates become "?"."""
+    plain = {"event": event.kind, **to_plain(event)}
+    text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.encode("utf-8", errors="replace") + b"\n"
