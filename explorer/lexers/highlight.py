@@ -1,0 +1,74 @@
+"""Turn the text of a stage into coloured lines: for the page (short classes) and for a terminal (ANSI)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pygments import format as format_tokens
+from pygments.formatters import Terminal256Formatter
+from pygments.token import STANDARD_TYPES
+
+from explorer.lexers.line_lexer import TokenType
+from explorer.lexers.registry import lexer_for
+
+#: Pygments' short class ("nf", "kt", …; "" for plain text) and the characters it covers.
+Span = tuple[str, str]
+
+
+def highlight_lines(text_or_lines: str | Sequence[str], language: str) -> list[list[Span]]:
+    """Colour whole lines: one list of spans a line, neighbours of one class merged.
+
+    A line ends at "\\n" only, and a last "\\n" starts no further line. The spans of a line, joined, are the line.
+    Any run of lines may be asked for alone, except of Python, whose strings may span lines: that one wants
+    the whole text.
+    """
+    if isinstance(text_or_lines, str):
+        text, count = text_or_lines, count_lines(text_or_lines)
+    else:
+        text, count = "\n".join(text_or_lines), len(text_or_lines)
+    lines: list[list[Span]] = [[]]
+    for short_class, run in _runs(text, language):
+        first, *rest = run.split("\n")
+        if first:
+            lines[-1].append((short_class, first))
+        lines.extend([(short_class, part)] if part else [] for part in rest)
+    return lines[:count]
+
+
+def highlight_ansi(text: str, language: str) -> str:
+    """Colour a text for a terminal with 256 colours."""
+    tokens = ((token, value) for _, token, value in lexer_for(language).get_tokens_unprocessed(text))
+    return str(format_tokens(tokens, Terminal256Formatter(style="monokai")))
+
+
+def count_lines(text: str) -> int:
+    """Count lines as `highlight_lines` does."""
+    return text.count("\n") + (not text.endswith("\n") and text != "")
+
+
+class _ShortClasses(dict[TokenType, str]):
+    """The class of a token type, or of the nearest type above it that has one."""
+
+    def __missing__(self, token: TokenType) -> str:
+        ancestors = reversed(token.split())
+        known = next(STANDARD_TYPES[ancestor] for ancestor in ancestors if ancestor in STANDARD_TYPES)
+        # White space is plain text: a class of its own would only split what could be one span.
+        self[token] = "" if known == "w" else known
+        return self[token]
+
+
+_SHORT_CLASSES = _ShortClasses()
+
+
+def _runs(text: str, language: str) -> Iterator[Span]:
+    """Join neighbouring tokens of one class. Pieces are joined once: hostile text is one long run."""
+    current, pieces = "", list[str]()
+    for _, token, value in lexer_for(language).get_tokens_unprocessed(text):
+        short_class = _SHORT_CLASSES[token]
+        if short_class != current:
+            if pieces:
+                yield current, "".join(pieces)
+            current, pieces = short_class, []
+        pieces.append(value)
+    if pieces:
+        yield current, "".join(pieces)

@@ -1,0 +1,28 @@
+"""The readable tree of a Python AST: a node a line (`BinOp  # 12:4`), its fields indented under it (`left:`)."""
+
+from __future__ import annotations
+
+from pygments.token import Comment, Keyword, Name, Number, Punctuation, String
+
+from explorer.lexers.line_lexer import SPACE, STRING, LineLexer, Vocabulary
+
+_WORDS = Vocabulary(Name, {Keyword.Constant: "None True False Ellipsis"})
+
+
+class PythonAstLexer(LineLexer):
+    name = "Python AST"
+    url = "https://docs.python.org/3/library/ast.html"
+    aliases = ("python-ast",)
+
+    rules = (
+        (r"#[^\n]*+", Comment.Single),
+        (rf"[bfru]?{STRING}", String),
+        (r"[bfru]?'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'?+", String),
+        (rf"[A-Za-z_]\w*+(?={SPACE}[:=])", Name.Attribute),
+        (r"\d++:\d++(?:-\d++:\d++)?+", Comment.Single),
+        (r"\b(?:None|True|False|Ellipsis)\b", Keyword.Constant),
+        (r"[A-Z]\w*+", Name.Class),
+        (r"-?(?:0x[0-9a-fA-F]++|\d++(?:\.\d*+)?+(?:e[-+]?\d++)?+j?)\b", Number),
+        (r"\w++", _WORDS),
+        (r"[][(){}<>,=:.*+|/%@&^~-]", Punctuation),
+    )
