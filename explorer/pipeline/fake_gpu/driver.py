@@ -1,0 +1,103 @@
+"""A Triton driver without a GPU: it answers every question as the target's GPU would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from triton.backends import backends
+from triton.backends.compiler import GPUTarget
+from triton.backends.driver import DriverBase
+
+from explorer.pipeline.fake_gpu.devices import Device, device_for
+
+
+class FakeUtilities:
+    """What user code reaches through `driver.active.utils`."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+
+    def get_device_properties(self, _device: int = 0) -> dict[str, int]:
+        device = self._device
+        return {
+            "max_shared_mem": device.shared_bytes,
+            "max_num_regs": device.registers_per_multiprocessor,
+            "multiprocessor_count": device.multiprocessors,
+            "warpSize": device.warp_size,
+            "sm_clock_rate": device.clock_khz,
+            "mem_clock_rate": device.memory_clock_khz,
+            "mem_bus_width": device.memory_bus_bits,
+            "max_threads_per_sm": device.threads_per_multiprocessor,
+            "cooperativeLaunch": 1,
+        }
+
+    def get_device_capability(self, _device: int = 0) -> tuple[int, int]:
+        return self._device.capability
+
+    def set_printf_fifo_size(self, _size: int) -> None:
+        """Accept a size: nothing will ever be printed from the device."""
+
+    def unload_module(self, _module: object) -> None:
+        """Accept a module: nothing was ever loaded."""
+
+    def cuOccupancyMaxActiveClusters(self, *_arguments: object) -> int:  # noqa: N802
+        return self._device.multiprocessors
+
+
+class FakeDriver(DriverBase):  # type: ignore[misc]
+    """The active driver while the user's code runs and while its kernels compile."""
+
+    def __init__(self, target: GPUTarget) -> None:
+        self._target = target
+        self._device = device_for(target)
+        self.utils = FakeUtilities(self._device)
+
+    @classmethod
+    def is_active(cls) -> bool:
+        return True
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        cpp_type: str = backends[_backend_name(self._target)].driver.map_python_to_cpp_type(self, ty)
+        return cpp_type
+
+    def get_current_target(self) -> GPUTarget:
+        return self._target
+
+    def get_current_device(self) -> int:
+        return 0
+
+    def set_current_device(self, device: int) -> None:
+        """Accept a device: there is one."""
+
+    def get_current_stream(self, _device: int | None = None) -> int:
+        return 0
+
+    def get_device_capability(self, _device: int | None = None) -> tuple[int, int]:
+        return self._device.capability
+
+    def get_active_torch_device(self) -> torch.device:
+        return torch.device("cuda", 0)
+
+    def get_device_interface(self) -> Any:
+        return torch.cuda
+
+    def get_benchmarker(self) -> Callable[..., Any]:
+        import triton.testing
+
+        benchmarker: Callable[..., Any] = triton.testing.do_bench
+        return benchmarker
+
+    def get_empty_cache_for_benchmark(self) -> torch.Tensor:
+        return torch.empty(0, dtype=torch.int32, device="cuda")
+
+    def clear_cache(self, cache: torch.Tensor) -> None:
+        """Leave the cache alone: nothing is measured."""
+
+    def assemble_tensormap_to_arg(self, _information: object, arguments: Any) -> Any:
+        return arguments
+
+
+def _backend_name(target: GPUTarget) -> str:
+    return next(name for name, backend in backends.items() if backend.compiler.supports_target(target))

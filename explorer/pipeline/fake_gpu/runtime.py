@@ -1,0 +1,244 @@
+"""Records what the user's code launches, in place of compiling and launching it.
+
+Triton's own binder and specialisation run unchanged; `JITFunction._do_compile` is where the result is
+taken. Source: triton/runtime/jit.py and autotuner.py, 3.6.0 and 3.9.0.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+from triton.compiler.compiler import ASTSource
+from triton.runtime.autotuner import Autotuner, Heuristics
+from triton.runtime.jit import JITFunction
+
+from explorer.pipeline.fake_gpu.devices import Device
+
+
+class TooManyLaunches(BaseException):  # noqa: N818
+    """The program launches more different kernels than are recorded."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a kernel as the user wrote it, so that it can be made again with other options."""
+
+    interface: Any
+    arguments: tuple[Any, ...]
+    keywords: dict[str, Any]
+
+
+@dataclass
+class RecordedLaunch:
+    """One kernel with one specialisation, as the just-in-time compiler would compile it."""
+
+    jit_function: Any
+    signature: dict[str, Any]
+    constexprs: dict[tuple[int, ...], Any]
+    attrs: dict[tuple[int, ...], Any]
+    options: dict[str, Any]
+    bound_arguments: dict[str, Any]
+    call: Call | None
+    line: int
+    grid: tuple[int, ...] | None = None
+    config: int | None = None
+
+
+@dataclass
+class Recorder:
+    """Collects launches. With `config` or `overrides`, calls are made as if the user had asked for them."""
+
+    device: Device
+    source_file: str
+    limit: int = 64
+    config: int | None = None
+    overrides: dict[str, Any] = field(default_factory=dict)
+    launches: list[RecordedLaunch] = field(default_factory=list)
+    _seen: dict[Any, FakeKernel] = field(default_factory=dict)
+    _call: Call | None = None
+    _bound: dict[str, Any] = field(default_factory=dict)
+    _config_index: int | None = None
+
+    def user_line(self) -> int:
+        """Return the line of the user's innermost frame, 0 if there is none."""
+        frame = sys._getframe(1)
+        while frame is not None:
+            if frame.f_code.co_filename == self.source_file:
+                return frame.f_lineno
+            frame = frame.f_back  # type: ignore[assignment]
+        return 0
+
+    @contextmanager
+    def calling(self, interface: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Iterator[None]:
+        """Remember the outermost call: it is the one to make again."""
+        if self._call is not None:
+            yield
+            return
+        self._call = Call(interface, arguments, dict(keywords))
+        try:
+            yield
+        finally:
+            self._call = self._config_index = None
+
+    def record(
+        self,
+        jit_function: Any,
+        key: Any,
+        signature: dict[str, Any],
+        constexprs: dict[tuple[int, ...], Any],
+        attrs: dict[tuple[int, ...], Any],
+        options: dict[str, Any],
+        bound_arguments: dict[str, Any],
+    ) -> FakeKernel:
+        """Return what stands for the compiled kernel; equal specialisations are recorded once."""
+        identity = (id(jit_function), key)
+        kernel = self._seen.get(identity)
+        if kernel is None:
+            if len(self.launches) >= self.limit:
+                raise TooManyLaunches
+            launch = RecordedLaunch(
+                jit_function, signature, constexprs, attrs, options, bound_arguments,
+                self._call, self.user_line(), config=self._config_index,
+            )  # fmt: skip
+            self.launches.append(launch)
+            kernel = self._seen[identity] = FakeKernel(self, launch)
+        return kernel
+
+
+class FakeKernel:
+    """Stands for a compiled kernel: launching it notes the grid."""
+
+    #: Plausible numbers for scripts that compute an occupancy from them before they launch.
+    n_regs = 32
+    n_spills = 0
+    n_max_threads = 1024
+    shared_bytes = 1024
+
+    def __init__(self, recorder: Recorder, launch: RecordedLaunch) -> None:
+        self._recorder = recorder
+        self._launch = launch
+        self.name = launch.jit_function.__name__
+        self.src = SimpleNamespace(
+            fn=launch.jit_function, signature=launch.signature, constants=launch.constexprs, attrs=launch.attrs
+        )
+        self.metadata = SimpleNamespace(
+            **{**launch.options, "shared": self.shared_bytes, "name": self.name, "tmem_size": 0,
+               "global_scratch_size": 0, "global_scratch_align": 1, "warp_size": recorder.device.warp_size}
+        )  # fmt: skip
+        self.packed_metadata = ()
+        self.hash = ""
+        self.module = self.function = 1
+        self.asm = _LazyAssembly(launch)
+
+    def _init_handles(self) -> None:
+        """Accept: there is nothing to load."""
+
+    def launch_metadata(self, grid: tuple[Any, ...], _stream: object, *_arguments: Any) -> None:
+        self._note_grid(grid)
+
+    def run(self, *_arguments: Any) -> None:
+        """Accept a launch."""
+
+    def __getitem__(self, grid: tuple[Any, ...]) -> Callable[..., None]:
+        def launch(*_arguments: Any, stream: object = None) -> None:  # noqa: ARG001
+            self._note_grid(grid)
+
+        return launch
+
+    def _note_grid(self, grid: tuple[Any, ...]) -> None:
+        if self._launch.grid is None:
+            self._launch.grid = tuple(int(size) for size in grid)
+            self._launch.line = self._recorder.user_line() or self._launch.line
+
+
+class _LazyAssembly(dict[str, Any]):
+    """The stages of a kernel, compiled when the user's code looks at one."""
+
+    def __init__(self, launch: RecordedLaunch) -> None:
+        super().__init__()
+        self._launch = launch
+
+    def __missing__(self, stage: str) -> Any:
+        from triton.compiler import compiler
+        from triton.runtime.driver import driver
+
+        launch = self._launch
+        _, _, target, _, _ = launch.jit_function.device_caches[0]
+        del driver
+        source = launch.jit_function.ASTSource(
+            launch.jit_function, launch.signature, launch.constexprs, launch.attrs
+        )
+        compiled = compiler.compile(source, target=target, options=launch.options)
+        self.update(compiled.asm)
+        return compiled.asm[stage]
+
+
+def replacements(recorder: Recorder) -> list[tuple[Any, str, Any]]:
+    """List (object, attribute, replacement) for the parts of Triton that launch and compile."""
+    run_kernel, run_heuristics = JITFunction.run, Heuristics.run
+
+    def run_jit_function(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+        with recorder.calling(self, args, {"grid": grid, "warmup": warmup, **kwargs}):
+            return run_kernel(self, *args, grid=grid, warmup=warmup, **{**kwargs, **recorder.overrides})
+
+    def do_compile(
+        self: Any, key: Any, signature: Any, _device: Any, constexprs: Any, options: Any, attrs: Any, _warmup: Any
+    ) -> FakeKernel:
+        bound = _bound_arguments(sys._getframe(1))
+        return recorder.record(self, key, signature, constexprs, attrs, dict(options.__dict__), bound)
+
+    def run_with_heuristics(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with recorder.calling(self, args, kwargs):
+            return run_heuristics(self, *args, **kwargs)
+
+    def run_first_config(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with recorder.calling(self, args, kwargs):
+            return _run_one_config(recorder, self, args, kwargs)
+
+    return [
+        (JITFunction, "run", run_jit_function),
+        (JITFunction, "_do_compile", do_compile),
+        (Heuristics, "run", run_with_heuristics),
+        (Autotuner, "run", run_first_config),
+        (Autotuner, "warmup", lambda self, *args, **kwargs: [_warm_up_autotuner(self, args, kwargs)]),
+    ]
+
+
+def _warm_up_autotuner(autotuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    from triton.runtime.jit import MockTensor
+
+    return autotuner.run(*map(MockTensor.wrap_dtype, args), warmup=True, **kwargs)
+
+
+def _run_one_config(recorder: Recorder, autotuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run the configuration asked for, or the first that pruning leaves, without measuring any."""
+    autotuner.nargs = dict(zip(autotuner.arg_names, args, strict=False))
+    if recorder.config is not None:
+        config = autotuner.configs[recorder.config]
+    elif len(autotuner.configs) > 1:
+        config = autotuner.prune_configs(kwargs)[0]
+    else:
+        config = autotuner.configs[0]
+    recorder._config_index = next(
+        (index for index, candidate in enumerate(autotuner.configs) if candidate is config), None
+    )
+    autotuner.best_config = config
+    if config.pre_hook is not None:
+        config.pre_hook({**autotuner.nargs, **kwargs, **config.all_kwargs()})
+    kernel = autotuner.fn.run(*args, **kwargs, **config.all_kwargs())
+    autotuner.nargs = None
+    return kernel
+
+
+def _bound_arguments(frame: Any) -> dict[str, Any]:
+    """Read the arguments by name from the frame of `JITFunction.run`, which does not pass them on."""
+    bound: dict[str, Any] = frame.f_locals.get("bound_args", {})
+    return bound
+
+
+__all__ = ["ASTSource", "Call", "FakeKernel", "RecordedLaunch", "Recorder", "TooManyLaunches", "replacements"]

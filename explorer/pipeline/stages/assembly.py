@@ -1,0 +1,71 @@
+"""What PTX and AMDGCN share: DWARF line directives, and debug sections that are not shown.
+
+`.loc` holds for the instructions that follow it, until the next `.loc` or the end of the function.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from explorer.pipeline.locations import Frames
+from explorer.pipeline.stages.stage import Artifact, StageText
+
+_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\\.)*)")?')
+_LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(.*)$")
+
+#: (directive's file path, line, column, what follows on the line, the known paths) → the frames.
+Chain = Callable[[str, int, int, str, dict[str, str]], Frames]
+
+
+def file_paths(raw: str) -> dict[str, str]:
+    """Return the path of each `.file` directive by its number."""
+    paths = {}
+    for line in raw.splitlines():
+        found = _FILE.match(line)
+        if found:
+            number, directory, name = found.groups()
+            paths[number] = directory if name is None else f"{directory}/{name}"
+    return paths
+
+
+def read_assembly(
+    artifact: Artifact,
+    *,
+    chain: Chain,
+    is_hidden: re.Pattern[str],
+    is_instruction: re.Pattern[str],
+    ends_function: re.Pattern[str],
+    debug_section: re.Pattern[str],
+    shown_section: re.Pattern[str],
+) -> StageText:
+    """Read an assembly text: `.loc` directives become locations, debug sections are left out.
+
+    Lines that match `is_hidden` are left out; what matches `debug_section` is left out up to the next
+    line that matches `shown_section`.
+    """
+    raw = str(artifact.value)
+    table = artifact.table()
+    paths = file_paths(raw)
+    shown: list[str] = []
+    current: Frames = ()
+    in_debug_section = False
+    for line in raw.splitlines():
+        if debug_section.match(line):
+            in_debug_section = True
+        elif in_debug_section and shown_section.match(line):
+            in_debug_section = False
+        if in_debug_section:
+            continue
+        location = _LOC.match(line)
+        if location:
+            number, line_number, column, rest = location.groups()
+            current = chain(paths.get(number, ""), int(line_number), int(column), rest, paths)
+            continue
+        if is_hidden.match(line) or (not line and shown and not shown[-1]):
+            continue
+        if ends_function.match(line):
+            current = ()
+        table.add_line([current] if current and is_instruction.match(line) else [])
+        shown.append(line)
+    return StageText("\n".join(shown) + "\n", raw, table)

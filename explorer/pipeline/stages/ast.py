@@ -1,0 +1,76 @@
+"""Python AST: the kernel and the functions of the same file that it calls, as a tree, a node a line."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from explorer.pipeline.locations import LocationTable
+from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
+
+_INDENT = "  "
+
+
+def _lines(node: ast.AST, prefix: str, depth: int) -> Iterator[tuple[str, ast.AST]]:
+    """Yield each line of the tree below `node` with the node that it belongs to.
+
+    Plain fields stand behind the node's name; the others follow, one level deeper, by their name.
+    """
+    plain: list[str] = []
+    nested: list[tuple[str, list[Any]]] = []
+    for name, value in ast.iter_fields(node):
+        if isinstance(value, ast.Load | ast.Store | ast.Del):
+            if not isinstance(value, ast.Load):
+                plain.append(f"{name}={type(value).__name__}")
+        elif isinstance(value, ast.operator | ast.unaryop | ast.cmpop | ast.boolop):
+            plain.append(f"{name}={type(value).__name__}")
+        elif isinstance(value, ast.AST):
+            nested.append((name, [value]))
+        elif isinstance(value, list):
+            if value and all(isinstance(item, ast.cmpop) for item in value):
+                plain.append(f"{name}={','.join(type(item).__name__ for item in value)}")
+            elif value:
+                nested.append((name, value))
+        elif value is not None or isinstance(node, ast.Constant):
+            if name not in ("kind", "type_comment", "conversion"):
+                plain.append(f"{name}={value!r}")
+    place = f"  # {node.lineno}:{node.col_offset + 1}" if hasattr(node, "lineno") else ""
+    yield f"{_INDENT * depth}{' '.join([prefix + type(node).__name__, *plain])}{place}", node
+    for name, items in nested:
+        if len(items) == 1:
+            yield from _item_lines(items[0], f"{name}: ", depth + 1, node)
+        else:
+            yield f"{_INDENT * (depth + 1)}{name}:", node
+            for item in items:
+                yield from _item_lines(item, "", depth + 2, node)
+
+
+def _item_lines(item: Any, prefix: str, depth: int, parent: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    if isinstance(item, ast.AST):
+        yield from _lines(item, prefix, depth)
+    else:
+        yield f"{_INDENT * depth}{prefix}{item!r}", parent
+
+
+def _add_tree(function: ast.AST, table: LocationTable, source_path: str, shown: list[str]) -> None:
+    name = getattr(function, "name", "")
+    for text, node in _lines(function, "", 0):
+        line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1
+        shown.append(text)
+        table.add_line([(table.frame(source_path, line, column, name),)])
+
+
+def read(artifact: Artifact) -> StageText:
+    """Draw the trees of `artifact.value`: function definitions, the kernel's first."""
+    table = artifact.table()
+    shown: list[str] = []
+    for function in artifact.value:
+        if shown:
+            shown.append("")
+            table.add_line()
+        _add_tree(function, table, artifact.source_path, shown)
+    return StageText("\n".join(shown) + "\n", None, table)
+
+
+STAGE = StageKind(name="ast", title="Python AST", language="python-ast", produced_by="source", read=read)

@@ -1,0 +1,93 @@
+"""LLVM IR: optimised, as it goes to the code generator.
+
+`!dbg` attachments are taken out of the text and followed to their file and line, through `inlinedAt`;
+the debug metadata at the end of the module is not shown.
+
+Source: LLVM's textual IR, as in Triton 3.6 and 3.9.
+"""
+
+from __future__ import annotations
+
+import re
+
+from explorer.pipeline.locations import Frames, LocationTable
+from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
+
+_ATTACHMENT = re.compile(r",? !dbg !(\d+)")
+_NODE = re.compile(r"^!(\d+) = (?:distinct )?!(DI\w+)\((.*)\)$")
+_FIELD = re.compile(r'(\w+): (?:"((?:[^"\\]|\\.)*)"|!(\d+)|([\w|]+))')
+_DEBUG_LINE = re.compile(r"^(?:!\d+ = (?:distinct )?!DI|!llvm\.dbg\.cu = |\s+#dbg_)")
+
+_Node = dict[str, str]
+
+
+class _DebugInfo:
+    """The debug metadata of a module."""
+
+    def __init__(self, raw: str, table: LocationTable) -> None:
+        self._table = table
+        self._nodes: dict[str, _Node] = {}
+        self._chains: dict[str, Frames] = {}
+        for line in raw.splitlines():
+            node = _NODE.match(line) if line.startswith("!") else None
+            if node:
+                fields = _FIELD.findall(node.group(3))
+                self._nodes[node.group(1)] = {
+                    name: string or reference or word for name, string, reference, word in fields
+                }
+
+    def chain(self, number: str) -> Frames:
+        """Return the frames of a `!DILocation`, or of the declaration of a `!DISubprogram`."""
+        known = self._chains.get(number)
+        if known is None:
+            self._chains[number] = ()  # metadata that refers to itself has no location
+            node = self._nodes.get(number, {})
+            scope = node if "scopeLine" in node or "linkageName" in node else self._node(node.get("scope"))
+            frame = self._table.frame(
+                self._path(scope),
+                int(node.get("line", 0)),
+                int(node.get("column", 0)),
+                self._function(scope),
+            )
+            callers = self.chain(node["inlinedAt"]) if "inlinedAt" in node else ()
+            known = self._chains[number] = (frame, *callers)
+        return known
+
+    def _node(self, number: str | None) -> _Node:
+        return self._nodes.get(number or "", {})
+
+    def _path(self, scope: _Node) -> str:
+        file = self._node(scope.get("file"))
+        directory, name = file.get("directory", ""), file.get("filename", "")
+        return f"{directory}/{name}" if directory and not name.startswith("/") else name
+
+    def _function(self, scope: _Node) -> str:
+        for _ in range(len(self._nodes)):
+            if "name" in scope or "scope" not in scope:
+                break
+            scope = self._node(scope["scope"])
+        return scope.get("name", "")
+
+
+def read(artifact: Artifact) -> StageText:
+    """Read LLVM IR's text."""
+    raw = str(artifact.value)
+    table = artifact.table()
+    debug_info = _DebugInfo(raw, table)
+    shown: list[str] = []
+    for line in raw.splitlines():
+        if _DEBUG_LINE.match(line):
+            continue
+        attachment = _ATTACHMENT.search(line) if "!dbg" in line else None
+        if attachment:
+            line = line[: attachment.start()] + line[attachment.end() :]
+            table.add_line([debug_info.chain(attachment.group(1))])
+        elif shown and not line and not shown[-1]:
+            continue
+        else:
+            table.add_line()
+        shown.append(line)
+    return StageText("\n".join(shown) + "\n", raw, table)
+
+
+STAGE = StageKind(name="llir", title="LLVM IR", language="llir", produced_by="llir", read=read)

@@ -1,0 +1,46 @@
+"""PTX: NVIDIA's virtual assembly, as it goes to the assembler.
+
+`.loc … inlined_at` names the direct call site only; the rest of the chain is that of the `.loc` that
+announced the call site before.
+
+Source: LLVM's NVPTX assembly printer, as in Triton 3.6 and 3.9.
+"""
+
+from __future__ import annotations
+
+import re
+
+from explorer.pipeline.locations import Frames
+from explorer.pipeline.stages.assembly import read_assembly
+from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
+
+_INLINED_AT = re.compile(r"inlined_at\s+(\d+)\s+(\d+)\s+(\d+)")
+
+
+def read(artifact: Artifact) -> StageText:
+    """Read PTX."""
+    frame = artifact.table().frame
+    announced: dict[tuple[str, int, int], Frames] = {}
+
+    def chain(path: str, line: int, column: int, rest: str, paths: dict[str, str]) -> Frames:
+        frames: Frames = (frame(path, line, column),)
+        inlined_at = _INLINED_AT.search(rest)
+        if inlined_at:
+            number, call_line, call_column = inlined_at.groups()
+            site = (paths.get(number, ""), int(call_line), int(call_column))
+            frames += announced.get(site) or (frame(*site),)
+        announced[path, line, column] = frames
+        return frames
+
+    return read_assembly(
+        artifact,
+        chain=chain,
+        is_hidden=re.compile(r"^\s*\.file\s|^\$L__(?:tmp|func_begin|func_end)\d+:"),
+        is_instruction=re.compile(r"^\s+(?:@!?%p\d+ )?(?:[a-z]|\{ |\})"),
+        ends_function=re.compile(r"^\}"),
+        debug_section=re.compile(r"^\s*\.section\s+\.debug"),
+        shown_section=re.compile(r"^\s*(?:\.visible|\.func|\.extern|//)"),
+    )
+
+
+STAGE = StageKind(name="ptx", title="PTX", language="ptx", produced_by="ptx", read=read)

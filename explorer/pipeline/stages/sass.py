@@ -1,0 +1,105 @@
+"""SASS: the machine code of the binary, by the disassembler of the Triton that made it.
+
+Each instruction is shown with its control code, decoded from the encoding: the barriers it waits for,
+the read and write barrier it sets, whether it yields, and the cycles until the next one is issued.
+`//## File` comments hold for the instructions that follow, until the next group of them.
+
+Source: nvdisasm of CUDA 12.8 and 13.1 (`-c -gi -hex`); the place of the control bits (bits 105 to 125
+of the 128-bit encoding, Volta and later) was checked against the scheduling that the listings show.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from explorer.pipeline.locations import Frames
+from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
+
+_ORIGIN = re.compile(r'^\s*//## File "((?:[^"\\]|\\.)*)", line (\d+)')
+_INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?;)\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
+_ENCODING = re.compile(r"^\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
+_LABEL = re.compile(r"^[.\w$]+:\s*$")
+_DISASSEMBLER_SECONDS = 60
+
+
+class DisassemblerError(RuntimeError):
+    """The disassembler did not do its work; the message is its own."""
+
+
+def control_code(encoding: int) -> str:
+    """Return the control code of a 128-bit instruction: waits, read, write, yield, stall.
+
+    `B0-2---:R1:W-:Y:S04` waits for barriers 0 and 2, sets barrier 1 once its operands are read, sets
+    none for its result, yields, and lets the next instruction go after 4 cycles.
+    """
+    control = encoding >> 105
+    stall, no_yield = control & 0xF, control >> 4 & 1
+    write, read, waits = control >> 5 & 7, control >> 8 & 7, control >> 11 & 0x3F
+    waited = "".join(str(barrier) if waits >> barrier & 1 else "-" for barrier in range(6))
+    return (
+        f"B{waited}:R{'-' if read == 7 else read}:W{'-' if write == 7 else write}"
+        f":{'-' if no_yield else 'Y'}:S{stall:02}"
+    )
+
+
+def disassemble(binary: bytes) -> str:
+    """Return nvdisasm's listing of a cubin.
+
+    Raises:
+        DisassemblerError: nvdisasm failed, is missing, or took more than a minute.
+    """
+    from triton import knobs
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.cubin"
+        path.write_bytes(binary)
+        command = [knobs.nvidia.nvdisasm.path, "-c", "-gi", "-hex", str(path)]
+        try:
+            done = subprocess.run(  # noqa: S603  # our own command; the file holds what the assembler made
+                command, capture_output=True, text=True, timeout=_DISASSEMBLER_SECONDS, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise DisassemblerError(f"nvdisasm could not be run: {error}") from error
+    if done.returncode != 0:
+        raise DisassemblerError(f"nvdisasm failed: {done.stderr.strip() or f'exit code {done.returncode}'}")
+    return done.stdout
+
+
+def read(artifact: Artifact) -> StageText:
+    """Disassemble a cubin and read the listing."""
+    raw = disassemble(artifact.value)
+    table = artifact.table()
+    shown: list[str] = []
+    current: Frames = ()
+    in_group = False
+    pending: tuple[str, str, str] | None = None
+    for line in raw.splitlines():
+        origin = _ORIGIN.match(line)
+        if origin:
+            frame = table.frame(origin.group(1), int(origin.group(2)))
+            current = (*current, frame) if in_group else (frame,)
+            in_group = True
+            continue
+        in_group = False
+        instruction = _INSTRUCTION.match(line)
+        if instruction:
+            pending = (instruction.group(1), instruction.group(2), instruction.group(3))
+            continue
+        high = _ENCODING.match(line)
+        if high and pending:
+            offset, text, low = pending
+            pending = None
+            code = control_code(int(high.group(1), 16) << 64 | int(low, 16))
+            shown.append(f"{code}  /*{offset}*/  {text}")
+            table.add_line([current])
+        elif _LABEL.match(line):
+            shown.append(line.rstrip())
+            table.add_line()
+            current = current if line.startswith(".L_") else ()
+    return StageText("\n".join(shown) + "\n", raw, table)
+
+
+STAGE = StageKind(name="sass", title="SASS", language="sass", produced_by="cubin", read=read)

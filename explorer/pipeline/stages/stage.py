@@ -1,0 +1,45 @@
+"""What a stage is: a name, and how its text is read from what the compiler made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.pipeline.locations import LocationTable
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """What the compiler made: an MLIR module, a text, a binary, or (for the AST) Triton functions.
+
+    `source_path` is the user's file, `architecture` the target's ("sm_90").
+    """
+
+    value: Any
+    source_path: str
+    architecture: str
+
+    def table(self) -> LocationTable:
+        """Return an empty table for the locations of a stage of this artifact."""
+        return LocationTable(self.source_path)
+
+
+@dataclass(frozen=True)
+class StageText:
+    """A stage as read: the text to show, what the tool printed, and the location of each shown line."""
+
+    text: str
+    raw: str | None
+    table: LocationTable
+
+
+@dataclass(frozen=True)
+class StageKind:
+    """One kind of stage. `produced_by` is Triton's name of the compile step whose result is read."""
+
+    name: str
+    title: str
+    language: str
+    produced_by: str
+    read: Callable[[Artifact], StageText]

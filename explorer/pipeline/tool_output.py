@@ -1,0 +1,94 @@
+"""What the compiler's C++ side writes to the standard error descriptor: remarks, errors, assertions.
+
+Where the descriptor is a regular file (as in the sandbox, whose supervisor reads it after a crash), what
+is new in it is read from there and nothing is redirected. Otherwise it is redirected to a temporary file
+for as long as a `ToolOutput` is active, and passed on at the end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+
+from explorer.model import Diagnostic, Severity
+
+_STANDARD_ERROR = 2
+_MAXIMUM_BYTES = 1 << 20
+_MESSAGE = re.compile(r"^(?P<path>.+?):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning|remark|note): ")
+_SEVERITIES: dict[str, Severity] = {
+    "error": "error",
+    "warning": "warning",
+    "remark": "remark",
+    "note": "note",
+}
+#: MLIR adds the operation that a message is about, and LLVM the source line with a caret.
+_CONTINUATION = re.compile(r"see current operation|^\s*\^\s*$")
+
+
+class ToolOutput:
+    """Reads what has been written to the standard error descriptor since the last reading."""
+
+    def __init__(self) -> None:
+        self._reader = -1
+        self._offset = 0
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator[ToolOutput]:
+        """Start at what is written from now on."""
+        sys.stderr.flush()
+        if stat.S_ISREG(os.fstat(_STANDARD_ERROR).st_mode):
+            self._reader = os.open(f"/proc/self/fd/{_STANDARD_ERROR}", os.O_RDONLY)
+            self._offset = os.fstat(self._reader).st_size
+            try:
+                yield self
+            finally:
+                os.close(self._reader)
+            return
+        original = os.dup(_STANDARD_ERROR)
+        with tempfile.TemporaryFile() as file:
+            self._reader = file.fileno()
+            os.dup2(self._reader, _STANDARD_ERROR)
+            try:
+                yield self
+            finally:
+                sys.stderr.flush()
+                os.dup2(original, _STANDARD_ERROR)
+                os.write(original, os.pread(self._reader, _MAXIMUM_BYTES, 0))
+                os.close(original)
+
+    def new_text(self) -> str:
+        """Return what was written since the last call (a megabyte at most)."""
+        data = os.pread(self._reader, _MAXIMUM_BYTES, self._offset)
+        self._offset += len(data)
+        return data.decode(errors="replace")
+
+
+def read_messages(text: str, source_path: str, stage: str) -> tuple[list[Diagnostic], str]:
+    """Split a tool's output into messages with a place in the user's file, and the rest.
+
+    A message whose place is in another file keeps its text, with the place in front, without a line.
+    """
+    diagnostics: dict[tuple[object, ...], Diagnostic] = {}
+    rest: list[str] = []
+    skipping = False
+    for line in text.splitlines():
+        message = _MESSAGE.match(line)
+        if message:
+            path, row, column = message["path"], int(message["line"]), int(message["column"])
+            body = line[message.end() :].strip()
+            skipping = bool(_CONTINUATION.search(body))
+            if skipping:
+                continue
+            own = path == source_path
+            severity = _SEVERITIES[message["severity"]]
+            text_shown = body if own else f"{path.rsplit('/', 1)[-1]}:{row}: {body}"
+            diagnostic = Diagnostic(severity, text_shown, stage, row if own else 0, column if own else 0)
+            diagnostics.setdefault((severity, text_shown, diagnostic.line, diagnostic.column), diagnostic)
+        elif not skipping and line.strip() and not _CONTINUATION.search(line):
+            rest.append(line)
+    return list(diagnostics.values()), "\n".join(rest)
