@@ -85,9 +85,10 @@ class PassRecorder:
         """Run the queued passes, one at a time."""
         for position, (function_name, add, arguments) in enumerate(queued):
             if self._shadow is None and function_name.endswith(_TO_LLVM_DIALECT):
-                rest = queued[position:]
-                self._shadow = _Shadow(lambda rest=rest: _texts(real_ir, context, rest, module, tag))
-            name, options, milliseconds = _run_pass(real_ir, context, add, arguments, module, tag, function_name)
+                self._shadow = _Shadow(_texts(real_ir, context, queued[position:], module, tag))
+            name, options, milliseconds = _run_pass(
+                real_ir, context, add, arguments, module, tag, function_name
+            )
             title = _title(function_name)
             if self._shadow is None:
                 self._tell(name, title, options, milliseconds, module)
@@ -187,14 +188,14 @@ def _texts(
 class _Shadow:
     """A forked copy of this process that makes texts beside it, one JSON value a line into a file."""
 
-    def __init__(self, make_texts: Callable[[], Iterator[str | None]]) -> None:
+    def __init__(self, texts: Iterator[str | None]) -> None:
         self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # lives until `texts` has read it
         self._process = os.fork()
         if self._process == 0:
             # What fails here fails in the compile too, which says so.
             with contextlib.suppress(BaseException):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-                for text in make_texts():
+                for text in texts:
                     self._file.write(json.dumps(text).encode() + b"\n")
                 self._file.flush()
             os._exit(0)

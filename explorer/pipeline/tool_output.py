@@ -19,7 +19,9 @@ from explorer.model import Diagnostic, Severity
 
 _STANDARD_ERROR = 2
 _MAXIMUM_BYTES = 1 << 20
-_MESSAGE = re.compile(r"^(?P<path>.+?):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning|remark|note): ")
+_MESSAGE = re.compile(
+    r"^(?P<path>.+?):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning|remark|note): "
+)
 _SEVERITIES: dict[str, Severity] = {
     "error": "error",
     "warning": "warning",

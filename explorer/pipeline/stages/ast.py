@@ -10,6 +10,7 @@ from explorer.pipeline.locations import LocationTable
 from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
 
 _INDENT = "  "
+_NOT_SHOWN = ("kind", "type_comment", "conversion")
 
 
 def _lines(node: ast.AST, prefix: str, depth: int) -> Iterator[tuple[str, ast.AST]]:
@@ -32,10 +33,10 @@ def _lines(node: ast.AST, prefix: str, depth: int) -> Iterator[tuple[str, ast.AS
                 plain.append(f"{name}={','.join(type(item).__name__ for item in value)}")
             elif value:
                 nested.append((name, value))
-        elif value is not None or isinstance(node, ast.Constant):
-            if name not in ("kind", "type_comment", "conversion"):
-                plain.append(f"{name}={value!r}")
-    place = f"  # {node.lineno}:{node.col_offset + 1}" if hasattr(node, "lineno") else ""
+        elif name not in _NOT_SHOWN and (value is not None or isinstance(node, ast.Constant)):
+            plain.append(f"{name}={value!r}")
+    line, column = _place(node)
+    place = f"  # {line}:{column}" if line else ""
     yield f"{_INDENT * depth}{' '.join([prefix + type(node).__name__, *plain])}{place}", node
     for name, items in nested:
         if len(items) == 1:
@@ -53,10 +54,14 @@ def _item_lines(item: Any, prefix: str, depth: int, parent: ast.AST) -> Iterator
         yield f"{_INDENT * depth}{prefix}{item!r}", parent
 
 
+def _place(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1
+
+
 def _add_tree(function: ast.AST, table: LocationTable, source_path: str, shown: list[str]) -> None:
     name = getattr(function, "name", "")
     for text, node in _lines(function, "", 0):
-        line, column = getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1
+        line, column = _place(node)
         shown.append(text)
         table.add_line([(table.frame(source_path, line, column, name),)])
 

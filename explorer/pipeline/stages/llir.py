@@ -17,6 +17,8 @@ _ATTACHMENT = re.compile(r",? !dbg !(\d+)")
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?!(DI\w+)\((.*)\)$")
 _FIELD = re.compile(r'(\w+): (?:"((?:[^"\\]|\\.)*)"|!(\d+)|([\w|]+))')
 _DEBUG_LINE = re.compile(r"^(?:!\d+ = (?:distinct )?!DI|!llvm\.dbg\.cu = |\s+#dbg_)")
+_NODE_LINE = re.compile(r"^!(\d+) = ")
+_REFERENCE = re.compile(r"!(\d+)")
 
 _Node = dict[str, str]
 
@@ -69,14 +71,38 @@ class _DebugInfo:
         return scope.get("name", "")
 
 
+def _used_nodes(lines: list[str]) -> set[str]:
+    """Return the numbers of the metadata nodes that anything but debug information refers to."""
+    references: dict[str, list[str]] = {}
+    waiting: list[str] = []
+    for line in lines:
+        if "!" not in line or _DEBUG_LINE.match(line):
+            continue
+        node = _NODE_LINE.match(line)
+        if node:
+            references[node.group(1)] = _REFERENCE.findall(line, node.end())
+        else:
+            waiting += _REFERENCE.findall(_ATTACHMENT.sub("", line))
+    used: set[str] = set()
+    while waiting:
+        number = waiting.pop()
+        if number not in used:
+            used.add(number)
+            waiting += references.get(number, [])
+    return used
+
+
 def read(artifact: Artifact) -> StageText:
     """Read LLVM IR's text."""
     raw = str(artifact.value)
     table = artifact.table()
     debug_info = _DebugInfo(raw, table)
+    lines = raw.splitlines()
+    used = _used_nodes(lines)
     shown: list[str] = []
-    for line in raw.splitlines():
-        if _DEBUG_LINE.match(line):
+    for line in lines:
+        node = _NODE_LINE.match(line)
+        if _DEBUG_LINE.match(line) or (node and node.group(1) not in used):
             continue
         attachment = _ATTACHMENT.search(line) if "!dbg" in line else None
         if attachment:

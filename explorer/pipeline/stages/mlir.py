@@ -10,6 +10,7 @@ Source: the printers of MLIR's built-in locations, as in Triton 3.6 and 3.9.
 from __future__ import annotations
 
 import re
+
 from explorer.pipeline.locations import Frames, LocationTable
 from explorer.pipeline.stages.stage import Artifact, StageText
 
@@ -132,7 +133,7 @@ def _own_locations(lines: list[tuple[str, list[str]]]) -> list[list[str]]:
     unfinished: list[list[int]] = [[]]
     for number, (shown, inside) in enumerate(lines):
         stripped = shown.strip()
-        if not stripped or stripped.startswith("//"):
+        if not stripped or stripped.startswith(("//", "#")):  # comments and aliases of attributes
             continue
         if stripped.startswith("^"):  # a block's label: the locations are its arguments'
             own[number] = inside
