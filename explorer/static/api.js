@@ -1,0 +1,98 @@
+/**
+ * The server's API, typed.
+ *
+ * @import { CompilationDocument, CompilationRequest, GalleryExample, GalleryRow, InspectionDocument, Locations,
+ *   PaneKind, Problem, StageKind, Target, TextLine } from "./types.js"
+ */
+
+const BASE = "/api/v1";
+
+/** The server refused, or could not be reached; `problem` says why and what to do. */
+export class ApiError extends Error {
+  /** @param {Problem} problem @param {number} status 0: not reached */
+  constructor(problem, status) {
+    super(problem.title);
+    this.problem = problem;
+    this.status = status;
+  }
+}
+
+/**
+ * @param {string} url
+ * @param {RequestInit} [options]
+ * @returns {Promise<Response>}
+ */
+async function request(url, options) {
+  let response;
+  try {
+    response = await fetch(url, options);
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") throw error;
+    throw new ApiError(
+      { title: "The server cannot be reached", kind: "unreachable", detail: "Check that it runs, then try again." },
+      0,
+    );
+  }
+  if (response.ok) return response;
+  const document = await response.json().catch(() => ({}));
+  throw new ApiError(
+    {
+      title: document.error ?? `The server answered ${response.status}`,
+      kind: document.kind ?? "unknown",
+      detail: document.detail ?? "Try again in a moment.",
+    },
+    response.status,
+  );
+}
+
+/** @param {string} path @param {AbortSignal} [signal] */
+async function get(path, signal) {
+  return (await request(BASE + path, { signal })).json();
+}
+
+/** @param {string} path @param {unknown} body @param {AbortSignal} [signal] */
+async function post(path, body, signal) {
+  const response = await request(BASE + path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+    signal,
+  });
+  return response.json();
+}
+
+/** @param {string} id */
+const compilationPath = (id) => `/compilations/${encodeURIComponent(id)}`;
+
+export const api = {
+  /** @returns {Promise<{panes: PaneKind[], stages: StageKind[]}>} */
+  page: async () => (await request("/page.json")).json(),
+  /** @returns {Promise<Target[]>} */
+  targets: () => get("/targets"),
+  /** @returns {Promise<{versions: string[], default: string}>} */
+  tritons: () => get("/tritons"),
+  /** @returns {Promise<GalleryRow[]>} */
+  gallery: () => get("/gallery"),
+  /** @param {string} name @returns {Promise<GalleryExample>} */
+  example: (name) => get(`/gallery/${encodeURIComponent(name)}`),
+  /** @param {Partial<CompilationRequest>} body @param {AbortSignal} signal @returns {Promise<InspectionDocument>} */
+  inspect: (body, signal) => post("/inspect", body, signal),
+  /** @param {CompilationRequest} body @param {AbortSignal} signal @returns {Promise<{id: string, status: string}>} */
+  compile: (body, signal) => post("/compilations", body, signal),
+  /** @param {string} id @returns {Promise<CompilationDocument>} */
+  compilation: (id) => get(compilationPath(id)),
+  /** @param {string} id */
+  cancel: (id) => request(BASE + compilationPath(id), { method: "DELETE" }),
+  /** @param {string} id @param {string} stage @param {number} from @param {number} to
+   * @returns {Promise<{lines: TextLine[], total: number}>} */
+  lines: (id, stage, from, to) => get(`${compilationPath(id)}/stages/${stage}/lines?from=${from}&to=${to}`),
+  /** @param {string} id @param {string} stage @returns {Promise<Locations>} */
+  locations: (id, stage) => get(`${compilationPath(id)}/stages/${stage}/locations`),
+  /** @param {string} id @param {string} stage @returns {Promise<string>} */
+  stageText: async (id, stage) => (await request(`${BASE}${compilationPath(id)}/stages/${stage}`)).text(),
+  /** @param {string} id @param {number} index @param {"text" | "diff"} what @returns {Promise<string>} */
+  passText: async (id, index, what) =>
+    (await request(`${BASE}${compilationPath(id)}/passes/${index}${what === "diff" ? "/diff" : ""}`)).text(),
+  /** @param {string} id @param {string} path */
+  url: (id, path) => `${BASE}${compilationPath(id)}/${path}`,
+};

@@ -1,0 +1,206 @@
+/**
+ * Compile drafts and follow the compilations until they are done.
+ *
+ * What arrives becomes what the panes show in one step: as soon as every stage that can be seen is there, or
+ * at the end. Until then the result before stays.
+ *
+ * @import { CompilationDocument, Draft, StageRow, PassRow } from "./types.js"
+ */
+import { ApiError, api } from "./api.js";
+import { draftOf, requestOf, sameRequest } from "./draft.js";
+import { Result } from "./result.js";
+import { fallbackStage } from "./stages.js";
+import { store } from "./store.js";
+
+/** @type {AbortController | null} ends the request or event stream under way */
+let current = null;
+/** @type {AbortController | null} */
+let inspecting = null;
+
+/** Ask the server to compile the draft as it is now. */
+export async function compile() {
+  const draft = structuredClone(store.state.draft);
+  if (!draft.source.trim()) {
+    store.update({ problem: { title: "There is nothing to compile", kind: "empty", detail: "Paste a Triton kernel, or open one from the gallery." } });
+    return;
+  }
+  const { run, result } = store.state;
+  const shown = store.state.failure ?? result;
+  const same = run?.result ?? shown;
+  // Asking again for what is on its way, or shown already, changes nothing; a failure may be tried again.
+  if (same && sameRequest(draftOf(same.document), withTriton(draft)) && (run || same.document.status === "complete")) {
+    store.update({ edited: false, problem: null });
+    return;
+  }
+  const stop = takeOver();
+  store.update({ sending: true, problem: null });
+  try {
+    const accepted = await api.compile(requestOf(draft), stop.signal);
+    if (stop.signal.aborted) return;
+    await follow(accepted.id, draft, stop);
+  } catch (error) {
+    report(error, stop);
+  }
+}
+
+/** The result of before, if there is one, makes room for another. @returns {AbortController} */
+function takeOver() {
+  const { run } = store.state;
+  current?.abort();
+  if (run && !run.result.finished) void api.cancel(run.result.id).catch(() => undefined);
+  current = new AbortController();
+  store.update({ run: null });
+  return current;
+}
+
+/** @param {Draft} draft */
+function withTriton(draft) {
+  return { ...draft, triton: draft.triton ?? store.state.tritons.default };
+}
+
+/** Show a stored or running compilation by its address, and edit what it was made from. @param {string} id */
+export async function open(id) {
+  const stop = takeOver();
+  store.update({ sending: true, problem: null, failure: null });
+  try {
+    const document = await api.compilation(id);
+    store.update({ draft: draftOf(document), inspection: inspectionOf(document) });
+    await follow(id, null, stop, document);
+  } catch (error) {
+    report(error, stop);
+  }
+}
+
+/** Stop waiting, and tell the server to stop working. */
+export function cancel() {
+  takeOver();
+  store.update({ sending: false, edited: true });
+}
+
+/** Look for kernels, launches and problems in the draft, without compiling. */
+export async function inspect() {
+  const { source, target, triton } = store.state.draft;
+  inspecting?.abort();
+  inspecting = new AbortController();
+  const { signal } = inspecting;
+  try {
+    const inspection = await api.inspect({ source, target, triton: triton ?? undefined }, signal);
+    if (!signal.aborted && store.state.draft.source === source) store.update({ inspection });
+  } catch {
+    // The compilation that follows says what is wrong.
+  }
+}
+
+/**
+ * @param {string} id
+ * @param {Draft | null} draft what was asked, null where the answer says it
+ * @param {AbortController} stop
+ * @param {CompilationDocument} [known]
+ */
+async function follow(id, draft, stop, known) {
+  const document = known ?? (await api.compilation(id));
+  if (stop.signal.aborted) return;
+  const result = new Result(document);
+  store.update({ sending: false, run: { result, promoted: false }, edited: isEdited(draft) });
+  if (!result.finished) await listen(result, stop.signal);
+  if (stop.signal.aborted) return;
+  finish(result);
+}
+
+/**
+ * Take the events of a running compilation until it is done.
+ * @param {Result} result @param {AbortSignal} signal
+ */
+async function listen(result, signal) {
+  const { document } = result;
+  // The stream begins with all that has happened already.
+  Object.assign(document, { stages: [], passes: [], diagnostics: [], logs: [] });
+  await new Promise((resolve, reject) => {
+    const stream = new EventSource(api.url(result.id, "events"));
+    const close = () => {
+      stream.close();
+      resolve(undefined);
+    };
+    signal.addEventListener("abort", close);
+    /** @param {string} kind @param {(data: any) => void} take */
+    const on = (kind, take) =>
+      stream.addEventListener(kind, (event) => {
+        if (signal.aborted) return;
+        if (document.status === "queued") document.status = "running";
+        take(JSON.parse(event.data));
+        arrived(result);
+      });
+    on("inspection", ({ kernels, launches }) => Object.assign(document, { kernels, launches }));
+    on("specialized", (specialization) =>
+      Object.assign(document, { specialization, kernel: specialization.kernel, kernel_line: specialization.line, language: specialization.language }));
+    on("stage", (/** @type {StageRow} */ row) => document.stages.push(row));
+    on("pass", (/** @type {PassRow} */ row) => document.passes.push(row));
+    on("resources", (resources) => (document.resources = resources));
+    on("diagnostic", (diagnostic) => document.diagnostics.push(diagnostic));
+    on("log", (entry) => document.logs.push(entry));
+    on("done", ({ status, milliseconds }) => {
+      Object.assign(document, { status, milliseconds });
+      close();
+    });
+    stream.addEventListener("error", () => {
+      // The browser tries again by itself unless the server has refused.
+      if (stream.readyState === EventSource.CLOSED && !signal.aborted) {
+        reject(new ApiError({ title: "The connection was lost", kind: "unreachable", detail: "Compile again to go on." }, 0));
+      }
+    });
+  });
+  if (signal.aborted) return;
+  // The index has what the events leave out.
+  const whole = await api.compilation(result.id).catch(() => null);
+  if (whole && !signal.aborted && (whole.status === "complete" || whole.status === "failed")) result.document = whole;
+}
+
+/** Something of the running compilation has come. @param {Result} result */
+function arrived(result) {
+  const { run, visible, result: shown } = store.state;
+  if (!run || run.result !== result) return;
+  const { stages } = result.document;
+  const wanted = visible.map((name) => fallbackStage(name, targetStages(result)));
+  const enough = shown === null ? stages.length > 0 : wanted.length > 0 && wanted.every((name) => result.stage(name));
+  if (!run.promoted && enough) {
+    run.promoted = true;
+    store.update({ run, result, failure: null });
+  } else {
+    store.update(run.promoted ? { run, result } : { run });
+  }
+}
+
+/** @param {Result} result */
+function finish(result) {
+  const inspection = inspectionOf(result.document);
+  const isCurrent = store.state.draft.source === result.document.request.source;
+  const nothingToShow = result.document.status === "failed" && result.document.stages.length === 0;
+  store.update({
+    run: null,
+    ...(isCurrent && (inspection.kernels.length || !store.state.inspection) ? { inspection } : {}),
+    ...(nothingToShow && store.state.result ? { failure: result } : { result, failure: null }),
+  });
+}
+
+/** @param {CompilationDocument} document */
+function inspectionOf({ kernels, launches, logs }) {
+  // The compilation's own problems are shown with it.
+  return { kernels, launches, diagnostics: [], logs };
+}
+
+/** @param {Result} result */
+export function targetStages({ document }) {
+  return document.target.stages ?? store.state.targets.find(({ name }) => name === document.target.name)?.stages ?? [];
+}
+
+/** @param {Draft | null} draft what was compiled */
+function isEdited(draft) {
+  return draft !== null && !sameRequest(draft, store.state.draft);
+}
+
+/** @param {unknown} error @param {AbortController} stop */
+function report(error, stop) {
+  if (stop.signal.aborted || (error instanceof DOMException && error.name === "AbortError")) return;
+  if (!(error instanceof ApiError)) throw error;
+  store.update({ sending: false, run: null, problem: error.problem });
+}

@@ -1,0 +1,366 @@
+/**
+ * The panes side by side: what is open where, in dockview's terms and in those of the address.
+ *
+ * A pane is the element `<pane-NAME>`, whose module is loaded when the first one opens. It is given its state
+ * (a short text after "NAME:" in the address) as the property `paneState`, and asks with bubbling events:
+ * `pane-state` (detail: its new state) and `pane-open` (detail: "NAME:STATE").
+ *
+ * @import { DockviewApi, DockviewGroupPanel, IContentRenderer, IDockviewPanel, ITabRenderer, SerializedDockview } from "dockview-core"
+ * @import { Group, Layout } from "./view.js"
+ */
+import { createDockview, Orientation } from "dockview-core";
+import { targetStages } from "./compiler.js";
+import { make } from "./dom.js";
+import { fallbackStage, hueClass, stageTitle } from "./stages.js";
+import { store } from "./store.js";
+import { groupsOf, parseLayout } from "./view.js";
+
+const DEFAULT_LAYOUT = /** @type {Layout} */ (
+  parseLayout("stage:ttir,stage:ttgir*,stage:llir,passes@52+stage:ptx,stage:sass*,resources,log@48")
+);
+const narrow = matchMedia("(max-width: 720px)");
+
+/** Splits a pane's address in two. @param {string} address */
+function parse(address) {
+  const [name = "", state = ""] = address.split(":", 2);
+  return { name, state };
+}
+
+/** The stage that a stage pane shows when asked for `state`. @param {string} state */
+export function shownStage(state) {
+  const { result, targets, draft } = store.state;
+  const stages = result ? targetStages(result) : targets.find(({ name }) => name === draft.target)?.stages ?? [];
+  // What the result has beyond its target's list (a Gluon kernel's own first stage) is shown as asked.
+  return result?.stage(state) ? state : fallbackStage(state, stages);
+}
+
+export class Dock {
+  /**
+   * @param {HTMLElement} element
+   * @param {() => void} changed called after every change of what is open where
+   */
+  constructor(element, changed) {
+    this.changed = changed;
+    this.count = 0;
+    this.silent = false;
+    /** @type {Map<string, PaneContent>} */
+    this.contents = new Map();
+    /** @type {DockviewApi} */
+    this.api = createDockview(element, {
+      theme: { name: "explorer", className: "dock", gap: 1 },
+      disableFloatingGroups: true,
+      keyboardNavigation: true,
+      scrollbars: "native",
+      nonce: document.querySelector("meta[name=csp-nonce]")?.getAttribute("content") ?? "",
+      createComponent: ({ id }) => {
+        const content = new PaneContent(this, id);
+        this.contents.set(id, content);
+        return content;
+      },
+      createTabComponent: () => new PaneTab(),
+      createRightHeaderActionComponent: (group) => this.groupActions(group),
+      createWatermarkComponent: () => ({
+        element: this.emptyDock(),
+        init() {},
+      }),
+    });
+    const report = () => {
+      if (this.silent) return;
+      this.updateVisible();
+      this.changed();
+    };
+    this.api.onDidLayoutChange(report);
+    this.api.onDidActivePanelChange(report);
+    store.watch(["result", "targets", "stageKinds", "draft"], () => this.retitle());
+    narrow.addEventListener("change", () => this.show(this.wide ?? this.layout()));
+  }
+
+  /** The layout before the window became too narrow for two groups. @type {Layout | null} */
+  wide = null;
+
+  /** Replace everything that is open. @param {Layout | null} layout null: as on a first visit */
+  show(layout) {
+    let wanted = known(layout) ?? DEFAULT_LAYOUT;
+    this.wide = narrow.matches ? wanted : null;
+    if (narrow.matches) {
+      const groups = groupsOf(wanted);
+      wanted = { panes: [...new Set(groups.flatMap(({ panes }) => panes))], active: groups[0]?.active ?? 0, share: 0 };
+    }
+    this.silent = true;
+    this.contents.clear();
+    this.api.fromJSON(this.toDockview(wanted));
+    this.silent = false;
+    this.updateVisible();
+  }
+
+  /** What is open where. @returns {Layout | null} */
+  layout() {
+    if (this.wide) return this.wide;
+    const { grid, panels } = this.api.toJSON();
+    /** @param {typeof grid.root} node @param {number} total @returns {Layout | null} */
+    const read = (node, total) => {
+      const share = total ? (100 * (node.size ?? 0)) / total : 0;
+      if (Array.isArray(node.data)) {
+        const sum = node.data.reduce((all, child) => all + (child.size ?? 0), 0);
+        const children = node.data.map((child) => read(child, sum)).filter((child) => child !== null);
+        if (children.length === 0) return null;
+        return children.length === 1 ? { .../** @type {Layout} */ (children[0]), share } : { children, share };
+      }
+      const { views, activeView } = node.data;
+      if (views.length === 0) return null;
+      const panes = views.map((id) => addressOf(panels[id]?.params));
+      return { panes, active: Math.max(0, views.indexOf(activeView ?? "")), share };
+    };
+    return read(grid.root, 0);
+  }
+
+  /**
+   * Bring a pane to the front: where it is open already, or else in the active group.
+   * @param {string} address
+   * @param {DockviewGroupPanel} [group]
+   */
+  open(address, group = this.api.activeGroup) {
+    const { name, state } = parse(address);
+    const perStage = kindOf(name)?.per_stage;
+    const fits = (/** @type {IDockviewPanel} */ panel) => {
+      const params = panelParams(panel);
+      return params.name === name && (!perStage || shownStage(params.state) === shownStage(state));
+    };
+    const inGroup = group?.panels.find(fits);
+    const visible = this.api.groups.map((each) => each.activePanel).find((panel) => panel && fits(panel));
+    const panel = visible ?? inGroup ?? this.api.panels.find(fits);
+    if (panel) {
+      panel.api.setActive();
+      if (!perStage && state) this.contents.get(panel.id)?.setState(state);
+    } else {
+      this.add(name, state, group ? { referenceGroup: group } : undefined);
+    }
+  }
+
+  /**
+   * @param {string} name @param {string} state
+   * @param {{referenceGroup: DockviewGroupPanel, direction?: "right" | "below"}} [position]
+   */
+  add(name, state, position) {
+    this.api.addPanel({
+      id: this.freshId(),
+      component: "pane",
+      tabComponent: "pane",
+      title: titleOf(name, state),
+      params: { name, state },
+      ...(position ? { position } : {}),
+    });
+  }
+
+  /** The same pane once more, beside. @param {DockviewGroupPanel} group @param {"right" | "below"} direction */
+  split(group, direction) {
+    if (!group.activePanel) return;
+    const { name, state } = panelParams(group.activePanel);
+    this.add(name, state, { referenceGroup: group, direction });
+  }
+
+  freshId() {
+    this.count += 1;
+    return `pane-${this.count}`;
+  }
+
+  /** @param {Layout} layout @returns {SerializedDockview} */
+  toDockview(layout) {
+    /** @type {SerializedDockview["panels"]} */
+    const panels = {};
+    const size = 1000;
+    let groupCount = 0;
+    let activeGroup = "";
+    /** @param {Layout} node @param {number} share @returns {SerializedDockview["grid"]["root"]} */
+    const write = (node, share) => {
+      if ("children" in node) {
+        const left = node.children.filter((child) => !child.share).length;
+        const given = node.children.reduce((sum, child) => sum + child.share, 0);
+        const data = node.children.map((child) => write(child, child.share || Math.max(10, (100 - given) / left)));
+        return { type: "branch", data, size: size * share };
+      }
+      const views = node.panes.map((address) => {
+        const { name, state } = parse(address);
+        const id = this.freshId();
+        panels[id] = { id, contentComponent: "pane", tabComponent: "pane", title: titleOf(name, state), params: { name, state } };
+        return id;
+      });
+      groupCount += 1;
+      const id = `group-${groupCount}`;
+      activeGroup ||= id;
+      return { type: "leaf", data: { views, activeView: views[node.active] ?? views[0], id }, size: size * share };
+    };
+    const tree = write(layout, 100);
+    /** @type {SerializedDockview["grid"]["root"]} */
+    const root = tree.type === "branch" ? tree : { type: "branch", data: [tree], size: tree.size };
+    return { grid: { root, width: size * 100, height: size * 100, orientation: Orientation.HORIZONTAL }, panels, activeGroup };
+  }
+
+  /** Tell the store which stages can be seen. */
+  updateVisible() {
+    const visible = this.api.groups
+      .map((group) => group.activePanel)
+      .filter((panel) => panel !== undefined)
+      .map(panelParams)
+      .filter(({ name }) => kindOf(name)?.per_stage)
+      .map(({ state }) => state);
+    if (visible.join() !== store.state.visible.join()) store.update({ visible });
+  }
+
+  /** Titles follow what a pane really shows. */
+  retitle() {
+    for (const panel of this.api?.panels ?? []) {
+      const { name, state } = panelParams(panel);
+      panel.api.setTitle(titleOf(name, state));
+    }
+  }
+
+  /** @param {DockviewGroupPanel} group */
+  groupActions(group) {
+    const button = (/** @type {string} */ label, /** @type {string} */ text, /** @type {(event: Event) => void} */ onclick) =>
+      make("button", { type: "button", class: "tool", "aria-label": label, title: label, onclick }, text);
+    const element = make(
+      "div",
+      { class: "group-actions" },
+      button("Add a pane here", "+", (event) => {
+        element.dispatchEvent(new CustomEvent("pane-menu", { bubbles: true, detail: { group, anchor: event.currentTarget } }));
+      }),
+      button("Split to the right", "◫", () => this.split(group, "right")),
+    );
+    return { element, init() {}, dispose() {} };
+  }
+
+  emptyDock() {
+    return make(
+      "div",
+      { class: "empty" },
+      make("p", {}, "No pane is open."),
+      make("button", { type: "button", class: "button", onclick: () => { this.show(DEFAULT_LAYOUT); this.changed(); } }, "Open the first two"),
+    );
+  }
+}
+
+/** What dockview shows in a group: the pane's element, as soon as its module is there. @implements {IContentRenderer} */
+class PaneContent {
+  /** @param {Dock} dock @param {string} id */
+  constructor(dock, id) {
+    this.dock = dock;
+    this.id = id;
+    this.element = make("div", { class: "pane-frame" });
+    /** @type {(HTMLElement & {paneState: string}) | null} */
+    this.pane = null;
+    /** @type {IDockviewPanel["api"] | null} */
+    this.panelApi = null;
+  }
+
+  /** @param {Parameters<IContentRenderer["init"]>[0]} parameters */
+  init({ params, api }) {
+    this.panelApi = api;
+    this.params = { name: String(params.name), state: String(params.state) };
+    this.element.addEventListener("pane-state", (event) => this.setState(/** @type {CustomEvent<string>} */ (event).detail));
+    void this.load();
+  }
+
+  async load() {
+    const { name, state } = this.params ?? { name: "", state: "" };
+    const kind = kindOf(name);
+    if (!kind) return;
+    try {
+      await import(kind.module);
+    } catch {
+      this.element.append(make("div", { class: "empty" }, make("p", {}, `The pane “${kind.title}” could not be loaded. Reload the page.`)));
+      return;
+    }
+    this.pane = /** @type {HTMLElement & {paneState: string}} */ (document.createElement(`pane-${name.replaceAll("_", "-")}`));
+    this.pane.paneState = state;
+    this.pane.id = `${this.id}-content`;
+    this.element.append(this.pane);
+  }
+
+  /** @param {string} state */
+  setState(state) {
+    if (!this.params || this.params.state === state) return;
+    this.params.state = state;
+    this.panelApi?.updateParameters({ state });
+    this.panelApi?.setTitle(titleOf(this.params.name, state));
+    if (this.pane && this.pane.paneState !== state) this.pane.paneState = state;
+    this.dock.updateVisible();
+    this.dock.changed();
+  }
+
+  /** dockview's own updates of the parameters come from `setState` alone. */
+  update() {}
+
+  dispose() {
+    this.dock.contents.delete(this.id);
+    this.pane?.remove();
+  }
+}
+
+/** A tab in the hue of its stage. @implements {ITabRenderer} */
+class PaneTab {
+  constructor() {
+    this.label = make("span", { class: "tab-label" });
+    this.element = make("div", { class: "tab" }, this.label);
+  }
+
+  /** @param {Parameters<ITabRenderer["init"]>[0]} parameters */
+  init({ title, params, api }) {
+    const refresh = () => {
+      const { name, state } = /** @type {{name: string, state: string}} */ (api.getParameters?.() ?? params);
+      this.element.className = kindOf(name)?.per_stage ? `tab ${hueClass(shownStage(state))}` : "tab";
+    };
+    this.label.textContent = title;
+    const close = make(
+      "button",
+      { type: "button", class: "tab-close", tabindex: "-1", "aria-hidden": "true", title: "Close", onclick: () => api.close() },
+      "×",
+    );
+    close.addEventListener("pointerdown", (event) => event.stopPropagation());
+    this.element.append(close);
+    this.element.addEventListener("auxclick", (event) => {
+      if (event.button === 1) api.close();
+    });
+    refresh();
+    this.titles = api.onDidTitleChange((event) => {
+      this.label.textContent = event.title;
+      refresh();
+    });
+  }
+
+  dispose() {
+    this.titles?.dispose();
+  }
+}
+
+/** @param {string} name */
+function kindOf(name) {
+  return store.state.paneKinds.find((kind) => kind.name === name);
+}
+
+/** @param {string} name @param {string} state */
+function titleOf(name, state) {
+  const kind = kindOf(name);
+  return kind?.per_stage ? stageTitle(shownStage(state)) : (kind?.title ?? name);
+}
+
+/** @param {IDockviewPanel} panel @returns {{name: string, state: string}} */
+function panelParams(panel) {
+  return /** @type {{name: string, state: string}} */ (panel.params ?? { name: "", state: "" });
+}
+
+/** @param {Record<string, string> | undefined} params */
+function addressOf(params) {
+  return params?.state ? `${params.name}:${params.state}` : (params?.name ?? "");
+}
+
+/** A layout without what this server does not know; null if nothing is left. @param {Layout | null} layout @returns {Layout | null} */
+function known(layout) {
+  if (!layout) return null;
+  if ("panes" in layout) {
+    const panes = layout.panes.filter((address) => kindOf(parse(address).name));
+    return panes.length ? { ...layout, panes, active: Math.min(layout.active, panes.length - 1) } : null;
+  }
+  const children = layout.children.map(known).filter((child) => child !== null);
+  return children.length > 1 ? { ...layout, children } : (children[0] ?? null);
+}

@@ -1,0 +1,77 @@
+/** Make elements. Text is only ever set as text, never parsed as markup. */
+
+/**
+ * Make an element with attributes, listeners and children.
+ *
+ * A property whose name starts with "on" is a listener, `class` and `data-…` and other names are attributes,
+ * true is an empty attribute, and false, null and undefined are left out.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Record<string, unknown>} [properties]
+ * @param {...(Node | string | number | null | undefined | false)} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on") && typeof value === "function") {
+      element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
+    } else {
+      element.setAttribute(name, value === true ? "" : String(value));
+    }
+  }
+  for (const child of children) {
+    if (child !== null && child !== undefined && child !== false) element.append(/** @type {Node} */ (typeof child === "number" ? String(child) : child));
+  }
+  return element;
+}
+
+/**
+ * The element of the page with this id, which must exist.
+ * @param {string} id
+ */
+export function byId(id) {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`The page has no #${id}`);
+  return element;
+}
+
+/**
+ * Put a value into a control without moving the cursor of somebody who is typing there.
+ * @param {HTMLInputElement | HTMLSelectElement} control
+ * @param {string} value
+ */
+export function setValue(control, value) {
+  if (control.value !== value) control.value = value;
+}
+
+let toastTimer = 0;
+
+/**
+ * Say something short that goes away by itself.
+ * @param {string} text
+ */
+export function toast(text) {
+  const element = byId("toast");
+  element.textContent = text;
+  element.classList.add("shown");
+  clearTimeout(toastTimer);
+  toastTimer = window.setTimeout(() => element.classList.remove("shown"), 2600);
+}
+
+/**
+ * Call `work` once things have been quiet for `delay_ms`.
+ * @template {unknown[]} Parameters_
+ * @param {(...values: Parameters_) => void} work
+ * @param {number} delay_ms
+ */
+export function debounce(work, delay_ms) {
+  let timer = 0;
+  const later = (/** @type {Parameters_} */ ...values) => {
+    clearTimeout(timer);
+    timer = window.setTimeout(() => work(...values), delay_ms);
+  };
+  later.cancel = () => clearTimeout(timer);
+  return later;
+}

@@ -1,0 +1,107 @@
+/**
+ * What the user asks for: from a draft to a request, back again, and kept in this browser.
+ *
+ * @import { Argument, CompilationDocument, CompilationRequest, Draft, InspectionDocument, Kernel, Launch } from "./types.js"
+ */
+
+const STORAGE_KEY = "draft";
+
+/** @param {Draft} draft @returns {CompilationRequest} with nothing in it that was left open */
+export function requestOf(draft) {
+  /** @type {CompilationRequest} */
+  const request = { source: draft.source, target: draft.target };
+  if (draft.triton) request.triton = draft.triton;
+  if (draft.kernel) request.kernel = draft.kernel;
+  if (draft.mode === "launch" && draft.launch !== null) request.launch = draft.launch;
+  if (draft.mode === "form" && draft.arguments.length) request.arguments = draft.arguments;
+  if (draft.mode === "signature" && draft.signature.trim()) request.arguments = draft.signature.trim();
+  if (Object.keys(draft.options).length) request.options = draft.options;
+  if (draft.config !== null) request.config = draft.config;
+  return request;
+}
+
+/** The draft that a stored result was made from. @param {CompilationDocument} document @returns {Draft} */
+export function draftOf(document) {
+  const { request, target, triton } = document;
+  const given = request.arguments ?? null;
+  return {
+    source: request.source,
+    kernel: request.kernel ?? null,
+    mode: typeof given === "string" ? "signature" : given ? "form" : "launch",
+    launch: request.launch ?? null,
+    arguments: Array.isArray(given) ? given : [],
+    signature: typeof given === "string" ? given : "",
+    options: request.options ?? {},
+    config: request.config ?? null,
+    target: target.name,
+    triton,
+  };
+}
+
+/** A draft of a source alone. @param {string} source @param {Partial<Draft>} [more] @returns {Draft} */
+export function freshDraft(source, more = {}) {
+  return {
+    source, kernel: null, mode: "launch", launch: null, arguments: [], signature: "", options: {}, config: null,
+    target: "cuda:90", triton: null, ...more,
+  };
+}
+
+/** Whether two drafts ask for the same. @param {Draft} one @param {Draft} other */
+export function sameRequest(one, other) {
+  return JSON.stringify(requestOf(one)) === JSON.stringify(requestOf(other));
+}
+
+/**
+ * The kernel that a draft means, among those found: the one named, else that of its launch, else the first.
+ * @param {Draft} draft @param {InspectionDocument | null} inspection @returns {Kernel | null}
+ */
+export function kernelOf(draft, inspection) {
+  if (!inspection) return null;
+  const named = inspection.kernels.find(({ name }) => name === draft.kernel);
+  if (named) return named;
+  const launched = launchOf(draft, inspection)?.kernel;
+  return inspection.kernels.find(({ name }) => name === launched) ?? inspection.kernels[0] ?? null;
+}
+
+/**
+ * The launch that a draft means: the one chosen, else the first of its kernel.
+ * @param {Draft} draft @param {InspectionDocument | null} inspection @returns {Launch | null}
+ */
+export function launchOf(draft, inspection) {
+  if (!inspection || draft.mode !== "launch") return null;
+  const launches = inspection.launches.filter(({ kernel }) => !draft.kernel || kernel === draft.kernel);
+  return launches.find(({ index }) => index === draft.launch) ?? launches[0] ?? null;
+}
+
+/** Arguments to begin a form with. @param {Kernel} kernel @returns {Argument[]} */
+export function guessedArguments(kernel) {
+  return kernel.parameters.map(({ guess }) => guess);
+}
+
+/** @param {Draft} draft */
+export function keepDraft(draft) {
+  try {
+    localStorage.setItem(STORAGE_KEY, JSON.stringify(draft));
+  } catch {
+    // Without storage the draft lives as long as the page.
+  }
+}
+
+/** @returns {Draft | null} the draft that was last edited in this browser */
+export function keptDraft() {
+  try {
+    const kept = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "null");
+    return typeof kept?.source === "string" && kept.source.trim() ? freshDraft(kept.source, kept) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Forget what was edited: the next visit begins anew. */
+export function forgetDraft() {
+  try {
+    localStorage.removeItem(STORAGE_KEY);
+  } catch {
+    // Nothing was kept.
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * Which source lines are lit.
+ *
+ * A pane asks here and is told through the store, as every other pane is; none knows of another.
+ */
+import { store } from "./store.js";
+
+/**
+ * Light source lines while the mouse or the cursor is on something that comes from them.
+ * @param {number[]} lines
+ * @param {string} origin the pane that asks
+ */
+export function hover(lines, origin) {
+  if (same(lines, store.state.hovered)) return;
+  store.update({ hovered: lines, origin });
+}
+
+/**
+ * Keep source lines lit and show what comes from them everywhere else; the same lines again: let them go.
+ * @param {number[]} lines
+ * @param {string} origin
+ * @param {boolean} [add] to those that are lit already
+ */
+export function pin(lines, origin, add = false) {
+  const { pinned } = store.state;
+  if (lines.length === 0) return;
+  const wanted = add ? [...new Set([...pinned, ...lines])].sort((one, other) => one - other) : lines;
+  store.update({ pinned: same(wanted, pinned) ? [] : wanted, origin });
+}
+
+/** Let all pinned lines go. */
+export function unpin() {
+  if (store.state.pinned.length) store.update({ pinned: [], origin: null });
+}
+
+/** @param {number[]} one @param {number[]} other */
+function same(one, other) {
+  return one.length === other.length && one.every((line, index) => line === other[index]);
+}

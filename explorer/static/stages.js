@@ -1,0 +1,27 @@
+/** The stages of a lowering, as the page speaks of them. */
+import { store } from "./store.js";
+
+/** @param {string} name */
+export function stageTitle(name) {
+  return store.state.stageKinds.find((kind) => kind.name === name)?.title ?? name.toUpperCase();
+}
+
+/**
+ * The stage to show where `wanted` is asked for: itself if the target has it, else the one that stands at the same
+ * place on the way (the machine code of one vendor for that of another).
+ * @param {string} wanted
+ * @param {string[]} available in their order
+ */
+export function fallbackStage(wanted, available) {
+  if (available.length === 0 || available.includes(wanted)) return wanted;
+  const elsewhere = store.state.targets.find(({ stages }) => stages?.includes(wanted))?.stages ?? [];
+  const place = elsewhere.indexOf(wanted);
+  if (place < 0) return wanted;
+  const fromEnd = elsewhere.length - place;
+  return available[Math.max(0, fromEnd === 1 ? available.length - 1 : Math.min(place, available.length - 1))] ?? wanted;
+}
+
+/** The class that gives an element the stage's hue. @param {string} name */
+export function hueClass(name) {
+  return `hue-${name.replace(/[^a-z0-9]/gi, "")}`;
+}

@@ -1,0 +1,91 @@
+/**
+ * The one state of the page besides its address.
+ *
+ * Everything shown is drawn from here; whoever wants a change asks `actions.js`. A listener names the parts
+ * it draws and is called once for each update that touches any of them.
+ *
+ * @import { Draft, InspectionDocument, Target, GalleryRow, PaneKind, StageKind, Problem } from "./types.js"
+ * @import { Result } from "./result.js"
+ */
+
+/**
+ * @typedef {object} Run a compilation that is under way
+ * @property {Result} result what has arrived of it
+ * @property {boolean} promoted whether it is what the panes show
+ *
+ * @typedef {object} State
+ * @property {PaneKind[]} paneKinds
+ * @property {StageKind[]} stageKinds
+ * @property {Target[]} targets
+ * @property {{versions: string[], default: string}} tritons
+ * @property {GalleryRow[]} gallery
+ * @property {Draft} draft
+ * @property {InspectionDocument | null} inspection what is known of the draft's source
+ * @property {Result | null} result what the panes show
+ * @property {Run | null} run
+ * @property {boolean} sending a request is on its way to the server, which has not answered yet
+ * @property {Result | null} failure a compilation that brought no stage, so that `result` stays
+ * @property {Problem | null} problem the server's last refusal
+ * @property {boolean} edited the draft is not what `result` was made from
+ * @property {number[]} hovered source lines under the mouse
+ * @property {number[]} pinned source lines that stay lit
+ * @property {string | null} origin who asked for the last change of `hovered` or `pinned`
+ * @property {string[]} visible the states of the stage panes that can be seen
+ */
+
+/** @type {State} */
+const state = {
+  paneKinds: [],
+  stageKinds: [],
+  targets: [],
+  tritons: { versions: [], default: "" },
+  gallery: [],
+  draft: {
+    source: "", kernel: null, mode: "launch", launch: null, arguments: [], signature: "", options: {}, config: null,
+    target: "cuda:90", triton: null,
+  },
+  inspection: null,
+  result: null,
+  run: null,
+  sending: false,
+  failure: null,
+  problem: null,
+  edited: false,
+  hovered: [],
+  pinned: [],
+  origin: null,
+  visible: [],
+};
+
+/** @type {Set<{keys: (keyof State)[], listener: () => void}>} */
+const listeners = new Set();
+
+export const store = {
+  /** @type {Readonly<State>} */
+  state,
+
+  /**
+   * Change parts of the state and tell those who draw them. Naming a part without changing it says that
+   * something inside it has changed.
+   * @param {Partial<State>} changes
+   */
+  update(changes) {
+    Object.assign(state, changes);
+    for (const { keys, listener } of [...listeners]) {
+      if (keys.some((key) => key in changes)) listener();
+    }
+  },
+
+  /**
+   * Call `listener` now and after every change of a part named in `keys`.
+   * @param {(keyof State)[]} keys
+   * @param {() => void} listener
+   * @returns {() => void} ends it
+   */
+  watch(keys, listener) {
+    const entry = { keys, listener };
+    listeners.add(entry);
+    listener();
+    return () => void listeners.delete(entry);
+  },
+};

@@ -1,0 +1,82 @@
+/**
+ * The documents of the API, as `explorer/model.py` and the API's description define them, and the page's own
+ * small types. Only types: nothing here is in the bundle.
+ *
+ * @typedef {string | number | boolean | null} Scalar
+ * @typedef {{name: string, type: string, value: Scalar, specialization: string,
+ *   shape: number[] | null, strides: number[] | null}} Argument
+ * @typedef {{name: string, annotation: string, is_constexpr: boolean, default: Scalar, has_default: boolean,
+ *   guess: Argument}} Parameter
+ * @typedef {{index: number, arguments: Record<string, Scalar>, options: Record<string, Scalar>}} Config
+ * @typedef {{name: string, line: number, language: string, parameters: Parameter[], configs: Config[]}} Kernel
+ * @typedef {{index: number, kernel: string, line: number, grid: number[] | null, arguments: Argument[],
+ *   options: Record<string, Scalar>, config: number | null}} Launch
+ * @typedef {{kernel: string, line: number, language: string, arguments: Argument[],
+ *   options: Record<string, Scalar>, signature: string, launch: number | null, launch_line: number | null,
+ *   config: number | null, grid: number[] | null}} Specialized
+ * @typedef {{name: string, title: string, language: string, lines: number, bytes: number,
+ *   milliseconds: number, url: string}} StageRow
+ * @typedef {{index: number, stage: string, name: string, title: string, options: Scalar[], changed: boolean,
+ *   milliseconds: number, lines_added: number, lines_removed: number, url: string}} PassRow
+ * @typedef {{severity: "error" | "warning" | "remark" | "note", message: string, stage: string, line: number,
+ *   column: number, end_line: number, end_column: number, hint: string}} Diagnostic
+ * @typedef {{source: string, text: string}} LogEntry
+ * @typedef {Record<string, number | string | null>} Resources
+ * @typedef {"queued" | "running" | "complete" | "failed"} Status
+ *
+ * @typedef {object} CompilationRequest
+ * @property {string} source
+ * @property {string} target
+ * @property {string} [triton]
+ * @property {string | null} [kernel]
+ * @property {number | null} [launch]
+ * @property {Argument[] | string | null} [arguments]
+ * @property {Record<string, Scalar>} [options]
+ * @property {number | null} [config]
+ *
+ * @typedef {object} CompilationDocument
+ * @property {string} id
+ * @property {string} url
+ * @property {Status} status
+ * @property {number | null} milliseconds
+ * @property {string} triton
+ * @property {Target} target
+ * @property {CompilationRequest} request
+ * @property {string | null} kernel
+ * @property {number | null} kernel_line
+ * @property {string | null} language
+ * @property {Specialized | null} specialization
+ * @property {Kernel[]} kernels
+ * @property {Launch[]} launches
+ * @property {StageRow[]} stages
+ * @property {PassRow[]} passes
+ * @property {Resources | null} resources
+ * @property {Diagnostic[]} diagnostics
+ * @property {LogEntry[]} logs
+ *
+ * @typedef {{kernels: Kernel[], launches: Launch[], diagnostics: Diagnostic[], logs: LogEntry[]}} InspectionDocument
+ * @typedef {{name: string, title: string, architecture: string, vendor: string, stages?: string[]}} Target
+ * @typedef {{name: string, title: string, summary: string}} GalleryRow
+ * @typedef {GalleryRow & {source: string, kernel: string | null, target: string | null}} GalleryExample
+ * @typedef {{n: number, tokens: [string, string][]}} TextLine
+ * @typedef {[number, number, number, string]} FrameRow file index, line, column, function
+ * @typedef {{files: string[], locations: FrameRow[][], lines: number[][], source_lines: number[][]}} Locations
+ *
+ * @typedef {{name: string, title: string, summary: string, per_stage: boolean, module: string}} PaneKind
+ * @typedef {{name: string, title: string}} StageKind
+ * @typedef {{title: string, kind: string, detail: string}} Problem
+ *
+ * What the user asks to compile; `mode` says which of launch, arguments and signature counts.
+ * @typedef {object} Draft
+ * @property {string} source
+ * @property {string | null} kernel
+ * @property {"launch" | "form" | "signature"} mode
+ * @property {number | null} launch
+ * @property {Argument[]} arguments
+ * @property {string} signature
+ * @property {Record<string, Scalar>} options
+ * @property {number | null} config
+ * @property {string} target
+ * @property {string | null} triton
+ */
+export {};

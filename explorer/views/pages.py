@@ -1,0 +1,87 @@
+"""The page: one HTML document at `/` and at every permalink, and the browser code it loads.
+
+The document holds no data and no inline code. The browser asks the API for everything it shows, and
+`/panes.json` for the panes there are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+from flask import Blueprint, Response, abort, jsonify, render_template, request, send_from_directory, url_for
+
+from explorer.views.panes import PANES
+
+blueprint = Blueprint("pages", __name__)
+
+DIST = Path(__file__).parents[1] / "static/dist"
+ENCODINGS = {"br": ".br", "gzip": ".gz"}
+ONE_YEAR_SECONDS = 365 * 24 * 3600
+
+
+@blueprint.get("/")
+@blueprint.get("/k/<compilation_id>")
+def page(compilation_id: str | None = None) -> str:  # noqa: ARG001
+    """The page; which result it shows, the browser reads from the address."""
+    return render_template("page.html", bundle=bundle)
+
+
+@blueprint.get("/panes.json")
+def panes() -> Response:
+    """The panes in the order of the menu, each with the module that defines its element."""
+    return jsonify(
+        [{**dataclasses.asdict(pane), "module": bundle(f"panes/{pane.name}.js")} for pane in PANES]
+    )
+
+
+@blueprint.get("/assets/<path:name>")
+def asset(name: str) -> Response:
+    """A file of the bundle, compressed if the browser can take it; its name changes with its content."""
+    if Path(name).name.startswith(".") or name.endswith(tuple(ENCODINGS.values())):
+        abort(404)
+    encoding = next((e for e in ENCODINGS if request.accept_encodings[e] and stored(name + ENCODINGS[e])), None)
+    response = send_from_directory(
+        DIST, name + ENCODINGS.get(encoding or "", ""), max_age=ONE_YEAR_SECONDS, mimetype=mime_type(name)
+    )
+    response.cache_control.immutable = True
+    response.vary.add("Accept-Encoding")
+    if encoding:
+        response.content_encoding = encoding
+    return response
+
+
+def bundle(name: str) -> str:
+    """The address of the bundled file made from `explorer/static/<name>`."""
+    return url_for("pages.asset", name=manifest()[name])
+
+
+def manifest() -> dict[str, str]:
+    """The names of the bundled files by the names of their sources.
+
+    Raises:
+        FileNotFoundError: the page was never bundled (a checkout without `python hatch_build.py`).
+    """
+    file = DIST / "manifest.json"
+    return read_manifest(file, file.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=1)
+def read_manifest(file: Path, modified_ns: int) -> dict[str, str]:  # noqa: ARG001
+    """The content of `file`, read once for each time it was modified."""
+    names: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return names
+
+
+@functools.cache
+def stored(name: str) -> bool:
+    """Whether the bundle has a file `name`; no file of it ever changes under its name."""
+    return (DIST / name).resolve().is_relative_to(DIST.resolve()) and (DIST / name).is_file()
+
+
+def mime_type(name: str) -> str | None:
+    """The type of a text of the bundle, whatever the machine's own table says; None: look it up."""
+    return {".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2"}.get(Path(name).suffix)

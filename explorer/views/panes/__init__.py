@@ -1,0 +1,12 @@
+"""The panes of the page, in the order of its menu.
+
+A pane is one Python file here, which says what it is, and `static/panes/<name>.js`, which draws it as the
+element `<pane-<name>>`. To add one: both files and a line in `PANES`.
+"""
+
+from __future__ import annotations
+
+from explorer.views.panes import log, passes, resources, stage
+from explorer.views.panes.pane import Pane
+
+PANES: tuple[Pane, ...] = (stage.PANE, passes.PANE, resources.PANE, log.PANE)

@@ -1,0 +1,11 @@
+"""Everything that was said during a compilation."""
+
+from __future__ import annotations
+
+from explorer.views.panes.pane import Pane
+
+PANE = Pane(
+    name="log",
+    title="Log",
+    summary="Remarks, warnings and the output of tools and of the script.",
+)

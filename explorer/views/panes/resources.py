@@ -1,0 +1,11 @@
+"""What the binary needs of the machine."""
+
+from __future__ import annotations
+
+from explorer.views.panes.pane import Pane
+
+PANE = Pane(
+    name="resources",
+    title="Resources",
+    summary="Registers, spills, shared memory, warps and occupancy.",
+)
