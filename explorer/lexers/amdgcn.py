@@ -27,7 +27,10 @@ class AmdgcnLexer(LineLexer):
         (r"(?:;|//)[^\n]*+", Comment.Single),
         (BLOCK_COMMENT, Comment.Multiline),
         (r"^([\w$.]++)(:)", (Name.Label, Punctuation)),
-        (rf"^({SPACE})(-?+)({SPACE})([\w$.]++)(:)(?!\S)", (Text, Punctuation, Text, Name.Attribute, Punctuation)),
+        (
+            rf"^({SPACE})(-?+)({SPACE})([\w$.]++)(:)(?!\S)",
+            (Text, Punctuation, Text, Name.Attribute, Punctuation),
+        ),
         (rf"^({SPACE})(\.[a-z_]\w*+)", (Text, Keyword)),
         (rf"^({SPACE})([a-z]\w*+)", (Text, Name.Function)),
         (STRING, String),

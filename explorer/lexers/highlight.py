@@ -18,7 +18,8 @@ Span = tuple[str, str]
 def highlight_lines(text_or_lines: str | Sequence[str], language: str) -> list[list[Span]]:
     """Colour whole lines: one list of spans a line, neighbours of one class merged.
 
-    A line ends at "\\n" only, and a last "\\n" starts no further line. The spans of a line, joined, are the line.
+    A line ends at a line feed only, and one at the end starts no further line. The spans of a line, joined,
+    are the line.
     Any run of lines may be asked for alone, except of Python, whose strings may span lines: that one wants
     the whole text.
     """

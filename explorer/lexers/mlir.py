@@ -12,8 +12,8 @@ _DOTTED = r"[A-Za-z_][\w$]*+(?:\.[\w$-]++)++"
 _WORDS = Vocabulary(
     Name,
     {
-        Keyword: "module attributes func public private nested loc callsite fused at to step iter_args else do"
-        " while if for return affine_map affine_set resource external internal constant global_smem",
+        Keyword: "module attributes func public private nested loc callsite fused at to step iter_args else"
+        " do while if for return affine_map affine_set resource external internal constant global_smem",
         Keyword.Constant: "true false dense unit array unknown sparse",
         Keyword.Type: "index none tensor memref vector tuple complex bf16 tf32 token",
     },
