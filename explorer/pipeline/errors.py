@@ -1,6 +1,6 @@
 """What the pipeline raises when the user's input, not the pipeline, is at fault.
 
-    UserError       carries the Diagnostic to show
+UserError       carries the Diagnostic to show
 """
 
 from __future__ import annotations

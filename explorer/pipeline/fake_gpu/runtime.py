@@ -20,7 +20,7 @@ from triton.runtime.jit import JITFunction
 from explorer.pipeline.fake_gpu.devices import Device
 
 
-class TooManyLaunches(BaseException):  # noqa: N818
+class TooManyLaunches(BaseException):
     """The program launches more different kernels than are recorded."""
 
 

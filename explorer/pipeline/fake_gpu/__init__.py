@@ -1,0 +1,67 @@
+"""A GPU that is not there: user code runs against it, and what it launches is recorded.
+
+In: a target. Out: the launches, with the specialisation that each leads to. Nothing is computed.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import torch
+import torch.nn.functional
+from triton.backends.compiler import GPUTarget
+from triton import runtime as triton_runtime
+
+from explorer.pipeline.fake_gpu import benchmarks, cuda, runtime, torch_extras
+from explorer.pipeline.fake_gpu.devices import device_for
+from explorer.pipeline.fake_gpu.driver import FakeDriver
+from explorer.pipeline.fake_gpu.runtime import Call, RecordedLaunch, Recorder, TooManyLaunches
+from explorer.pipeline.fake_gpu.tensors import FakeGpuMode
+from explorer.pipeline.fake_gpu.unknown import NeedsValue
+from explorer.pipeline.stand_ins import StandIn
+
+__all__ = ["Call", "NeedsValue", "RecordedLaunch", "Recorder", "TooManyLaunches", "fake_gpu", "warm_up"]
+
+#: Compilers of PyTorch that its operations import in passing: seconds, for nothing that happens here.
+UNUSED_MODULES = ("torch._dynamo", "torch._inductor")
+
+_mode = FakeGpuMode()
+
+
+@contextmanager
+def fake_gpu(target: GPUTarget, source_file: str = "") -> Iterator[Recorder]:
+    """Make PyTorch and Triton believe in a GPU of `target`, and record what is launched.
+
+    Triton's driver stays the fake one afterwards: kernels ask it for the target while they compile.
+    """
+    device = device_for(target)
+    recorder = Recorder(device, source_file)
+    triton_runtime.driver.set_active(FakeDriver(target))
+    changes = [
+        *cuda.replacements(device),
+        *torch_extras.replacements(_mode),
+        *benchmarks.replacements(),
+        *runtime.replacements(recorder),
+    ]
+    with ExitStack() as restore, _mode:
+        for name in UNUSED_MODULES:
+            if name not in sys.modules:
+                sys.modules[name] = StandIn(name)
+                restore.callback(sys.modules.pop, name, None)
+        for owner, name, value in changes:
+            if hasattr(owner, name):
+                restore.callback(setattr, owner, name, getattr(owner, name))
+                setattr(owner, name, value)
+        yield recorder
+
+
+def warm_up() -> None:
+    """Pay once for what PyTorch imports at the first use of tensors without content."""
+    with fake_gpu(GPUTarget("cuda", 90, 32)):
+        left = torch.randn(8, 8, device="cuda", requires_grad=True)
+        product: Any = torch.nn.functional.softmax(left @ left.t() + left.cpu(), dim=-1)
+        product.sum().backward()
+        torch.empty_like(left).copy_(left.detach().to(torch.float16))

@@ -1,0 +1,47 @@
+"""Benchmarks run once, without measuring anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import triton.testing
+
+#: What every run is said to take.
+MILLISECONDS = 1.0
+
+
+def run_once(
+    fn: Callable[[], Any],
+    *_arguments: Any,
+    quantiles: list[float] | None = None,
+    return_mode: str = "mean",
+    **_options: Any,
+) -> Any:
+    """Call `fn` once; answer in the form that `triton.testing.do_bench` would."""
+    fn()
+    if quantiles is not None:
+        return [MILLISECONDS] * len(quantiles) if len(quantiles) > 1 else MILLISECONDS
+    return [MILLISECONDS] if return_mode == "all" else MILLISECONDS
+
+
+def run_report(mark: Any, *_arguments: Any, **options: Any) -> None:
+    """Call the function of a `perf_report` for its first size, once for each of its lines."""
+    for name in ("show_plots", "print_data", "save_path", "return_df", "diff_col", "save_precision"):
+        options.pop(name, None)
+    benchmarks = mark.benchmarks
+    for benchmark in benchmarks if isinstance(benchmarks, list | tuple) else [benchmarks]:
+        for size in list(benchmark.x_vals)[:1]:
+            sizes = size if isinstance(size, list | tuple) else [size] * len(benchmark.x_names)
+            for line in benchmark.line_vals:
+                named = dict(zip(benchmark.x_names, sizes, strict=False))
+                mark.fn(**named, **{benchmark.line_arg: line}, **benchmark.args, **options)
+
+
+def replacements() -> list[tuple[Any, str, Any]]:
+    """List (object, attribute, replacement) for `triton.testing`."""
+    timers = ("do_bench", "do_bench_cudagraph", "do_bench_proton", "do_bench_cudagraph_proton")
+    return [
+        *((triton.testing, name, run_once) for name in timers if hasattr(triton.testing, name)),
+        (triton.testing.Mark, "run", run_report),
+    ]

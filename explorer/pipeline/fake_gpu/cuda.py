@@ -1,0 +1,228 @@
+"""`torch.cuda` as it would answer on the target's GPU."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import defaultdict
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+import torch.cuda
+
+from explorer.pipeline.fake_gpu.devices import GIB, Device
+from explorer.pipeline.fake_gpu.tensors import GPU
+
+#: The versions that `torch.version` reports.
+CUDA_VERSION = "12.8"
+HIP_VERSION = "6.4.43482"
+
+
+class FakeStream:
+    """A stream of the fake GPU: all work is done at once, since there is none."""
+
+    cuda_stream = 0
+    stream_id = 0
+    device = GPU
+    device_index = 0
+    device_type = 1
+
+    def __init__(self, *_arguments: Any, **_options: Any) -> None:
+        """Accept a device and a priority."""
+
+    def __enter__(self) -> FakeStream:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """Accept the end of the context."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FakeStream)
+
+    __hash__ = object.__hash__
+
+    def synchronize(self) -> None:
+        """Nothing to wait for."""
+
+    def query(self) -> bool:
+        return True
+
+    def wait_stream(self, _stream: object) -> None:
+        """Nothing to wait for."""
+
+    def wait_event(self, _event: object) -> None:
+        """Nothing to wait for."""
+
+    def record_event(self, event: FakeEvent | None = None) -> FakeEvent:
+        return event or FakeEvent()
+
+
+class FakeEvent:
+    """An event of the fake GPU; any two are a millisecond apart."""
+
+    cuda_event = 0
+
+    def __init__(self, *_arguments: Any, **_options: Any) -> None:
+        """Accept `enable_timing` and the like."""
+
+    def record(self, _stream: object = None) -> None:
+        """Nothing to record."""
+
+    def wait(self, _stream: object = None) -> None:
+        """Nothing to wait for."""
+
+    def synchronize(self) -> None:
+        """Nothing to wait for."""
+
+    def query(self) -> bool:
+        return True
+
+    def elapsed_time(self, _end: object) -> float:
+        return 1.0
+
+
+class FakeGraph:
+    """A CUDA graph that holds nothing: what it captures has run already."""
+
+    def __init__(self, *_arguments: Any, **_options: Any) -> None:
+        """Accept options."""
+
+    def replay(self) -> None:
+        """Nothing to run."""
+
+    def reset(self) -> None:
+        """Nothing to free."""
+
+    def capture_begin(self, *_arguments: Any, **_options: Any) -> None:
+        """Nothing to capture."""
+
+    def capture_end(self) -> None:
+        """Nothing to capture."""
+
+    def pool(self) -> tuple[int, int]:
+        return (0, 0)
+
+
+class FakeNvtx:
+    """`torch.cuda.nvtx`: ranges that nobody looks at."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("range", "annotate"):
+            return lambda *_arguments, **_options: contextlib.nullcontext()
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return lambda *_arguments, **_options: 0
+
+
+class FakeGenerator(torch.Generator):  # type: ignore[misc]
+    """A generator that may be made for the GPU; nothing on the GPU draws from it."""
+
+    def __new__(cls, device: Any = None) -> FakeGenerator:
+        del device
+        generator: FakeGenerator = super().__new__(cls, "cpu")
+        return generator
+
+
+def device_properties(device: Device) -> SimpleNamespace:
+    """Return what `torch.cuda.get_device_properties` would."""
+    return SimpleNamespace(
+        name=device.name,
+        major=device.capability[0],
+        minor=device.capability[1],
+        total_memory=device.memory_bytes,
+        multi_processor_count=device.multiprocessors,
+        max_threads_per_multi_processor=device.threads_per_multiprocessor,
+        max_threads_per_block=1024,
+        regs_per_multiprocessor=device.registers_per_multiprocessor,
+        shared_memory_per_block=48 * 1024 if device.backend == "cuda" else device.shared_bytes,
+        shared_memory_per_block_optin=device.shared_bytes,
+        shared_memory_per_multiprocessor=device.shared_bytes + (1024 if device.backend == "cuda" else 0),
+        L2_cache_size=device.l2_bytes,
+        warp_size=device.warp_size,
+        clock_rate=device.clock_khz,
+        memory_clock_rate=device.memory_clock_khz,
+        memory_bus_width=device.memory_bus_bits,
+        gcnArchName=device.architecture or device.name,
+        is_integrated=0,
+        is_multi_gpu_board=0,
+        pci_bus_id=0,
+        pci_device_id=0,
+        pci_domain_id=0,
+        uuid="00000000-0000-0000-0000-000000000000",
+    )
+
+
+def replacements(device: Device) -> list[tuple[Any, str, Any]]:
+    """List (object, attribute, replacement) for `torch.cuda` and what belongs to it."""
+    stream = FakeStream()
+    none = dict.fromkeys(
+        (
+            "_lazy_init", "_lazy_call", "init", "set_device", "synchronize", "empty_cache", "ipc_collect",
+            "manual_seed", "manual_seed_all", "seed", "seed_all", "set_stream", "set_rng_state",
+            "set_rng_state_all", "reset_peak_memory_stats", "reset_accumulated_memory_stats",
+            "reset_max_memory_allocated", "reset_max_memory_cached", "set_per_process_memory_fraction",
+            "_sleep", "set_sync_debug_mode",
+        ),
+        lambda *_arguments, **_options: None,
+    )  # fmt: skip
+    zero = dict.fromkeys(
+        (
+            "current_device", "_exchange_device", "_maybe_exchange_device", "memory_allocated",
+            "max_memory_allocated", "memory_reserved", "max_memory_reserved", "memory_cached",
+            "max_memory_cached", "initial_seed", "utilization", "temperature", "power_draw", "clock_rate",
+            "current_blas_handle", "get_sync_debug_mode",
+        ),
+        lambda *_arguments, **_options: 0,
+    )  # fmt: skip
+    true = dict.fromkeys(
+        ("is_available", "is_initialized", "_is_compiled", "is_bf16_supported", "is_tf32_supported"),
+        lambda *_arguments, **_options: True,
+    )
+    architecture = device.architecture.partition(":")[0] or "sm_{}{}".format(*device.capability)
+    functions: dict[str, Any] = {
+        **none,
+        **zero,
+        **true,
+        "device_count": lambda: 1,
+        "get_device_name": lambda _device=None: device.name,
+        "get_device_capability": lambda _device=None: device.capability,
+        "get_device_properties": lambda _device=None: device_properties(device),
+        "get_arch_list": lambda: [architecture],
+        "mem_get_info": lambda _device=None: (device.memory_bytes - GIB, device.memory_bytes),
+        "memory_stats": lambda _device=None: defaultdict(int),
+        "memory_summary": lambda *_arguments, **_options: "",
+        "is_current_stream_capturing": lambda: False,
+        "can_device_access_peer": lambda _device, _peer: False,
+        "get_rng_state": lambda _device=None: torch.get_rng_state(),
+        "current_stream": lambda _device=None: stream,
+        "default_stream": lambda _device=None: stream,
+        "stream": lambda _stream=None: contextlib.nullcontext(stream),
+        "graph": lambda *_arguments, **_options: contextlib.nullcontext(),
+        "Stream": FakeStream,
+        "ExternalStream": FakeStream,
+        "Event": FakeEvent,
+        "CUDAGraph": FakeGraph,
+        "nvtx": FakeNvtx(),
+        "default_generators": (FakeGenerator("cuda"),),
+    }
+    accelerator: dict[str, Any] = {
+        "is_available": lambda: True,
+        "device_count": lambda: 1,
+        "current_accelerator": lambda check_available=False: torch.device("cuda"),  # noqa: ARG005
+        "current_device_index": lambda: 0,
+        "current_device_idx": lambda: 0,
+        "set_device_index": lambda _device: None,
+        "set_device_idx": lambda _device: None,
+        "current_stream": lambda _device=None: stream,
+        "set_stream": lambda _stream: None,
+        "synchronize": lambda _device=None: None,
+        "empty_cache": lambda: None,
+    }
+    amd = device.backend == "hip"
+    return [
+        *((torch.cuda, name, value) for name, value in functions.items()),
+        *((torch.accelerator, name, value) for name, value in accelerator.items()),
+        (torch, "Generator", FakeGenerator),
+        (torch.version, "cuda", None if amd else CUDA_VERSION),
+        (torch.version, "hip", HIP_VERSION if amd else None),
+    ]

@@ -1,0 +1,73 @@
+"""The parts of PyTorch around kernels: compiled functions and custom operators.
+
+`torch.compile` returns its function as it is. A custom operator runs its own body, where its launches
+are, also on tensors without content, for which PyTorch would take the shape function instead.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.library
+from torch._library.custom_ops import CustomOpDef
+
+from explorer.pipeline.fake_gpu.tensors import FakeGpuMode
+
+#: The dispatch keys under which a kernel for the GPU may be registered.
+GPU_KEYS = ("CUDA", "cuda", "HIP")
+
+
+def replacements(mode: FakeGpuMode) -> list[tuple[Any, str, Any]]:
+    """List (object, attribute, replacement) for compiled functions and custom operators."""
+    define, implement = CustomOpDef.__init__, torch.library.Library.impl
+
+    def under_mode(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with mode, torch.no_grad():
+                return function(*args, **kwargs)
+
+        return call
+
+    def define_operator(self: Any, namespace: str, name: str, schema: str, fn: Callable[..., Any], *rest: Any,
+                        **options: Any) -> None:  # fmt: skip
+        define(self, namespace, name, schema, fn, *rest, **options)
+        self._abstract_fn = under_mode(fn)
+
+    def register_kernel(self: Any, device_types: Any, fn: Any = None, /) -> Any:
+        def register(function: Callable[..., Any]) -> Callable[..., Any]:
+            if device_types is None or any(key in device_types for key in GPU_KEYS):
+                self._abstract_fn = under_mode(function)
+            return function
+
+        return register if fn is None else register(fn)
+
+    def implement_operator(self: Any, name: Any, fn: Any, dispatch_key: str = "", **options: Any) -> Any:
+        if not callable(fn):
+            return implement(self, name, fn, dispatch_key, **options)
+        if dispatch_key in GPU_KEYS:
+            dispatch_key = "Meta"
+        elif dispatch_key == "Meta":
+            return None
+        return implement(self, name, under_mode(fn), dispatch_key, **options)
+
+    return [
+        (torch, "compile", _as_it_is),
+        (torch.jit, "script", _as_it_is),
+        (torch.compiler, "disable", _as_it_is),
+        (torch.compiler, "allow_in_graph", _as_it_is),
+        (torch.library, "wrap_triton", _as_it_is),
+        (CustomOpDef, "__init__", define_operator),
+        (CustomOpDef, "register_fake", lambda _self, fn: fn),
+        (CustomOpDef, "register_kernel", register_kernel),
+        (torch.library.Library, "impl", implement_operator),
+        (torch.library.Library, "_register_fake", lambda *_arguments, **_options: None),
+    ]
+
+
+def _as_it_is(function: Any = None, *_arguments: Any, **_options: Any) -> Any:
+    """Return the function itself, used as a decorator with or without options."""
+    return (lambda decorated: decorated) if function is None else function

@@ -1,0 +1,144 @@
+"""Reads and writes signatures as text: "*fp16:16, *fp16:16, i32:16, 128"."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from explorer.model import Argument, Diagnostic
+from explorer.pipeline.errors import UserError
+
+#: The element types of Triton's signatures.
+TYPES = (
+    "i1", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32", "u64", "fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8",
+    "fp8e5b16", "fp16", "bf16", "fp32", "fp64",
+)  # fmt: skip
+
+_TYPE = re.compile(rf"^(?:\*k?)*(?:{'|'.join(TYPES)}|\(.*\))$|^nvTmaDesc$|^tensordesc(?:_im2col)?<.*>$", re.DOTALL)
+_NAMED = re.compile(r"^\s*([A-Za-z_]\w*)\s*=(?!=)\s*")
+
+
+@dataclass(frozen=True)
+class Item:
+    """One item of a signature. Either `type`, or `constant` as text; `column` is where it begins."""
+
+    column: int
+    text: str
+    name: str | None = None
+    type: str | None = None
+    hint: str = ""
+
+
+def is_type(text: str) -> bool:
+    """Tell whether `text` is a type that a signature may name."""
+    return bool(_TYPE.match(text))
+
+
+def parse(signature: str) -> list[Item]:
+    """Split a signature into items. Raises UserError with the position of what is wrong."""
+    items = []
+    for column, text in _split(signature):
+        named = _NAMED.match(text)
+        name = named.group(1) if named else None
+        start = named.end() if named else len(text) - len(text.lstrip())
+        body = text[start:].strip()
+        if not body:
+            raise _error(column + start, "an argument is missing")
+        kind, _, hint = body.rpartition(":") if re.search(r":\s*\w*$", body) else (body, "", "")
+        kind, hint = kind.strip(), hint.strip()
+        if is_type(kind):
+            if hint not in ("", "1", "16"):
+                raise _error(column + start, f"unknown hint ':{hint}'", "':16' says divisible by 16, ':1' equal to 1.")
+            if hint and kind.startswith("fp") or kind.startswith("bf") and hint:
+                raise _error(column + start, f"{kind} takes no hint")
+            items.append(Item(column + start, body, name, kind, hint))
+        elif body.startswith("*"):
+            known = ", ".join(TYPES)
+            raise _error(column + start, f"unknown element type {kind.lstrip('*')!r}", f"Known types: {known}.")
+        else:
+            items.append(Item(column + start, body, name))
+    return items
+
+
+def constant(text: str, namespace: dict[str, Any]) -> Any:
+    """Return the value that `text` names: a literal, a type, or a global name of the source.
+
+    Raises ValueError when it names nothing.
+    """
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        pass
+    dtype = dtype_of(text)
+    if dtype is not None:
+        return dtype
+    if text.isidentifier() and text in namespace:
+        return namespace[text]
+    raise ValueError(f"{text!r} is neither a type, nor a literal, nor a name of the source")
+
+
+def dtype_of(text: str) -> Any:
+    """Return the element type that `text` names: "fp16", "tl.float16"; None if it names none."""
+    import triton.language as tl
+
+    if text in TYPES:
+        return tl.dtype("int1" if text in ("i1", "u1") else _LONG.get(text, text))
+    last = text.rpartition(".")[2]
+    if "." in text and isinstance(found := getattr(tl, last, None), tl.dtype):
+        return found
+    return None
+
+
+_LONG = {
+    **{f"i{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
+    **{f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
+}
+
+
+def write(arguments: tuple[Argument, ...]) -> str:
+    """Write arguments as a signature that `parse` reads."""
+    return ", ".join(map(_write, arguments))
+
+
+def _write(argument: Argument) -> str:
+    if argument.type == "constexpr":
+        value = argument.value
+        if isinstance(value, str) and dtype_of(value) is not None:
+            return value.rpartition(".")[2] if "." not in value else value
+        return repr(value)
+    return argument.type + {"divisible by 16": ":16", "equal to 1": ":1"}.get(argument.specialization, "")
+
+
+def _split(signature: str) -> Iterator[tuple[int, str]]:
+    """Yield (column, text) of what commas outside brackets and quotes separate."""
+    start, depth, quote = 0, 0, ""
+    if not signature.strip():
+        return
+    for position, character in enumerate(signature):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "'\"":
+            quote = character
+        elif character in "([{<":
+            depth += 1
+        elif character in ")]}>":
+            depth -= 1
+            if depth < 0:
+                raise _error(position, f"{character!r} closes nothing")
+        elif character == "," and not depth:
+            yield start, signature[start:position]
+            start = position + 1
+    if quote or depth:
+        raise _error(len(signature), "a quote or bracket is not closed")
+    if signature[start:].strip() or start == 0:
+        yield start, signature[start:]
+
+
+def _error(column: int, message: str, hint: str = "") -> UserError:
+    example = "Write it like \"*fp16:16, *fp16:16, i32:16, 128\"."
+    return UserError(
+        Diagnostic("error", f"Signature, character {column + 1}: {message}.", hint=hint or example)
+    )

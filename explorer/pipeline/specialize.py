@@ -1,0 +1,400 @@
+"""Decides what to compile: the launch, the arguments or the signature that a request names.
+
+In: what a source holds and a request. Out: a specialisation, as the just-in-time compiler would make it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from triton.backends.compiler import GPUTarget
+from triton.compiler.compiler import make_backend
+
+from explorer.model import Argument, Diagnostic, Request, Specialized
+from explorer.pipeline import signature as signatures
+from explorer.pipeline.arguments import describe_arguments, shown_options, to_scalar
+from explorer.pipeline.errors import UserError
+from explorer.pipeline.fake_gpu import NeedsValue, RecordedLaunch, TooManyLaunches, fake_gpu
+from explorer.pipeline.module import Found, FoundKernel, FoundLaunch
+from explorer.pipeline.parameters import config_options
+from explorer.pipeline.user_source import SOURCE_FILE
+
+
+@dataclass(frozen=True)
+class Specialization:
+    """A kernel with all that `triton.compile` needs, and its description for the user.
+
+    `ASTSource(jit_function, signature, constexprs, attrs)` (the jit_function's own source class) is
+    what to compile with `options`.
+    """
+
+    jit_function: Any
+    signature: dict[str, Any]
+    constexprs: dict[tuple[int, ...], Any]
+    attrs: dict[tuple[int, ...], Any]
+    options: dict[str, Any]
+    described: Specialized
+
+
+def resolve(found: Found, request: Request, target: GPUTarget) -> Specialization:
+    """Return what `request` wants compiled. Raises UserError for anything wrong with it."""
+    kernel = _choose_kernel(found, request)
+    _check_options(request, target)
+    if request.arguments is None:
+        launch = _choose_launch(found, request, kernel)
+        if launch is not None:
+            return _from_launch(launch, request, target)
+        _refuse_broken(found)
+    elif request.launch is not None:
+        raise _error("A request names either a launch or arguments, not both.")
+    if kernel is None:
+        kernel = _only_kernel(found)
+    return _from_arguments(kernel, found, request, target)
+
+
+def _error(message: str, line: int = 0, hint: str = "") -> UserError:
+    return UserError(Diagnostic("error", message, line=line, hint=hint))
+
+
+# --- choosing ---------------------------------------------------------------------------------
+
+
+def _refuse_broken(found: Found) -> None:
+    """Raise what went wrong while running the source, if anything did."""
+    for diagnostic in found.diagnostics:
+        if diagnostic.severity == "error":
+            raise UserError(diagnostic)
+
+
+def _choose_kernel(found: Found, request: Request) -> FoundKernel | None:
+    if not found.kernels:
+        _refuse_broken(found)
+        raise _error(
+            "There is no kernel in the source.",
+            hint="A kernel is a function with the decorator @triton.jit or @gluon.jit.",
+        )
+    if request.kernel is None:
+        return None
+    names = [kernel.info.name for kernel in found.kernels]
+    for kernel in found.kernels:
+        if kernel.info.name == request.kernel:
+            return kernel
+    _refuse_broken(found)
+    close = difflib.get_close_matches(request.kernel, names, 1)
+    hint = f"Did you mean {close[0]!r}? " if close else ""
+    raise _error(f"There is no kernel {request.kernel!r} in the source.", hint=f"{hint}There are: {', '.join(names)}.")
+
+
+def _only_kernel(found: Found) -> FoundKernel:
+    if len(found.kernels) > 1:
+        names = ", ".join(kernel.info.name for kernel in found.kernels)
+        raise _error("The source has several kernels and no launch.", hint=f"Choose one of: {names}.")
+    return found.kernels[0]
+
+
+def _choose_launch(found: Found, request: Request, kernel: FoundKernel | None) -> FoundLaunch | None:
+    launches = found.launches
+    if request.launch is not None:
+        if not 0 <= request.launch < len(launches):
+            _refuse_broken(found)
+            count = len(launches)
+            raise _error(
+                f"There is no launch {request.launch}: the source makes {count} launch{'' if count == 1 else 'es'}.",
+                hint="Launches are counted from 0, in the order in which they are made.",
+            )
+        launch = launches[request.launch]
+        if kernel is not None and launch.kernel is not kernel:
+            raise _error(
+                f"Launch {request.launch} is one of {launch.kernel.info.name}, not of {kernel.info.name}.",
+                launch.info.line,
+            )
+        return launch
+    return next((launch for launch in launches if kernel is None or launch.kernel is kernel), None)
+
+
+def _check_options(request: Request, target: GPUTarget) -> None:
+    known = sorted(make_backend(target).parse_options({"arch": None}).__dict__)
+    for name in request.options:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"Did you mean {close[0]!r}? " if close else ""
+            raise _error(f"Unknown compiler option {name!r}.", hint=f"{hint}Known options: {', '.join(known)}.")
+
+
+def _check_config(kernel: FoundKernel, config: int | None) -> None:
+    count = len(kernel.info.configs)
+    if config is not None and not 0 <= config < count:
+        raise _error(
+            f"There is no configuration {config}: {kernel.info.name} has {count}.",
+            kernel.info.line,
+            "Configurations are counted from 0, in the order of the autotune decorator." if count else "",
+        )
+
+
+# --- from a launch ----------------------------------------------------------------------------
+
+
+def _from_launch(launch: FoundLaunch, request: Request, target: GPUTarget) -> Specialization:
+    _check_config(launch.kernel, request.config)
+    recorded = launch.recorded
+    if request.options or request.config not in (None, recorded.config):
+        recorded = _launch_again(launch, request, target)
+    described = Specialized(
+        launch.kernel.info.name,
+        launch.kernel.info.line,
+        launch.kernel.info.language,
+        arguments := describe_arguments(recorded),
+        _described_options(recorded.options, request),
+        signatures.write(arguments),
+        launch.info.index,
+        launch.info.line,
+        recorded.config,
+        launch.info.grid,
+    )
+    return Specialization(
+        recorded.jit_function, recorded.signature, recorded.constexprs, recorded.attrs, recorded.options, described
+    )
+
+
+def _launch_again(launch: FoundLaunch, request: Request, target: GPUTarget) -> RecordedLaunch:
+    """Make the launch once more, with another configuration or other options."""
+    call = launch.recorded.call
+    assert call is not None
+    with fake_gpu(target, SOURCE_FILE) as recorder:
+        recorder.config = request.config if request.config is not None else launch.recorded.config
+        recorder.overrides = dict(request.options)
+        try:
+            call.interface.run(*call.arguments, **call.keywords)
+        except (Exception, NeedsValue, TooManyLaunches) as error:
+            if not recorder.launches:
+                raise _error(f"{type(error).__name__}: {error}", launch.info.line) from error
+    return recorder.launches[0]
+
+
+def _described_options(options: dict[str, Any], request: Request) -> dict[str, Any]:
+    shown = {**shown_options(options), **{name: options.get(name) for name in request.options}}
+    return {name: to_scalar(value) for name, value in shown.items()}
+
+
+# --- from arguments ---------------------------------------------------------------------------
+
+
+def _from_arguments(kernel: FoundKernel, found: Found, request: Request, target: GPUTarget) -> Specialization:
+    _check_config(kernel, request.config)
+    config_index, preset, options = request.config, {}, {}
+    if kernel.autotuner is not None:
+        config_index = config_index or 0
+        config = kernel.autotuner.configs[config_index]
+        preset, options = dict(config.kwargs), config_options(config)
+    chosen: dict[str, Argument | _Constant]
+    if request.arguments is None:
+        chosen = _guessed(kernel, preset)
+    elif isinstance(request.arguments, str):
+        chosen = _from_signature(kernel, request.arguments, preset, found.namespace)
+    else:
+        chosen = _from_form(kernel, request.arguments, found.namespace)
+    backend = make_backend(target)
+    signature: dict[str, Any] = {}
+    constexprs: dict[tuple[int, ...], Any] = {}
+    attrs: dict[tuple[int, ...], Any] = {}
+    bound: dict[str, Any] = {}
+    for position, parameter in enumerate(kernel.jit_function.params):
+        name = parameter.name
+        argument = _Constant(preset[name]) if name in preset and name not in chosen else chosen[name]
+        if isinstance(argument, _Constant):
+            signature[name], constexprs[(position,)] = "constexpr", argument.value
+            bound[name] = argument.value
+            continue
+        if parameter.is_constexpr:
+            raise _error(
+                f"{kernel.info.name}: {name!r} is a constexpr and needs a value, not the type {argument.type}.",
+                kernel.info.line,
+            )
+        signature[name] = argument.type
+        if argument.specialization == "divisible by 16":
+            # "S": within 2 GiB, which AMD's backend asks of a launch's tensors and NVIDIA's ignores.
+            attrs[(position,)] = backend.parse_attr("DS" if argument.type.startswith("*") else "D")
+        else:
+            attrs[(position,)] = backend.parse_attr("")
+    full = backend.parse_options({**_defaults(target), **options, **request.options}).__dict__
+    recorded = RecordedLaunch(
+        kernel.jit_function, signature, constexprs, attrs, dict(full), bound, None, 0, None, config_index
+    )
+    arguments = describe_arguments(recorded)
+    described = Specialized(
+        kernel.info.name,
+        kernel.info.line,
+        kernel.info.language,
+        arguments,
+        _described_options(recorded.options, request),
+        signatures.write(arguments),
+        config=config_index,
+    )
+    return Specialization(kernel.jit_function, signature, constexprs, attrs, recorded.options, described)
+
+
+@dataclass(frozen=True)
+class _Constant:
+    """The value of an argument that the compiler folds."""
+
+    value: Any
+
+
+def _defaults(_target: GPUTarget) -> dict[str, Any]:
+    return {}
+
+
+def _default_of(parameter: Any) -> _Constant | None:
+    if parameter.default is inspect.Parameter.empty:
+        return None
+    return _Constant(parameter.default)
+
+
+def _guessed(kernel: FoundKernel, preset: dict[str, Any]) -> dict[str, Argument | _Constant]:
+    chosen: dict[str, Argument | _Constant] = {}
+    missing = []
+    for parameter, raw in zip(kernel.info.parameters, kernel.jit_function.params, strict=True):
+        guess = parameter.guess
+        if parameter.name in preset:
+            continue
+        if not guess.type:
+            missing.append(parameter.name)
+        elif guess.type == "constexpr":
+            chosen[parameter.name] = _default_of(raw) or _Constant(guess.value)
+        else:
+            chosen[parameter.name] = guess
+    if missing:
+        raise _error(
+            f"The source makes no launch of {kernel.info.name}, and nothing says what {', '.join(missing)} should be.",
+            kernel.info.line,
+            "Add a launch to the source, or give the arguments or a signature.",
+        )
+    return chosen
+
+
+def _from_signature(
+    kernel: FoundKernel, text: str, preset: dict[str, Any], namespace: dict[str, Any]
+) -> dict[str, Argument | _Constant]:
+    items = signatures.parse(text)
+    parameters = {parameter.name: parameter for parameter in kernel.jit_function.params}
+    named = {item.name: item for item in items if item.name is not None}
+    for name, item in named.items():
+        if name not in parameters:
+            raise _error(
+                f"Signature, character {item.column + 1}: {kernel.info.name} has no parameter {name!r}.",
+                kernel.info.line,
+                f"Its parameters are: {', '.join(parameters)}.",
+            )
+    positional = [item for item in items if item.name is None]
+    free = [name for name in parameters if name not in named]
+    without_preset = [name for name in free if name not in preset]
+    if len(positional) <= len(without_preset):
+        free = without_preset
+    if len(positional) > len(free):
+        raise _error(
+            f"{kernel.info.name} takes {len(parameters)} arguments, the signature has {len(items)}.",
+            kernel.info.line,
+            f"Its parameters are: {', '.join(parameters)}.",
+        )
+    given = {**dict(zip(free, positional, strict=False)), **named}
+    chosen: dict[str, Argument | _Constant] = {}
+    for name, parameter in parameters.items():
+        item = given.get(name)
+        if item is not None:
+            chosen[name] = _read_item(kernel, parameter, item, namespace)
+        elif name not in preset:
+            default = _default_of(parameter)
+            if default is None:
+                raise _missing(kernel, [name for name in parameters if _is_missing(parameters[name], given, preset)])
+            chosen[name] = default
+    return chosen
+
+
+def _is_missing(parameter: Any, given: dict[Any, Any], preset: dict[str, Any]) -> bool:
+    return parameter.name not in given and parameter.name not in preset and _default_of(parameter) is None
+
+
+def _missing(kernel: FoundKernel, names: list[str]) -> UserError:
+    return _error(
+        f"{kernel.info.name} takes {len(kernel.info.parameters)} arguments; missing: {', '.join(names)}.",
+        kernel.info.line,
+        f"Its parameters are: {', '.join(parameter.name for parameter in kernel.info.parameters)}.",
+    )
+
+
+def _read_item(
+    kernel: FoundKernel, parameter: Any, item: signatures.Item, namespace: dict[str, Any]
+) -> Argument | _Constant:
+    if item.type is not None and not parameter.is_constexpr:
+        if item.hint == "1":
+            return _Constant(1)
+        return Argument(parameter.name, item.type, None, "divisible by 16" if item.hint == "16" else "")
+    try:
+        return _Constant(signatures.constant(item.text, namespace))
+    except ValueError as error:
+        raise _error(
+            f"Signature, character {item.column + 1}: for {parameter.name!r}, {error}.",
+            kernel.info.line,
+            "Write a type such as *fp16:16 or i32, or for a constexpr a value such as 128, True or \"text\".",
+        ) from None
+
+
+def _from_form(
+    kernel: FoundKernel, arguments: tuple[Argument, ...], namespace: dict[str, Any]
+) -> dict[str, Argument | _Constant]:
+    parameters = {parameter.name: parameter for parameter in kernel.jit_function.params}
+    chosen: dict[str, Argument | _Constant] = {}
+    for position, argument in enumerate(arguments):
+        name = argument.name or (list(parameters)[position] if position < len(parameters) else "")
+        if name not in parameters:
+            raise _error(
+                f"{kernel.info.name} has no parameter {name or f'number {position + 1}'!r}.",
+                kernel.info.line,
+                f"Its parameters are: {', '.join(parameters)}.",
+            )
+        chosen[name] = _read_argument(kernel, parameters[name], argument, namespace)
+    missing = []
+    preset = set(kernel.info.configs[0].arguments) if kernel.info.configs else set()
+    for name, parameter in parameters.items():
+        if name in chosen or name in preset:
+            continue
+        default = _default_of(parameter)
+        if default is None:
+            missing.append(name)
+        else:
+            chosen[name] = default
+    if missing:
+        raise _missing(kernel, missing)
+    return chosen
+
+
+def _read_argument(
+    kernel: FoundKernel, parameter: Any, argument: Argument, namespace: dict[str, Any]
+) -> Argument | _Constant:
+    if argument.type == "constexpr" or argument.specialization == "constexpr" or parameter.is_constexpr:
+        return _Constant(_read_value(argument.value, namespace))
+    if argument.specialization == "equal to 1":
+        return _Constant(1)
+    if not signatures.is_type(argument.type):
+        raise _error(
+            f"{kernel.info.name}: {argument.type!r} is no type for {parameter.name!r}.",
+            kernel.info.line,
+            f"A pointer is a * before, a scalar is, one of: {', '.join(signatures.TYPES)}.",
+        )
+    return argument
+
+
+def _read_value(value: Any, namespace: dict[str, Any]) -> Any:
+    """Turn what JSON carried back into a constant; a text may name a type or a jitted function."""
+    if not isinstance(value, str):
+        return value
+    if re.fullmatch(r"[\w.]+", value) and "." in value:
+        dtype = signatures.dtype_of(value)
+        if dtype is not None:
+            return dtype
+    named = namespace.get(value)
+    return named if hasattr(named, "cache_key") else value

@@ -1,0 +1,99 @@
+"""The user's source as code: parsed, compiled, and able to skip what only looks at results."""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import linecache
+import re
+from types import CodeType
+
+from explorer.model import Diagnostic
+from explorer.pipeline.errors import UserError
+
+#: The name under which the user's code is compiled; it appears in locations and tracebacks.
+SOURCE_FILE = "kernel.py"
+
+#: The name by which the compiled code reaches the context that skips what needs a result's value.
+SKIPPING = "__skip_what_needs_values__"
+
+_LOOKS_ONLY = re.compile(
+    r"^(print|display|log|info|debug|warning|assert\w*|allclose|testing)$", re.IGNORECASE
+)
+
+
+def parse(source: str) -> ast.Module:
+    """Parse `source`. Raises UserError with the place of a syntax error."""
+    try:
+        return ast.parse(source, SOURCE_FILE)
+    except SyntaxError as error:
+        raise UserError(
+            Diagnostic(
+                "error",
+                f"{type(error).__name__}: {error.msg}",
+                line=error.lineno or 0,
+                column=error.offset or 0,
+                end_line=error.end_lineno or 0,
+                end_column=error.end_offset or 0,
+            )
+        ) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise UserError(Diagnostic("error", f"The source cannot be parsed: {error}")) from None
+
+
+def register(source: str) -> None:
+    """Let `inspect` and tracebacks find the source, without a file."""
+    lines = source.splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    linecache.cache[SOURCE_FILE] = (len(source), None, lines, SOURCE_FILE)
+
+
+def compile_statements(statements: list[ast.stmt]) -> CodeType:
+    """Compile `statements` such that checks and prints that need a result's value are skipped."""
+    module = ast.Module([_Lenient().visit(statement) for statement in statements], [])
+    ast.fix_missing_locations(module)
+    flags = __future__.annotations.compiler_flag if _postpones_annotations(statements) else 0
+    return compile(module, SOURCE_FILE, "exec", flags=flags, dont_inherit=True)
+
+
+def _postpones_annotations(statements: list[ast.stmt]) -> bool:
+    return any(
+        isinstance(statement, ast.ImportFrom)
+        and statement.module == "__future__"
+        and any(name.name == "annotations" for name in statement.names)
+        for statement in statements
+    )
+
+
+class _Lenient(ast.NodeTransformer):
+    """Wraps statements that only look at results in a context that skips them."""
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        return _skippable(node)
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        return _skippable(node) if _only_looks(node) else node
+
+    def visit_If(self, node: ast.If) -> ast.stmt:
+        if all(_only_looks(statement) for statement in (*node.body, *node.orelse)):
+            return _skippable(node)
+        self.generic_visit(node)
+        return node
+
+
+def _only_looks(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.Assert | ast.Raise | ast.Pass):
+        return True
+    if isinstance(statement, ast.If):
+        return all(_only_looks(inner) for inner in (*statement.body, *statement.orelse))
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return False
+    called = statement.value.func
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return bool(_LOOKS_ONLY.match(name))
+
+
+def _skippable(node: ast.stmt) -> ast.stmt:
+    context = ast.withitem(ast.Name(SKIPPING, ast.Load()), None)
+    return ast.copy_location(ast.With([context], [node]), node)
