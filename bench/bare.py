@@ -1,0 +1,124 @@
+"""The alternatives that the service is compared with: `triton.compile` and one run of the disassembler.
+
+    python -m bench.bare specialize NAME FILE   write the specialisation of a gallery kernel to FILE
+    python -m bench.bare once FILE              import torch and triton, compile, disassemble, exit
+    python -m bench.bare serve FILE             the same again and again, warm: a line in, milliseconds out
+
+The specialisation is that of the kernel's launch, so that all alternatives compile the same thing.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+TARGET = "cuda:90"
+
+
+def specialize(name: str, file: Path) -> None:
+    """Run the example against the fake GPU and keep what its first launch is specialised on."""
+    from triton.backends.compiler import GPUTarget
+
+    from explorer.examples import load_examples
+    from explorer.model import Request
+    from explorer.pipeline.module import load
+    from explorer.pipeline.specialize import resolve
+    from explorer.pipeline.targets import find_target
+
+    source = next(example.source for example in load_examples() if example.name == name)
+    target = find_target(TARGET)
+    gpu_target = GPUTarget(target.backend, target.triton_architecture, target.warp_size)
+    found = load(source, gpu_target)
+    chosen = resolve(found, Request(source, TARGET, ""), gpu_target)
+    module = Path(tempfile.gettempdir()) / f"bench_{name}.py"
+    module.write_text(source)
+    file.write_bytes(
+        pickle.dumps(
+            {
+                "module": str(module),
+                "kernel": chosen.kernel,
+                "language": chosen.language,
+                "signature": chosen.signature,
+                "constexprs": chosen.constexprs,
+                "attrs": chosen.attrs,
+                "options": chosen.options,
+            }
+        )
+    )
+
+
+class Bare:
+    """One specialisation, ready to be compiled."""
+
+    def __init__(self, file: Path) -> None:
+        import torch  # noqa: F401  # what a script imports is part of what a process pays
+        from triton.backends.compiler import GPUTarget
+
+        plain = pickle.loads(file.read_bytes())  # written by `specialize`, of our own gallery
+        spec = importlib.util.spec_from_file_location("bench_kernel", plain["module"])
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        function = getattr(module, plain["kernel"])
+        while hasattr(function, "configs") or type(function).__name__ == "Heuristics":
+            function = function.fn
+        self._source = self._source_class(plain["language"])(
+            function, plain["signature"], plain["constexprs"], plain["attrs"]
+        )
+        self._options = plain["options"]
+        self._target = GPUTarget("cuda", int(TARGET.split(":")[1]), 32)
+
+    @staticmethod
+    def _source_class(language: str) -> Any:
+        if language == "gluon":
+            from triton.experimental.gluon._runtime import GluonASTSource
+
+            return GluonASTSource
+        from triton.compiler import ASTSource
+
+        return ASTSource
+
+    def run(self) -> None:
+        """Compile without a cache, and disassemble the binary."""
+        import triton
+        from triton import knobs
+
+        os.environ["TRITON_ALWAYS_COMPILE"] = "1"
+        compiled = triton.compile(self._source, target=self._target, options=self._options)
+        with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+            file.write(compiled.asm["cubin"])
+            file.flush()
+            subprocess.run(
+                [knobs.nvidia.nvdisasm.path, "-c", "-gi", file.name], check=True, capture_output=True
+            )
+
+
+def main() -> None:
+    """Do what the command line says."""
+    action, *rest = sys.argv[1:]
+    if action == "specialize":
+        specialize(rest[0], Path(rest[1]))
+        return
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["TRITON_CACHE_DIR"] = cache
+        bare = Bare(Path(rest[0]))
+        if action == "once":
+            bare.run()
+            return
+        bare.run()
+        print("ready", flush=True)
+        for _ in sys.stdin:
+            start = time.perf_counter()
+            bare.run()
+            print((time.perf_counter() - start) * 1000, flush=True)
+
+
+if __name__ == "__main__":
+    main()
