@@ -4,10 +4,10 @@ In: a target, threads of a block, registers of a thread, shared bytes of a block
 one multiprocessor (a compute unit on AMD), which resource stops the next one, and the share of warps
 that this keeps active. It says what the hardware allows, not what a launch reaches: a small grid fills less.
 
-Source: NVIDIA: CUDA C++ programming guide, table "Technical specifications per compute capability", and the allocation
+Source: NVIDIA: CUDA programming guide, technical specifications by compute capability, and the allocation
 rules of Nsight Compute's occupancy calculator, checked against Nsight Compute on an H200. AMD: LLVM's
-AMDGPU back end (AMDGPUUsage, and `llvm-calc-occupancy`, which use the same numbers), checked against the
-"Occupancy" comment that it writes into each kernel's assembly.
+AMDGPU back end (its user guide, and `llvm-calc-occupancy`), checked against the "Occupancy" comment that it
+writes into the assembly of each kernel.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Occupancy:
 
 @dataclass(frozen=True)
 class Gpu:
-    """A product that people know. On gfx1100 a multiprocessor is a work-group processor: two compute units."""
+    """A product that people know. Of gfx1100, work-group processors are counted: two compute units each."""
 
     name: str
     target: str
@@ -166,20 +166,20 @@ def occupancy(target: str, threads: int, registers: int, shared_bytes: int) -> O
     """Work out the theoretical occupancy of a kernel on a target ("cuda:90", "hip:gfx942").
 
     `registers` are those of one thread; on AMD vector registers, with the accumulation registers of
-    gfx90a and later counted in, as the assembler's "TotalNumVgprs" (scalar registers are left out: they always
-    leave room for seven waves of eight). Where several resources stop the next
-    block, the limiter is the first of them in the order registers, shared memory, warps, blocks: what a
-    programmer can change comes first. None for a target that we know no limits of.
+    gfx90a and later counted in, as the assembler's "TotalNumVgprs". Scalar registers are left out: they
+    always leave room for seven waves of eight. Where several resources stop the next block, the limiter
+    is the one that can be changed least, in the order warps, blocks, registers, shared memory.
+    None for a target that we know no limits of.
     """
     machine = MULTIPROCESSORS.get(target)
     if machine is None or threads <= 0:
         return None
     limits = _limits(machine, threads, registers, shared_bytes)
     by_resource: dict[Limiter, int] = {
-        "registers": limits.registers,
-        "shared memory": limits.shared_memory,
         "warps": limits.warps,
         "blocks": limits.blocks,
+        "registers": limits.registers,
+        "shared memory": limits.shared_memory,
     }
     limiter = min(by_resource, key=lambda resource: by_resource[resource])
     blocks = by_resource[limiter]

@@ -15,11 +15,12 @@ _NAME = rf"(?:[\w$.-]++|{STRING})"
 _WORDS = Vocabulary(
     Keyword,
     {
-        Name.Function: "add addrspacecast alloca and ashr atomicrmw bitcast br call callbr catchpad"
-        " catchret catchswitch cleanuppad cleanupret cmpxchg extractelement extractvalue fadd fcmp fdiv fence fmul"
-        " fneg fpext fptosi fptoui fptrunc freeze frem fsub getelementptr icmp indirectbr insertelement"
-        " insertvalue inttoptr invoke landingpad load lshr mul or phi ptrtoaddr ptrtoint resume ret sdiv select sext shl"
-        " shufflevector sitofp srem store sub switch trunc udiv uitofp unreachable urem va_arg xor zext",
+        Name.Function: "add addrspacecast alloca and ashr atomicrmw bitcast br call callbr catchpad catchret"
+        " catchswitch cleanuppad cleanupret cmpxchg extractelement extractvalue fadd fcmp fdiv"
+        " fence fmul fneg fpext fptosi fptoui fptrunc freeze frem fsub getelementptr icmp"
+        " indirectbr insertelement insertvalue inttoptr invoke landingpad load lshr mul or phi"
+        " ptrtoaddr ptrtoint resume ret sdiv select sext shl shufflevector sitofp srem store sub"
+        " switch trunc udiv uitofp unreachable urem va_arg xor zext",
         Keyword.Type: "void half bfloat float double fp128 x86_fp80 ppc_fp128 label metadata token ptr",
         Keyword.Constant: "true false null none undef poison zeroinitializer",
         Punctuation: "x",
