@@ -24,7 +24,7 @@ from explorer.pipeline import user_source
 from explorer.pipeline.arguments import describe_arguments, shown_options, to_scalar
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.fake_gpu import NeedsValue, RecordedLaunch, Recorder, TooManyLaunches, fake_gpu
-from explorer.pipeline.parameters import describe_kernel, helper_names, language_of
+from explorer.pipeline.parameters import describe_kernel, helper_names
 from explorer.pipeline.stand_ins import StandInFinder
 from explorer.pipeline.user_source import SOURCE_FILE
 
@@ -315,6 +315,3 @@ def _definition_line(jit_function: Any) -> int:
         if text.lstrip().startswith(("def ", "async def ")):
             return line + offset
     return line
-
-
-_ = language_of

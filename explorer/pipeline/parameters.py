@@ -14,11 +14,17 @@ from explorer.pipeline.arguments import to_scalar
 #: Functions of the language whose first argument points to memory.
 _MEMORY = re.compile(r"^(load|store|atomic_\w+|make_block_ptr|make_tensor_descriptor)$")
 
-_POINTER_NAME = re.compile(r"(^|_)ptrs?\d*($|_)|ptr$|^p_|_p$|^(Q|K|V|O|X|Y|Z|W|B|A|C|Out|DO|DQ|DK|DV|DX|DY|DW|DB|M|L)$")
+_POINTER_NAME = re.compile(
+    r"(^|_)ptrs?\d*($|_)|ptr$|^p_|_p$|^(Q|K|V|O|X|Y|Z|W|B|A|C|Out|DO|DQ|DK|DV|DX|DY|DW|DB|M|L)$"
+)
 _INDEX_NAME = re.compile(r"idx|index|indices|offset|seqlen|_ids?(_|$)|table|slot|mapping|expert|topk", re.I)
-_FLOAT_NAME = re.compile(r"(^|_)(eps|epsilon|scale|alpha|beta|gamma|p|prob|lr|momentum|theta|decay|slope)($|_)", re.I)
+_FLOAT_NAME = re.compile(
+    r"(^|_)(eps|epsilon|scale|alpha|beta|gamma|p|prob|lr|momentum|theta|decay|slope)($|_)", re.I
+)
 _BLOCK_NAME = re.compile(r"block|tile|chunk", re.I)
-_FLAG_NAME = re.compile(r"^(is|has|use|do|with|enable|store|return|even|allow|need)_|causal|masked|varlen", re.I)
+_FLAG_NAME = re.compile(
+    r"^(is|has|use|do|with|enable|store|return|even|allow|need)_|causal|masked|varlen", re.I
+)
 _DIMENSION_NAME = re.compile(r"dim|^d$|^h$|head|^b[ktv]$", re.I)
 _COUNT_NAME = re.compile(r"group|num_stages|stages|split|unroll|ctas?$|warps", re.I)
 
@@ -79,14 +85,14 @@ class _Usage(ast.NodeVisitor):
         except SyntaxError:
             return
 
-    def visit_Assign(self, node: ast.Assign) -> None:  # noqa: N802
+    def visit_Assign(self, node: ast.Assign) -> None:
         self.generic_visit(node)
         origin = self._leftmost(node.value)
         for target in node.targets:
             if isinstance(target, ast.Name) and origin is not None:
                 self._origin.setdefault(target.id, origin)
 
-    def visit_Call(self, node: ast.Call) -> None:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> None:
         self.generic_visit(node)
         called = node.func
         if not isinstance(called, ast.Attribute):
@@ -118,7 +124,9 @@ def _describe(parameter: Any, usage: _Usage, preset: dict[str, Any]) -> Paramete
     has_default = parameter.default is not inspect.Parameter.empty
     default = to_scalar(parameter.default) if has_default else None
     guess = _guess(parameter, usage, preset, default if has_default else ...)
-    return Parameter(parameter.name, parameter.annotation, parameter.is_constexpr, default, has_default, guess)
+    return Parameter(
+        parameter.name, parameter.annotation, parameter.is_constexpr, default, has_default, guess
+    )
 
 
 def _guess(parameter: Any, usage: _Usage, preset: dict[str, Any], default: Any) -> Argument:
@@ -128,7 +136,7 @@ def _guess(parameter: Any, usage: _Usage, preset: dict[str, Any], default: Any) 
         return _guess_constant(name, usage, preset.get(name, default))
     if parameter.annotation_type:
         kind = parameter.annotation_type
-        divisible = kind.startswith("*") or kind[0] in "iu" and kind not in ("i1", "u1")
+        divisible = kind.startswith("*") or (kind[0] in "iu" and kind not in ("i1", "u1"))
         return Argument(name, kind, None, "divisible by 16" if divisible else "")
     if name in usage.pointers or (_POINTER_NAME.search(name) and name not in usage.descriptors):
         element = "i32" if _INDEX_NAME.search(name) else "fp16" if usage.has_dot else "fp32"

@@ -17,7 +17,9 @@ TYPES = (
     "fp8e5b16", "fp16", "bf16", "fp32", "fp64",
 )  # fmt: skip
 
-_TYPE = re.compile(rf"^(?:\*k?)*(?:{'|'.join(TYPES)}|\(.*\))$|^nvTmaDesc$|^tensordesc(?:_im2col)?<.*>$", re.DOTALL)
+_TYPE = re.compile(
+    rf"^(?:\*k?)*(?:{'|'.join(TYPES)}|\(.*\))$|^nvTmaDesc$|^tensordesc(?:_im2col)?<.*>$", re.DOTALL
+)
 _NAMED = re.compile(r"^\s*([A-Za-z_]\w*)\s*=(?!=)\s*")
 
 
@@ -51,13 +53,17 @@ def parse(signature: str) -> list[Item]:
         kind, hint = kind.strip(), hint.strip()
         if is_type(kind):
             if hint not in ("", "1", "16"):
-                raise _error(column + start, f"unknown hint ':{hint}'", "':16' says divisible by 16, ':1' equal to 1.")
-            if hint and kind.startswith("fp") or kind.startswith("bf") and hint:
+                raise _error(
+                    column + start, f"unknown hint ':{hint}'", "':16' says divisible by 16, ':1' equal to 1."
+                )
+            if (hint and kind.startswith("fp")) or (kind.startswith("bf") and hint):
                 raise _error(column + start, f"{kind} takes no hint")
             items.append(Item(column + start, body, name, kind, hint))
         elif body.startswith("*"):
             known = ", ".join(TYPES)
-            raise _error(column + start, f"unknown element type {kind.lstrip('*')!r}", f"Known types: {known}.")
+            raise _error(
+                column + start, f"unknown element type {kind.lstrip('*')!r}", f"Known types: {known}."
+            )
         else:
             items.append(Item(column + start, body, name))
     return items
@@ -138,7 +144,7 @@ def _split(signature: str) -> Iterator[tuple[int, str]]:
 
 
 def _error(column: int, message: str, hint: str = "") -> UserError:
-    example = "Write it like \"*fp16:16, *fp16:16, i32:16, 128\"."
+    example = 'Write it like "*fp16:16, *fp16:16, i32:16, 128".'
     return UserError(
         Diagnostic("error", f"Signature, character {column + 1}: {message}.", hint=hint or example)
     )

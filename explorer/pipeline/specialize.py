@@ -9,12 +9,12 @@ import difflib
 import inspect
 import re
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from triton.backends.compiler import GPUTarget
 from triton.compiler.compiler import make_backend
 
-from explorer.model import Argument, Diagnostic, Request, Specialized
+from explorer.model import Argument, Diagnostic, Launch, Request, Scalar, Specialized
 from explorer.pipeline import signature as signatures
 from explorer.pipeline.arguments import describe_arguments, shown_options, to_scalar
 from explorer.pipeline.errors import UserError
@@ -26,10 +26,9 @@ from explorer.pipeline.user_source import SOURCE_FILE
 
 @dataclass(frozen=True)
 class Specialization:
-    """A kernel with all that `triton.compile` needs, and its description for the user.
+    """A kernel with all that compiling it needs, and what the user is told about it.
 
-    `ASTSource(jit_function, signature, constexprs, attrs)` (the jit_function's own source class) is
-    what to compile with `options`.
+    The fields are what the kernel's `ASTSource` and `compile` take; `described` is for the user.
     """
 
     jit_function: Any
@@ -86,7 +85,9 @@ def _choose_kernel(found: Found, request: Request) -> FoundKernel | None:
     _refuse_broken(found)
     close = difflib.get_close_matches(request.kernel, names, 1)
     hint = f"Did you mean {close[0]!r}? " if close else ""
-    raise _error(f"There is no kernel {request.kernel!r} in the source.", hint=f"{hint}There are: {', '.join(names)}.")
+    raise _error(
+        f"There is no kernel {request.kernel!r} in the source.", hint=f"{hint}There are: {', '.join(names)}."
+    )
 
 
 def _only_kernel(found: Found) -> FoundKernel:
@@ -122,7 +123,9 @@ def _check_options(request: Request, target: GPUTarget) -> None:
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)
             hint = f"Did you mean {close[0]!r}? " if close else ""
-            raise _error(f"Unknown compiler option {name!r}.", hint=f"{hint}Known options: {', '.join(known)}.")
+            raise _error(
+                f"Unknown compiler option {name!r}.", hint=f"{hint}Known options: {', '.join(known)}."
+            )
 
 
 def _check_config(kernel: FoundKernel, config: int | None) -> None:
@@ -143,21 +146,7 @@ def _from_launch(launch: FoundLaunch, request: Request, target: GPUTarget) -> Sp
     recorded = launch.recorded
     if request.options or request.config not in (None, recorded.config):
         recorded = _launch_again(launch, request, target)
-    described = Specialized(
-        launch.kernel.info.name,
-        launch.kernel.info.line,
-        launch.kernel.info.language,
-        arguments := describe_arguments(recorded),
-        _described_options(recorded.options, request),
-        signatures.write(arguments),
-        launch.info.index,
-        launch.info.line,
-        recorded.config,
-        launch.info.grid,
-    )
-    return Specialization(
-        recorded.jit_function, recorded.signature, recorded.constexprs, recorded.attrs, recorded.options, described
-    )
+    return _specialization(launch.kernel, recorded, request, launch.info)
 
 
 def _launch_again(launch: FoundLaunch, request: Request, target: GPUTarget) -> RecordedLaunch:
@@ -175,7 +164,28 @@ def _launch_again(launch: FoundLaunch, request: Request, target: GPUTarget) -> R
     return recorder.launches[0]
 
 
-def _described_options(options: dict[str, Any], request: Request) -> dict[str, Any]:
+def _specialization(
+    kernel: FoundKernel, recorded: RecordedLaunch, request: Request, launch: Launch | None
+) -> Specialization:
+    arguments = describe_arguments(recorded)
+    described = Specialized(
+        kernel=kernel.info.name,
+        line=kernel.info.line,
+        language=kernel.info.language,
+        arguments=arguments,
+        options=_display_options(recorded.options, request),
+        signature=signatures.write(arguments),
+        launch=launch.index if launch is not None else None,
+        launch_line=launch.line if launch is not None else None,
+        config=recorded.config,
+        grid=launch.grid if launch is not None else None,
+    )
+    return Specialization(
+        recorded.jit_function, recorded.signature, recorded.constexprs, recorded.attrs, recorded.options, described
+    )
+
+
+def _display_options(options: dict[str, Any], request: Request) -> dict[str, Any]:
     shown = {**shown_options(options), **{name: options.get(name) for name in request.options}}
     return {name: to_scalar(value) for name, value in shown.items()}
 
@@ -220,21 +230,11 @@ def _from_arguments(kernel: FoundKernel, found: Found, request: Request, target:
             attrs[(position,)] = backend.parse_attr("DS" if argument.type.startswith("*") else "D")
         else:
             attrs[(position,)] = backend.parse_attr("")
-    full = backend.parse_options({**_defaults(target), **options, **request.options}).__dict__
+    full = backend.parse_options({**options, **request.options}).__dict__
     recorded = RecordedLaunch(
         kernel.jit_function, signature, constexprs, attrs, dict(full), bound, None, 0, None, config_index
     )
-    arguments = describe_arguments(recorded)
-    described = Specialized(
-        kernel.info.name,
-        kernel.info.line,
-        kernel.info.language,
-        arguments,
-        _described_options(recorded.options, request),
-        signatures.write(arguments),
-        config=config_index,
-    )
-    return Specialization(kernel.jit_function, signature, constexprs, attrs, recorded.options, described)
+    return _specialization(kernel, recorded, request, None)
 
 
 @dataclass(frozen=True)
@@ -242,10 +242,6 @@ class _Constant:
     """The value of an argument that the compiler folds."""
 
     value: Any
-
-
-def _defaults(_target: GPUTarget) -> dict[str, Any]:
-    return {}
 
 
 def _default_of(parameter: Any) -> _Constant | None:
@@ -309,7 +305,9 @@ def _from_signature(
         elif name not in preset:
             default = _default_of(parameter)
             if default is None:
-                raise _missing(kernel, [name for name in parameters if _is_missing(parameters[name], given, preset)])
+                raise _missing(
+                    kernel, [name for name in parameters if _is_missing(parameters[name], given, preset)]
+                )
             chosen[name] = default
     return chosen
 
@@ -339,7 +337,7 @@ def _read_item(
         raise _error(
             f"Signature, character {item.column + 1}: for {parameter.name!r}, {error}.",
             kernel.info.line,
-            "Write a type such as *fp16:16 or i32, or for a constexpr a value such as 128, True or \"text\".",
+            'Write a type such as *fp16:16 or i32, or for a constexpr a value such as 128, True or "text".',
         ) from None
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import torch
 import torch.nn.functional
-from triton.backends.compiler import GPUTarget
 from triton import runtime as triton_runtime
+from triton.backends.compiler import GPUTarget
 
 from explorer.pipeline.fake_gpu import benchmarks, cuda, runtime, torch_extras
 from explorer.pipeline.fake_gpu.devices import device_for

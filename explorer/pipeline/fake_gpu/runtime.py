@@ -124,7 +124,10 @@ class FakeKernel:
         self._launch = launch
         self.name = launch.jit_function.__name__
         self.src = SimpleNamespace(
-            fn=launch.jit_function, signature=launch.signature, constants=launch.constexprs, attrs=launch.attrs
+            fn=launch.jit_function,
+            signature=launch.signature,
+            constants=launch.constexprs,
+            attrs=launch.attrs,
         )
         self.metadata = SimpleNamespace(
             **{**launch.options, "shared": self.shared_bytes, "name": self.name, "tmem_size": 0,
@@ -187,7 +190,14 @@ def replacements(recorder: Recorder) -> list[tuple[Any, str, Any]]:
             return run_kernel(self, *args, grid=grid, warmup=warmup, **{**kwargs, **recorder.overrides})
 
     def do_compile(
-        self: Any, key: Any, signature: Any, _device: Any, constexprs: Any, options: Any, attrs: Any, _warmup: Any
+        self: Any,
+        key: Any,
+        signature: Any,
+        _device: Any,
+        constexprs: Any,
+        options: Any,
+        attrs: Any,
+        _warmup: Any,
     ) -> FakeKernel:
         bound = _bound_arguments(sys._getframe(1))
         return recorder.record(self, key, signature, constexprs, attrs, dict(options.__dict__), bound)
