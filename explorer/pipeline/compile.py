@@ -28,6 +28,7 @@ from explorer.pipeline.stages import STAGES, Artifact
 from explorer.pipeline.stages.sass import DisassemblerError
 from explorer.pipeline.targets import Target
 from explorer.pipeline.tool_output import ToolOutput, read_messages
+from explorer.pipeline.user_source import SOURCE_FILE
 
 _TENSOR_MEMORY_COLUMNS = 512
 
@@ -39,12 +40,12 @@ class Compilation:
         self,
         specialization: Specialization,
         target: Target,
-        source_path: str,
+        source: str,
         emit: Callable[[Event], None],
     ) -> None:
         self._specialization = specialization
         self._target = target
-        self._source_path = source_path
+        self._source = source
         self._emit = emit
         self._recorder = PassRecorder(target, emit)
         self._output = ToolOutput()
@@ -58,7 +59,7 @@ class Compilation:
         Raises:
             UserError: the kernel cannot be compiled; everything up to there has been told.
         """
-        self._tell_stage("source", function_trees(self._specialization.jit_function))
+        self._tell_stage("source", function_trees(self._specialization.jit_function, self._source))
         with self._output.active(), _remarks_enabled(), ThreadPoolExecutor(1) as beside:
             try:
                 with self._recorder.active():
@@ -155,7 +156,7 @@ class Compilation:
             return None
         start = time.perf_counter()
         try:
-            read = kind.read(Artifact(value, self._source_path, self._target.architecture))
+            read = kind.read(Artifact(value, SOURCE_FILE, self._target.architecture))
         except DisassemblerError as error:
             return Diagnostic("error", str(error), kind.name)
         return Stage(
@@ -171,8 +172,8 @@ class Compilation:
 
     def _diagnose(self, error: Exception) -> Diagnostic:
         """Say what has gone wrong while lowering; what else the compiler has said is told."""
-        messages, rest = read_messages(self._output.new_text(), self._source_path, self._stage)
-        diagnostic = diagnose(error, messages, self._specialization, self._source_path, self._stage)
+        messages, rest = read_messages(self._output.new_text(), SOURCE_FILE, self._stage)
+        diagnostic = diagnose(error, messages, self._specialization, SOURCE_FILE, self._stage)
         for message in messages:
             if message.message not in diagnostic.message:
                 self._emit(message)
@@ -181,7 +182,7 @@ class Compilation:
         return diagnostic
 
     def _tell_output(self) -> None:
-        messages, rest = read_messages(self._output.new_text(), self._source_path, self._stage)
+        messages, rest = read_messages(self._output.new_text(), SOURCE_FILE, self._stage)
         for message in messages:
             self._emit(message)
         if rest:

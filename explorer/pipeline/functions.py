@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 from typing import Any
 
 
@@ -36,10 +35,10 @@ def called_functions(function: Any) -> list[Any]:
     return found
 
 
-def function_trees(kernel: Any) -> list[ast.FunctionDef]:
-    """Return the syntax trees of the kernel and of the functions of the same file that it calls."""
+def function_trees(kernel: Any, source: str) -> list[ast.FunctionDef]:
+    """Return the trees of the kernel and of the functions of the same file, `source`, that it calls."""
     path = file_of(kernel)
-    tree = ast.parse(Path(path).read_text())
+    tree = ast.parse(source)
     definitions = {
         (node.name, line): node
         for node in ast.walk(tree)
