@@ -8,7 +8,7 @@ from explorer.lexers.line_lexer import BLOCK_COMMENT, GAP, SPACE, STRING, LineLe
 
 _OPCODE = r"[A-Z][A-Z0-9_]*+"
 _GUARD = r"@!?+U?P[0-9T]++"
-_CONTROL = r"(?:B[\d-]{6}|[B\d-]{2,8}):R[\d-]:W[\d-]:[\w-]:S[\d-]++"
+_CONTROL = r"B[\d-]{6}:R[\d-]:W[\d-]:[\w-]:S\d++"
 _ADDRESS = r"/\*[0-9a-f]++\*/"
 
 
