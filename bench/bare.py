@@ -43,8 +43,8 @@ def specialize(name: str, file: Path) -> None:
         pickle.dumps(
             {
                 "module": str(module),
-                "kernel": chosen.kernel,
-                "language": chosen.language,
+                "kernel": chosen.described.kernel,
+                "language": chosen.described.language,
                 "signature": chosen.signature,
                 "constexprs": chosen.constexprs,
                 "attrs": chosen.attrs,

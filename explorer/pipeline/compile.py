@@ -94,7 +94,7 @@ class Compilation:
         context = ir.context()
         ir.load_dialects(context)
         backend.load_dialects(context)
-        is_gluon = specialization.language == "gluon"
+        is_gluon = specialization.described.language == "gluon"
         first = "glir" if is_gluon else "ttir"
         self._stage = self._recorder.stage = first
         start = time.perf_counter()
@@ -260,7 +260,7 @@ def _make_source(specialization: Specialization) -> Any:
         specialization.constexprs,
         specialization.attrs,
     )
-    if specialization.language == "gluon":
+    if specialization.described.language == "gluon":
         from triton.experimental.gluon._runtime import GluonASTSource
 
         return GluonASTSource(*arguments)

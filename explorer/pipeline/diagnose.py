@@ -32,14 +32,14 @@ def diagnose(
     where = f" (pass {error.name})" if isinstance(error, PassFailed) else ""
     for message in messages:
         if message.severity == "error":
-            line = message.line or specialization.line
+            line = message.line or specialization.described.line
             return dataclasses.replace(
                 message, message=message.message + where, line=line, hint=_hint(message.message)
             )
     text = str(error) or type(error).__name__
     if isinstance(error, PTXASError):
         text = "ptxas refused the PTX: " + _first_ptxas_error(text)
-    return Diagnostic("error", text + where, stage, specialization.line, hint=_hint(text))
+    return Diagnostic("error", text + where, stage, specialization.described.line, hint=_hint(text))
 
 
 def _diagnose_source(error: Any, specialization: Specialization, source_path: str, stage: str) -> Diagnostic:
@@ -51,7 +51,7 @@ def _diagnose_source(error: Any, specialization: Specialization, source_path: st
     from triton.compiler.errors import CompilationError
 
     functions = {function.src: function for function in called_functions(specialization.jit_function)}
-    place = (specialization.line, 0, 0, 0)
+    place = (specialization.described.line, 0, 0, 0)
     message = ""
     current: BaseException | None = error
     while current is not None:

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable
 from typing import Literal
 
-from explorer.model import Diagnostic, Done, Event, Inspection, Request, Specialized
+from explorer.model import Diagnostic, Done, Event, Inspection, Request
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.targets import Target, UnknownTarget, find_target
 
@@ -79,8 +79,8 @@ def _perform(request: Request, target: Target, emit: Emit) -> None:
     found = load(request.source, gpu_target)
     emit(
         Inspection(
-            tuple(kernel.kernel for kernel in found.kernels),
-            tuple(launch.launch for launch in found.launches),
+            tuple(kernel.info for kernel in found.kernels),
+            tuple(launch.info for launch in found.launches),
         )
     )
     for diagnostic in found.diagnostics:
@@ -88,20 +88,7 @@ def _perform(request: Request, target: Target, emit: Emit) -> None:
     if request.task == "inspect":
         return
     specialization = resolve(found, request, gpu_target)
-    emit(
-        Specialized(
-            kernel=specialization.kernel,
-            line=specialization.line,
-            language=specialization.language,
-            arguments=specialization.arguments,
-            options=specialization.display_options,
-            signature=specialization.signature_text,
-            launch=specialization.launch,
-            launch_line=specialization.launch_line,
-            config=specialization.config,
-            grid=specialization.grid,
-        )
-    )
+    emit(specialization.described)
     Compilation(specialization, target, request.source, emit).run()
 
 
