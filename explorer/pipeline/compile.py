@@ -208,7 +208,7 @@ class Compilation:
             UserError: the binary needs more than the target has.
         """
         device = DEVICES[self._target.backend, self._target.triton_architecture]
-        line = self._specialization.line
+        line = self._specialization.described.line
         if (resources.shared_bytes or 0) > device.shared_bytes:
             raise UserError(
                 Diagnostic(
