@@ -76,7 +76,7 @@ def convolution(x: torch.Tensor, weight: torch.Tensor, stride: int = 1, padding:
     output_width = (width + 2 * padding - filter_width) // stride + 1
     output = torch.empty((images, output_height, output_width, filters), device=x.device, dtype=x.dtype)
     n_pixels = images * output_height * output_width
-    block_pixels, block_filters, block_channels = 128, 128, 32
+    block_pixels, block_filters, block_channels = 128, 128, 64
     grid = (triton.cdiv(n_pixels, block_pixels), triton.cdiv(filters, block_filters))
     convolution_kernel[grid](
         x,

@@ -149,7 +149,7 @@ def attention(
         BLOCK_N=block_n,
         HEAD_DIM=head_dim,
         CAUSAL=causal,
-        num_warps=4,
+        num_warps=8,
         num_stages=3,
     )
     return output, lse

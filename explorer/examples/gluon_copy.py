@@ -2,9 +2,9 @@
 
 Gluon is the language beneath Triton: the compiler no longer chooses how a block is spread over threads,
 the kernel says it. Here each thread holds 8 neighbouring elements of a row, 16 bytes in fp16, the widest
-load there is; 8 lanes side by side cover a row of the block, and the warps are stacked downwards. The
-offsets of rows and columns live in slices of that layout. There is no layout pass left to run: compare
-the pass list with that of a Triton kernel.
+load most GPUs have; 32 lanes side by side cover a row of the block, 512 bytes, and the warps are stacked
+downwards. The offsets of rows and columns live in slices of that layout. No pass is left that could
+change it: compare the pass list with that of a Triton kernel.
 
 Sizes: 4096 × 4096, fp16.
 """
@@ -28,7 +28,7 @@ def copy_kernel(
 ):
     layout: gl.constexpr = gl.BlockedLayout(
         size_per_thread=[1, 8],
-        threads_per_warp=[WARP_SIZE // 8, 8],
+        threads_per_warp=[WARP_SIZE // 32, 32],
         warps_per_cta=[gl.num_warps(), 1],
         order=[1, 0],
     )
@@ -47,7 +47,7 @@ def copy(source: torch.Tensor, warp_size: int) -> torch.Tensor:
     assert source.is_contiguous()
     target = torch.empty_like(source)
     n_rows, n_columns = source.shape
-    block_rows, block_columns = 64, 64
+    block_rows, block_columns = 16, 256
     grid = (triton.cdiv(n_rows, block_rows), triton.cdiv(n_columns, block_columns))
     copy_kernel[grid](
         source,

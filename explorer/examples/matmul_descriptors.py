@@ -50,7 +50,7 @@ def matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     M, K = a.shape
     _, N = b.shape
     c = torch.empty((M, N), device=a.device, dtype=a.dtype)
-    block_m, block_n, block_k = 128, 128, 32
+    block_m, block_n, block_k = 128, 128, 64
     grid = (triton.cdiv(M, block_m) * triton.cdiv(N, block_n),)
     matmul_descriptor_kernel[grid](
         TensorDescriptor.from_tensor(a, [block_m, block_k]),

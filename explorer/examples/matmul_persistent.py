@@ -21,11 +21,11 @@ def config(block_m, block_n, block_k, num_warps, num_stages):
 
 @triton.autotune(
     configs=[
-        config(128, 128, 32, num_warps=4, num_stages=3),
-        config(128, 128, 64, num_warps=4, num_stages=3),
+        config(128, 128, 64, num_warps=8, num_stages=3),
         config(128, 128, 64, num_warps=8, num_stages=4),
+        config(128, 128, 64, num_warps=4, num_stages=3),
         config(128, 256, 64, num_warps=8, num_stages=3),
-        config(128, 256, 64, num_warps=8, num_stages=2),
+        config(128, 128, 32, num_warps=4, num_stages=3),
     ],
     key=["M", "N", "K", "WARP_SPECIALIZE"],
 )
