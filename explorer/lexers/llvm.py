@@ -47,6 +47,7 @@ class LlvmLexer(LineLexer):
         (r"i\d++\b", Keyword.Type),
         (r"f?0x[KLMHR]?[0-9A-Fa-f]++\b", Number.Hex),
         (r"[-+]?\d++(?:\.\d*+)?+(?:[eE][-+]?\d++)?+", Number),
+        (r"[-+](?:inf|[qs]?nan)\b", Number),
         (r"[\w$]++", _WORDS),
-        (r"[][(){}<>,=:*|!.^-]", Punctuation),
+        (r"[][(){}<>,=:*|!.^+-]", Punctuation),
     )
