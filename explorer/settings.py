@@ -10,50 +10,92 @@ import os
 import sys
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from explorer.errors import SettingsError
+from explorer.sandbox.settings import Limits, SandboxSettings, default_slots
 
 PREFIX = "TRITON_EXPLORER_"
 MEBIBYTE = 1024 * 1024
+_LIMITS = Limits()
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
 
-def _setting(default: Any, description: str) -> Any:
-    return dataclasses.field(default=default, metadata={"description": description})
+def _described(description: str) -> dict[str, str]:
+    return {"description": description}
 
 
 @dataclass(frozen=True)
 class Settings:
     """What can be configured. Each field is `TRITON_EXPLORER_` and its name in capitals."""
 
-    host: str = _setting("127.0.0.1", "Address to listen on.")
-    port: int = _setting(8000, "Port to listen on.")
-    threads: int = _setting(64, "Threads that answer requests; each open event stream holds one.")
-    data_dir: Path = _setting(Path("data"), "Folder of the database and of the stored texts.")
-    database_url: str = _setting(
-        "", "SQLAlchemy URL of the database. Empty: SQLite, a file in the data folder."
+    host: str = field(default="127.0.0.1", metadata=_described("Address to listen on."))
+    port: int = field(default=8000, metadata=_described("Port to listen on."))
+    hosts: str = field(
+        default="",
+        metadata=_described(
+            "Names under which the server may be addressed, with commas between. "
+            "Empty: on a loopback address only its own names, otherwise any."
+        ),
     )
-    source_limit_bytes: int = _setting(MEBIBYTE, "Longest source that is accepted.")
-    queue_limit: int = _setting(50, "Compilations that may wait; further ones are refused with 503.")
-    slots: int = _setting(os.cpu_count() or 2, "Compilations at once, for each Triton version.")
-    tritons_dir: Path = _setting(
-        Path(sys.prefix) / "tritons",
-        "Folder with further Triton versions, one folder each, named after the version.",
+    threads: int = field(
+        default=64, metadata=_described("Threads that answer requests; each open event stream holds one.")
     )
-    wall_limit_seconds: float = _setting(20.0, "Wall time of one compilation.")
-    cpu_limit_seconds: int = _setting(15, "Processor time of one process of a compilation.")
-    memory_limit_bytes: int = _setting(2048 * MEBIBYTE, "Address space of one process of a compilation.")
-    process_limit: int = _setting(64, "Processes and threads of one compilation.")
-    open_files_limit: int = _setting(128, "Open files of one process of a compilation.")
-    file_limit_bytes: int = _setting(32 * MEBIBYTE, "Longest file that a compilation may write.")
-    scratch_limit_bytes: int = _setting(64 * MEBIBYTE, "Temporary folder of one compilation.")
-    output_limit_bytes: int = _setting(64 * MEBIBYTE, "All that one compilation may send back.")
-    unsafe_no_sandbox: bool = _setting(
-        False, "Run user code without a sandbox. On loopback, for code that you trust, only."
+    data_dir: Path = field(
+        default=Path("data"), metadata=_described("Folder of the database and of the stored texts.")
     )
+    database_url: str = field(
+        default="",
+        metadata=_described("SQLAlchemy URL of the database. Empty: SQLite, a file in the data folder."),
+    )
+    source_limit_bytes: int = field(default=MEBIBYTE, metadata=_described("Longest source that is accepted."))
+    queue_limit: int = field(
+        default=50, metadata=_described("Compilations that may wait; further ones are refused with 503.")
+    )
+    slots: int = field(default=default_slots(), metadata=_described("Compilations at once."))
+    tritons_dir: Path = field(
+        default=Path(sys.prefix) / "tritons",
+        metadata=_described("Folder with further Triton versions, one folder each, named after the version."),
+    )
+    wall_limit_seconds: float = field(
+        default=_LIMITS.wall_seconds, metadata=_described("Wall time of one compilation.")
+    )
+    cpu_limit_seconds: int = field(
+        default=_LIMITS.cpu_seconds, metadata=_described("Processor time of one process of a compilation.")
+    )
+    memory_limit_bytes: int = field(
+        default=_LIMITS.memory_bytes, metadata=_described("Memory of one compilation.")
+    )
+    process_limit: int = field(
+        default=_LIMITS.processes, metadata=_described("Processes and threads of one compilation.")
+    )
+    open_files_limit: int = field(
+        default=_LIMITS.open_files, metadata=_described("Open files of one process of a compilation.")
+    )
+    file_limit_bytes: int = field(
+        default=_LIMITS.file_bytes, metadata=_described("Longest file that a compilation may write.")
+    )
+    scratch_limit_bytes: int = field(
+        default=_LIMITS.temporary_bytes, metadata=_described("Temporary folder of one compilation.")
+    )
+    unsafe_no_sandbox: bool = field(
+        default=False,
+        metadata=_described("Run user code without a sandbox. On loopback, for code that you trust, only."),
+    )
+
+    def __post_init__(self) -> None:
+        """Refuse what must not be.
+
+        Raises:
+            SettingsError: code of strangers would run without a sandbox.
+        """
+        if self.unsafe_no_sandbox and not self.is_loopback:
+            raise SettingsError(
+                f"Without a sandbox only this machine may be served, not {self.host}. "
+                "Use the sandbox, or --host 127.0.0.1."
+            )
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -80,6 +122,41 @@ class Settings:
         """The database that is used: the one asked for, or SQLite in the data folder."""
         return self.database_url or f"sqlite:///{self.data_dir.resolve() / 'explorer.sqlite'}"
 
+    @property
+    def trusted_hosts(self) -> list[str] | None:
+        """Host headers that are answered; None: all. On loopback, no foreign name may lead here."""
+        names = [name.strip() for name in self.hosts.split(",") if name.strip()]
+        if names or not self.is_loopback:
+            return names or None
+        return ["localhost", "127.0.0.1", "[::1]", self.host]
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return self.host == "localhost" or self.host == "::1" or self.host.startswith("127.")
+
+    @property
+    def sandbox(self) -> SandboxSettings:
+        """What the sandbox is told."""
+        limits = Limits(
+            wall_seconds=self.wall_limit_seconds,
+            cpu_seconds=self.cpu_limit_seconds,
+            memory_bytes=self.memory_limit_bytes,
+            processes=self.process_limit,
+            open_files=self.open_files_limit,
+            file_bytes=self.file_limit_bytes,
+            temporary_bytes=self.scratch_limit_bytes,
+        )
+        folders = self.tritons_dir.iterdir() if self.tritons_dir.is_dir() else ()
+        return SandboxSettings(
+            limits=limits,
+            unsafe=self.unsafe_no_sandbox,
+            slots_per_version=self.slots,
+            queue_length=self.queue_limit,
+            request_bytes=2 * self.source_limit_bytes,
+            triton_folders=tuple(sorted(folders)),
+        )
+
 
 def _parse(variable: str, text: str, wanted: type) -> Any:
     if wanted is bool:
@@ -98,20 +175,20 @@ def _parse(variable: str, text: str, wanted: type) -> Any:
 
 def settings_table() -> str:
     """Every setting as a Markdown table, as the README shows it."""
-    rows = ["| Variable | Default | What it sets |", "|---|---|---|"]
-    for field in dataclasses.fields(Settings):
-        rows.append(
-            f"| `{PREFIX}{field.name.upper()}` | {_shown_default(field)} | {field.metadata['description']} |"
-        )
-    return "\n".join(rows) + "\n"
+    head = ["| Variable | Default | What it sets |", "|---|---|---|"]
+    rows = [
+        f"| `{PREFIX}{item.name.upper()}` | {_shown_default(item)} | {item.metadata['description']} |"
+        for item in dataclasses.fields(Settings)
+    ]
+    return "\n".join([*head, *rows]) + "\n"
 
 
-def _shown_default(field: dataclasses.Field[Any]) -> str:
+def _shown_default(item: dataclasses.Field[Any]) -> str:
     """The default, in words where it depends on the machine."""
-    if field.name == "slots":
-        return "processors"
-    if field.name == "tritons_dir":
+    if item.name == "slots":
+        return "processors, at most 8"
+    if item.name == "tritons_dir":
         return "`tritons` in the virtual environment"
-    if isinstance(field.default, bool):
-        return f"`{int(field.default)}`"
-    return f"`{field.default}`" if field.default != "" else "empty"
+    if isinstance(item.default, bool):
+        return f"`{int(item.default)}`"
+    return f"`{item.default}`" if item.default != "" else "empty"

@@ -1,0 +1,252 @@
+"""The documents of the public interface: what the API answers and the command line writes.
+
+In: records. Out: structures that become JSON as they are; absent things are null or empty, never missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Protocol
+
+import msgspec
+
+from explorer.analysis.occupancy import occupancy
+from explorer.model import (
+    Argument,
+    Diagnostic,
+    Done,
+    Inspection,
+    Kernel,
+    Launch,
+    Log,
+    Request,
+    Resources,
+    Scalar,
+    Specialized,
+)
+from explorer.pipeline.targets import Target, find_target
+from explorer.store import Entry, PassEntry, Record, StageEntry, Status
+
+
+class Links(Protocol):
+    """Where the parts of a compilation are: addresses in the API, files in a folder."""
+
+    @property
+    def page(self) -> str: ...
+
+    def stage(self, stage: StageEntry) -> str: ...
+
+    def compiler_pass(self, index: int) -> str: ...
+
+
+class TargetDocument(msgspec.Struct, frozen=True):
+    """The GPU that was compiled for."""
+
+    name: str
+    title: str
+    architecture: str
+    vendor: str
+
+    @classmethod
+    def of(cls, target: Target) -> TargetDocument:
+        return cls(target.name, target.title, target.architecture, target.vendor)
+
+
+class RequestDocument(msgspec.Struct, frozen=True):
+    """The request, as it decides the answer."""
+
+    source: str
+    target: str
+    triton: str
+    kernel: str | None
+    launch: int | None
+    arguments: tuple[Argument, ...] | str | None
+    config: int | None
+    options: dict[str, Scalar]
+
+    @classmethod
+    def of(cls, request: Request) -> RequestDocument:
+        return msgspec.convert(request, cls, from_attributes=True)
+
+
+class StageDocument(msgspec.Struct, frozen=True):
+    """A stage; `url` has its text."""
+
+    name: str
+    title: str
+    language: str
+    lines: int
+    bytes: int
+    milliseconds: float
+    url: str
+
+    @classmethod
+    def of(cls, stage: StageEntry, links: Links) -> StageDocument:
+        return cls(
+            stage.name,
+            stage.title,
+            stage.language,
+            stage.lines,
+            stage.bytes,
+            stage.milliseconds,
+            links.stage(stage),
+        )
+
+
+class PassDocument(msgspec.Struct, frozen=True):
+    """A compiler pass; `url` has the text after it."""
+
+    index: int
+    stage: str
+    name: str
+    title: str
+    options: tuple[Scalar, ...]
+    changed: bool
+    milliseconds: float
+    lines_added: int
+    lines_removed: int
+    url: str
+
+    @classmethod
+    def of(cls, entry: PassEntry, links: Links) -> PassDocument:
+        return cls(
+            entry.index,
+            entry.stage,
+            entry.name,
+            entry.title,
+            entry.options,
+            entry.changed,
+            entry.milliseconds,
+            entry.lines_added,
+            entry.lines_removed,
+            links.compiler_pass(entry.index),
+        )
+
+
+class ResourcesDocument(msgspec.Struct, frozen=True):
+    """What the binary needs, as the tools say, and how many warps of it fit on a multiprocessor.
+
+    `occupancy` is resident warps by possible warps, 0 to 1; `limiter` names what stops it from being more.
+    """
+
+    registers: int | None
+    scalar_registers: int | None
+    spill_stores_bytes: int | None
+    spill_loads_bytes: int | None
+    stack_bytes: int | None
+    shared_bytes: int | None
+    tensor_memory_columns: int | None
+    global_scratch_bytes: int | None
+    constant_bytes: int | None
+    barriers: int | None
+    warps: int | None
+    threads: int | None
+    occupancy: float | None
+    limiter: str | None
+
+    @classmethod
+    def of(cls, resources: Resources, target: str) -> ResourcesDocument:
+        needs = (resources.threads, resources.registers, resources.shared_bytes)
+        fitting = None if None in needs else occupancy(target, *(need or 0 for need in needs))
+        return cls(
+            **vars(resources),
+            occupancy=fitting.share if fitting else None,
+            limiter=fitting.limiter if fitting else None,
+        )
+
+
+class LogDocument(msgspec.Struct, frozen=True):
+    """All that one tool, or the user's code, has printed."""
+
+    source: str
+    text: str
+
+
+class CompilationDocument(msgspec.Struct, frozen=True):
+    """The index of a compilation: everything but the texts."""
+
+    id: str
+    url: str
+    status: Status
+    created: datetime
+    milliseconds: float | None
+    triton: str
+    target: TargetDocument
+    request: RequestDocument
+    kernel: str | None
+    kernel_line: int | None
+    language: str | None
+    specialization: Specialized | None
+    kernels: tuple[Kernel, ...]
+    launches: tuple[Launch, ...]
+    stages: list[StageDocument]
+    passes: list[PassDocument]
+    resources: ResourcesDocument | None
+    diagnostics: list[Diagnostic]
+    logs: list[LogDocument]
+
+    @classmethod
+    def of(cls, record: Record, links: Links) -> CompilationDocument:
+        result, request = record.result, record.request
+        specialized = result.specialized
+        inspection = result.inspection or Inspection((), ())
+        return cls(
+            id=record.id,
+            url=links.page,
+            status=record.status,
+            created=record.created,
+            milliseconds=result.done.milliseconds if result.done else None,
+            triton=request.triton,
+            target=TargetDocument.of(find_target(request.target)),
+            request=RequestDocument.of(request),
+            kernel=specialized.kernel if specialized else request.kernel,
+            kernel_line=specialized.line if specialized else None,
+            language=specialized.language if specialized else None,
+            specialization=specialized,
+            kernels=inspection.kernels,
+            launches=inspection.launches,
+            stages=[StageDocument.of(stage, links) for stage in result.stages.values()],
+            passes=[PassDocument.of(result.passes[index], links) for index in sorted(result.passes)],
+            resources=ResourcesDocument.of(result.resources, request.target) if result.resources else None,
+            diagnostics=result.diagnostics,
+            logs=log_documents(result.logs),
+        )
+
+
+class InspectionDocument(msgspec.Struct, frozen=True):
+    """The kernels of a source, the launches that running it makes, and what went wrong."""
+
+    kernels: tuple[Kernel, ...]
+    launches: tuple[Launch, ...]
+    diagnostics: list[Diagnostic]
+    logs: list[LogDocument]
+
+    @classmethod
+    def of(cls, record: Record) -> InspectionDocument:
+        result = record.result
+        found = result.inspection or Inspection((), ())
+        return cls(found.kernels, found.launches, result.diagnostics, log_documents(result.logs))
+
+
+def log_documents(logs: Mapping[str, list[str]]) -> list[LogDocument]:
+    """The logs of a result, one document a source."""
+    return [LogDocument(source, "".join(texts)) for source, texts in logs.items()]
+
+
+EventDocument = (
+    Inspection | Specialized | StageDocument | PassDocument | ResourcesDocument | Diagnostic | Log | Done
+)
+
+
+def event_document(entry: Entry, target: str, links: Links) -> EventDocument:
+    """What a listener is told about an entry: the same rows as in the index."""
+    match entry:
+        case StageEntry():
+            return StageDocument.of(entry, links)
+        case PassEntry():
+            return PassDocument.of(entry, links)
+        case Resources():
+            return ResourcesDocument.of(entry, target)
+        case _:
+            return entry

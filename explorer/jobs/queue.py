@@ -1,0 +1,241 @@
+"""The local queue: threads that take one job after another to the sandbox and its result to the store.
+
+Requests go in, records come out. Identical requests share one job; what is stored is not done again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from explorer.errors import ExplorerError, QueueFull, Unavailable, UnknownTriton
+from explorer.jobs.job import Job
+from explorer.jobs.metrics import Metrics
+from explorer.model import Diagnostic, Done, Request
+from explorer.sandbox import Sandbox
+from explorer.settings import Settings
+from explorer.store import Entry, Record, Store
+from explorer.store.address import canonical_json, digest_of
+from explorer.store.blobs import BlobBatch
+from explorer.store.entries import Recorder
+
+HEARTBEAT_SECONDS = 10.0
+_log = logging.getLogger(__name__)
+
+
+class Queue:
+    """Jobs on their way through the sandbox."""
+
+    def __init__(self, store: Store, sandbox: Sandbox, settings: Settings, metrics: Metrics) -> None:
+        self._store = store
+        self._sandbox = sandbox
+        self._limit = settings.queue_limit
+        self._metrics = metrics
+        self._waiting: deque[tuple[Job, BlobBatch]] = deque()
+        self._in_flight: dict[str, Job] = {}
+        self._running = 0
+        self._is_closed = False
+        self._changed = threading.Condition()
+        self._workers = [
+            threading.Thread(target=self._work, name=f"compile-{number}", daemon=True)
+            for number in range(settings.slots)
+        ]
+        metrics.waiting.set_function(lambda: len(self._waiting))
+        metrics.running.set_function(lambda: self._running)
+        for worker in self._workers:
+            worker.start()
+
+    # --- for those who ask ------------------------------------------------------------------
+
+    def submit(self, request: Request) -> Record:
+        """Answer from the store, join the job that does the same, or start one.
+
+        Raises:
+            QueueFull: too many jobs wait already. The request is known all the same.
+        """
+        record = self._store.submit(request)
+        if not record.is_final:
+            record = self._join_or_start(record)
+        if record.is_final:
+            self._metrics.answered.labels("store").inc()
+        return record
+
+    def find(self, compilation_id: str) -> Record:
+        """A compilation by its id. One that was never finished is started again.
+
+        Raises:
+            NotFound: nobody has ever asked for it.
+            QueueFull: it has to be started again, and too many jobs wait already.
+        """
+        job = self._in_flight.get(compilation_id)
+        if job is not None:
+            return job.record()
+        record = self._store.find(compilation_id)
+        return record if record.is_finished else self._join_or_start(record)
+
+    def follow(self, compilation_id: str, skip: int = 0) -> Iterator[Entry | None]:
+        """The entries of a compilation as they come; None as a sign of life in between."""
+        record = self.find(compilation_id)
+        job = self._in_flight.get(compilation_id)
+        if job is not None:
+            return job.follow(skip, HEARTBEAT_SECONDS)
+        if not record.is_finished:  # it has finished since
+            record = self._store.find(compilation_id)
+        return iter(record.entries[skip:])
+
+    def complete(self, request: Request) -> Record:
+        """Submit a request and wait for its result.
+
+        Raises:
+            QueueFull: too many jobs wait already.
+        """
+        record = self.submit(request)
+        for _ in self.follow(record.id):
+            pass
+        return self.find(record.id)
+
+    def cancel(self, compilation_id: str) -> None:
+        """Stop a job. One that is finished stays as it is."""
+        with self._changed:
+            job = self._in_flight.get(compilation_id)
+            waiting = next((pair for pair in self._waiting if pair[0] is job), None)
+            if waiting is not None:
+                self._waiting.remove(waiting)
+        if job is not None:
+            job.cancelled.set()
+        if waiting is not None:
+            self._perform(*waiting)
+
+    def inspect(self, request: Request) -> Record:
+        """What a source holds: run in the sandbox like a compilation, and not kept.
+
+        Raises:
+            QueueFull: too many jobs wait already.
+        """
+        inspection = replace(request, task="inspect")
+        digest = digest_of(canonical_json(inspection))
+        batch = self._store.batch()
+        fresh = Job(digest, inspection, datetime.now(UTC), batch.read)
+        record = self._enter(fresh, batch).wait()
+        if not record.is_finished:
+            raise Unavailable("The server is shutting down. Try again in a moment.")
+        return record
+
+    def close(self) -> None:
+        """Stop all jobs. Those that are not finished will be started again when they are asked for."""
+        with self._changed:
+            self._is_closed = True
+            jobs = list(self._in_flight.values())
+            self._changed.notify_all()
+        for job in jobs:
+            job.cancelled.set()
+        for worker in self._workers:
+            worker.join()
+
+    # --- the jobs -----------------------------------------------------------------------------
+
+    def _join_or_start(self, record: Record) -> Record:
+        with self._changed:
+            job = self._in_flight.get(record.id)
+            if job is None:
+                record = self._store.find(record.id)
+                if record.is_final:  # the job that did the same has just gone
+                    return record
+                batch = self._store.batch()
+                job = self._enter(Job(record.id, record.request, record.created, batch.read), batch)
+                self._metrics.answered.labels("new job").inc()
+            else:
+                self._metrics.answered.labels("job in flight").inc()
+        return job.record()
+
+    def _enter(self, fresh: Job, batch: BlobBatch) -> Job:
+        """Queue a job, or return the one that does the same already."""
+        with self._changed:
+            job = self._in_flight.get(fresh.id)
+            if job is None:
+                try:
+                    self._refuse_when_full()
+                except ExplorerError:
+                    batch.discard()
+                    raise
+                self._in_flight[fresh.id] = fresh
+                self._waiting.append((fresh, batch))
+                self._changed.notify()
+                return fresh
+        batch.discard()
+        return job
+
+    def _refuse_when_full(self) -> None:
+        if self._is_closed:
+            raise Unavailable("The server is shutting down. Try again in a moment.")
+        if len(self._waiting) >= self._limit:
+            self._metrics.refused.inc()
+            raise QueueFull(f"{len(self._waiting)} compilations are waiting. Try again in a few seconds.")
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._is_closed)
+                if not self._waiting:
+                    return
+                job, batch = self._waiting.popleft()
+                self._running += 1
+            self._perform(job, batch)
+            with self._changed:
+                self._running -= 1
+
+    def _perform(self, job: Job, batch: BlobBatch) -> None:
+        try:
+            self._finish(job, batch)
+        finally:
+            batch.discard()
+            with self._changed:
+                del self._in_flight[job.id]
+
+    def _finish(self, job: Job, batch: BlobBatch) -> None:
+        """Take a job through the sandbox. Whatever happens, its followers get an end."""
+        try:
+            done, is_final = self._compile(job, batch)
+            if self._is_closed:
+                job.finish("queued", is_final=False, last=None)
+                return
+            if job.request.task == "compile":
+                entries = (*job.record().entries, done)
+                self._store.finish(job.id, entries, batch, is_final)
+            job.finish(done.status, is_final, done)
+        except Exception:  # the thread must live on, and nobody must wait for ever
+            _log.exception("Job %s could not be finished", job.id)
+            job.publish(Diagnostic("error", "The result could not be stored.", hint="Try again later."))
+            done = Done("failed", _milliseconds_since(job.submitted_at))
+            job.finish("failed", is_final=False, last=done)
+        self._metrics.finished.labels(job.request.task, done.status).inc()
+        self._metrics.seconds.labels(job.request.task).observe(time.monotonic() - job.submitted_at)
+
+    def _compile(self, job: Job, batch: BlobBatch) -> tuple[Done, bool]:
+        """Publish all events but the last, and return that; and whether the result is final."""
+        recorder = Recorder(batch)
+        if job.cancelled.is_set():
+            return self._accident(job, "The compilation was cancelled.", "Compile again.")
+        job.begin()
+        try:
+            for event in self._sandbox.run(job.request, job.cancelled):
+                if isinstance(event, Done):
+                    return event, not job.cancelled.is_set()
+                job.publish(recorder.record(event))
+                batch.write()
+        except (Unavailable, UnknownTriton) as error:
+            return self._accident(job, error.title + ".", error.detail)
+        raise AssertionError("the sandbox ended without a last event")
+
+    def _accident(self, job: Job, message: str, hint: str) -> tuple[Done, bool]:
+        job.publish(Diagnostic("error", message, hint=hint))
+        return Done("failed", _milliseconds_since(job.submitted_at)), False
+
+
+def _milliseconds_since(moment: float) -> float:
+    return (time.monotonic() - moment) * 1000

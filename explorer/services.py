@@ -1,0 +1,90 @@
+"""What a running application consists of behind its views: store, sandbox, queue."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import cast
+
+from flask import Flask, current_app
+
+from explorer.errors import ExplorerError, UnknownTarget, UnknownTriton
+from explorer.jobs import Metrics, Queue
+from explorer.pipeline import targets
+from explorer.sandbox import Sandbox
+from explorer.settings import Settings
+from explorer.store import Store
+
+DEFAULT_TARGET = "cuda:90"
+_KEY = "triton-explorer"
+_log = logging.getLogger(__name__)
+
+
+class Services:
+    """The parts, put together. The sandbox warms up in the background: the page need not wait for it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.metrics = Metrics()
+        self.store = Store(settings)
+        self.sandbox = Sandbox(settings.sandbox)
+        self.queue = Queue(self.store, self.sandbox, settings, self.metrics)
+        self._starter = threading.Thread(target=self._start_sandbox, name="sandbox-start", daemon=True)
+        self._starter.start()
+
+    def target_name(self, name: str) -> str:
+        """The target's own name, also for its architecture ("sm_90").
+
+        Raises:
+            UnknownTarget: with the list of those that are known.
+        """
+        try:
+            return targets.find_target(name).name
+        except targets.UnknownTarget as error:
+            raise UnknownTarget(str(error)) from error
+
+    def triton_version(self, version: str | None) -> str:
+        """The Triton version asked for, or the newest.
+
+        Raises:
+            UnknownTriton: with the list of those that are available.
+        """
+        versions = self.versions
+        if version in versions:
+            return version
+        known = ", ".join(versions) or "none"
+        if version is None and versions:
+            return versions[0]
+        raise UnknownTriton(f"Triton {version or ''} is not available here. Available: {known}.")
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The Triton versions that can be asked for, the newest first."""
+        return self.sandbox.versions
+
+    def close(self) -> None:
+        """Stop the jobs, the sandbox and the store, in this order."""
+        self.queue.close()
+        self._starter.join()
+        self.sandbox.close()
+        self.store.close()
+
+    def attach(self, app: Flask) -> None:
+        """Let the views of `app` find these services."""
+        app.extensions[_KEY] = self
+
+    def _start_sandbox(self) -> None:
+        try:
+            self.sandbox.start()
+        except ExplorerError as error:  # every job will say so; the page still shows what is stored
+            _log.error("%s: %s", error.title, error.detail)
+
+
+def services_of(app: Flask) -> Services:
+    """The services of an application."""
+    return cast(Services, app.extensions[_KEY])
+
+
+def services() -> Services:
+    """The services of the application that answers the current request."""
+    return services_of(current_app)

@@ -1,0 +1,86 @@
+"""One compilation as the views see it, whether it waits, runs or was stored years ago."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Literal
+
+from explorer.errors import NotFound
+from explorer.model import Request
+from explorer.store.blobs import Address
+from explorer.store.entries import Entry, PassEntry, Result, StageEntry
+
+Status = Literal["queued", "running", "complete", "failed"]
+
+
+@dataclass(frozen=True)
+class Record:
+    """A compilation at one moment.
+
+    `is_final` says that it will never change: it is finished, and not by an accident of this server
+    (a time limit, a cancellation, a broken sandbox), which another attempt may cure.
+    """
+
+    id: str
+    request: Request
+    created: datetime
+    status: Status
+    entries: tuple[Entry, ...]
+    is_final: bool
+    read: Callable[[Address], bytes]
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the last entry is there."""
+        return self.status in ("complete", "failed")
+
+    @cached_property
+    def result(self) -> Result:
+        """What the entries add up to."""
+        return Result.of(self.entries)
+
+    def text(self, address: Address) -> str:
+        """A text that one of the entries refers to."""
+        return self.read(address).decode("utf-8", errors="replace")
+
+    def stage(self, name: str) -> StageEntry:
+        """A stage by name.
+
+        Raises:
+            NotFound: there is no such stage (yet).
+        """
+        stages = self.result.stages
+        if name not in stages:
+            raise NotFound(f"This compilation has no stage {name!r}. It has {_list(stages)}.")
+        return stages[name]
+
+    def compiler_pass(self, index: int) -> PassEntry:
+        """A pass by index.
+
+        Raises:
+            NotFound: there is no such pass (yet).
+        """
+        passes = self.result.passes
+        if index not in passes:
+            raise NotFound(f"This compilation has no pass {index}. It has {len(passes)} passes.")
+        return passes[index]
+
+    def text_after_pass(self, index: int) -> str:
+        """The module after a pass: its own text, or that of the nearest earlier pass with one."""
+        for earlier in range(self.compiler_pass(index).index, -1, -1):
+            entry = self.result.passes.get(earlier)
+            if entry is not None and entry.text is not None:
+                return self.text(entry.text)
+        return ""
+
+    def text_before_pass(self, index: int) -> str:
+        """The module that a pass was given; empty for the first one."""
+        earlier = [other for other in self.result.passes if other < self.compiler_pass(index).index]
+        return self.text_after_pass(max(earlier)) if earlier else ""
+
+
+def _list(names: dict[str, StageEntry]) -> str:
+    return ", ".join(names) or "none so far"

@@ -1,0 +1,136 @@
+"""Requests and results, kept. Blobs are written before the rows that refer to them.
+
+So a process that dies at any moment leaves blobs that nothing refers to at worst, never a row without
+its texts, and a request that was accepted is known ever after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
+
+import msgspec
+from sqlalchemy import select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session, sessionmaker
+
+from explorer.errors import NotFound
+from explorer.model import Done, Request
+from explorer.settings import Settings
+from explorer.store.address import LONGEST_ID, SHORTEST_ID, base58, canonical_json, digest_of
+from explorer.store.blobs import Address, BlobBatch, BlobStore
+from explorer.store.database import CompilationRow, open_database
+from explorer.store.entries import Entry, decode_journal, encode_journal
+from explorer.store.record import Record, Status
+
+_JOURNALS_IN_MEMORY = 256
+
+
+class Store:
+    """All compilations that were ever asked for."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._blobs = BlobStore(settings.data_dir.resolve() / "blobs")
+        self._engine = open_database(settings.effective_database_url)
+        self._sessions = sessionmaker(self._engine)
+        self._journal = lru_cache(_JOURNALS_IN_MEMORY)(self._load_journal)
+        self._request = lru_cache(_JOURNALS_IN_MEMORY)(self._load_request)
+
+    def close(self) -> None:
+        """Close the connections to the database."""
+        self._engine.dispose()
+
+    def batch(self) -> BlobBatch:
+        """Where the texts of a job go while it runs."""
+        return self._blobs.batch()
+
+    def submit(self, request: Request) -> Record:
+        """Make a request known, or find it where it is known already."""
+        canonical = canonical_json(request)
+        digest = digest_of(canonical)
+        with self._sessions() as session:
+            row = self._row_of(session, digest)
+        if row is None:
+            batch = self.batch()
+            address = batch.add(canonical)
+            batch.commit()
+            row = self._insert(digest, request, address)
+        return self._record(row)
+
+    def find(self, compilation_id: str) -> Record:
+        """A compilation by its id.
+
+        Raises:
+            NotFound: nobody has ever asked for it.
+        """
+        with self._sessions() as session:
+            row = session.get(CompilationRow, compilation_id)
+        if row is None:
+            raise NotFound(f"There is no compilation {compilation_id!r} here. Check the link.")
+        return self._record(row)
+
+    def finish(self, compilation_id: str, entries: Sequence[Entry], batch: BlobBatch, is_final: bool) -> None:
+        """Keep a result: `entries` end with `Done`, `batch` holds their texts.
+
+        A final result is never replaced.
+        """
+        done = entries[-1]
+        assert isinstance(done, Done)
+        journal = batch.add(encode_journal(entries))
+        batch.commit()
+        with self._sessions.begin() as session:
+            session.execute(
+                update(CompilationRow)
+                .where(CompilationRow.id == compilation_id, CompilationRow.is_final.is_(False))
+                .values(status=done.status, journal=journal, is_final=is_final)
+            )
+
+    def _row_of(self, session: Session, digest: str) -> CompilationRow | None:
+        return session.scalar(select(CompilationRow).where(CompilationRow.digest == digest))
+
+    def _insert(self, digest: str, request: Request, address: Address) -> CompilationRow:
+        """Add a row under the shortest id that no other request has."""
+        name = base58(digest)
+        for length in range(SHORTEST_ID, LONGEST_ID + 1):
+            row = CompilationRow(
+                id=name[:length],
+                digest=digest,
+                created=datetime.now(UTC),
+                target=request.target,
+                triton=request.triton,
+                request=address,
+                status="queued",
+                is_final=False,
+                journal=None,
+            )
+            with self._sessions(expire_on_commit=False) as session:
+                try:
+                    session.add(row)
+                    session.commit()
+                except IntegrityError:
+                    session.rollback()
+                    same = self._row_of(session, digest)
+                    if same is not None:  # the same request was submitted at the same moment
+                        return same
+                    continue  # another request has this id: take one more character
+            return row
+        raise AssertionError("two requests with one SHA-256")
+
+    def _record(self, row: CompilationRow) -> Record:
+        status: Status = msgspec.convert(row.status, Status)
+        return Record(
+            id=row.id,
+            request=self._request(row.request),
+            created=row.created,
+            status=status,
+            entries=() if row.journal is None else self._journal(row.journal),
+            is_final=row.is_final,
+            read=self._blobs.read,
+        )
+
+    def _load_journal(self, address: Address) -> tuple[Entry, ...]:
+        return decode_journal(self._blobs.read(address))
+
+    def _load_request(self, address: Address) -> Request:
+        return msgspec.json.decode(self._blobs.read(address), type=Request)

@@ -1,0 +1,71 @@
+"""Compilations: submit one, look at its index, take it home, cancel it."""
+
+from __future__ import annotations
+
+import msgspec
+from flask import Blueprint, Response
+
+from explorer.documents import CompilationDocument
+from explorer.export import zip_archive
+from explorer.services import services
+from explorer.store import Status
+from explorer.views.http import binary_part, json_response, text_part
+from explorer.views.links import API, ApiLinks
+from explorer.views.operation import documented
+from explorer.views.requests import CompilationBody, read_compilation
+
+blueprint = Blueprint("compilations", __name__, url_prefix=f"{API}/compilations")
+
+
+class Ticket(msgspec.Struct, frozen=True):
+    """Where a compilation is found: `url` for people, `api` for programs, `events` as it happens."""
+
+    id: str
+    url: str
+    api: str
+    events: str
+    status: Status
+
+
+@blueprint.post("")
+@documented({200: Ticket, 202: Ticket}, CompilationBody)
+def submit() -> Response:
+    """Compile a kernel. 200 when the result is stored already, 202 when it is being made."""
+    record = services().queue.submit(read_compilation(services()))
+    links = ApiLinks(record.id)
+    ticket = Ticket(record.id, links.page, links.api, links.events, record.status)
+    return json_response(ticket, 200 if record.is_finished else 202)
+
+
+@blueprint.get("/<compilation_id>")
+@documented({200: CompilationDocument})
+def show(compilation_id: str) -> Response:
+    """The index of a compilation: all but the texts. While it runs: what is known so far."""
+    record = services().queue.find(compilation_id)
+    return json_response(CompilationDocument.of(record, ApiLinks(record.id)))
+
+
+@blueprint.delete("/<compilation_id>")
+@documented({204: None})
+def cancel(compilation_id: str) -> Response:
+    """Cancel a compilation that waits or runs. A finished one stays as it is."""
+    services().queue.cancel(compilation_id)
+    return Response(status=204)
+
+
+@blueprint.get("/<compilation_id>/source")
+@documented({200: "text/plain"})
+def source(compilation_id: str) -> Response:
+    """The source that was compiled."""
+    record = services().queue.find(compilation_id)
+    return text_part(record, record.request.source)
+
+
+@blueprint.get("/<compilation_id>/archive.zip")
+@documented({200: "application/zip"})
+def archive(compilation_id: str) -> Response:
+    """Everything in one file: `result.json`, the source, and the text of every stage and pass."""
+    record = services().queue.find(compilation_id)
+    response = binary_part(record, zip_archive(record), "application/zip")
+    response.headers["Content-Disposition"] = f'attachment; filename="{record.id}.zip"'
+    return response

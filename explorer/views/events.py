@@ -1,0 +1,52 @@
+"""What happens to a compilation, as it happens: server-sent events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+from flask import Blueprint, Response, request
+
+from explorer.documents import event_document
+from explorer.services import services
+from explorer.store import Entry
+from explorer.store.entries import kind_of
+from explorer.views.links import API, ApiLinks
+from explorer.views.operation import documented
+
+blueprint = Blueprint("events", __name__, url_prefix=f"{API}/compilations")
+
+
+@blueprint.get("/<compilation_id>/events")
+@documented({200: "text/event-stream", 204: None})
+def stream(compilation_id: str) -> Response:
+    """Follow a compilation from its first event on, or from the one after `Last-Event-ID`.
+
+    The events are `inspection`, `specialized`, `stage`, `pass`, `resources`, `diagnostic`, `log`, and
+    `done` as the last one; their data are the rows of the index. 204 when nothing will follow any more.
+    """
+    last = request.headers.get("Last-Event-ID", "")
+    skip = int(last) if last.isascii() and last.isdigit() and len(last) < 10 else 0
+    queue = services().queue
+    record = queue.find(compilation_id)
+    if record.is_finished and len(record.entries) <= skip:
+        return Response(status=204)
+    entries = queue.follow(compilation_id, skip)
+    response = Response(_write(entries, skip, record.request.target, ApiLinks(record.id)))
+    response.mimetype = "text/event-stream"
+    response.cache_control.no_store = True
+    response.headers["X-Accel-Buffering"] = "no"
+    return response
+
+
+def _write(entries: Iterator[Entry | None], skip: int, target: str, links: ApiLinks) -> Iterator[bytes]:
+    """The stream itself. A comment goes out at once, so that the listener knows it is connected."""
+    yield b": connected\n\n"
+    number = skip
+    for entry in entries:
+        if entry is None:
+            yield b": still here\n\n"
+            continue
+        number += 1
+        data = msgspec.json.encode(event_document(entry, target, links))
+        yield b"id: %d\nevent: %s\ndata: %s\n\n" % (number, kind_of(entry).encode(), data)

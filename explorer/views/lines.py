@@ -1,0 +1,51 @@
+"""A range of highlighted lines of a text, for a page that shows only what is in sight."""
+
+from __future__ import annotations
+
+import msgspec
+
+from explorer.errors import InvalidRequest
+from explorer.lexers import Span, highlight_lines
+from explorer.views.http import query_integer
+from explorer.views.operation import Query
+
+MOST_LINES = 2000
+RANGE = (
+    Query("from", int, "First line, from 1 on."),
+    Query("to", int, f"Last line. At most {MOST_LINES:,} lines come at once."),
+)
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A line: `n` from 1 on, and its tokens as pairs of a Pygments class and the characters."""
+
+    n: int
+    tokens: list[Span]
+
+
+class LinesDocument(msgspec.Struct, frozen=True, rename={"first": "from", "last": "to"}):
+    """The lines from `from` to `to` of `total` lines."""
+
+    first: int
+    last: int
+    total: int
+    lines: list[Line]
+
+
+def lines_document(text: str, language: str) -> LinesDocument:
+    """The lines that the query string asks for; as many of them as there are.
+
+    Raises:
+        InvalidRequest: the range is not one.
+    """
+    first = query_integer("from", 1, minimum=1)
+    last = query_integer("to", first + MOST_LINES - 1, minimum=1)
+    if last < first:
+        raise InvalidRequest(f"'to' must not be before 'from', got {first} to {last}.")
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    last = min(last, first + MOST_LINES - 1, len(lines))
+    highlighted = highlight_lines(lines[first - 1 : last], language)
+    numbered = [Line(number, tokens) for number, tokens in enumerate(highlighted, first)]
+    return LinesDocument(first, last, len(lines), numbered)

@@ -1,0 +1,39 @@
+"""Where the parts of a compilation are on this server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from explorer.store import StageEntry
+
+API = "/api/v1"
+
+
+@dataclass(frozen=True)
+class ApiLinks:
+    """The addresses of one compilation. Absolute paths: no name of a host goes into an answer."""
+
+    id: str
+
+    @property
+    def page(self) -> str:
+        """The permalink."""
+        return f"/k/{self.id}"
+
+    @property
+    def api(self) -> str:
+        """The index."""
+        return f"{API}/compilations/{self.id}"
+
+    @property
+    def events(self) -> str:
+        """The event stream."""
+        return f"{self.api}/events"
+
+    def stage(self, stage: StageEntry) -> str:
+        """The text of a stage."""
+        return f"{self.api}/stages/{stage.name}"
+
+    def compiler_pass(self, index: int) -> str:
+        """The text after a pass."""
+        return f"{self.api}/passes/{index}"

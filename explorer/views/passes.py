@@ -1,0 +1,47 @@
+"""The module after each compiler pass, and what the pass has changed."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response
+
+from explorer.analysis.diff import unified_diff
+from explorer.lexers import LEXERS
+from explorer.services import services
+from explorer.store import PassEntry
+from explorer.views.http import json_part, text_part
+from explorer.views.lines import RANGE, LinesDocument, lines_document
+from explorer.views.links import API
+from explorer.views.operation import documented
+
+blueprint = Blueprint("passes", __name__, url_prefix=f"{API}/compilations/<compilation_id>/passes")
+
+
+@blueprint.get("/<int:index>")
+@documented({200: "text/plain"})
+def text(compilation_id: str, index: int) -> Response:
+    """The module after a pass; where that changed nothing, as an earlier pass has left it."""
+    record = services().queue.find(compilation_id)
+    return text_part(record, record.text_after_pass(index))
+
+
+@blueprint.get("/<int:index>/lines")
+@documented({200: LinesDocument}, None, *RANGE)
+def lines(compilation_id: str, index: int) -> Response:
+    """Highlighted lines of the module after a pass."""
+    record = services().queue.find(compilation_id)
+    language = _language(record.compiler_pass(index))
+    return json_part(record, lines_document(record.text_after_pass(index), language))
+
+
+@blueprint.get("/<int:index>/diff")
+@documented({200: "text/plain"})
+def diff(compilation_id: str, index: int) -> Response:
+    """What a pass has changed, as a unified diff. A value that was only renumbered is no change."""
+    record = services().queue.find(compilation_id)
+    before, after = record.text_before_pass(index), record.text_after_pass(index)
+    return text_part(record, unified_diff(before, after))
+
+
+def _language(entry: PassEntry) -> str:
+    """Passes work on MLIR up to the end: those that produce LLVM IR on its dialect of that name."""
+    return entry.stage if entry.stage != "llir" and entry.stage in dict(LEXERS) else "mlir-llvm"

@@ -1,0 +1,83 @@
+"""The texts of the stages, their lines, and where these come from."""
+
+from __future__ import annotations
+
+import msgspec
+from flask import Blueprint, Response, request
+
+from explorer.model import Frame, Location
+from explorer.services import services
+from explorer.store.entries import StageLocations
+from explorer.views.http import json_part, text_part
+from explorer.views.lines import RANGE, LinesDocument, lines_document
+from explorer.views.links import API
+from explorer.views.operation import Query, documented
+
+blueprint = Blueprint("stages", __name__, url_prefix=f"{API}/compilations/<compilation_id>/stages")
+
+#: Index of the file, line, column, function.
+FrameRow = tuple[int, int, int, str]
+
+
+class LocationsDocument(msgspec.Struct, frozen=True):
+    """Where each shown line comes from.
+
+    `locations` are lists of frames, the innermost first; a frame is the index of its file in `files`,
+    line, column and function; the user's own source is the file "". `lines[i]` are indices into
+    `locations` for line i+1, and `source_lines[i]` the lines of the user's source that it stems from.
+    """
+
+    files: list[str]
+    locations: list[list[FrameRow]]
+    lines: tuple[tuple[int, ...], ...]
+    source_lines: list[list[int]]
+
+
+@blueprint.get("/<name>")
+@documented({200: "text/plain"}, None, Query("raw", bool, "1: the text as the tool printed it."))
+def text(compilation_id: str, name: str) -> Response:
+    """The text of a stage."""
+    record = services().queue.find(compilation_id)
+    stage = record.stage(name)
+    wants_raw = request.args.get("raw") == "1" and stage.raw is not None
+    return text_part(record, record.read(stage.raw if wants_raw and stage.raw else stage.text))
+
+
+@blueprint.get("/<name>/lines")
+@documented({200: LinesDocument}, None, *RANGE)
+def lines(compilation_id: str, name: str) -> Response:
+    """Highlighted lines of a stage."""
+    record = services().queue.find(compilation_id)
+    stage = record.stage(name)
+    return json_part(record, lines_document(record.text(stage.text), stage.language))
+
+
+@blueprint.get("/<name>/locations")
+@documented({200: LocationsDocument})
+def locations(compilation_id: str, name: str) -> Response:
+    """Where the lines of a stage come from."""
+    record = services().queue.find(compilation_id)
+    data = record.read(record.stage(name).locations)
+    return json_part(record, _document(msgspec.json.decode(data, type=StageLocations)))
+
+
+def _document(stored: StageLocations) -> LocationsDocument:
+    files: dict[str, int] = {}
+    rows = [[_row(frame, files) for frame in location.frames] for location in stored.locations]
+    own = [_line_in_source(location) for location in stored.locations]
+    by_indices: dict[tuple[int, ...], list[int]] = {}
+    for indices in stored.line_locations:
+        if indices not in by_indices:
+            found = dict.fromkeys(own[index] for index in indices)
+            by_indices[indices] = [line for line in found if line is not None]
+    source_lines = [by_indices[indices] for indices in stored.line_locations]
+    return LocationsDocument(list(files), rows, stored.line_locations, source_lines)
+
+
+def _row(frame: Frame, files: dict[str, int]) -> FrameRow:
+    return (files.setdefault(frame.file, len(files)), frame.line, frame.column, frame.function)
+
+
+def _line_in_source(location: Location) -> int | None:
+    """The innermost line in the user's own source: for a library function, that of its call."""
+    return next((frame.line for frame in location.frames if frame.file == "" and frame.line > 0), None)
