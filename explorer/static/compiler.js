@@ -9,7 +9,7 @@
 import { ApiError, api } from "./api.js";
 import { draftOf, requestOf, sameRequest } from "./draft.js";
 import { Result } from "./result.js";
-import { fallbackStage } from "./stages.js";
+import { fallbackStage, targetStages } from "./stages.js";
 import { store } from "./store.js";
 
 /** @type {AbortController | null} ends the request or event stream under way */
@@ -85,7 +85,11 @@ export async function inspect() {
   const { signal } = inspecting;
   try {
     const inspection = await api.inspect({ source, target, triton: triton ?? undefined }, signal);
-    if (!signal.aborted && store.state.draft.source === source) store.update({ inspection });
+    const { draft } = store.state;
+    if (signal.aborted || draft.source !== source) return;
+    const isGone = inspection.kernels.length > 0 && inspection.kernels.every(({ name }) => name !== draft.kernel);
+    // A kernel that was chosen and then renamed leaves the choice open again.
+    store.update({ inspection, ...(draft.kernel && isGone ? { draft: { ...draft, kernel: null, launch: null, config: null } } : {}) });
   } catch {
     // The compilation that follows says what is wrong.
   }
@@ -164,7 +168,7 @@ function arrived(result) {
   const enough = shown === null ? stages.length > 0 : wanted.length > 0 && wanted.every((name) => result.stage(name));
   if (!run.promoted && enough) {
     run.promoted = true;
-    store.update({ run, result, failure: null });
+    store.update({ run, result, failure: null, linked: new Set() });
   } else {
     store.update(run.promoted ? { run, result } : { run });
   }
@@ -175,8 +179,10 @@ function finish(result) {
   const inspection = inspectionOf(result.document);
   const isCurrent = store.state.draft.source === result.document.request.source;
   const nothingToShow = result.document.status === "failed" && result.document.stages.length === 0;
+  const isNew = result !== store.state.result;
   store.update({
     run: null,
+    ...(isNew && !(nothingToShow && store.state.result) ? { linked: new Set() } : {}),
     ...(isCurrent && (inspection.kernels.length || !store.state.inspection) ? { inspection } : {}),
     ...(nothingToShow && store.state.result ? { failure: result } : { result, failure: null }),
   });
@@ -186,11 +192,6 @@ function finish(result) {
 function inspectionOf({ kernels, launches, logs }) {
   // The compilation's own problems are shown with it.
   return { kernels, launches, diagnostics: [], logs };
-}
-
-/** @param {Result} result */
-export function targetStages({ document }) {
-  return document.target.stages ?? store.state.targets.find(({ name }) => name === document.target.name)?.stages ?? [];
 }
 
 /** @param {Draft | null} draft what was compiled */

@@ -6,12 +6,11 @@
  * `pane-state` (detail: its new state) and `pane-open` (detail: "NAME:STATE").
  *
  * @import { DockviewApi, DockviewGroupPanel, IContentRenderer, IDockviewPanel, ITabRenderer, SerializedDockview } from "dockview-core"
- * @import { Group, Layout } from "./view.js"
+ * @import { Layout } from "./view.js"
  */
 import { createDockview, Orientation } from "dockview-core";
-import { targetStages } from "./compiler.js";
 import { make } from "./dom.js";
-import { fallbackStage, hueClass, stageTitle } from "./stages.js";
+import { hueClass, shownStage, stageTitle } from "./stages.js";
 import { store } from "./store.js";
 import { groupsOf, parseLayout } from "./view.js";
 
@@ -24,14 +23,6 @@ const narrow = matchMedia("(max-width: 720px)");
 function parse(address) {
   const [name = "", state = ""] = address.split(":", 2);
   return { name, state };
-}
-
-/** The stage that a stage pane shows when asked for `state`. @param {string} state */
-export function shownStage(state) {
-  const { result, targets, draft } = store.state;
-  const stages = result ? targetStages(result) : targets.find(({ name }) => name === draft.target)?.stages ?? [];
-  // What the result has beyond its target's list (a Gluon kernel's own first stage) is shown as asked.
-  return result?.stage(state) ? state : fallbackStage(state, stages);
 }
 
 export class Dock {
@@ -150,6 +141,18 @@ export class Dock {
       params: { name, state },
       ...(position ? { position } : {}),
     });
+  }
+
+  /** Bring a pane to the front in this very group. @param {DockviewGroupPanel} group @param {string} address */
+  addTo(group, address) {
+    const { name, state } = parse(address);
+    const perStage = kindOf(name)?.per_stage;
+    const there = group.panels.find((panel) => {
+      const params = panelParams(panel);
+      return params.name === name && (!perStage || shownStage(params.state) === shownStage(state));
+    });
+    if (there) there.api.setActive();
+    else this.add(name, state, { referenceGroup: group });
   }
 
   /** The same pane once more, beside. @param {DockviewGroupPanel} group @param {"right" | "below"} direction */

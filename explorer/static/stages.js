@@ -1,4 +1,8 @@
-/** The stages of a lowering, as the page speaks of them. */
+/**
+ * The stages of a lowering, as the page speaks of them.
+ *
+ * @import { Result } from "./result.js"
+ */
 import { store } from "./store.js";
 
 /** @param {string} name */
@@ -19,6 +23,19 @@ export function fallbackStage(wanted, available) {
   if (place < 0) return wanted;
   const fromEnd = elsewhere.length - place;
   return available[Math.max(0, fromEnd === 1 ? available.length - 1 : Math.min(place, available.length - 1))] ?? wanted;
+}
+
+/** The names of the stages that lead to a result's target, in their order. @param {Result} result */
+export function targetStages({ document }) {
+  return document.target.stages ?? store.state.targets.find(({ name }) => name === document.target.name)?.stages ?? [];
+}
+
+/** The stage that a stage pane shows when asked for `state`. @param {string} state */
+export function shownStage(state) {
+  const { result, targets, draft } = store.state;
+  const stages = result ? targetStages(result) : (targets.find(({ name }) => name === draft.target)?.stages ?? []);
+  // What the result has beyond its target's list (a Gluon kernel's own first stage) is shown as asked.
+  return result?.stage(state) ? state : fallbackStage(state, stages);
 }
 
 /** The class that gives an element the stage's hue. @param {string} name */

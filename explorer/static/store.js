@@ -27,6 +27,7 @@
  * @property {Result | null} failure a compilation that brought no stage, so that `result` stays
  * @property {Problem | null} problem the server's last refusal
  * @property {boolean} edited the draft is not what `result` was made from
+ * @property {Set<number>} linked source lines from which something of `result` comes, as far as is known
  * @property {number[]} hovered source lines under the mouse
  * @property {number[]} pinned source lines that stay lit
  * @property {string | null} origin who asked for the last change of `hovered` or `pinned`
@@ -51,6 +52,7 @@ const state = {
   failure: null,
   problem: null,
   edited: false,
+  linked: new Set(),
   hovered: [],
   pinned: [],
   origin: null,

@@ -1,7 +1,7 @@
 """The page: one HTML document at `/` and at every permalink, and the browser code it loads.
 
 The document holds no data and no inline code. The browser asks the API for everything it shows, and
-`/panes.json` for the panes there are.
+`/page.json` for the panes and stages there are.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 from flask import Blueprint, Response, abort, jsonify, render_template, request, send_from_directory, url_for
 
+from explorer.pipeline.stages import STAGES
 from explorer.views.panes import PANES
 
 blueprint = Blueprint("pages", __name__)
@@ -30,11 +31,12 @@ def page(compilation_id: str | None = None) -> str:  # noqa: ARG001
     return render_template("page.html", bundle=bundle)
 
 
-@blueprint.get("/panes.json")
-def panes() -> Response:
-    """The panes in the order of the menu, each with the module that defines its element."""
+@blueprint.get("/page.json")
+def parts() -> Response:
+    """What the page is made of: the panes in the order of the menu, and the stages there can be."""
     return jsonify(
-        [{**dataclasses.asdict(pane), "module": bundle(f"panes/{pane.name}.js")} for pane in PANES]
+        panes=[{**dataclasses.asdict(pane), "module": bundle(f"panes/{pane.name}.js")} for pane in PANES],
+        stages=[{"name": stage.name, "title": stage.title} for stage in STAGES],
     )
 
 

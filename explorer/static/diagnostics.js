@@ -1,0 +1,18 @@
+/**
+ * What is wrong with the source, from all that have looked at it.
+ *
+ * @import { Diagnostic } from "./types.js"
+ */
+import { store } from "./store.js";
+
+/** What is known to be wrong with the source as it is now. @returns {Diagnostic[]} */
+export function diagnosticsOfDraft() {
+  const { inspection, result, failure, run, draft } = store.state;
+  const compiled = [failure, run?.result, result].find((each) => each?.document.request.source === draft.source);
+  const all = [...(compiled?.document.diagnostics ?? []), ...(inspection?.diagnostics ?? [])];
+  const seen = new Set();
+  return all.filter(({ line, message }) => {
+    const key = `${line}:${message}`;
+    return !seen.has(key) && seen.add(key);
+  });
+}

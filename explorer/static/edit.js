@@ -1,0 +1,48 @@
+/**
+ * Change what the user asks for; compile it when things have been quiet for a while.
+ *
+ * @import { Draft } from "./types.js"
+ */
+import { compile, inspect } from "./compiler.js";
+import { debounce } from "./dom.js";
+import { keepDraft } from "./draft.js";
+import { store } from "./store.js";
+
+const INSPECT_DELAY_MS = 350;
+const COMPILE_DELAY_MS = 900;
+
+const inspectSoon = debounce(() => void inspect(), INSPECT_DELAY_MS);
+const compileSoon = debounce(() => void compile(), COMPILE_DELAY_MS);
+
+/** The source was typed. @param {string} source */
+export function editSource(source) {
+  change({ source });
+  inspectSoon();
+  compileSoon();
+}
+
+/** Something was chosen that needs no second thought. @param {Partial<Draft>} changes */
+export function choose(changes) {
+  change(changes);
+  compileNow();
+}
+
+/** Something was typed beside the source. @param {Partial<Draft>} changes */
+export function adjust(changes) {
+  change(changes);
+  compileSoon();
+}
+
+/** Do not wait any longer. */
+export function compileNow() {
+  inspectSoon.cancel();
+  compileSoon.cancel();
+  return compile();
+}
+
+/** @param {Partial<Draft>} changes */
+function change(changes) {
+  const draft = { ...store.state.draft, ...changes };
+  store.update({ draft, edited: true, problem: null });
+  keepDraft(draft);
+}

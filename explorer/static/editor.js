@@ -1,0 +1,278 @@
+/**
+ * The source: CodeMirror with the problems underlined where they are, and each line in its colour.
+ *
+ * The lines of the shown result keep their numbers while the text around them changes: a mark travels with each.
+ *
+ * @import { Diagnostic } from "./types.js"
+ * @import { Diagnostic as Underline } from "@codemirror/lint"
+ */
+import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { python } from "@codemirror/lang-python";
+import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { lintGutter, setDiagnostics } from "@codemirror/lint";
+import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
+import { Annotation, EditorState, Prec, RangeSet, RangeValue, StateEffect, StateField } from "@codemirror/state";
+import {
+  Decoration, EditorView, GutterMarker, drawSelection, gutter, highlightActiveLine, highlightActiveLineGutter,
+  highlightSpecialChars, keymap, lineNumbers,
+} from "@codemirror/view";
+import { classHighlighter } from "@lezer/highlight";
+import { diagnosticsOfDraft } from "./diagnostics.js";
+import { compileNow, editSource } from "./edit.js";
+import { hueOfLine } from "./format.js";
+import { hover, pin } from "./selection.js";
+import { store } from "./store.js";
+
+const ORIGIN = "editor";
+
+/** Marks a change of the text that the user did not type. */
+const fromStore = Annotation.define();
+
+/** Says which line of the shown result's source a line is. */
+class SourceLine extends RangeValue {
+  // Stay with the text that follows when something is inserted in front of it.
+  startSide = 1;
+  endSide = 1;
+
+  /** @param {number} number */
+  constructor(number) {
+    super();
+    this.number = number;
+  }
+
+  /** @param {SourceLine} other */
+  eq(other) {
+    return other.number === this.number;
+  }
+}
+
+/** @type {import("@codemirror/state").StateEffectType<RangeSet<SourceLine>>} */
+const setSourceLines = StateEffect.define();
+const sourceLines = StateField.define({
+  create: () => /** @type {RangeSet<SourceLine>} */ (RangeSet.empty),
+  update(lines, transaction) {
+    for (const effect of transaction.effects) if (effect.is(setSourceLines)) return effect.value;
+    return lines.map(transaction.changes);
+  },
+});
+
+/** @param {EditorState} state @param {number} from @param {number} to the ends of a line @returns {number} 0: a new line */
+function sourceLineAt(state, from, to) {
+  let number = 0;
+  state.field(sourceLines).between(from, to, (_from, _to, value) => {
+    number = value.number;
+    return false;
+  });
+  return number;
+}
+
+const refresh = StateEffect.define();
+const litLines = StateField.define({
+  create: () => Decoration.none,
+  update(decorations, transaction) {
+    if (!transaction.effects.some((effect) => effect.is(refresh))) return decorations.map(transaction.changes);
+    const { hovered, pinned } = store.state;
+    /** @type {import("@codemirror/state").Range<Decoration>[]} */
+    const ranges = [];
+    if (hovered.length || pinned.length) {
+      const { doc } = transaction.state;
+      for (const cursor = transaction.state.field(sourceLines).iter(); cursor.value; cursor.next()) {
+        const { number } = cursor.value;
+        const names = [hovered.includes(number) && "is-lit", pinned.includes(number) && "is-pinned"].filter(Boolean);
+        if (names.length) ranges.push(Decoration.line({ class: names.join(" ") }).range(doc.lineAt(cursor.from).from));
+      }
+    }
+    return Decoration.set(ranges, true);
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+class Stripe extends GutterMarker {
+  /** @param {number} line */
+  constructor(line) {
+    super();
+    this.line = line;
+  }
+
+  /** @param {Stripe} other */
+  eq(other) {
+    return other.line === this.line;
+  }
+
+  toDOM() {
+    const element = document.createElement("div");
+    element.className = "stripe";
+    element.style.setProperty("--hue", String(hueOfLine(this.line)));
+    return element;
+  }
+}
+
+const stripes = gutter({
+  class: "cm-stripes",
+  lineMarker(view, block) {
+    const number = sourceLineAt(view.state, block.from, block.to);
+    return number && store.state.linked.has(number) ? new Stripe(number) : null;
+  },
+  lineMarkerChange: (update) => update.transactions.some(({ effects }) => effects.some((effect) => effect.is(refresh))),
+  domEventHandlers: { mousedown: pinBlock },
+});
+
+/** @param {EditorView} view @param {{from: number, to: number}} block @param {Event} event */
+function pinBlock(view, block, event) {
+  const number = sourceLineAt(view.state, block.from, block.to);
+  if (!number || !store.state.linked.has(number)) return false;
+  pin([number], ORIGIN, event instanceof MouseEvent && (event.ctrlKey || event.metaKey));
+  return true;
+}
+
+/**
+ * Put the editor into an element of the page and keep it in step with the store.
+ * @param {HTMLElement} parent
+ */
+export function startEditor(parent) {
+  const nonce = document.querySelector("meta[name=csp-nonce]")?.getAttribute("content") ?? "";
+  const view = new EditorView({
+    parent,
+    state: EditorState.create({
+      doc: store.state.draft.source,
+      extensions: [
+        EditorView.cspNonce.of(nonce),
+        lintGutter(),
+        lineNumbers({ domEventHandlers: { mousedown: pinBlock } }),
+        stripes,
+        sourceLines,
+        litLines,
+        history(),
+        drawSelection(),
+        highlightSpecialChars(),
+        highlightActiveLine(),
+        highlightActiveLineGutter(),
+        highlightSelectionMatches(),
+        bracketMatching(),
+        closeBrackets(),
+        indentOnInput(),
+        indentUnit.of("    "),
+        search({ top: true }),
+        python(),
+        syntaxHighlighting(classHighlighter),
+        EditorView.contentAttributes.of({ "aria-label": "Source of the kernel", spellcheck: "false", autocapitalize: "off" }),
+        Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => (void compileNow(), true) }])),
+        keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, indentWithTab]),
+        EditorView.updateListener.of((update) => {
+          const typed = update.docChanged && !update.transactions.some((each) => each.annotation(fromStore));
+          if (typed) editSource(update.state.doc.toString());
+        }),
+        EditorView.domEventHandlers({
+          mousemove: (event, editor) => hover(linesUnder(editor, event), ORIGIN),
+          mouseleave: () => hover([], ORIGIN),
+          click: (event, editor) => {
+            const lines = linesUnder(editor, event);
+            const isSelecting = !editor.state.selection.main.empty;
+            if (lines.length && !isSelecting && !lines.every((line) => store.state.pinned.includes(line))) {
+              pin(lines, ORIGIN, event.ctrlKey || event.metaKey);
+            }
+          },
+        }),
+        EditorView.theme({}),
+      ],
+    }),
+  });
+
+  store.watch(["draft"], () => {
+    const { source } = store.state.draft;
+    if (source === view.state.doc.toString()) return;
+    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: source }, annotations: fromStore.of(true) });
+    view.scrollDOM.scrollTop = 0;
+  });
+  store.watch(["result"], () => {
+    const { result } = store.state;
+    if (result && result !== marked) {
+      marked = result;
+      view.dispatch({ effects: setSourceLines.of(markLines(view.state, result.document.request.source)) });
+      scrollToKernel(view, result.document.kernel_line);
+    }
+  });
+  store.watch(["linked", "hovered", "pinned", "result"], () => {
+    view.dispatch({ effects: refresh.of(null) });
+  });
+  store.watch(["pinned"], () => {
+    const first = store.state.pinned[0];
+    if (first === undefined || store.state.origin === ORIGIN) return;
+    for (const cursor = view.state.field(sourceLines).iter(); cursor.value; cursor.next()) {
+      if (cursor.value.number === first) view.dispatch({ effects: EditorView.scrollIntoView(cursor.from, { y: "center" }) });
+    }
+  });
+  store.watch(["inspection", "result", "failure", "run"], () => {
+    const underlines = diagnosticsOfDraft().map((diagnostic) => underline(view.state, diagnostic));
+    view.dispatch(setDiagnostics(view.state, underlines));
+  });
+  return view;
+}
+
+/** The result whose lines are marked. @type {import("./result.js").Result | null} */
+let marked = null;
+let wasScrolled = false;
+
+/** A long file opens at its kernel. @param {EditorView} view @param {number | null} line */
+function scrollToKernel(view, line) {
+  if (wasScrolled || !line || line > view.state.doc.lines) return;
+  wasScrolled = true;
+  view.dispatch({ effects: EditorView.scrollIntoView(view.state.doc.line(line).from, { y: "start", yMargin: 48 }) });
+}
+
+/** Let the next result scroll to its kernel, as a newly opened file should. */
+export function forgetScroll() {
+  wasScrolled = false;
+}
+
+/** @param {EditorView} view @param {MouseEvent} event */
+function linesUnder(view, event) {
+  const position = view.posAtCoords({ x: event.clientX, y: event.clientY }, false);
+  const { from, to } = view.state.doc.lineAt(position);
+  const bottom = view.coordsAtPos(view.state.doc.length)?.bottom ?? Infinity;
+  const number = event.clientY > bottom ? 0 : sourceLineAt(view.state, from, to);
+  return number && store.state.linked.has(number) ? [number] : [];
+}
+
+/**
+ * Mark each line with the line of `source` that it is: all of them where nothing was typed since, else those
+ * before and behind what has changed.
+ * @param {EditorState} state @param {string} source
+ */
+function markLines(state, source) {
+  const compiled = source.split("\n");
+  const { doc } = state;
+  let before = 0;
+  while (before < Math.min(compiled.length, doc.lines) && compiled[before] === doc.line(before + 1).text) before += 1;
+  let behind = 0;
+  while (
+    behind < Math.min(compiled.length, doc.lines) - before &&
+    compiled[compiled.length - 1 - behind] === doc.line(doc.lines - behind).text
+  ) behind += 1;
+  const ranges = [];
+  for (let line = 1; line <= doc.lines; line += 1) {
+    const fromEnd = doc.lines - line;
+    if (line <= before) ranges.push(new SourceLine(line).range(doc.line(line).from));
+    else if (fromEnd < behind) ranges.push(new SourceLine(compiled.length - fromEnd).range(doc.line(line).from));
+  }
+  return /** @type {RangeSet<SourceLine>} */ (RangeSet.of(ranges));
+}
+
+/** @param {EditorState} state @param {Diagnostic} diagnostic @returns {Underline} */
+function underline({ doc }, { severity, message, line, column, end_line, end_column, hint }) {
+  const at = doc.line(Math.min(Math.max(line, 1), doc.lines));
+  const indent = at.text.length - at.text.trimStart().length;
+  const from = Math.min(at.from + (column > 0 ? column - 1 : indent), at.to);
+  let to = at.to;
+  if (end_line >= line && end_column > 0) {
+    const end = doc.line(Math.min(end_line, doc.lines));
+    to = Math.min(end.from + end_column - 1, end.to);
+  }
+  return {
+    from,
+    to: Math.max(to, from),
+    severity: severity === "error" || severity === "warning" ? severity : "info",
+    message: line > 0 ? (hint ? `${message}\n${hint}` : message) : `${message}${hint ? `\n${hint}` : ""}`,
+  };
+}

@@ -1,0 +1,83 @@
+/** `<pane-resources>`: what the binary needs of the machine. */
+import { make } from "../dom.js";
+import { plural, size } from "../format.js";
+import { store } from "../store.js";
+
+/**
+ * The rows in their order: a fact is left out where the tools do not say it.
+ * @type {{name: string, title: string, show: (value: number) => string, warn?: (value: number) => boolean}[]}
+ */
+const FACTS = [
+  { name: "registers", title: "Registers per thread", show: String },
+  { name: "scalar_registers", title: "Scalar registers per wave", show: String },
+  { name: "spill_stores_bytes", title: "Spilled, stores", show: size, warn: (value) => value > 0 },
+  { name: "spill_loads_bytes", title: "Spilled, loads", show: size, warn: (value) => value > 0 },
+  { name: "stack_bytes", title: "Stack per thread", show: size },
+  { name: "shared_bytes", title: "Shared memory per block", show: size },
+  { name: "shared_limit_bytes", title: "Shared memory, the most a block may have", show: size },
+  { name: "tensor_memory_columns", title: "Tensor memory", show: (value) => plural(value, "column") },
+  { name: "global_scratch_bytes", title: "Global scratch", show: size },
+  { name: "constant_bytes", title: "Constant memory", show: size },
+  { name: "barriers", title: "Barriers", show: String },
+  { name: "warps", title: "Warps per block", show: String },
+  { name: "threads", title: "Threads per block", show: String },
+];
+
+class ResourcesPane extends HTMLElement {
+  paneState = "";
+  /** @type {(() => void)[]} */
+  watches = [];
+
+  connectedCallback() {
+    this.watches = [store.watch(["result"], () => this.draw())];
+  }
+
+  disconnectedCallback() {
+    for (const end of this.watches) end();
+  }
+
+  draw() {
+    const { result } = store.state;
+    const resources = result?.document.resources;
+    if (!resources) {
+      const words =
+        !result ? "Compile a kernel to see what it needs."
+        : !result.finished ? "The binary is on its way."
+        : "The compilation stopped before there was a binary.";
+      this.replaceChildren(make("div", { class: "empty" }, make("p", {}, words)));
+      return;
+    }
+    const { occupancy, limiter } = resources;
+    const rows = FACTS.flatMap(({ name, title, show, warn }) => {
+      const value = resources[name];
+      if (typeof value !== "number") return [];
+      return [make("tr", {}, make("th", { scope: "row" }, title), make("td", { class: warn?.(value) ? "warning" : null }, show(value)))];
+    });
+    const { specialization } = result.document;
+    const grid = specialization?.grid;
+    this.replaceChildren(
+      make(
+        "div",
+        { class: "resources" },
+        typeof occupancy === "number" ? occupancyCard(occupancy, limiter) : null,
+        make("table", {}, make("tbody", {}, ...rows, grid ? make("tr", {}, make("th", { scope: "row" }, "Grid of the launch"), make("td", {}, grid.join(" × "))) : null)),
+        make("p", { class: "hint" }, "Registers, spills and memory as the assembler and the binary say; occupancy is the most the hardware allows for one block after another."),
+      ),
+    );
+  }
+}
+
+/** @param {number} occupancy 0 to 1 @param {unknown} limiter */
+function occupancyCard(occupancy, limiter) {
+  const percent = Math.round(occupancy * 100);
+  const bar = make("span", { class: "bar" });
+  bar.style.setProperty("--share", `${percent}%`);
+  return make(
+    "div",
+    { class: "occupancy", role: "img", "aria-label": `Occupancy ${percent} per cent${limiter ? `, limited by ${limiter}` : ""}` },
+    make("div", { class: "big" }, `${percent} %`, make("small", {}, limiter ? `occupancy, limited by ${limiter}` : "occupancy")),
+    make("span", { class: "track" }, bar),
+  );
+}
+
+customElements.define("pane-resources", ResourcesPane);

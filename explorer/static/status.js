@@ -1,0 +1,63 @@
+/** `<status-bar>`: the result in one line, always in sight. */
+import { cancel } from "./compiler.js";
+import { make } from "./dom.js";
+import { duration, literal, plural, size } from "./format.js";
+import { store } from "./store.js";
+
+class StatusBar extends HTMLElement {
+  connectedCallback() {
+    this.setAttribute("role", "contentinfo");
+    this.setAttribute("aria-label", "Result");
+    this.state = make("span", { class: "state", role: "status" });
+    this.facts = make("span", { class: "facts" });
+    this.cancel = make("button", { type: "button", class: "link", onclick: () => cancel() }, "Cancel");
+    this.remarks = make("button", { type: "button", class: "link", onclick: () => this.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail: "log" })) });
+    this.link = make("a", { class: "permalink" });
+    this.append(this.state, this.cancel, this.facts, this.remarks, this.link);
+    store.watch(["result", "run", "sending", "problem", "failure", "edited"], () => this.draw());
+  }
+
+  draw() {
+    const { result, run, sending, problem, failure, edited } = store.state;
+    if (!this.state || !this.facts || !this.remarks || !this.link || !this.cancel) return;
+    const latest = failure ?? result;
+    const [name, words] =
+      run ? ["busy", run.result.document.status === "queued" ? "waiting for a turn" : "compiling"]
+      : sending ? ["busy", "sending"]
+      : problem ? ["failed", problem.title]
+      : !latest ? ["none", "nothing compiled yet"]
+      : latest.document.status === "failed" ? ["failed", `failed after ${duration(latest.document.milliseconds)}`]
+      : ["complete", `complete in ${duration(latest.document.milliseconds)}${edited ? ", edited since" : ""}`];
+    this.state.className = `state is-${name}`;
+    if (this.state.textContent !== words) this.state.textContent = /** @type {string} */ (words);
+    this.cancel.hidden = !(run || sending);
+    const resources = result?.document.resources;
+    this.facts.replaceChildren(...(resources ? factsOf(resources) : []));
+    const diagnostics = result?.document.diagnostics ?? [];
+    const remarks = diagnostics.filter(({ severity }) => severity !== "error").length;
+    this.remarks.textContent = remarks ? plural(remarks, "remark") : "";
+    this.remarks.hidden = remarks === 0;
+    this.link.textContent = result ? `/k/${result.id}` : "";
+    if (result) this.link.href = `/k/${result.id}${location.hash}`;
+  }
+}
+
+/** @param {import("./types.js").Resources} resources */
+function factsOf(resources) {
+  /** @type {HTMLElement[]} */
+  const facts = [];
+  const add = (/** @type {string} */ name, /** @type {string} */ value, /** @type {string} */ more = "", warning = false) =>
+    facts.push(make("span", { class: "fact" }, `${name} `, make("b", warning ? { class: "warning" } : {}, value), more && ` ${more}`));
+  const { registers, spill_stores_bytes, spill_loads_bytes, shared_bytes, shared_limit_bytes, warps, occupancy, limiter } = resources;
+  if (typeof registers === "number") add("registers", String(registers));
+  if (typeof spill_stores_bytes === "number") {
+    const spills = spill_stores_bytes + Number(spill_loads_bytes ?? 0);
+    add("spills", spills ? size(spills) : "0", "", spills > 0);
+  }
+  if (typeof shared_bytes === "number") add("shared", size(shared_bytes), typeof shared_limit_bytes === "number" ? `of ${size(shared_limit_bytes)}` : "");
+  if (typeof warps === "number") add("warps", String(warps));
+  if (typeof occupancy === "number") add("occupancy", `${Math.round(occupancy * 100)} %`, limiter ? `by ${literal(limiter)}` : "", occupancy < 0.5);
+  return facts;
+}
+
+customElements.define("status-bar", StatusBar);

@@ -1,0 +1,205 @@
+/**
+ * A long text of which only the lines in sight are drawn.
+ *
+ * Its owner says how many lines there are and fills a line's element when asked; the list calls back when a
+ * line is pointed at or chosen, by mouse or by keyboard. Marks beside the scroll bar show where lit lines are.
+ */
+import { make } from "./dom.js";
+
+export const LINE_HEIGHT_PX = 19;
+const OVERSCAN_LINES = 12;
+
+/**
+ * @typedef {object} Owner
+ * @property {string} label accessible name
+ * @property {(row: HTMLElement, line: number) => void} draw fills `row`, which may hold another line's content
+ * @property {(line: number) => void} [point] the mouse or the cursor is on a line; 0: it has left
+ * @property {(line: number, add: boolean) => void} [choose]
+ */
+
+export class VirtualText {
+  /** @param {Owner} owner */
+  constructor(owner) {
+    this.owner = owner;
+    this.total = 0;
+    this.cursor = 0;
+    this.pointed = 0;
+    this.scrollTop = 0;
+    this.frame = 0;
+    this.widest = 0;
+    /** @type {Map<number, HTMLElement>} */
+    this.rows = new Map();
+    /** @type {HTMLElement[]} */
+    this.pool = [];
+    this.body = make("div", { class: "text-rows" });
+    this.space = make("div", { class: "text-space" }, this.body);
+    this.scroller = make("div", { class: "text", tabindex: "0", role: "group", "aria-label": owner.label }, this.space);
+    this.marks = make("canvas", { class: "marks", width: "8", "aria-hidden": "true" });
+    this.element = make("div", { class: "text-frame" }, this.scroller, this.marks);
+    this.scroller.addEventListener("scroll", () => this.schedule(), { passive: true });
+    this.scroller.addEventListener("pointermove", (event) => this.pointAt(this.lineAt(event.clientY)));
+    this.scroller.addEventListener("pointerleave", () => this.pointAt(0));
+    this.scroller.addEventListener("click", (event) => {
+      const line = this.lineAt(event.clientY);
+      const isSelecting = getSelection()?.type === "Range";
+      if (line && !isSelecting) {
+        this.cursor = line;
+        this.owner.choose?.(line, event.ctrlKey || event.metaKey);
+      }
+    });
+    this.scroller.addEventListener("keydown", (event) => this.key(event));
+    this.scroller.addEventListener("blur", () => this.setCursor(0));
+    this.resize = new ResizeObserver(() => this.shown());
+    this.resize.observe(this.scroller);
+  }
+
+  /** Begin with another text. @param {number} total @param {string} [label] */
+  reset(total, label) {
+    if (label) this.scroller.setAttribute("aria-label", label);
+    this.total = total;
+    this.cursor = 0;
+    this.widest = 0;
+    this.body.style.minWidth = "";
+    this.space.style.height = `${total * LINE_HEIGHT_PX}px`;
+    for (const row of this.rows.values()) row.remove();
+    this.rows.clear();
+    this.scroller.style.setProperty("--digits", String(Math.max(3, String(total).length)));
+    this.render();
+  }
+
+  /** The element may have been out of sight, where browsers forget how far it was scrolled. */
+  shown() {
+    if (this.scroller.clientHeight === 0) return;
+    if (this.scroller.scrollTop !== this.scrollTop) this.scroller.scrollTop = this.scrollTop;
+    this.render();
+  }
+
+  schedule() {
+    if (this.scroller.clientHeight) this.scrollTop = this.scroller.scrollTop;
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = 0;
+      this.render();
+    });
+  }
+
+  /** Draw the lines in sight that are not there yet, and take the others away. */
+  render() {
+    const height = this.scroller.clientHeight;
+    if (height === 0) return;
+    const first = Math.max(1, Math.floor(this.scroller.scrollTop / LINE_HEIGHT_PX) + 1 - OVERSCAN_LINES);
+    const last = Math.min(this.total, Math.ceil((this.scroller.scrollTop + height) / LINE_HEIGHT_PX) + OVERSCAN_LINES);
+    for (const [line, row] of this.rows) {
+      if (line < first || line > last) {
+        this.rows.delete(line);
+        row.remove();
+        this.pool.push(row);
+      }
+    }
+    for (let line = first; line <= last; line += 1) {
+      if (this.rows.has(line)) continue;
+      const row = this.pool.pop() ?? make("div", { class: "text-row" });
+      row.style.transform = `translateY(${(line - 1) * LINE_HEIGHT_PX}px)`;
+      this.rows.set(line, row);
+      this.owner.draw(row, line);
+      this.body.append(row);
+    }
+    this.widen();
+  }
+
+  /** As wide as the widest line seen so far, so that the text does not jump sideways while it is scrolled. */
+  widen() {
+    const widest = Math.max(this.widest, ...[...this.rows.values()].map((row) => row.scrollWidth));
+    if (widest > this.widest) {
+      this.widest = widest;
+      this.body.style.minWidth = `${widest}px`;
+    }
+  }
+
+  /** Draw again what is in sight. */
+  redraw() {
+    for (const [line, row] of this.rows) this.owner.draw(row, line);
+    this.widen();
+  }
+
+  /**
+   * Give classes to the lines in sight.
+   * @param {Record<string, (line: number) => boolean>} classes
+   */
+  mark(classes) {
+    for (const [line, row] of this.rows) {
+      for (const [name, has] of Object.entries(classes)) row.classList.toggle(name, has(line));
+    }
+  }
+
+  /**
+   * Show beside the scroll bar where lines are.
+   * @param {{lines: number[], color: string}[]} layers later ones on top
+   */
+  drawMarks(layers) {
+    const height = this.element.clientHeight;
+    if (height === 0) return;
+    const ratio = devicePixelRatio || 1;
+    this.marks.width = 8 * ratio;
+    this.marks.height = height * ratio;
+    const context = this.marks.getContext("2d");
+    if (!context) return;
+    context.scale(ratio, ratio);
+    for (const { lines, color } of layers) {
+      context.fillStyle = color;
+      let before = -1;
+      for (const line of lines) {
+        const y = Math.round(((line - 1) / Math.max(1, this.total)) * (height - 3));
+        if (y !== before) context.fillRect(1, y, 6, 3);
+        before = y;
+      }
+    }
+  }
+
+  /** Bring a line to the middle, unless it is in sight. @param {number} line @param {boolean} [always] */
+  reveal(line, always = false) {
+    const top = (line - 1) * LINE_HEIGHT_PX;
+    const { clientHeight } = this.scroller;
+    const isVisible = top >= this.scrollTop && top + LINE_HEIGHT_PX <= this.scrollTop + clientHeight;
+    if (isVisible && !always) return;
+    this.scrollTop = Math.max(0, Math.round(top - clientHeight / 3));
+    this.scroller.scrollTop = this.scrollTop;
+    this.render();
+  }
+
+  /** @param {number} y @returns {number} 0: below the last line */
+  lineAt(y) {
+    const line = Math.floor((y - this.space.getBoundingClientRect().top) / LINE_HEIGHT_PX) + 1;
+    return line >= 1 && line <= this.total ? line : 0;
+  }
+
+  /** @param {number} line */
+  pointAt(line) {
+    if (line === this.pointed) return;
+    this.pointed = line;
+    this.owner.point?.(line);
+  }
+
+  /** @param {number} line */
+  setCursor(line) {
+    this.cursor = line;
+    this.mark({ "is-cursor": (each) => each === line });
+    if (line) this.reveal(line);
+    this.pointAt(line);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const first = Math.floor(this.scrollTop / LINE_HEIGHT_PX) + 1;
+    const from = this.cursor || first - 1;
+    const page = Math.max(1, Math.floor(this.scroller.clientHeight / LINE_HEIGHT_PX) - 2);
+    const target = { ArrowDown: from + 1, ArrowUp: from - 1, PageDown: from + page, PageUp: from - page, Home: 1, End: this.total }[event.key];
+    if (target !== undefined) {
+      event.preventDefault();
+      this.setCursor(Math.min(this.total, Math.max(1, target)));
+    } else if (event.key === "Enter" && this.cursor) {
+      this.owner.choose?.(this.cursor, event.shiftKey);
+    }
+  }
+}
