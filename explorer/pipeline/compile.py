@@ -52,6 +52,7 @@ class Compilation:
         self._metadata: dict[str, Any] = {}
         self._stage = ""
         self._tool_log = ""
+        self._assembly = ""
 
     def run(self) -> None:
         """Compile, telling of each step.
@@ -118,6 +119,8 @@ class Compilation:
             start = time.perf_counter()
             module = self._make(make, module)
             artifacts[name] = module
+            if name == "ptx":
+                self._assembly = module
             if name != self._target.binary:
                 self._tell_stage(name, module, _since(start))
         return artifacts
@@ -172,8 +175,9 @@ class Compilation:
 
     def _diagnose(self, error: Exception) -> Diagnostic:
         """Say what has gone wrong while lowering; what else the compiler has said is told."""
-        messages, rest = read_messages(self._output.new_text(), SOURCE_FILE, self._stage)
-        diagnostic = diagnose(error, messages, self._specialization, SOURCE_FILE, self._stage)
+        stage = self._shown_stage()
+        messages, rest = read_messages(self._output.new_text(), SOURCE_FILE, stage)
+        diagnostic = diagnose(error, messages, self._specialization, self._assembly, stage)
         for message in messages:
             if message.message not in diagnostic.message:
                 self._emit(message)
@@ -181,8 +185,12 @@ class Compilation:
             self._emit(Log("compiler", rest))
         return diagnostic
 
+    def _shown_stage(self) -> str:
+        """Return the name of the stage that is being made, as the page calls it."""
+        return next((kind.name for kind in STAGES if kind.produced_by == self._stage), self._stage)
+
     def _tell_output(self) -> None:
-        messages, rest = read_messages(self._output.new_text(), SOURCE_FILE, self._stage)
+        messages, rest = read_messages(self._output.new_text(), SOURCE_FILE, self._shown_stage())
         for message in messages:
             self._emit(message)
         if rest:

@@ -9,26 +9,29 @@ from typing import TYPE_CHECKING, Any
 from explorer.model import Diagnostic
 from explorer.pipeline.functions import called_functions, file_of, place_of
 from explorer.pipeline.passes import PassFailed
+from explorer.pipeline.stages import Artifact, find_stage
+from explorer.pipeline.user_source import SOURCE_FILE
 
 if TYPE_CHECKING:
     from explorer.pipeline.specialize import Specialization
 
+_PTXAS_ERROR = re.compile(r"^ptxas.*, line (\d+); (?:error|fatal)\s*: (.*)$", re.MULTILINE)
 #: The folder of an absolute path, up to the file's own name.
 ABSOLUTE_FOLDER = re.compile(r"(?:/[\w.+-]+)+/(?=[\w.+-]+)")
 
 
 def diagnose(
-    error: Exception, messages: list[Diagnostic], specialization: Specialization, source_path: str, stage: str
+    error: Exception, messages: list[Diagnostic], specialization: Specialization, ptx: str, stage: str
 ) -> Diagnostic:
     """Say what has gone wrong while lowering, on the line where it has.
 
-    `messages` are what the compiler's C++ side has written about it.
+    `messages` are what the compiler's C++ side has written about it; `ptx` is what the assembler was given.
     """
     from triton.compiler.errors import CompilationError
     from triton.runtime.errors import PTXASError
 
     if isinstance(error, CompilationError):
-        return _diagnose_source(error, specialization, source_path, stage)
+        return _diagnose_source(error, specialization, stage)
     where = f" (pass {error.name})" if isinstance(error, PassFailed) else ""
     for message in messages:
         if message.severity == "error":
@@ -38,11 +41,11 @@ def diagnose(
             )
     text = str(error) or type(error).__name__
     if isinstance(error, PTXASError):
-        text = "ptxas refused the PTX: " + _first_ptxas_error(text)
+        return _diagnose_assembler(text, specialization, ptx)
     return Diagnostic("error", text + where, stage, specialization.described.line, hint=_hint(text))
 
 
-def _diagnose_source(error: Any, specialization: Specialization, source_path: str, stage: str) -> Diagnostic:
+def _diagnose_source(error: Any, specialization: Specialization, stage: str) -> Diagnostic:
     """Say what is wrong in the kernel's own source.
 
     Triton wraps the error of a called function in one for each caller: the deepest one whose source is
@@ -57,7 +60,7 @@ def _diagnose_source(error: Any, specialization: Specialization, source_path: st
     while current is not None:
         if isinstance(current, CompilationError):
             function = functions.get(current.src)
-            if function is not None and file_of(function) == source_path and hasattr(current.node, "lineno"):
+            if function is not None and file_of(function) == SOURCE_FILE and hasattr(current.node, "lineno"):
                 place = place_of(function, current.node)
             message = current.error_message or message
         else:
@@ -76,7 +79,22 @@ def _hint(message: str) -> str:
     return ""
 
 
-def _first_ptxas_error(message: str) -> str:
-    """Return the assembler's own first complaint out of Triton's report of it."""
-    found = re.search(r"^ptxas .*$", message, re.MULTILINE)
-    return ABSOLUTE_FOLDER.sub("", found.group() if found else message.strip().splitlines()[0])
+def _diagnose_assembler(message: str, specialization: Specialization, ptx: str) -> Diagnostic:
+    """Say what the assembler complains of, on the line of the source that its line of PTX comes from."""
+    complaint = _PTXAS_ERROR.search(message)
+    if complaint is None:
+        text = ABSOLUTE_FOLDER.sub("", message.strip().splitlines()[0])
+        return Diagnostic("error", f"ptxas failed: {text}", "sass", specialization.described.line)
+    row, text = int(complaint.group(1)), complaint.group(2).strip()
+    up_to_there = "".join(ptx.splitlines(keepends=True)[:row])
+    read = find_stage("ptx").read(Artifact(up_to_there, SOURCE_FILE, ""))
+    own = [
+        frame
+        for indices in read.table.lines[-1:]
+        for index in indices
+        for frame in read.table.locations[index].frames
+        if not frame.file
+    ]
+    line, column = (own[0].line, own[0].column) if own else (specialization.described.line, 0)
+    instruction = up_to_there.splitlines()[-1].strip()
+    return Diagnostic("error", f"ptxas refused the PTX: {text} (in `{instruction}`)", "sass", line, column)

@@ -38,6 +38,7 @@ def perform(request: Request, emit: Emit) -> None:
     """
     start = time.perf_counter()
     status: Literal["complete", "failed"] = "failed"
+    emit = _without_repeated_diagnostics(emit)
     try:
         _perform(request, find_target(request.target), emit)
         status = "complete"
@@ -64,6 +65,20 @@ def perform(request: Request, emit: Emit) -> None:
     except Exception as error:
         emit(_internal_error(error))
     emit(Done(status, round((time.perf_counter() - start) * 1000, 3)))
+
+
+def _without_repeated_diagnostics(emit: Emit) -> Emit:
+    """What is wrong with a source may also be why there is nothing to compile: say it once."""
+    told: set[Diagnostic] = set()
+
+    def emit_once(event: Event) -> None:
+        if isinstance(event, Diagnostic):
+            if event in told:
+                return
+            told.add(event)
+        emit(event)
+
+    return emit_once
 
 
 def _perform(request: Request, target: Target, emit: Emit) -> None:
