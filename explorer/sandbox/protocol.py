@@ -1,0 +1,159 @@
+"""One line from the jail in, one event out: the only way across the wall.
+
+Whatever arrives may have been written by an attacker. A line is decoded strictly into the dataclasses
+of `explorer.model`, lists are checked against each other, and lines, bytes and names are counted.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from explorer.model import EVENT_TYPES, Diagnostic, Done, Event, Inspection, Pass, Specialized, Stage
+from explorer.sandbox.errors import ProtocolError
+from explorer.sandbox.settings import SandboxSettings
+
+#: Ends a line that was cut short by the death of its writer; the line does not count.
+CANCEL_LINE = b"\x18"
+
+#: Names become parts of URLs and file names.
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}")
+
+MAX_LIST_LENGTH = 1_000_000
+MAX_LOCATION_FRAMES = 1_000
+MAX_DEPTH_ERROR = "nested too deeply"
+
+
+class _Header(msgspec.Struct):
+    event: str
+
+
+_header_decoder = msgspec.json.Decoder(_Header)
+_decoders = {kind: msgspec.json.Decoder(event_type) for kind, event_type in EVENT_TYPES.items()}
+
+
+def decode_event(line: bytes | bytearray | memoryview) -> Event:
+    """Decode one line.
+
+    Raises:
+        ProtocolError: it is no JSON, no known event, or a field has the wrong type or makes no sense.
+    """
+    try:
+        kind = _header_decoder.decode(line).event
+        decoder = _decoders.get(kind)
+        if decoder is None:
+            raise ProtocolError(f"unknown event {kind[:50]!r}")
+        event: Event = decoder.decode(line)
+    except RecursionError:
+        raise ProtocolError(MAX_DEPTH_ERROR) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ProtocolError(str(error)[:300]) from None
+    _check(event)
+    return event
+
+
+class EventStream:
+    """Checks the events of one job as a whole: how many, how large, none after the last, none twice."""
+
+    def __init__(self, settings: SandboxSettings) -> None:
+        self._settings = settings
+        self._buffer = bytearray()
+        self._searched = 0
+        self._total_bytes = 0
+        self._count = 0
+        self._stages: set[str] = set()
+        self._passes: set[int] = set()
+
+    def feed(self, data: bytes) -> list[Event]:
+        """Take bytes as they arrive; return the events that are now whole, none beyond Done.
+
+        Raises:
+            ProtocolError: with the events before the offending line lost to the caller; feed little.
+        """
+        self._total_bytes += len(data)
+        if self._total_bytes > self._settings.event_total_bytes:
+            raise ProtocolError(f"the result is larger than {self._settings.event_total_bytes} bytes")
+        self._buffer += data
+        events: list[Event] = []
+        start = 0
+        while (end := self._buffer.find(b"\n", max(start, self._searched))) >= 0:
+            line = bytes(memoryview(self._buffer)[start:end])
+            start = end + 1
+            if line.endswith(CANCEL_LINE):
+                continue
+            if len(line) > self._settings.event_line_bytes:
+                raise self._too_long()
+            event = decode_event(line)
+            self._register(event)
+            events.append(event)
+            if isinstance(event, Done):
+                break
+        del self._buffer[:start]
+        self._searched = len(self._buffer)
+        if len(self._buffer) > self._settings.event_line_bytes:
+            raise self._too_long()
+        return events
+
+    def _too_long(self) -> ProtocolError:
+        return ProtocolError(f"an event is larger than {self._settings.event_line_bytes} bytes")
+
+    def _register(self, event: Event) -> None:
+        self._count += 1
+        if self._count > self._settings.event_count:
+            raise ProtocolError(f"more than {self._settings.event_count} events")
+        if isinstance(event, Stage):
+            if event.name in self._stages:
+                raise ProtocolError(f"stage {event.name} came twice")
+            self._stages.add(event.name)
+        elif isinstance(event, Pass):
+            if event.index in self._passes:
+                raise ProtocolError(f"pass {event.index} came twice")
+            self._passes.add(event.index)
+
+
+def _check(event: Event) -> None:
+    """Check what the types cannot say."""
+    if isinstance(event, Stage):
+        _require(_NAME.fullmatch(event.name), "a stage's name")
+        _require(_NAME.fullmatch(event.language), "a stage's language")
+        _require(event.milliseconds >= 0, "a stage's time")
+        _require(len(event.locations) <= MAX_LIST_LENGTH, "the number of locations")
+        _require(
+            all(0 < len(location.frames) <= MAX_LOCATION_FRAMES for location in event.locations),
+            "a location's frames",
+        )
+        _require(
+            all(
+                frame.line >= 0 and frame.column >= 0
+                for location in event.locations
+                for frame in location.frames
+            ),
+            "a location's line",
+        )
+        _require(len(event.line_locations) <= event.text.count("\n") + 1, "the number of line locations")
+        known = range(len(event.locations))
+        _require(
+            all(index in known for indices in event.line_locations for index in indices),
+            "a line's location",
+        )
+    elif isinstance(event, Pass):
+        _require(event.index >= 0, "a pass's index")
+        _require(_NAME.fullmatch(event.stage), "a pass's stage")
+        _require(event.milliseconds >= 0, "a pass's time")
+    elif isinstance(event, Diagnostic):
+        positions = (event.line, event.column, event.end_line, event.end_column)
+        _require(min(positions) >= 0, "a diagnostic's position")
+    elif isinstance(event, Inspection):
+        _require(len(event.kernels) <= 10_000 and len(event.launches) <= 10_000, "the number of kernels")
+        lines = [kernel.line for kernel in event.kernels] + [launch.line for launch in event.launches]
+        _require(min(lines, default=0) >= 0, "a kernel's line")
+    elif isinstance(event, Specialized):
+        _require(event.line >= 0, "a kernel's line")
+    elif isinstance(event, Done):
+        _require(event.milliseconds >= 0, "the time")
+
+
+def _require(condition: object, what: str) -> None:
+    if not condition:
+        raise ProtocolError(f"{what} is not valid")

@@ -1,0 +1,60 @@
+"""What the sandbox can be told: limits of one job, and the size of the whole. Standard library only."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+KIB = 1024
+MIB = 1024 * KIB
+GIB = 1024 * MIB
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one job may use. They cross into the jail, which enforces all but the last word on time.
+
+    `memory_bytes` bounds the address space of every process of a job beyond what the warm zygote has
+    mapped already, and the sum of what all its processes really hold.
+    """
+
+    wall_seconds: float = 30.0
+    cpu_seconds: int = 25
+    memory_bytes: int = 4 * GIB
+    processes: int = 64
+    open_files: int = 256
+    file_bytes: int = 64 * MIB
+    temporary_bytes: int = 128 * MIB
+    temporary_files: int = 4000
+    output_bytes: int = 64 * KIB
+
+
+def default_slots() -> int:
+    """As many jobs at a time as there are cores; a slot holds some 200 MB, so at most 8."""
+    return min(len(os.sched_getaffinity(0)), 8)
+
+
+@dataclass(frozen=True)
+class SandboxSettings:
+    """Everything an operator may change about the sandbox.
+
+    `unsafe` gives up the jail (see `service`). `entry_point` is the module whose `warm_up()` the zygote
+    calls once and whose `perform(request, emit)` does a job; `python_path` are more folders that the
+    jail may read and import from. `triton_folders` are folders that hold a `triton` package each.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    unsafe: bool = False
+    slots_per_version: int = field(default_factory=default_slots)
+    queue_length: int = 50
+    jobs_per_slot: int = 500
+    request_bytes: int = 2 * MIB
+    event_line_bytes: int = 64 * MIB
+    event_total_bytes: int = 256 * MIB
+    event_count: int = 20_000
+    start_seconds: float = 120.0
+    entry_point: str = "explorer.pipeline.job"
+    python_path: tuple[Path, ...] = ()
+    triton_folders: tuple[Path, ...] = ()
+    bubblewrap: Path | None = None

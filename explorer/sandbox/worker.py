@@ -1,0 +1,103 @@
+"""The process that runs user code: a request in, events out, and nothing comes back from it.
+
+User code shares this interpreter and can write whatever it likes to the event pipe; it can only ever
+spoil its own result.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+from explorer.model import Argument, Diagnostic, Done, Event, Request, encode_event
+from explorer.sandbox import linux
+
+#: Told to the warden when the request is there and time starts to count.
+STARTED = b"\n"
+
+
+def decode_request(data: bytes) -> Request:
+    """Read the request that the web side wrote."""
+    plain = json.loads(data)
+    arguments = plain.pop("arguments")
+    if isinstance(arguments, list):
+        arguments = tuple(_decode_argument(argument) for argument in arguments)
+    return Request(**plain, arguments=arguments)
+
+
+def _decode_argument(plain: dict[str, Any]) -> Argument:
+    for name in ("shape", "strides"):
+        if plain.get(name) is not None:
+            plain[name] = tuple(plain[name])
+    return Argument(**plain)
+
+
+def work(request: int, events: int, verdict: int, entry_point: str, folder: str) -> NoReturn:
+    """Read a request from one descriptor, write events to another, and Done, last, to the third."""
+    os.environ.update(HOME=folder, TMPDIR=folder, TRITON_CACHE_DIR=f"{folder}/.triton")
+    os.chdir(folder)
+    tempfile.tempdir = None
+    data = _read_all(request)
+    if not data:
+        os._exit(0)  # the web side has gone
+    os.write(verdict, STARTED)
+    began = time.perf_counter()
+    finished = False
+
+    def emit(event: Event) -> None:
+        nonlocal finished
+        if finished:
+            return
+        line = encode_event(event)
+        if isinstance(event, Done):
+            finished = True
+            _flush()
+            _write_all(verdict, line)
+        else:
+            _write_all(events, line)
+
+    try:
+        perform: Callable[[Request, Callable[[Event], None]], None] = importlib.import_module(
+            entry_point
+        ).perform
+        perform(decode_request(data), emit)
+        failure = "The pipeline ended without a result."
+    except MemoryError:
+        failure = "The program used up the memory that one job may have."
+    except SystemExit as error:
+        failure = f"The program left the process: SystemExit({error.code!r})."
+    except BaseException as error:
+        failure = f"{type(error).__name__}: {error}"
+    if not finished:
+        emit(Diagnostic("error", failure))
+        emit(Done("failed", (time.perf_counter() - began) * 1000))
+    os._exit(0)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except Exception:  # noqa: S112  user code may have closed or replaced it
+            continue
+    linux.flush_standard_output()
+
+
+def _read_all(descriptor: int) -> bytes:
+    parts = []
+    while part := os.read(descriptor, 1 << 20):
+        parts.append(part)
+    os.close(descriptor)
+    return b"".join(parts)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
