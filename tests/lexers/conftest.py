@@ -14,22 +14,22 @@ from triton.compiler import ASTSource
 @triton.jit
 def product(
     a_ptr, b_ptr, c_ptr, m, n, k, stride_a, stride_b, stride_c,
-    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
+    block_m: tl.constexpr, block_n: tl.constexpr, block_k: tl.constexpr,
 ):  # fmt: skip
-    columns = tl.cdiv(n, BLOCK_N)
+    columns = tl.cdiv(n, block_n)
     program = tl.program_id(0)
-    rows = program // columns * BLOCK_M + tl.arange(0, BLOCK_M)
-    cols = program % columns * BLOCK_N + tl.arange(0, BLOCK_N)
-    inner = tl.arange(0, BLOCK_K)
+    rows = program // columns * block_m + tl.arange(0, block_m)
+    cols = program % columns * block_n + tl.arange(0, block_n)
+    inner = tl.arange(0, block_k)
     a = a_ptr + rows[:, None] * stride_a + inner[None, :]
     b = b_ptr + inner[:, None] * stride_b + cols[None, :]
-    total = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for step in range(tl.cdiv(k, BLOCK_K)):
-        left = tl.load(a, mask=inner[None, :] < k - step * BLOCK_K, other=0.0)
-        right = tl.load(b, mask=inner[:, None] < k - step * BLOCK_K, other=0.0)
+    total = tl.zeros((block_m, block_n), dtype=tl.float32)
+    for step in range(tl.cdiv(k, block_k)):
+        left = tl.load(a, mask=inner[None, :] < k - step * block_k, other=0.0)
+        right = tl.load(b, mask=inner[:, None] < k - step * block_k, other=0.0)
         total = tl.dot(left, right, total)
-        a += BLOCK_K
-        b += BLOCK_K * stride_b
+        a += block_k
+        b += block_k * stride_b
     if program == 0:
         tl.device_print("first", tl.max(total, 0))
     inside = (rows[:, None] < m) & (cols[None, :] < n)
@@ -39,7 +39,7 @@ def product(
 
 POINTERS = {"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": "*fp16"}
 INTEGERS = dict.fromkeys(("m", "n", "k", "stride_a", "stride_b", "stride_c"), "i32")
-BLOCKS = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32}
+BLOCKS = {"block_m": 64, "block_n": 64, "block_k": 32}
 TARGETS = {
     "cuda:90": GPUTarget("cuda", 90, 32),
     "cuda:100": GPUTarget("cuda", 100, 32),

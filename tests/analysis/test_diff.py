@@ -1,0 +1,185 @@
+"""A diff is a patch that works, counts only real changes, and is quick on the largest modules."""
+
+import random
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.analysis.diff import count_changes, unified_diff
+
+LINE = st.sampled_from(
+    [
+        "}",
+        "",
+        "  %0 = a.b %1",
+        "  %1 = a.b %0",
+        "  %x_1 = c.d %0 : i32",
+        "  %x = c.d %0 : i32",
+        "same",
+        "é\u2028\r\x0c",
+    ]
+)
+TEXTS = st.lists(LINE, max_size=25).flatmap(
+    lambda lines: st.sampled_from(["\n".join(lines), "".join(f"{line}\n" for line in lines)])
+)
+
+
+def apply_patch(before: str, patch: str) -> str:
+    """Apply a unified diff as `patch` would, checking every line of context."""
+    old = re.findall(r"[^\n]*\n|[^\n]+", before)
+    new, position = [], 0
+    parts = re.compile(
+        r"@@ -(\d+),(\d+) \+(\d+),(\d+) @@\n|([ +-])([^\n]*)\n(\\ No newline at end of file\n)?"
+    )
+    for part in parts.finditer(patch.removeprefix("--- before\n+++ after\n")):
+        if not part[5]:
+            start = int(part[1]) - (part[2] != "0")
+            new.extend(old[position:start])
+            position = start
+            assert len(new) == int(part[3]) - (part[4] != "0")
+            continue
+        text = part[6] if part[7] else f"{part[6]}\n"
+        if part[5] in " -":
+            assert old[position] == text
+            position += 1
+        if part[5] in " +":
+            new.append(text)
+    return "".join([*new, *old[position:]])
+
+
+@given(before=TEXTS, after=TEXTS, context=st.integers(0, 4))
+def test_an_exact_diff_is_a_patch(before, after, context):
+    assert apply_patch(before, unified_diff(before, after, exact=True, context=context)) == after
+
+
+@given(before=TEXTS, after=TEXTS)
+def test_counts_agree_with_the_diff(before, after):
+    for exact in (True, False):
+        lines = unified_diff(before, after, exact=exact).split("\n")[2:]
+        added, removed = (sum(line.startswith(mark) for line in lines) for mark in "+-")
+        assert count_changes(before, after, exact=exact) == (added, removed)
+
+
+@given(before=TEXTS, after=TEXTS)
+def test_context_and_additions_are_the_text_after(before, after):
+    shown = unified_diff(before, after, context=100).split("\n")[3:-1]
+    kept = [line[1:] for line in shown if line[0] in " +"]
+    if shown:
+        assert kept == after.removesuffix("\n").split("\n") if after else not kept
+    else:
+        assert count_changes(before, after) == (0, 0)
+
+
+BEFORE = """\
+module {
+  tt.func @k(%arg0: i32) {
+    %0 = tt.splat %arg0 : i32 -> tensor<4xi32, #blocked>
+    %1 = tt.load %0 : tensor<4xi32, #blocked>
+    %2 = arith.addi %1, %0 : tensor<4xi32, #blocked>
+    tt.store %0, %2 : tensor<4xi32, #blocked>
+  }
+}
+"""
+
+
+def test_nothing_changed():
+    assert count_changes(BEFORE, BEFORE) == (0, 0)
+    assert unified_diff(BEFORE, BEFORE) == ""
+
+
+def test_a_new_operation_renumbers_the_rest():
+    after = """\
+module {
+  tt.func @k(%arg0: i32) {
+    %0 = arith.constant 1 : i32
+    %1 = tt.splat %arg0 : i32 -> tensor<4xi32, #blocked>
+    %2 = tt.load %1 : tensor<4xi32, #blocked>
+    %3 = arith.addi %2, %1 : tensor<4xi32, #blocked>
+    tt.store %1, %3 : tensor<4xi32, #blocked>
+  }
+}
+"""
+    assert count_changes(BEFORE, after) == (1, 0)
+    assert count_changes(BEFORE, after, exact=True) == (5, 4)
+    assert "+    %0 = arith.constant 1 : i32\n" in unified_diff(BEFORE, after)
+
+
+def test_another_operand_is_a_change_though_it_looks_the_same():
+    after = BEFORE.replace("arith.addi %1, %0", "arith.addi %1, %1")
+    assert count_changes(BEFORE, after) == (1, 1)
+
+
+def test_a_suffix_is_a_number_too():
+    before = "%a = x.y\n%a_1 = x.z %a\n%b = x.w %a_1, %a\n"
+    after = "%a = new.op\n%a_0 = x.y\n%a_1 = x.z %a_0\n%b = x.w %a_1, %a_0\n"
+    assert count_changes(before, after) == (1, 0)
+
+
+def test_several_results_and_block_arguments():
+    before = (
+        "%x, %y_1 = scf.for %i = %a iter_args(%p = %q) {\n^bb1(%v: i32):\n  use %v, %p\n}\nuse %x, %y_1\n"
+    )
+    after = before.replace("%y_1", "%y_9").replace("%p", "%p_3").replace("%v", "%v_2")
+    assert count_changes(before, after) == (0, 0)
+    assert count_changes(before, after.replace("use %x, %y_9", "use %y_9, %x")) == (1, 1)
+
+
+def test_an_alias_of_a_layout_is_a_name_only():
+    before = (
+        "#blocked = #ttg.blocked<{order = [0]}>\n#blocked1 = #ttg.blocked<{order = [1]}>\nuse #blocked1\n"
+    )
+    after = "#blocked = #ttg.blocked<{order = [1]}>\nuse #blocked\n"
+    added, removed = count_changes(before, after)
+    assert (added, removed) == (0, 1)
+    assert count_changes(before, before.replace("use #blocked1", "use #blocked")) == (1, 1)
+
+
+def test_labels_of_llvm_ir_are_renumbered_too():
+    before = "define void @k() {\n  br label %1\n\n1:   ; preds = %0\n  ret void\n}\n"
+    after = before.replace("%1", "%7").replace("1: ", "7: ")
+    assert count_changes(before, after) == (0, 0)
+
+
+def module(lines: int) -> list[str]:
+    """Few kinds of line, no names: the hardest that a compiler writes."""
+    chance = random.Random(1)
+    kinds = ("add", "mul", "load", "getelementptr")
+    return [
+        f"  %{n} = llvm.{chance.choice(kinds)} %{chance.randrange(n or 1)}, %{chance.randrange(n or 1)} : i32"
+        for n in range(lines)
+    ]
+
+
+def with_insertions(lines: list[str], share: float) -> tuple[list[str], int]:
+    chance = random.Random(2)
+    result: list[str] = []
+    numbers: dict[str, str] = {}
+    inserted = 0
+    for line in lines:
+        if chance.random() < share:
+            result.append(f"  %{len(result)} = llvm.fence : i32")
+            inserted += 1
+        numbers[line.split()[0]] = f"%{len(result)}"
+        result.append(re.sub(r"%\d+", lambda match: numbers.get(match[0], match[0]), line))
+    return result, inserted
+
+
+@pytest.mark.parametrize("lines", [2_000, 30_000])
+def test_a_large_module(lines):
+    before = module(lines)
+    after, inserted = with_insertions(before, 0.02)
+    start = time.process_time()
+    assert count_changes("\n".join(before), "\n".join(after)) == (inserted, 0)
+    assert time.process_time() - start < 3
+
+
+def test_texts_with_nothing_in_common_end_too():
+    before = "".join(f"a {index % 7}\n" for index in range(60_000))
+    after = "".join(f"a {index % 5}\n" for index in range(60_000, 0, -1))
+    start = time.process_time()
+    added, removed = count_changes(before, after)
+    assert added == removed > 0
+    assert time.process_time() - start < 20
