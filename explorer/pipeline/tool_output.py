@@ -1,13 +1,14 @@
 """What the compiler's C++ side writes to the standard error descriptor: remarks, errors, assertions.
 
-Where the descriptor is a regular file (as in the sandbox, whose supervisor reads it after a crash), what
-is new in it is read from there and nothing is redirected. Otherwise it is redirected to a temporary file
-for as long as a `ToolOutput` is active, and passed on at the end.
+Where the descriptor is a regular file that can be read (as in the sandbox, whose supervisor reads it after
+a crash), what is new in it is read from there and nothing is redirected. Otherwise it is redirected to a
+temporary file for as long as a `ToolOutput` is active, and passed on at the end.
 """
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 import stat
@@ -43,13 +44,11 @@ class ToolOutput:
     def active(self) -> Iterator[ToolOutput]:
         """Start at what is written from now on."""
         sys.stderr.flush()
-        if stat.S_ISREG(os.fstat(_STANDARD_ERROR).st_mode):
-            self._reader = os.open(f"/proc/self/fd/{_STANDARD_ERROR}", os.O_RDONLY)
-            self._offset = os.fstat(self._reader).st_size
-            try:
-                yield self
-            finally:
-                os.close(self._reader)
+        status = os.fstat(_STANDARD_ERROR)
+        can_read = fcntl.fcntl(_STANDARD_ERROR, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
+        if stat.S_ISREG(status.st_mode) and can_read:
+            self._reader, self._offset = _STANDARD_ERROR, status.st_size
+            yield self
             return
         original = os.dup(_STANDARD_ERROR)
         with tempfile.TemporaryFile() as file:
