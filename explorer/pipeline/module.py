@@ -25,7 +25,6 @@ from explorer.pipeline.arguments import describe_arguments, shown_options, to_sc
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.fake_gpu import NeedsValue, RecordedLaunch, Recorder, TooManyLaunches, fake_gpu
 from explorer.pipeline.parameters import describe_kernel, helper_names
-from explorer.pipeline.stand_ins import StandInFinder
 from explorer.pipeline.user_source import SOURCE_FILE
 
 __all__ = ["SOURCE_FILE", "Found", "FoundKernel", "FoundLaunch", "load"]
@@ -170,15 +169,11 @@ class _Script:
 def _as_main(module: ModuleType) -> Iterator[None]:
     """Be the main program, without arguments, for as long as the user's code runs."""
     previous_module, previous_arguments = sys.modules["__main__"], sys.argv
-    finder = StandInFinder()
     sys.modules["__main__"], sys.argv = module, [SOURCE_FILE]
-    sys.meta_path.append(finder)
     try:
         yield
     finally:
         sys.modules["__main__"], sys.argv = previous_module, previous_arguments
-        sys.meta_path.remove(finder)
-        finder.forget()
 
 
 # --- what went wrong --------------------------------------------------------------------------
@@ -224,7 +219,8 @@ def _top_level_line(trace: TracebackType | None) -> int:
 
 def _describe(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"The package {error.name.partition('.')[0]!r} is not installed here."
+        package = error.name.partition(".")[0]
+        return f"There is no module {error.name if package in sys.modules else package!r} here."
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 

@@ -6,26 +6,30 @@ Whatever is asked of a stand-in gives another one; as a decorator it leaves its 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from types import FunctionType, ModuleType
 from typing import Any
 
-#: Packages without influence on what is launched.
-NAMES = ("pytest", "matplotlib", "pandas")
+#: Packages without influence on what is launched, for where they are not installed.
+OPTIONAL_PACKAGES = ("pytest", "matplotlib", "pandas")
+
+#: Compilers of PyTorch that its operations import in passing: seconds, for nothing that happens here.
+UNUSED_COMPILERS = ("torch._dynamo", "torch._inductor")
 
 
 class StandIn(ModuleType):
     """Accepts everything and does nothing."""
 
-    __path__: Sequence[str] = ()
+    __path__: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return StandIn(f"{self.__name__}.{name}")
 
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
+    def __call__(self, *arguments: Any, **_options: Any) -> Any:
         if arguments and isinstance(arguments[0], FunctionType):
             return arguments[0]
         return StandIn(self.__name__)
@@ -41,24 +45,38 @@ class StandIn(ModuleType):
 
 
 class StandInFinder:
-    """Finds a stand-in where the import system has found nothing; the last on `sys.meta_path`."""
+    """Finds stand-ins for packages and what is in them, wherever it is put on `sys.meta_path`."""
 
-    def __init__(self) -> None:
-        self._made: list[str] = []
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
-        if name.partition(".")[0] not in NAMES:
+        if not any(name == known or name.startswith(f"{known}.") for known in self._names):
             return None
         return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        self._made.append(spec.name)
         return StandIn(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
         """Nothing to run."""
 
-    def forget(self) -> None:
-        """Take the stand-ins away again."""
-        for name in self._made:
-            sys.modules.pop(name, None)
+
+@contextmanager
+def stand_ins() -> Iterator[None]:
+    """Let imports of what is not needed give stand-ins; take these away again afterwards."""
+    unused = StandInFinder(tuple(name for name in UNUSED_COMPILERS if name not in sys.modules))
+    optional = StandInFinder(OPTIONAL_PACKAGES)
+    sys.meta_path.insert(0, unused)  # type: ignore[arg-type]
+    sys.meta_path.append(optional)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(unused)  # type: ignore[arg-type]
+        sys.meta_path.remove(optional)  # type: ignore[arg-type]
+        for name, module in list(sys.modules.items()):
+            if isinstance(module, StandIn):
+                del sys.modules[name]
+                parent, _, child = name.rpartition(".")
+                if parent in sys.modules:
+                    vars(sys.modules[parent]).pop(child, None)

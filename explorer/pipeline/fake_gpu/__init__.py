@@ -5,7 +5,6 @@ In: a target. Out: the launches, with the specialisation that each leads to. Not
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -21,12 +20,9 @@ from explorer.pipeline.fake_gpu.driver import FakeDriver
 from explorer.pipeline.fake_gpu.runtime import Call, RecordedLaunch, Recorder, TooManyLaunches
 from explorer.pipeline.fake_gpu.tensors import FakeGpuMode
 from explorer.pipeline.fake_gpu.unknown import NeedsValue
-from explorer.pipeline.stand_ins import StandIn
+from explorer.pipeline.stand_ins import stand_ins
 
 __all__ = ["Call", "NeedsValue", "RecordedLaunch", "Recorder", "TooManyLaunches", "fake_gpu", "warm_up"]
-
-#: Compilers of PyTorch that its operations import in passing: seconds, for nothing that happens here.
-UNUSED_MODULES = ("torch._dynamo", "torch._inductor")
 
 _mode = FakeGpuMode()
 
@@ -46,11 +42,7 @@ def fake_gpu(target: GPUTarget, source_file: str = "") -> Iterator[Recorder]:
         *benchmarks.replacements(),
         *runtime.replacements(recorder),
     ]
-    with ExitStack() as restore, _mode:
-        for name in UNUSED_MODULES:
-            if name not in sys.modules:
-                sys.modules[name] = StandIn(name)
-                restore.callback(sys.modules.pop, name, None)
+    with ExitStack() as restore, stand_ins(), _mode:
         for owner, name, value in changes:
             if hasattr(owner, name):
                 restore.callback(setattr, owner, name, getattr(owner, name))

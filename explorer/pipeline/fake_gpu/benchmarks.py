@@ -1,14 +1,18 @@
-"""Benchmarks run once, without measuring anything."""
+"""Benchmarks and profiles run once, without measuring anything."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import triton.profiler
 import triton.testing
 
 #: What every run is said to take.
 MILLISECONDS = 1.0
+
+#: What starts, stops and ends a session of the profiler, which would look for a real GPU.
+SESSION_FUNCTIONS = ("start", "activate", "deactivate", "finalize")
 
 
 def run_once(
@@ -39,9 +43,11 @@ def run_report(mark: Any, *_arguments: Any, **options: Any) -> None:
 
 
 def replacements() -> list[tuple[Any, str, Any]]:
-    """List (object, attribute, replacement) for `triton.testing`."""
+    """List (object, attribute, replacement) for `triton.testing` and the sessions of `triton.profiler`."""
     timers = ("do_bench", "do_bench_cudagraph", "do_bench_proton", "do_bench_cudagraph_proton")
     return [
         *((triton.testing, name, run_once) for name in timers if hasattr(triton.testing, name)),
         (triton.testing.Mark, "run", run_report),
+        *((triton.profiler, name, lambda *_arguments, **_options: 0) for name in SESSION_FUNCTIONS),
+        (triton.profiler, "profile", lambda function=None, **_options: function or (lambda inner: inner)),
     ]

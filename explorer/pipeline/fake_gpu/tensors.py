@@ -43,10 +43,10 @@ class FakeGpuMode(TorchFunctionMode):  # type: ignore[misc]
     ) -> Any:
         name = getattr(func, "__name__", "")
         kwargs = kwargs or {}
-        if name == "__get__":
-            getter = _GETTERS.get(func.__self__.__name__)
-            if getter is not None and args[0].is_meta:
-                return getter
+        if name in ("__get__", "__set__"):
+            attribute = getattr(func.__self__, "__name__", "")
+            if name == "__get__" and attribute in _GETTERS and args[0].is_meta:
+                return _GETTERS[attribute]
             return func(*args, **kwargs)
         handler = _HANDLERS.get(name)
         if handler is not None:
@@ -57,6 +57,8 @@ class FakeGpuMode(TorchFunctionMode):  # type: ignore[misc]
         """Call `func` with what is meant for the GPU moved to the meta device."""
         kwargs = self._place(func, kwargs)
         if _any_meta(args) or _any_meta(kwargs.values()) or kwargs.get("device") == META:
+            if _writes_to_first(getattr(func, "__name__", "")) and not args[0].is_meta:
+                torch.utils.swap_tensors(args[0], args[0].to(META))  # what it holds is not known any more
             args = tuple(_to_meta(value) for value in args)
             kwargs = {key: _to_meta(value) for key, value in kwargs.items()}
             if "generator" in kwargs:
@@ -121,6 +123,10 @@ def _to_meta(value: Any) -> Any:
     return value
 
 
+def _writes_to_first(name: str) -> bool:
+    return name.endswith("_") and not name.endswith("__")
+
+
 def _lacks_values(error: Exception) -> bool:
     text = str(error)
     return isinstance(error, NotImplementedError) or "meta tensor" in text or "data-dependent" in text.lower()
@@ -176,6 +182,10 @@ def _pin(_mode: FakeGpuMode, _func: Any, args: tuple[Any, ...], _kwargs: dict[st
     return args[0]
 
 
+def _as_it_is(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return func(*args, **kwargs)
+
+
 def _nothing(_mode: FakeGpuMode, _func: Any, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> None:
     return None
 
@@ -218,12 +228,22 @@ def _filled(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[st
     return mode.call(func, args, kwargs)
 
 
+def _copy(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Make a tensor from data, which may be a tensor without content."""
+    if not args or not isinstance(args[0], torch.Tensor) or not args[0].is_meta:
+        return mode.call(func, args, kwargs)
+    copy = args[0].detach().clone().to(kwargs.get("dtype") or args[0].dtype)
+    return copy.requires_grad_(bool(kwargs.get("requires_grad")))
+
+
 _HANDLERS: dict[str, Handler] = {
     "data_ptr": _data_ptr,
     "get_device": _get_device,
     "cuda": _move_to_gpu,
     "to": _move,
     "cpu": _stay,
+    "tensor": _copy,
+    "_has_compatible_shallow_copy_type": _as_it_is,
     "pin_memory": _pin,
     "record_stream": _nothing,
     "item": _number,

@@ -23,11 +23,12 @@ GPU_KEYS = ("CUDA", "cuda", "HIP")
 def replacements(mode: FakeGpuMode) -> list[tuple[Any, str, Any]]:
     """List (object, attribute, replacement) for compiled functions and custom operators."""
     define, implement = CustomOpDef.__init__, torch.library.Library.impl
+    register_fake = torch.library.Library._register_fake
 
     def under_mode(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            with mode, torch.no_grad():
+            with mode:
                 return function(*args, **kwargs)
 
         return call
@@ -46,28 +47,47 @@ def replacements(mode: FakeGpuMode) -> list[tuple[Any, str, Any]]:
         return register if fn is None else register(fn)
 
     def implement_operator(self: Any, name: Any, fn: Any, dispatch_key: str = "", **options: Any) -> Any:
-        if not callable(fn):
+        if not callable(fn) or fn.__module__.startswith("torch."):
             return implement(self, name, fn, dispatch_key, **options)
+        if dispatch_key == "Meta":
+            return None
         if dispatch_key in GPU_KEYS:
             dispatch_key = "Meta"
-        elif dispatch_key == "Meta":
-            return None
         return implement(self, name, under_mode(fn), dispatch_key, **options)
 
+    def register_shapes(self: Any, name: str, fn: Callable[..., Any], *rest: Any, **options: Any) -> None:
+        # PyTorch's own registration leads to the body, set above; the user's would hide it.
+        if fn.__qualname__.startswith(CustomOpDef.__name__):
+            register_fake(self, name, fn, *rest, **options)
+
+    run_backward = torch.autograd._engine_run_backward
+
+    def run_backward_under_mode(*args: Any, **kwargs: Any) -> Any:
+        # `Tensor.backward` has come through the mode, which is off then; the user's backward needs it.
+        with mode:
+            return run_backward(*args, **kwargs)
+
     return [
+        (torch.autograd, "_engine_run_backward", run_backward_under_mode),
         (torch, "compile", _as_it_is),
         (torch.jit, "script", _as_it_is),
         (torch.compiler, "disable", _as_it_is),
         (torch.compiler, "allow_in_graph", _as_it_is),
         (torch.library, "wrap_triton", _as_it_is),
+        (torch.library, "triton_op", _plain_operator),
         (CustomOpDef, "__init__", define_operator),
         (CustomOpDef, "register_fake", lambda _self, fn: fn),
         (CustomOpDef, "register_kernel", register_kernel),
         (torch.library.Library, "impl", implement_operator),
-        (torch.library.Library, "_register_fake", lambda *_arguments, **_options: None),
+        (torch.library.Library, "_register_fake", register_shapes),
     ]
 
 
 def _as_it_is(function: Any = None, *_arguments: Any, **_options: Any) -> Any:
     """Return the function itself, used as a decorator with or without options."""
     return (lambda decorated: decorated) if function is None else function
+
+
+def _plain_operator(name: str, fn: Any = None, /, *, mutates_args: Any, schema: str | None = None) -> Any:
+    """Make a custom operator of what `triton_op` would look into for its kernels."""
+    return torch.library.custom_op(name, fn, mutates_args=mutates_args, schema=schema)
