@@ -43,5 +43,6 @@ class AmdgcnLexer(LineLexer):
         (r"-?\d++(?:\.\d++)?+(?:[eE][-+]?\d++)?+\b", Number),
         (r"[\w$]++", _WORDS),
         (r"\.[\w$]++", Name),
-        (r"[][(){}<>,=:*+|!&%/@.-]", Punctuation),
+        (r"(?:[][(){}<>,=]++ ?)++", Punctuation),
+        (r"[:*+|!&%/@.-]", Punctuation),
     )

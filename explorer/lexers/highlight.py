@@ -27,12 +27,17 @@ def highlight_lines(text_or_lines: str | Sequence[str], language: str) -> list[l
         text, count = text_or_lines, count_lines(text_or_lines)
     else:
         text, count = "\n".join(text_or_lines), len(text_or_lines)
-    lines: list[list[Span]] = [[]]
+    line: list[Span] = []
+    lines = [line]
     for short_class, run in _runs(text, language):
+        if "\n" not in run:
+            line.append((short_class, run))
+            continue
         first, *rest = run.split("\n")
         if first:
-            lines[-1].append((short_class, first))
+            line.append((short_class, first))
         lines.extend([(short_class, part)] if part else [] for part in rest)
+        line = lines[-1]
     return lines[:count]
 
 

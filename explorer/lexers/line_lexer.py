@@ -64,23 +64,24 @@ class LineLexer(Lexer):  # type: ignore[misc]  # Pygments is untyped
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        patterns, actions, group = [], {}, 1
+        patterns, actions, group = [], {}, 0
         for pattern, action in (*cls.rules, (r"[^\S\n]+|\n", Text), (r".", Error)):
-            patterns.append(f"({pattern})")
+            # An empty group behind each rule tells which one matched; a group around it would hide the
+            # rule's first character from the search, which then could not skip it at a glance.
+            patterns.append(f"(?:{pattern})()")
+            group += re.compile(pattern).groups + 1
             actions[group] = action
-            group += 1 + re.compile(pattern).groups
         cls._pattern = re.compile("|".join(patterns), re.MULTILINE)
         cls._actions = actions
 
     def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, TokenType, str]]:
         actions = self._actions
         for match in self._pattern.finditer(text):
-            # The group around a rule closes after those inside it, so it is the last.
             group = match.lastindex
             assert group is not None
             action = actions[group]
             if type(action) is tuple:
-                for inner, token in enumerate(action, group + 1):
+                for inner, token in enumerate(action, group - len(action)):
                     if value := match[inner]:
                         yield match.start(inner), token, value
             elif type(action) is Vocabulary:

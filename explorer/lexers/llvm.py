@@ -37,8 +37,9 @@ class LlvmLexer(LineLexer):
     rules = (
         (r";[^\n]*+", Comment.Single),
         (rf"^({_NAME})(:)", (Name.Label, Punctuation)),
-        (rf"c?{STRING}", String),
+        (r"(?:[][(){}<>,=]++ ?)++", Punctuation),
         (rf"%{_NAME}", Name.Variable),
+        (rf"c?{STRING}", String),
         (r"@llvm\.[\w$.-]++", Name.Builtin),
         (rf"@{_NAME}", Name.Class),
         (r"![\w$.-]++", Name.Decorator),
@@ -49,5 +50,5 @@ class LlvmLexer(LineLexer):
         (r"[-+]?\d++(?:\.\d*+)?+(?:[eE][-+]?\d++)?+", Number),
         (r"[-+](?:inf|[qs]?nan)\b", Number),
         (r"[\w$]++", _WORDS),
-        (r"[][(){}<>,=:*|!.^+-]", Punctuation),
+        (r"[:*|!.^+-]", Punctuation),
     )

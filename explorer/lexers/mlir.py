@@ -47,5 +47,6 @@ class MlirLexer(LineLexer):
         (r"(?:(?:\d++|\?)x)++", Number),
         (r"-?\d++(?:\.\d*+)?+(?:[eE][-+]?\d++)?+", Number),
         (r"\w++", _WORDS),
-        (r"->|::|[][(){}<>,=:]|[-+*/|&%#!^@?.;$~]", Punctuation),
+        (r"(?:[][(){}<>,=]++ ?)++", Punctuation),
+        (r"->|::|:|[-+*/|&%#!^@?.;$~]", Punctuation),
     )

@@ -43,5 +43,6 @@ class PtxLexer(LineLexer):
         (r"-?\d++(?:\.\d++)?+(?:[eE][-+]?\d++)?+U?\b", Number),
         (rf"{_OPCODE}(?=\.[a-z])", Name.Function),
         (r"[\w$]++", Name),
-        (r"[][(){}<>,=:;*+|!~&^%/?@.$-]", Punctuation),
+        (r"(?:[][(){}<>,=;]++ ?)++", Punctuation),
+        (r"[:*+|!~&^%/?@.$-]", Punctuation),
     )

@@ -47,5 +47,6 @@ class SassLexer(LineLexer):
         (r"[-+]?(?:\d++(?:\.\d*+)?+(?:e[-+]?\d++)?+|(?:INF|[QS]?NAN)\b)", Number),
         (r"[\w$]++", Name),
         (r"\.[\w$]++", Name),
-        (r"[][(){}<>,=:;*+|!~&`@.-]", Punctuation),
+        (r"(?:[][(){}<>,=;]++ ?)++", Punctuation),
+        (r"[:*+|!~&`@.-]", Punctuation),
     )
