@@ -59,12 +59,14 @@ def _serve(options: argparse.Namespace) -> int:
 def _compile(options: argparse.Namespace) -> int:
     with _services(options) as services:
         record = services.queue.complete(_request(options, services))
-    if options.output:
-        write_folder(record, options.output)
-    elif options.json:
-        sys.stdout.buffer.write(msgspec.json.encode(CompilationDocument.of(record, FileLinks())) + b"\n")
-    elif record.result.stages:
-        _print_stage(record, options.stage)
+        changes = services.store.changes(record)
+        if options.output:
+            write_folder(record, changes, options.output)
+        elif options.json:
+            document = CompilationDocument.of(record, FileLinks(), changes)
+            sys.stdout.buffer.write(msgspec.json.encode(document) + b"\n")
+        elif record.result.stages:
+            _print_stage(record, options.stage)
     return _report(record, options.file)
 
 

@@ -26,7 +26,7 @@ from explorer.model import (
     Specialized,
 )
 from explorer.pipeline.targets import Target, find_target
-from explorer.store import Entry, PassEntry, Record, StageEntry, Status
+from explorer.store import Changes, Entry, PassEntry, Record, StageEntry, Status
 
 
 class Links(Protocol):
@@ -95,7 +95,7 @@ class StageDocument(msgspec.Struct, frozen=True):
 
 
 class PassDocument(msgspec.Struct, frozen=True):
-    """A compiler pass; `url` has the text after it."""
+    """A compiler pass; `url` has the text after it. Changed lines are counted once all is stored."""
 
     index: int
     stage: str
@@ -104,12 +104,13 @@ class PassDocument(msgspec.Struct, frozen=True):
     options: tuple[Scalar, ...]
     changed: bool
     milliseconds: float
-    lines_added: int
-    lines_removed: int
+    lines_added: int | None
+    lines_removed: int | None
     url: str
 
     @classmethod
-    def of(cls, entry: PassEntry, links: Links) -> PassDocument:
+    def of(cls, entry: PassEntry, links: Links, changes: Changes) -> PassDocument:
+        added, removed = changes.get(entry.index, (None, None))
         return cls(
             entry.index,
             entry.stage,
@@ -118,8 +119,8 @@ class PassDocument(msgspec.Struct, frozen=True):
             entry.options,
             entry.changed,
             entry.milliseconds,
-            entry.lines_added,
-            entry.lines_removed,
+            added,
+            removed,
             links.compiler_pass(entry.index),
         )
 
@@ -187,7 +188,7 @@ class CompilationDocument(msgspec.Struct, frozen=True):
     logs: list[LogDocument]
 
     @classmethod
-    def of(cls, record: Record, links: Links) -> CompilationDocument:
+    def of(cls, record: Record, links: Links, changes: Changes) -> CompilationDocument:
         result, request = record.result, record.request
         specialized = result.specialized
         inspection = result.inspection or Inspection((), ())
@@ -207,7 +208,7 @@ class CompilationDocument(msgspec.Struct, frozen=True):
             kernels=inspection.kernels,
             launches=inspection.launches,
             stages=[StageDocument.of(stage, links) for stage in result.stages.values()],
-            passes=[PassDocument.of(result.passes[index], links) for index in sorted(result.passes)],
+            passes=[PassDocument.of(result.passes[index], links, changes) for index in sorted(result.passes)],
             resources=ResourcesDocument.of(result.resources, request.target) if result.resources else None,
             diagnostics=result.diagnostics,
             logs=log_documents(result.logs),
@@ -245,7 +246,7 @@ def event_document(entry: Entry, target: str, links: Links) -> EventDocument:
         case StageEntry():
             return StageDocument.of(entry, links)
         case PassEntry():
-            return PassDocument.of(entry, links)
+            return PassDocument.of(entry, links, {})
         case Resources():
             return ResourcesDocument.of(entry, target)
         case _:

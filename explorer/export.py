@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from explorer.documents import CompilationDocument
-from explorer.store import Record, StageEntry
+from explorer.store import Changes, Record, StageEntry
 
 _SUFFIXES = {"python-ast": "txt", "llir": "ll", "amdgcn": "s"}
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # a ZIP of the same result is the same ZIP
@@ -30,10 +30,10 @@ class FileLinks:
         return f"passes/{index:03}.mlir"
 
 
-def files(record: Record) -> Iterator[tuple[str, bytes]]:
+def files(record: Record, changes: Changes) -> Iterator[tuple[str, bytes]]:
     """Every file by its name. A pass that changed nothing has the text of an earlier one."""
     links = FileLinks()
-    document = CompilationDocument.of(record, links)
+    document = CompilationDocument.of(record, links, changes)
     yield "result.json", msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
     yield "source.py", record.request.source.encode("utf-8", errors="replace")
     for stage in record.result.stages.values():
@@ -42,18 +42,18 @@ def files(record: Record) -> Iterator[tuple[str, bytes]]:
         yield links.compiler_pass(index), record.text_after_pass(index).encode()
 
 
-def write_folder(record: Record, folder: Path) -> None:
+def write_folder(record: Record, changes: Changes, folder: Path) -> None:
     """Write all files into a folder, which is made if need be."""
-    for name, data in files(record):
+    for name, data in files(record, changes):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
 
 
-def zip_archive(record: Record) -> bytes:
+def zip_archive(record: Record, changes: Changes) -> bytes:
     """All files in one."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
-        for name, data in files(record):
+        for name, data in files(record, changes):
             archive.writestr(zipfile.ZipInfo(f"{record.id}/{name}", _EARLIEST), data, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()

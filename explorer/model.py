@@ -239,11 +239,16 @@ class Log:
 
 @dataclass(frozen=True)
 class Done:
-    """The last event of every job."""
+    """The last event of every job.
+
+    `is_transient`: it was stopped from outside (a limit, a crash, a cancellation), so that another attempt
+    may end in another way.
+    """
 
     kind: ClassVar[str] = "done"
     status: Literal["complete", "failed"]
     milliseconds: float
+    is_transient: bool = False
 
 
 Event = Inspection | Specialized | Stage | Pass | Resources | Diagnostic | Log | Done

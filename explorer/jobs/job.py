@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from explorer.model import Request
+from explorer.model import Done, Request
 from explorer.store import Entry, Record, Status
 from explorer.store.blobs import Address
 
@@ -30,7 +30,6 @@ class Job:
         self.read = read
         self._entries: list[Entry] = []
         self._status: Status = "queued"
-        self._is_final = False
         self._is_over = False
         self._changed = threading.Condition()
 
@@ -45,12 +44,15 @@ class Job:
             self._entries.append(entry)
             self._changed.notify_all()
 
-    def finish(self, status: Status, is_final: bool, last: Entry | None) -> None:
-        """Publish the last entry, if there is one, and let all followers go."""
+    def finish(self, done: Done | None) -> None:
+        """Publish the last entry and let all followers go. Without one, the job was given up."""
         with self._changed:
-            if last is not None:
-                self._entries.append(last)
-            self._status, self._is_final, self._is_over = status, is_final, True
+            if done is None:
+                self._status = "queued"
+            else:
+                self._entries.append(done)
+                self._status = done.status
+            self._is_over = True
             self._changed.notify_all()
 
     def record(self) -> Record:
@@ -62,7 +64,8 @@ class Job:
                 self.created,
                 self._status,
                 tuple(self._entries),
-                self._is_final,
+                False,
+                None,
                 self.read,
             )
 

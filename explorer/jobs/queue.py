@@ -190,52 +190,50 @@ class Queue:
                 self._running -= 1
 
     def _perform(self, job: Job, batch: BlobBatch) -> None:
-        try:
-            self._finish(job, batch)
-        finally:
-            batch.discard()
-            with self._changed:
-                del self._in_flight[job.id]
+        """Take a job through the sandbox. Whatever happens, its followers get an end.
 
-    def _finish(self, job: Job, batch: BlobBatch) -> None:
-        """Take a job through the sandbox. Whatever happens, its followers get an end."""
+        The last event comes after the result is stored: whoever has seen it finds the result there.
+        """
+        done: Done | None
         try:
-            done, is_final = self._compile(job, batch)
+            done = self._compile(job, batch)
             if self._is_closed:
-                job.finish("queued", is_final=False, last=None)
-                return
-            if job.request.task == "compile":
-                entries = (*job.record().entries, done)
-                self._store.finish(job.id, entries, batch, is_final)
-            job.finish(done.status, is_final, done)
+                done = None
+            elif job.request.task == "compile":
+                self._store.finish(job.id, (*job.record().entries, done), batch)
         except Exception:  # the thread must live on, and nobody must wait for ever
             _log.exception("Job %s could not be finished", job.id)
-            job.publish(Diagnostic("error", "The result could not be stored.", hint="Try again later."))
-            done = Done("failed", _milliseconds_since(job.submitted_at))
-            job.finish("failed", is_final=False, last=done)
-        self._metrics.finished.labels(job.request.task, done.status).inc()
-        self._metrics.seconds.labels(job.request.task).observe(time.monotonic() - job.submitted_at)
+            job.publish(
+                Diagnostic("error", "The server made a mistake.", hint="It is in its log. Try again.")
+            )
+            done = _accident(job)
+        with self._changed:
+            del self._in_flight[job.id]
+        job.finish(done)
+        batch.discard()
+        if done is not None:
+            self._metrics.finished.labels(job.request.task, done.status).inc()
+            self._metrics.seconds.labels(job.request.task).observe(time.monotonic() - job.submitted_at)
 
-    def _compile(self, job: Job, batch: BlobBatch) -> tuple[Done, bool]:
-        """Publish all events but the last, and return that; and whether the result is final."""
+    def _compile(self, job: Job, batch: BlobBatch) -> Done:
+        """Publish all events but the last, and return that."""
         recorder = Recorder(batch)
         if job.cancelled.is_set():
-            return self._accident(job, "The compilation was cancelled.", "Compile again.")
+            job.publish(Diagnostic("error", "Cancelled.", hint="Compile again."))
+            return _accident(job)
         job.begin()
         try:
             for event in self._sandbox.run(job.request, job.cancelled):
                 if isinstance(event, Done):
-                    return event, not job.cancelled.is_set()
+                    return event
                 job.publish(recorder.record(event))
                 batch.write()
         except (Unavailable, UnknownTriton) as error:
-            return self._accident(job, error.title + ".", error.detail)
+            job.publish(Diagnostic("error", f"{error.title}.", hint=error.detail))
+            return _accident(job)
         raise AssertionError("the sandbox ended without a last event")
 
-    def _accident(self, job: Job, message: str, hint: str) -> tuple[Done, bool]:
-        job.publish(Diagnostic("error", message, hint=hint))
-        return Done("failed", _milliseconds_since(job.submitted_at)), False
 
-
-def _milliseconds_since(moment: float) -> float:
-    return (time.monotonic() - moment) * 1000
+def _accident(job: Job) -> Done:
+    """The end of a job that did not come to one in the sandbox."""
+    return Done("failed", (time.monotonic() - job.submitted_at) * 1000, is_transient=True)

@@ -201,7 +201,7 @@ def _follow(job: _Job, pool: _Pool) -> Iterator[Event]:
             except queue.Empty:
                 if job.is_cancelled() and pool.withdraw(job):
                     job.deliver(Diagnostic("error", "Cancelled.", hint="Compile again."))
-                    job.deliver(Done("failed", 0))
+                    job.deliver(Done("failed", 0, is_transient=True))
                 continue
             if isinstance(event, SandboxUnavailable):
                 raise event

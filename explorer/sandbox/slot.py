@@ -90,7 +90,7 @@ class Slot:
         self.jobs_done += 1
         if problem is not None:
             deliver(problem)
-            deliver(Done("failed", (time.monotonic() - started) * 1000))
+            deliver(Done("failed", (time.monotonic() - started) * 1000, is_transient=True))
 
     def next(self) -> None:
         """Make ready for the next job.

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from explorer.analysis.diff import count_changes
 from explorer.lexers import count_lines
 from explorer.model import (
     Diagnostic,
@@ -53,8 +52,6 @@ class PassEntry(msgspec.Struct, frozen=True):
     options: tuple[Scalar, ...]
     milliseconds: float
     changed: bool
-    lines_added: int
-    lines_removed: int
     text: Address | None
 
 
@@ -100,7 +97,6 @@ class Recorder:
 
     def __init__(self, batch: BlobBatch) -> None:
         self._batch = batch
-        self._module = ""
 
     def record(self, event: Event) -> Entry:
         """The entry of an event."""
@@ -125,12 +121,6 @@ class Recorder:
         )
 
     def _record_pass(self, compiler_pass: Pass) -> PassEntry:
-        added = removed = 0
-        address = None
-        if compiler_pass.text is not None:
-            added, removed = count_changes(self._module, compiler_pass.text)
-            self._module = compiler_pass.text
-            address = self._batch.add(compiler_pass.text)
         return PassEntry(
             index=compiler_pass.index,
             stage=compiler_pass.stage,
@@ -139,9 +129,7 @@ class Recorder:
             options=compiler_pass.options,
             milliseconds=compiler_pass.milliseconds,
             changed=compiler_pass.changed,
-            lines_added=added,
-            lines_removed=removed,
-            text=address,
+            text=None if compiler_pass.text is None else self._batch.add(compiler_pass.text),
         )
 
 

@@ -20,8 +20,9 @@ Status = Literal["queued", "running", "complete", "failed"]
 class Record:
     """A compilation at one moment.
 
-    `is_final` says that it will never change: it is finished, and not by an accident of this server
-    (a time limit, a cancellation, a broken sandbox), which another attempt may cure.
+    `journal` is where the entries are stored; None before they are. `is_final` says that it will never
+    change: it is finished, and not by an accident of this server (a time limit, a cancellation, a broken
+    sandbox), which another attempt may cure.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Record:
     status: Status
     entries: tuple[Entry, ...]
     is_final: bool
+    journal: Address | None
     read: Callable[[Address], bytes]
 
     @property

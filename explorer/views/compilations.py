@@ -42,7 +42,8 @@ def submit() -> Response:
 def show(compilation_id: str) -> Response:
     """The index of a compilation: all but the texts. While it runs: what is known so far."""
     record = services().queue.find(compilation_id)
-    return json_response(CompilationDocument.of(record, ApiLinks(record.id)))
+    changes = services().store.changes(record)
+    return json_response(CompilationDocument.of(record, ApiLinks(record.id), changes))
 
 
 @blueprint.delete("/<compilation_id>")
@@ -66,6 +67,7 @@ def source(compilation_id: str) -> Response:
 def archive(compilation_id: str) -> Response:
     """Everything in one file: `result.json`, the source, and the text of every stage and pass."""
     record = services().queue.find(compilation_id)
-    response = binary_part(record, zip_archive(record), "application/zip")
+    data = zip_archive(record, services().store.changes(record))
+    response = binary_part(record, data, "application/zip")
     response.headers["Content-Disposition"] = f'attachment; filename="{record.id}.zip"'
     return response
