@@ -1,6 +1,6 @@
 """What locks one job in, step by step. Jail side, before any user code runs in the process.
 
-In full: own user, process, mount, ipc, uts and network namespaces, a private /tmp, resource limits, no
+In full: own user, process and mount namespaces, a private /tmp, resource limits, no
 capabilities, no new privileges, a system call filter. Without a jail around it only the last four.
 """
 
@@ -17,14 +17,10 @@ from explorer.sandbox.settings import Limits
 #: Whoever runs user code is nobody.
 NOBODY = 65534
 
-_NAMESPACES = (
-    linux.CLONE_NEWUSER
-    | linux.CLONE_NEWPID
-    | linux.CLONE_NEWNS
-    | linux.CLONE_NEWIPC
-    | linux.CLONE_NEWNET
-    | linux.CLONE_NEWUTS
-)
+#: The jail around the zygote has no network and one job at a time, and the filter refuses sockets, SysV ipc and
+#: message queues: namespaces of a job's own for those would add nothing but the tens of milliseconds
+#: that the kernel takes to tear a network namespace down.
+_NAMESPACES = linux.CLONE_NEWUSER | linux.CLONE_NEWPID | linux.CLONE_NEWNS
 
 
 def become_nobody() -> None:
@@ -45,12 +41,20 @@ def enter_namespaces() -> None:
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1")
 
 
-def mount_private_folder(limits: Limits) -> None:
-    """Cover /tmp with an empty file system of bounded size, and /proc with the own processes if allowed."""
+def mount_private_folder(limits: Limits, kept_folders: list[str]) -> None:
+    """Cover /tmp with an empty file system of bounded size, and /proc with the own processes if allowed.
+
+    `kept_folders` below /tmp stay readable: a project may live there.
+    """
+    kept = {folder: os.open(folder, os.O_PATH) for folder in kept_folders}
     linux.mount("none", "/", "", linux.MS_REC | linux.MS_PRIVATE)
     flags = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
     size = f"size={limits.temporary_bytes},nr_inodes={limits.temporary_files},mode=700"
     linux.mount("tmpfs", "/tmp", "tmpfs", flags, size)  # noqa: S108
+    for folder, descriptor in kept.items():
+        Path(folder).mkdir(parents=True)
+        linux.mount(f"/proc/self/fd/{descriptor}", folder, "", linux.MS_BIND | linux.MS_REC)
+        os.close(descriptor)
     with contextlib.suppress(OSError):  # a kernel that finds the outer /proc covered in part refuses
         linux.mount("proc", "/proc", "proc", flags)
 

@@ -44,6 +44,11 @@ class Launch:
         options = {
             "entry_point": entry_point,
             "jailed": self.bubblewrap is not None,
+            "kept_folders": [
+                str(folder)
+                for folder in self._readable_folders(triton)
+                if folder.is_relative_to("/tmp")  # noqa: S108
+            ],
             "limits": dataclasses.asdict(self.settings.limits),
         }
         zygote = [sys.executable, "-m", "explorer.sandbox.zygote", str(control), json.dumps(options)]
@@ -84,21 +89,29 @@ class Launch:
 
     def _jail(self, triton: Path | None, environment: dict[str, str]) -> list[str]:
         command = [str(self.bubblewrap), "--die-with-parent", "--new-session", "--hostname", "sandbox"]
-        command += ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+        command += [
+            "--unshare-pid",
+            "--unshare-net",
+            "--unshare-ipc",
+            "--unshare-uts",
+            "--unshare-cgroup-try",
+        ]
         command += ["--cap-drop", "ALL"]
         if self.way == "root":
             command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
         else:
             command += ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
         command += _system_folders()
+        command += ["--size", str(_JAIL_TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
+        command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
         folders = self._readable_folders(triton)
+        made = {Path("/tmp")}  # noqa: S108
         # bubblewrap would make the folders on the way for their owner alone.
-        for parent in sorted({parent for folder in folders for parent in folder.parents[:-1]}):
+        for parent in sorted({parent for folder in folders for parent in folder.parents[:-1]} - made):
             command += ["--perms", "0755", "--dir", str(parent)]
         for folder in folders:
             command += ["--ro-bind", str(folder), str(folder)]
-        command += ["--size", str(_JAIL_TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
-        command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--chdir", "/"]
+        command += ["--chdir", "/"]
         command += ["--clearenv"]
         for name, value in environment.items():
             command += ["--setenv", name, value]

@@ -60,9 +60,11 @@ class Warden:
         for descriptor in (request, output_pipe[1], verdict_pipe[1]):
             os.close(descriptor)
         broken_limit = self._watch(child, verdict_pipe[0], output)
-        status = _stop(child, everyone=self._own_namespace)
+        finished = broken_limit is None and self._has_verdict()
+        # After a verdict nobody waits for the worker to be gone: it has written all it had.
+        status = 0 if finished else _stop(child, everyone=self._own_namespace)
         output.drain()
-        self._report(status, broken_limit, output, error)
+        self._report(finished, status, broken_limit, output, error)
         os._exit(0)
 
     def _watch(self, child: int, verdict: int, output: CapturedPipe) -> Diagnostic | None:
@@ -79,7 +81,7 @@ class Warden:
                 poller.unregister(output.descriptor)
             if verdict in ready and not self._take_verdict(verdict):
                 poller.unregister(verdict)
-            if len(self._verdict) > 1 and self._verdict.endswith(b"\n"):
+            if self._has_verdict():
                 return None
             if worker_end in ready:
                 return None
@@ -88,6 +90,9 @@ class Warden:
                 if broken := self._broken_limit(now - self._started):
                     return broken
                 next_look = now + _WATCH_MILLISECONDS / 1000
+
+    def _has_verdict(self) -> bool:
+        return len(self._verdict) > len(worker.STARTED) and self._verdict.endswith(b"\n")
 
     def _take_verdict(self, verdict: int) -> bool:
         data = os.read(verdict, _VERDICT_BYTES)
@@ -113,20 +118,25 @@ class Warden:
             )
         return None
 
-    def _report(self, status: int, broken: Diagnostic | None, output: CapturedPipe, error: CapturedFile) -> None:
-        verdict = self._verdict.removeprefix(worker.STARTED)
-        finished = broken is None and verdict.endswith(b"\n")
+    def _report(
+        self,
+        finished: bool,
+        status: int,
+        broken: Diagnostic | None,
+        output: CapturedPipe,
+        error: CapturedFile,
+    ) -> None:
         if not finished:
             _write_all(self._events, CANCEL_LINE)
         for source, text in (("stdout", output.text()), ("stderr", error.text())):
             if text:
                 self._emit(Log(source, text))
         if finished:
-            _write_all(self._events, verdict)
+            _write_all(self._events, self._verdict.removeprefix(worker.STARTED))
             return
         self._emit(broken or describe_end(status, error.last_text(), self._limits))
         started = self._started or time.monotonic()
-        self._emit(Done("failed", (time.monotonic() - started) * 1000))
+        self._emit(Done("failed", (time.monotonic() - started) * 1000, is_transient=True))
 
     def _emit(self, event: Event) -> None:
         _write_all(self._events, encode_event(event))

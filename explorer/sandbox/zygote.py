@@ -37,10 +37,14 @@ _START_FAILED = 70
 
 @dataclass(frozen=True)
 class Options:
-    """What the web side decides for a zygote. `jailed`: a bubblewrap is around this process."""
+    """What the web side decides for a zygote.
+
+    `jailed`: a bubblewrap is around this process. `kept_folders`: those below /tmp that jobs must read.
+    """
 
     entry_point: str
     jailed: bool
+    kept_folders: list[str]
     limits: Limits
 
 
@@ -110,7 +114,7 @@ def _guard(control: socket.socket, descriptors: tuple[int, int], options: Option
     try:
         linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
         if options.jailed:
-            confine.mount_private_folder(options.limits)
+            confine.mount_private_folder(options.limits, options.kept_folders)
         confine.limit_resources(options.limits, own_namespace=options.jailed)
         confine.give_up_privileges()
     except BaseException as error:
@@ -119,9 +123,7 @@ def _guard(control: socket.socket, descriptors: tuple[int, int], options: Option
     control.close()
     try:
         request, events = descriptors
-        Warden(events, options.limits, own_namespace=options.jailed).run(
-            request, options.entry_point, folder
-        )
+        Warden(events, options.limits, own_namespace=options.jailed).run(request, options.entry_point, folder)
     finally:
         os._exit(_START_FAILED)
 

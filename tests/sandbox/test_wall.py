@@ -44,10 +44,7 @@ def test_events_and_output_arrive_in_order(wall):
 
 
 def test_a_stage_arrives_before_the_job_ends(wall):
-    source = (
-        "emit(model.Stage('ttir', 'TTIR', 'ttir', 1.0, 'module'))\n"
-        "while True: pass\n"
-    )
+    source = "emit(model.Stage('ttir', 'TTIR', 'ttir', 1.0, 'module'))\nwhile True: pass\n"
     events = wall.sandbox.run(wall.request(source))
     began = time.monotonic()
     assert isinstance(next(events), Stage)
@@ -91,10 +88,7 @@ def test_each_end_is_explained(wall, source, message):
 
 
 def test_an_assertion_in_native_code_is_shown(wall):
-    source = (
-        "import ctypes\n"
-        "ctypes.CDLL(None).__assert_fail(b'width <= 32', b'Layout.cpp', 42, b'lower')"
-    )
+    source = "import ctypes\nctypes.CDLL(None).__assert_fail(b'width <= 32', b'Layout.cpp', 42, b'lower')"
     result = wall.run(source)
     assert "SIGABRT" in result.message
     assert "Layout.cpp:42: lower: Assertion `width <= 32' failed." in result.message
@@ -121,11 +115,7 @@ def test_a_fork_bomb_fizzles(wall):
 
 
 def test_gigabytes_of_output_are_cut(wall):
-    source = (
-        "import os\nblock = b'a' * 65536\n"
-        "for _ in range(40000): os.write(1, block)\n"
-        "print('the end')"
-    )
+    source = "import os\nblock = b'a' * 65536\nfor _ in range(40000): os.write(1, block)\nprint('the end')"
     result = wall.run(source)
     assert result.done.status == "complete"
     assert len(result.logs["stdout"]) < 70_000
@@ -222,13 +212,17 @@ def test_the_zygote_is_out_of_reach(wall):
 
 
 def test_programs_can_be_started(wall):
-    result = wall.run("import subprocess; print(subprocess.run(['/bin/echo', 'hi'], capture_output=True).stdout)")
+    result = wall.run(
+        "import subprocess; print(subprocess.run(['/bin/echo', 'hi'], capture_output=True).stdout)"
+    )
     assert result.logs["stdout"] == "b'hi\\n'\n"
 
 
 def test_two_jobs_cannot_see_each_other(wall):
     wall.run("open('/tmp/secret', 'w').write('s'); import sys; sys.modules['secret'] = 1")
-    result = wall.run("import os, sys; print([n for n in os.listdir('/tmp') if n == 'secret'], 'secret' in sys.modules)")
+    result = wall.run(
+        "import os, sys; print([n for n in os.listdir('/tmp') if n == 'secret'], 'secret' in sys.modules)"
+    )
     assert result.logs["stdout"] == "[] False\n"
 
 
@@ -249,7 +243,13 @@ def test_a_forged_end_ends_the_job(wall):
 
 @pytest.mark.parametrize(
     "line",
-    [b"no json", b'{"event":"nothing"}', b'{"event":"done","status":"complete","milliseconds":NaN}', b"[1]", b"\xff\xfe"],
+    [
+        b"no json",
+        b'{"event":"nothing"}',
+        b'{"event":"done","status":"complete","milliseconds":NaN}',
+        b"[1]",
+        b"\xff\xfe",
+    ],
 )
 def test_a_forged_line_is_refused(wall, line):
     source = (
@@ -267,7 +267,7 @@ def test_a_cut_off_event_does_not_hide_the_message(wall):
     source = (
         "import os, fcntl, stat\n"
         "for fd in range(3, 256):\n"
-        "    try: os.write(fd, b'{\"event\":\"log\",\"te')\n"
+        '    try: os.write(fd, b\'{"event":"log","te\')\n'
         "    except OSError: pass\n"
         "os.abort()"
     )
