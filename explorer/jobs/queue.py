@@ -227,7 +227,6 @@ class Queue:
                 if isinstance(event, Done):
                     return event
                 job.publish(recorder.record(event))
-                batch.write()
         except (Unavailable, UnknownTriton) as error:
             job.publish(Diagnostic("error", f"{error.title}.", hint=error.detail))
             return _accident(job)

@@ -1,15 +1,15 @@
 """Texts by the hash of what they say: written once, compressed, never changed.
 
-A blob is a file `ab/cdef….zst` that holds one zstd frame with a checksum. It comes into being by a
-rename of a file that is complete and on the disk, so whoever finds it finds all of it.
+A blob is a file that holds one zstd frame with a checksum. It comes into being by a rename of a file that
+is complete and on the disk, so whoever finds it finds all of it.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 import time
+import uuid
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import zstandard
@@ -19,7 +19,7 @@ from explorer.store.address import digest_of
 
 Address = str
 
-_INCOMING = "incoming"
+_WRITERS = 4  # the disk joins what several of them wait for
 _ABANDONED_AFTER_SECONDS = 24 * 3600
 
 
@@ -27,21 +27,26 @@ class BlobStore:
     """A folder of blobs."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._incoming = folder / _INCOMING
+        self.folder = folder
+        self.incoming = folder / "incoming"
         try:
-            self._incoming.mkdir(parents=True, exist_ok=True)
+            self.incoming.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise StoreError(f"Cannot make the folder {self._incoming}: {error.strerror}.") from error
+            raise StoreError(f"Cannot make the folder {self.incoming}: {error.strerror}.") from error
         self._sweep()
+        self.writers = ThreadPoolExecutor(_WRITERS, "blobs")
+
+    def close(self) -> None:
+        """Wait for what is being written."""
+        self.writers.shutdown()
 
     def batch(self) -> BlobBatch:
-        """Start to collect blobs that become visible together."""
-        return BlobBatch(self, self._incoming)
+        """Start to collect the blobs of one result."""
+        return BlobBatch(self)
 
     def path(self, address: Address) -> Path:
         """Where the blob is, or would be."""
-        return self._folder / address[:2] / f"{address[2:]}.zst"
+        return self.folder / f"{address}.zst"
 
     def read(self, address: Address) -> bytes:
         """The bytes of a blob.
@@ -50,89 +55,83 @@ class BlobStore:
             StoreError: it is missing or damaged.
         """
         try:
-            return _unpack(self.path(address))
+            return unpack(self.path(address).read_bytes())
         except (OSError, zstandard.ZstdError) as error:
             raise StoreError(f"The stored text {address} cannot be read: {error}.") from error
 
     def _sweep(self) -> None:
-        """Remove what a killed process has left. Recent folders may belong to one that is alive."""
+        """Remove what a killed process has left. Recent files may belong to one that is alive."""
         oldest = time.time() - _ABANDONED_AFTER_SECONDS
-        for folder in self._incoming.iterdir():
-            if folder.stat().st_mtime < oldest:
-                shutil.rmtree(folder, ignore_errors=True)
+        for path in self.incoming.iterdir():
+            if path.stat().st_mtime < oldest:
+                path.unlink(missing_ok=True)
 
 
 class BlobBatch:
     """The blobs of one result on their way into the store.
 
-    One thread adds; any thread may read what was added. `add` is quick (a hash); `write` compresses
-    and writes; nothing is visible to others before `commit`.
+    One thread adds; any thread may read what was added. Writing goes on in the background.
     """
 
-    def __init__(self, store: BlobStore, incoming: Path) -> None:
+    def __init__(self, store: BlobStore) -> None:
         self._store = store
-        self._folder = Path(tempfile.mkdtemp(dir=incoming))
         self._pending: dict[Address, bytes] = {}
-        self._written: dict[Address, Path] = {}
+        self._writes: dict[Address, Future[None]] = {}
 
     def add(self, text: str | bytes) -> Address:
         """Take a text in and say where it will be. Texts that are stored already cost nothing."""
         data = text if isinstance(text, bytes) else text.encode("utf-8", errors="replace")
         address = digest_of(data)
-        if address not in self._written and not self._store.path(address).exists():
+        if address not in self._writes and not self._store.path(address).exists():
             self._pending[address] = data
+            self._writes[address] = self._store.writers.submit(self._write, address, data)
         return address
 
     def read(self, address: Address) -> bytes:
         """The bytes of a blob of this batch, or of the store."""
         data = self._pending.get(address)
-        if data is not None:
-            return data
-        path = self._written.get(address)
-        if path is not None:
-            try:
-                return _unpack(path)
-            except FileNotFoundError:
-                pass  # committed in the meantime
-        return self._store.read(address)
-
-    def write(self) -> None:
-        """Compress what was added and write it to temporary files."""
-        for address, data in list(self._pending.items()):
-            path = self._folder / address
-            path.write_bytes(zstandard.ZstdCompressor(write_checksum=True).compress(data))
-            self._written[address] = path
-            del self._pending[address]
+        return self._store.read(address) if data is None else data
 
     def commit(self) -> None:
-        """Make all blobs durable and visible. After it returns, rows may refer to them."""
-        self.write()
-        folders = set()
-        for address, path in self._written.items():
-            _synchronize(path)
-            final = self._store.path(address)
-            final.parent.mkdir(exist_ok=True)
-            path.replace(final)
-            folders.add(final.parent)
-        for folder in {*folders, *(folder.parent for folder in folders)}:
-            _synchronize(folder)
-        self._written.clear()
-        self.discard()
+        """Wait until all blobs are on the disk. After it returns, rows may refer to them."""
+        for write in self._writes.values():
+            write.result()
+        _synchronize(self._store.folder)
 
     def discard(self) -> None:
-        """Forget what was not committed."""
+        """Stop writing. What was written stays: it may be of use to another result."""
+        for write in self._writes.values():
+            write.cancel()
+        wait(self._writes.values())
         self._pending.clear()
-        self._written.clear()
-        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _write(self, address: Address, data: bytes) -> None:
+        path = self._store.incoming / f"{address}.{uuid.uuid4().hex}"
+        try:
+            with path.open("xb") as file:
+                file.write(pack(data))
+                file.flush()
+                os.fsync(file.fileno())
+            path.replace(self._store.path(address))
+        except OSError as error:
+            path.unlink(missing_ok=True)
+            raise StoreError(f"The text {address} cannot be stored: {error.strerror}.") from error
+        del self._pending[address]
 
 
-def _unpack(path: Path) -> bytes:
-    return zstandard.ZstdDecompressor().decompress(path.read_bytes())
+def pack(data: bytes) -> bytes:
+    """Compress into one frame with a checksum."""
+    return zstandard.ZstdCompressor(write_checksum=True).compress(data)
 
 
-def _synchronize(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
+def unpack(frame: bytes) -> bytes:
+    """The other way round; raises ZstdError when the frame is damaged."""
+    return zstandard.ZstdDecompressor().decompress(frame)
+
+
+def _synchronize(folder: Path) -> None:
+    """Wait until the names in a folder are on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

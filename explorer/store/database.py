@@ -5,7 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import DateTime, Dialect, Engine, String, TypeDecorator, create_engine, event, select
+from sqlalchemy import (
+    DateTime,
+    Dialect,
+    Engine,
+    LargeBinary,
+    String,
+    TypeDecorator,
+    create_engine,
+    event,
+    select,
+)
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
@@ -43,8 +53,8 @@ class CompilationRow(Base):
     """A compilation: known from its submission on, finished once `journal` is set.
 
     `digest` is the whole hash of the request, `id` as much of it as tells it from all others.
-    `request`, `journal` and `changes` are addresses of blobs; `changes` is worked out of the journal
-    when somebody wants to know.
+    `request` is its canonical JSON, compressed. `journal` and `changes` are addresses of blobs; `changes`
+    is worked out of the journal when somebody wants to know.
     """
 
     __tablename__ = "compilation"
@@ -54,7 +64,7 @@ class CompilationRow(Base):
     created: Mapped[datetime] = mapped_column(UtcDateTime())
     target: Mapped[str] = mapped_column(String(64))
     triton: Mapped[str] = mapped_column(String(64))
-    request: Mapped[str] = mapped_column(String(64))
+    request: Mapped[bytes] = mapped_column(LargeBinary())
     status: Mapped[str] = mapped_column(String(16))
     is_final: Mapped[bool] = mapped_column(default=False)
     journal: Mapped[str | None] = mapped_column(String(64), default=None)

@@ -20,7 +20,7 @@ from explorer.errors import NotFound
 from explorer.model import Done, Request
 from explorer.settings import Settings
 from explorer.store.address import LONGEST_ID, SHORTEST_ID, base58, canonical_json, digest_of
-from explorer.store.blobs import Address, BlobBatch, BlobStore
+from explorer.store.blobs import Address, BlobBatch, BlobStore, pack, unpack
 from explorer.store.changes import Changes, changes_of, decode_changes, encode_changes
 from explorer.store.database import CompilationRow, open_database
 from explorer.store.entries import Entry, decode_journal, encode_journal
@@ -39,10 +39,10 @@ class Store:
         self._journal = lru_cache(_JOURNALS_IN_MEMORY)(self._load_journal)
         self._changes: dict[Address, Changes] = {}
         self._counting = Lock()
-        self._request = lru_cache(_JOURNALS_IN_MEMORY)(self._load_request)
 
     def close(self) -> None:
-        """Close the connections to the database."""
+        """Finish what is being written and close the connections to the database."""
+        self._blobs.close()
         self._engine.dispose()
 
     def batch(self) -> BlobBatch:
@@ -56,10 +56,7 @@ class Store:
         with self._sessions() as session:
             row = self._row_of(session, digest)
         if row is None:
-            batch = self.batch()
-            address = batch.add(canonical)
-            batch.commit()
-            row = self._insert(digest, request, address)
+            row = self._insert(digest, request, pack(canonical))
         return self._record(row)
 
     def find(self, compilation_id: str) -> Record:
@@ -127,7 +124,7 @@ class Store:
     def _row_of(self, session: Session, digest: str) -> CompilationRow | None:
         return session.scalar(select(CompilationRow).where(CompilationRow.digest == digest))
 
-    def _insert(self, digest: str, request: Request, address: Address) -> CompilationRow:
+    def _insert(self, digest: str, request: Request, packed: bytes) -> CompilationRow:
         """Add a row under the shortest id that no other request has."""
         name = base58(digest)
         for length in range(SHORTEST_ID, LONGEST_ID + 1):
@@ -137,7 +134,7 @@ class Store:
                 created=datetime.now(UTC),
                 target=request.target,
                 triton=request.triton,
-                request=address,
+                request=packed,
                 status="queued",
                 is_final=False,
                 journal=None,
@@ -159,7 +156,7 @@ class Store:
         status: Status = msgspec.convert(row.status, Status)
         return Record(
             id=row.id,
-            request=self._request(row.request),
+            request=msgspec.json.decode(unpack(row.request), type=Request),
             created=row.created,
             status=status,
             entries=() if row.journal is None else self._journal(row.journal),
@@ -170,6 +167,3 @@ class Store:
 
     def _load_journal(self, address: Address) -> tuple[Entry, ...]:
         return decode_journal(self._blobs.read(address))
-
-    def _load_request(self, address: Address) -> Request:
-        return msgspec.json.decode(self._blobs.read(address), type=Request)
