@@ -19,11 +19,12 @@ from triton.backends.compiler import GPUTarget
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
-from explorer.model import Diagnostic, Kernel, Launch
+from explorer.model import Diagnostic, Kernel, Launch, Severity
 from explorer.pipeline import user_source
 from explorer.pipeline.arguments import describe_arguments, shown_options, to_scalar
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.fake_gpu import NeedsValue, RecordedLaunch, Recorder, TooManyLaunches, fake_gpu
+from explorer.pipeline.output import Output
 from explorer.pipeline.parameters import describe_kernel, helper_names
 from explorer.pipeline.user_source import SOURCE_FILE
 
@@ -51,12 +52,13 @@ class FoundLaunch:
 
 @dataclass
 class Found:
-    """What a source holds. `namespace` holds its global names."""
+    """What a source holds. `namespace` holds its global names, `output` what running it has printed."""
 
     kernels: list[FoundKernel] = field(default_factory=list)
     launches: list[FoundLaunch] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     namespace: dict[str, Any] = field(default_factory=dict)
+    output: str = ""
 
 
 def load(source: str, target: GPUTarget, *, run_launches: bool = True) -> Found:
@@ -77,7 +79,7 @@ def load(source: str, target: GPUTarget, *, run_launches: bool = True) -> Found:
         script = _Script(tree, recorder)
         script.run()
     found.diagnostics += script.diagnostics
-    found.namespace = script.namespace
+    found.namespace, found.output = script.namespace, script.output.getvalue()
     _collect(found, tree, recorder.launches)
     return found
 
@@ -89,6 +91,7 @@ class _Script:
         self._tree = tree
         self._recorder = recorder
         self.diagnostics: list[Diagnostic] = []
+        self.output = Output()
         self._skipped: set[int] = set()
         self._module = ModuleType("__main__")
         self.namespace = self._module.__dict__
@@ -106,43 +109,45 @@ class _Script:
         return True
 
     def run(self) -> None:
-        with _as_main(self._module):
-            rest = self._run(self._tree.body)
-            self._recorder.limit = 0
-            self._define_only(rest)
+        with _as_main(self._module), self.output.captured():
+            self._run(self._tree.body)
         if self._skipped:
-            lines = ", ".join(str(line) for line in sorted(self._skipped)[:8])
-            message = "Nothing is computed here, so checks and prints of results are skipped"
+            lines = ", ".join(map(str, sorted(self._skipped)[:8]))
+            message = "Nothing is computed here: checks and prints that need results are skipped"
             self.diagnostics.append(Diagnostic("note", f"{message} (line {lines}).", line=min(self._skipped)))
 
-    def _run(self, statements: list[ast.stmt]) -> list[ast.stmt]:
-        """Run `statements`; return those after the one that failed."""
+    def _run(self, statements: list[ast.stmt]) -> None:
+        """Run `statements`; where one fails, do of the rest what can be done."""
+        failure: BaseException | None = None
         try:
             code = user_source.compile_statements(statements)
             exec(code, self.namespace)  # noqa: S102  the user's code is what this process is for
         except SystemExit:
-            return []
-        except TooManyLaunches:
+            return
+        except TooManyLaunches as error:
             if self._recorder.limit:
-                self._report_error(
-                    "note", f"Only the first {self._recorder.limit} different launches are kept."
-                )
+                message = f"Only the first {self._recorder.limit} different launches are kept."
+                self._report(error, "note", message)
+            failure = error
         except NeedsValue as error:
-            self._report(
-                error, "note", f"The script stops here: it needs {error}, and nothing is computed.",
-                "Launches before this line are kept.",
-            )  # fmt: skip
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
+            message = (
+                f"This needs {error}, and nothing is computed here: the rest of the statement is skipped."
+            )
+            self._report(error, "note", message, "The launches before this line are kept.")
+            failure = error
+        except Exception as error:
             self._report(error, "error", _describe(error), _hint(error))
-        else:
-            return []
-        failed = _top_level_line(sys.exc_info()[2])
-        return [statement for statement in statements if statement.lineno > failed]
+            failure = error
+        if failure is not None:
+            failed = _top_level_line(failure.__traceback__)
+            self._go_on([statement for statement in statements if statement.lineno > failed], failure)
 
-    def _define_only(self, statements: list[ast.stmt]) -> None:
-        """After a failure, still make the definitions that can be made, so that kernels are listed."""
+    def _go_on(self, statements: list[ast.stmt], failure: BaseException) -> None:
+        """Run what does not depend on the statement that failed.
+
+        After one that only lacked a value that is everything, and after an error what defines
+        kernels, so that they are listed.
+        """
         defining = (
             ast.Import,
             ast.ImportFrom,
@@ -152,15 +157,14 @@ class _Script:
             ast.AnnAssign,
             ast.Try,
         )
+        if not isinstance(failure, NeedsValue):
+            self._recorder.limit = 0
+            statements = [statement for statement in statements if isinstance(statement, defining)]
         for statement in statements:
-            if isinstance(statement, defining):
-                with contextlib.suppress(Exception, NeedsValue, TooManyLaunches, SystemExit):
-                    exec(user_source.compile_statements([statement]), self.namespace)  # noqa: S102
+            with contextlib.suppress(Exception, NeedsValue, TooManyLaunches, SystemExit):
+                exec(user_source.compile_statements([statement]), self.namespace)  # noqa: S102
 
-    def _report_error(self, severity: Any, message: str) -> None:
-        self._report(sys.exc_info()[1], severity, message, "")
-
-    def _report(self, error: BaseException | None, severity: Any, message: str, hint: str) -> None:
+    def _report(self, error: BaseException, severity: Severity, message: str, hint: str = "") -> None:
         place = _place(error)
         self.diagnostics.append(replace(place, severity=severity, message=message, hint=hint))
 
@@ -218,6 +222,8 @@ def _top_level_line(trace: TracebackType | None) -> int:
 
 
 def _describe(error: BaseException) -> str:
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__}: {error.msg}"
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.partition(".")[0]
         return f"There is no module {error.name if package in sys.modules else package!r} here."
@@ -230,8 +236,8 @@ def _hint(error: BaseException) -> str:
             name for name in ("torch", "triton", "numpy", "packaging") if importlib.util.find_spec(name)
         ]
         return (
-            f"There are the standard library and {', '.join(packages)}. Remove the import, or paste what the "
-            "kernel needs from it; a kernel can also be compiled without running the script, by its signature."
+            f"There are the standard library and {', '.join(packages)}. Remove the import, or paste what "
+            "the kernel needs from it; a kernel can also be compiled without running the script, by its signature."
         )
     return ""
 
@@ -253,7 +259,12 @@ def _collect(found: Found, tree: ast.Module, launches: list[RecordedLaunch]) -> 
         launched.add(id(launch.jit_function))
         interface = launch.call.interface if launch.call is not None else launch.jit_function
         interfaces.setdefault(id(launch.jit_function), (launch.jit_function, interface))
-    helpers = helper_names(tree)
+    helpers = helper_names(tree) | {
+        constant.__name__
+        for launch in launches
+        for constant in launch.constexprs.values()
+        if isinstance(constant, JITFunction)
+    }
     candidates = [
         entry
         for key, entry in interfaces.items()

@@ -8,13 +8,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import triton.language as tl
+from triton.experimental.gluon import language as gluon_language
+from triton.runtime.jit import JITCallable
+
 from explorer.model import Argument, Diagnostic
 from explorer.pipeline.errors import UserError
 
 #: The element types of Triton's signatures.
 TYPES = (
-    "i1", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32", "u64", "fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8",
-    "fp8e5b16", "fp16", "bf16", "fp32", "fp64",
+    "i1", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32", "u64",
+    "fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16", "fp16", "bf16", "fp32", "fp64",
 )  # fmt: skip
 
 _TYPE = re.compile(
@@ -70,26 +74,26 @@ def parse(signature: str) -> list[Item]:
 
 
 def constant(text: str, namespace: dict[str, Any]) -> Any:
-    """Return the value that `text` names: a literal, a type, or a global name of the source.
+    """Return the value of `text`: a literal, a type, or an expression of the source's global names.
 
-    Raises ValueError when it names nothing.
+    Raises ValueError when it has none.
     """
+    dtype = dtype_of(text)
+    if dtype is not None:
+        return dtype
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         pass
-    dtype = dtype_of(text)
-    if dtype is not None:
-        return dtype
-    if text.isidentifier() and text in namespace:
-        return namespace[text]
-    raise ValueError(f"{text!r} is neither a type, nor a literal, nor a name of the source")
+    try:
+        # As much as the source itself may do, and in the same place: the sandbox.
+        return eval(text, {**vars(gluon_language), **namespace})  # noqa: S307
+    except Exception:
+        raise ValueError(f"{text!r} is neither a type, nor a literal, nor a name of the source") from None
 
 
 def dtype_of(text: str) -> Any:
     """Return the element type that `text` names: "fp16", "tl.float16"; None if it names none."""
-    import triton.language as tl
-
     if text in TYPES:
         return tl.dtype("int1" if text in ("i1", "u1") else _LONG.get(text, text))
     last = text.rpartition(".")[2]
@@ -104,18 +108,26 @@ _LONG = {
 }
 
 
-def write(arguments: tuple[Argument, ...]) -> str:
-    """Write arguments as a signature that `parse` reads."""
-    return ", ".join(map(_write, arguments))
+def write(arguments: tuple[Argument, ...], constants: dict[str, Any]) -> str:
+    """Write arguments as a signature that `parse` reads. `constants` has the values of the constexprs."""
+    return ", ".join(
+        write_constant(constants[argument.name])
+        if argument.name in constants
+        else argument.type + {"divisible by 16": ":16", "equal to 1": ":1"}.get(argument.specialization, "")
+        for argument in arguments
+    )
 
 
-def _write(argument: Argument) -> str:
-    if argument.type == "constexpr":
-        value = argument.value
-        if isinstance(value, str) and dtype_of(value) is not None:
-            return value.rpartition(".")[2] if "." not in value else value
-        return repr(value)
-    return argument.type + {"divisible by 16": ":16", "equal to 1": ":1"}.get(argument.specialization, "")
+def write_constant(value: Any) -> str:
+    """Write a constant as text that `constant` reads, as far as it can be read."""
+    if isinstance(value, tl.constexpr):
+        value = value.value
+    if isinstance(value, JITCallable):
+        return str(value.__name__)
+    if isinstance(value, tl.dtype):
+        name = str(value)
+        return name if dtype_of(name) is not None else f"tl.{value.name}"
+    return repr(value)
 
 
 def _split(signature: str) -> Iterator[tuple[int, str]]:

@@ -5,16 +5,16 @@ In: what a source holds and a request. Out: a specialisation, as the just-in-tim
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import inspect
-import re
 from dataclasses import dataclass
 from typing import Any
 
 from triton.backends.compiler import GPUTarget
 from triton.compiler.compiler import make_backend
 
-from explorer.model import Argument, Diagnostic, Launch, Request, Scalar, Specialized
+from explorer.model import Argument, Diagnostic, Launch, Request, Specialized
 from explorer.pipeline import signature as signatures
 from explorer.pipeline.arguments import describe_arguments, shown_options, to_scalar
 from explorer.pipeline.errors import UserError
@@ -103,8 +103,9 @@ def _choose_launch(found: Found, request: Request, kernel: FoundKernel | None) -
         if not 0 <= request.launch < len(launches):
             _refuse_broken(found)
             count = len(launches)
+            launches_made = "1 launch" if count == 1 else f"{count} launches"
             raise _error(
-                f"There is no launch {request.launch}: the source makes {count} launch{'' if count == 1 else 'es'}.",
+                f"There is no launch {request.launch}: the source makes {launches_made}.",
                 hint="Launches are counted from 0, in the order in which they are made.",
             )
         launch = launches[request.launch]
@@ -174,15 +175,28 @@ def _specialization(
         language=kernel.info.language,
         arguments=arguments,
         options=_display_options(recorded.options, request),
-        signature=signatures.write(arguments),
+        signature=signatures.write(arguments, _constants(recorded)),
         launch=launch.index if launch is not None else None,
         launch_line=launch.line if launch is not None else None,
         config=recorded.config,
         grid=launch.grid if launch is not None else None,
     )
     return Specialization(
-        recorded.jit_function, recorded.signature, recorded.constexprs, recorded.attrs, recorded.options, described
+        recorded.jit_function,
+        recorded.signature,
+        recorded.constexprs,
+        recorded.attrs,
+        recorded.options,
+        described,
     )
+
+
+def _constants(recorded: RecordedLaunch) -> dict[str, Any]:
+    return {
+        name: recorded.constexprs.get((position,))
+        for position, (name, kind) in enumerate(recorded.signature.items())
+        if kind == "constexpr"
+    }
 
 
 def _display_options(options: dict[str, Any], request: Request) -> dict[str, Any]:
@@ -221,7 +235,7 @@ def _from_arguments(kernel: FoundKernel, found: Found, request: Request, target:
             continue
         if parameter.is_constexpr:
             raise _error(
-                f"{kernel.info.name}: {name!r} is a constexpr and needs a value, not the type {argument.type}.",
+                f"{kernel.info.name}: {name!r} is a constexpr: it needs a value, not {argument.type}.",
                 kernel.info.line,
             )
         signature[name] = argument.type
@@ -264,8 +278,9 @@ def _guessed(kernel: FoundKernel, preset: dict[str, Any]) -> dict[str, Argument 
         else:
             chosen[parameter.name] = guess
     if missing:
+        names = ", ".join(missing)
         raise _error(
-            f"The source makes no launch of {kernel.info.name}, and nothing says what {', '.join(missing)} should be.",
+            f"The source makes no launch of {kernel.info.name}, and nothing says what {names} should be.",
             kernel.info.line,
             "Add a launch to the source, or give the arguments or a signature.",
         )
@@ -299,9 +314,8 @@ def _from_signature(
     given = {**dict(zip(free, positional, strict=False)), **named}
     chosen: dict[str, Argument | _Constant] = {}
     for name, parameter in parameters.items():
-        item = given.get(name)
-        if item is not None:
-            chosen[name] = _read_item(kernel, parameter, item, namespace)
+        if name in given:
+            chosen[name] = _read_item(kernel, parameter, given[name], namespace)
         elif name not in preset:
             default = _default_of(parameter)
             if default is None:
@@ -387,12 +401,17 @@ def _read_argument(
 
 
 def _read_value(value: Any, namespace: dict[str, Any]) -> Any:
-    """Turn what JSON carried back into a constant; a text may name a type or a jitted function."""
+    """Turn what JSON carried back into a constant.
+
+    JSON has text for what it cannot carry: a type, a jitted function, the `repr` of a tuple or a layout.
+    """
     if not isinstance(value, str):
         return value
-    if re.fullmatch(r"[\w.]+", value) and "." in value:
-        dtype = signatures.dtype_of(value)
-        if dtype is not None:
-            return dtype
-    named = namespace.get(value)
-    return named if hasattr(named, "cache_key") else value
+    if "." in value and (dtype := signatures.dtype_of(value)) is not None:
+        return dtype
+    if hasattr(namespace.get(value), "cache_key"):
+        return namespace[value]
+    if value.endswith(")"):
+        with contextlib.suppress(ValueError):
+            return signatures.constant(value, namespace)
+    return value

@@ -22,7 +22,9 @@ UNUSED_COMPILERS = ("torch._dynamo", "torch._inductor")
 class StandIn(ModuleType):
     """Accepts everything and does nothing."""
 
-    __path__: list[str] = []
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.__path__: list[str] = []
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -67,13 +69,13 @@ def stand_ins() -> Iterator[None]:
     """Let imports of what is not needed give stand-ins; take these away again afterwards."""
     unused = StandInFinder(tuple(name for name in UNUSED_COMPILERS if name not in sys.modules))
     optional = StandInFinder(OPTIONAL_PACKAGES)
-    sys.meta_path.insert(0, unused)  # type: ignore[arg-type]
-    sys.meta_path.append(optional)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, unused)
+    sys.meta_path.append(optional)
     try:
         yield
     finally:
-        sys.meta_path.remove(unused)  # type: ignore[arg-type]
-        sys.meta_path.remove(optional)  # type: ignore[arg-type]
+        sys.meta_path.remove(unused)
+        sys.meta_path.remove(optional)
         for name, module in list(sys.modules.items()):
             if isinstance(module, StandIn):
                 del sys.modules[name]

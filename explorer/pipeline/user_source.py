@@ -52,9 +52,9 @@ def register(source: str) -> None:
 def compile_statements(statements: list[ast.stmt]) -> CodeType:
     """Compile `statements` such that checks and prints that need a result's value are skipped."""
     module = ast.Module([_Lenient().visit(statement) for statement in statements], [])
-    ast.fix_missing_locations(module)
     flags = __future__.annotations.compiler_flag if _postpones_annotations(statements) else 0
-    return compile(module, SOURCE_FILE, "exec", flags=flags, dont_inherit=True)
+    code: CodeType = compile(module, SOURCE_FILE, "exec", flags=flags, dont_inherit=True)
+    return code
 
 
 def _postpones_annotations(statements: list[ast.stmt]) -> bool:
@@ -95,5 +95,5 @@ def _only_looks(statement: ast.stmt) -> bool:
 
 
 def _skippable(node: ast.stmt) -> ast.stmt:
-    context = ast.withitem(ast.Name(SKIPPING, ast.Load()), None)
+    context = ast.withitem(ast.copy_location(ast.Name(SKIPPING, ast.Load()), node), None)
     return ast.copy_location(ast.With([context], [node]), node)

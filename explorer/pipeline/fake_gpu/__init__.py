@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
+import torch.library
 import torch.nn.functional
 from triton import runtime as triton_runtime
 from triton.backends.compiler import GPUTarget
@@ -36,9 +37,10 @@ def fake_gpu(target: GPUTarget, source_file: str = "") -> Iterator[Recorder]:
     device = device_for(target)
     recorder = Recorder(device, source_file)
     triton_runtime.driver.set_active(FakeDriver(target))
+    libraries: list[torch.library.Library] = []
     changes = [
         *cuda.replacements(device),
-        *torch_extras.replacements(_mode),
+        *torch_extras.replacements(_mode, libraries),
         *benchmarks.replacements(),
         *runtime.replacements(recorder),
     ]
@@ -47,7 +49,13 @@ def fake_gpu(target: GPUTarget, source_file: str = "") -> Iterator[Recorder]:
             if hasattr(owner, name):
                 restore.callback(setattr, owner, name, getattr(owner, name))
                 setattr(owner, name, value)
+        restore.callback(_destroy, libraries)
         yield recorder
+
+
+def _destroy(libraries: list[torch.library.Library]) -> None:
+    for library in reversed(libraries):
+        library._destroy()
 
 
 def warm_up() -> None:

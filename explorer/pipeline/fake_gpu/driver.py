@@ -100,4 +100,5 @@ class FakeDriver(DriverBase):  # type: ignore[misc]
 
 
 def _backend_name(target: GPUTarget) -> str:
-    return next(name for name, backend in backends.items() if backend.compiler.supports_target(target))
+    name: str = next(name for name, backend in backends.items() if backend.compiler.supports_target(target))
+    return name

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from triton.compiler.compiler import ASTSource
+from triton.compiler import compiler
 from triton.runtime.autotuner import Autotuner, Heuristics
 from triton.runtime.jit import JITFunction
 
@@ -167,12 +167,8 @@ class _LazyAssembly(dict[str, Any]):
         self._launch = launch
 
     def __missing__(self, stage: str) -> Any:
-        from triton.compiler import compiler
-        from triton.runtime.driver import driver
-
         launch = self._launch
         _, _, target, _, _ = launch.jit_function.device_caches[0]
-        del driver
         source = launch.jit_function.ASTSource(
             launch.jit_function, launch.signature, launch.constexprs, launch.attrs
         )
@@ -187,7 +183,10 @@ def replacements(recorder: Recorder) -> list[tuple[Any, str, Any]]:
 
     def run_jit_function(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         with recorder.calling(self, args, {"grid": grid, "warmup": warmup, **kwargs}):
-            return run_kernel(self, *args, grid=grid, warmup=warmup, **{**kwargs, **recorder.overrides})
+            try:
+                return run_kernel(self, *args, grid=grid, warmup=warmup, **{**kwargs, **recorder.overrides})
+            except TypeError as error:
+                raise _in_the_users_words(error, self.__name__) from None
 
     def do_compile(
         self: Any,
@@ -217,6 +216,11 @@ def replacements(recorder: Recorder) -> list[tuple[Any, str, Any]]:
         (Autotuner, "run", run_first_config),
         (Autotuner, "warmup", lambda self, *args, **kwargs: [_warm_up_autotuner(self, args, kwargs)]),
     ]
+
+
+def _in_the_users_words(error: TypeError, name: str) -> TypeError:
+    """Name the kernel in place of the function that Triton generates to bind its arguments."""
+    return TypeError(str(error).replace("dynamic_func()", f"{name}()")).with_traceback(error.__traceback__)
 
 
 def _warm_up_autotuner(autotuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -249,6 +253,3 @@ def _bound_arguments(frame: Any) -> dict[str, Any]:
     """Read the arguments by name from the frame of `JITFunction.run`, which does not pass them on."""
     bound: dict[str, Any] = frame.f_locals.get("bound_args", {})
     return bound
-
-
-__all__ = ["ASTSource", "Call", "FakeKernel", "RecordedLaunch", "Recorder", "TooManyLaunches", "replacements"]

@@ -73,13 +73,14 @@ class FakeGpuMode(TorchFunctionMode):  # type: ignore[misc]
     def address(self, tensor: torch.Tensor) -> int:
         """Return where `tensor` would begin in the GPU's memory."""
         storage = tensor.untyped_storage()
-        known = self._addresses.get(storage._cdata)
-        if known is None:
-            known = (storage, self._next_address)
-            self._addresses[storage._cdata] = known
+        if storage._cdata not in self._addresses:
+            # The storage is kept, so that no other gets its identity.
+            self._addresses[storage._cdata] = (storage, self._next_address)
             blocks = -(-max(storage.nbytes(), 1) // ALLOCATION_BYTES)
             self._next_address += blocks * ALLOCATION_BYTES
-        return known[1] + tensor.storage_offset() * tensor.element_size()
+        _, begin = self._addresses[storage._cdata]
+        offset: int = tensor.storage_offset() * tensor.element_size()
+        return begin + offset
 
     def _place(self, func: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
         if kwargs.get("pin_memory"):

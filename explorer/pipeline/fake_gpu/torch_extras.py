@@ -20,8 +20,12 @@ from explorer.pipeline.fake_gpu.tensors import FakeGpuMode
 GPU_KEYS = ("CUDA", "cuda", "HIP")
 
 
-def replacements(mode: FakeGpuMode) -> list[tuple[Any, str, Any]]:
-    """List (object, attribute, replacement) for compiled functions and custom operators."""
+def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> list[tuple[Any, str, Any]]:
+    """List (object, attribute, replacement) for compiled functions and custom operators.
+
+    What the user's code registers is collected in `libraries`.
+    """
+    open_library = torch.library.Library.__init__
     define, implement = CustomOpDef.__init__, torch.library.Library.impl
     register_fake = torch.library.Library._register_fake
 
@@ -32,6 +36,10 @@ def replacements(mode: FakeGpuMode) -> list[tuple[Any, str, Any]]:
                 return function(*args, **kwargs)
 
         return call
+
+    def collect_library(self: Any, *args: Any, **kwargs: Any) -> None:
+        open_library(self, *args, **kwargs)
+        libraries.append(self)
 
     def define_operator(self: Any, namespace: str, name: str, schema: str, fn: Callable[..., Any], *rest: Any,
                         **options: Any) -> None:  # fmt: skip
@@ -78,6 +86,7 @@ def replacements(mode: FakeGpuMode) -> list[tuple[Any, str, Any]]:
         (CustomOpDef, "__init__", define_operator),
         (CustomOpDef, "register_fake", lambda _self, fn: fn),
         (CustomOpDef, "register_kernel", register_kernel),
+        (torch.library.Library, "__init__", collect_library),
         (torch.library.Library, "impl", implement_operator),
         (torch.library.Library, "_register_fake", register_shapes),
     ]

@@ -54,5 +54,5 @@ class UnknownFloat(float):
     __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _arithmetic
     __pow__ = __rpow__ = __neg__ = __pos__ = __abs__ = __round__ = _arithmetic  # type: ignore[assignment]
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _comparison
-    __bool__ = __int__ = __trunc__ = __floor__ = __ceil__ = _conversion  # type: ignore[assignment]
+    __bool__ = __int__ = __trunc__ = __floor__ = __ceil__ = _conversion
     __hash__ = float.__hash__

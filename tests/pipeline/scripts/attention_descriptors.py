@@ -28,9 +28,25 @@ def is_blackwell():
 
 
 @triton.jit
-def _inner(acc, l_i, m_i, q, desc_k, desc_v, offset_y, start_m, qk_scale, BLOCK_M: tl.constexpr,
-           HEAD_DIM: tl.constexpr, BLOCK_N: tl.constexpr, STAGE: tl.constexpr, offs_m: tl.constexpr,
-           offs_n: tl.constexpr, N_CTX: tl.constexpr, warp_specialize: tl.constexpr):
+def _inner(
+    acc,
+    l_i,
+    m_i,
+    q,
+    desc_k,
+    desc_v,
+    offset_y,
+    start_m,
+    qk_scale,
+    BLOCK_M: tl.constexpr,
+    HEAD_DIM: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    STAGE: tl.constexpr,
+    offs_m: tl.constexpr,
+    offs_n: tl.constexpr,
+    N_CTX: tl.constexpr,
+    warp_specialize: tl.constexpr,
+):
     if STAGE == 1:
         lo, hi = 0, start_m * BLOCK_M
     elif STAGE == 2:
@@ -89,23 +105,44 @@ def keep(conf):
 def prune_invalid_configs(configs, named_args, **kwargs):
     N_CTX = kwargs["N_CTX"]
     STAGE = kwargs["STAGE"]
-    return [c for c in configs if c.kwargs["BLOCK_M"] <= N_CTX and
-            (c.kwargs["BLOCK_M"] >= c.kwargs["BLOCK_N"] or STAGE == 1) and c.kwargs["BLOCK_M"] == 128]
+    return [
+        c
+        for c in configs
+        if c.kwargs["BLOCK_M"] <= N_CTX
+        and (c.kwargs["BLOCK_M"] >= c.kwargs["BLOCK_N"] or STAGE == 1)
+        and c.kwargs["BLOCK_M"] == 128
+    ]
 
 
 @triton.jit
 def _maybe_make_descriptor(desc_or_ptr, shape, strides, block_shape):
     if isinstance(desc_or_ptr, tl.tensor_descriptor):
         return desc_or_ptr
-    else:
-        return tl.make_tensor_descriptor(desc_or_ptr, shape, strides, block_shape)
+    return tl.make_tensor_descriptor(desc_or_ptr, shape, strides, block_shape)
 
 
-@triton.autotune(configs=list(filter(keep, configs)), key=["N_CTX", "HEAD_DIM", "warp_specialize"],
-                 prune_configs_by={"early_config_prune": prune_invalid_configs})
+@triton.autotune(
+    configs=list(filter(keep, configs)),
+    key=["N_CTX", "HEAD_DIM", "warp_specialize"],
+    prune_configs_by={"early_config_prune": prune_invalid_configs},
+)
 @triton.jit
-def _attention(sm_scale, M, Z, H, desc_q, desc_k, desc_v, desc_o, N_CTX, HEAD_DIM: tl.constexpr,
-               BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, STAGE: tl.constexpr, warp_specialize: tl.constexpr):
+def _attention(
+    sm_scale,
+    M,
+    Z,
+    H,
+    desc_q,
+    desc_k,
+    desc_v,
+    desc_o,
+    N_CTX,
+    HEAD_DIM: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    STAGE: tl.constexpr,
+    warp_specialize: tl.constexpr,
+):
     tl.static_assert(BLOCK_N <= HEAD_DIM)
     start_m = tl.program_id(0)
     off_hz = tl.program_id(1)
@@ -123,11 +160,45 @@ def _attention(sm_scale, M, Z, H, desc_q, desc_k, desc_v, desc_o, N_CTX, HEAD_DI
     qk_scale = sm_scale * 1.44269504
     q = desc_q.load([offset_y + start_m * BLOCK_M, 0])
     if STAGE & 1:
-        acc, l_i, m_i = _inner(acc, l_i, m_i, q, desc_k, desc_v, offset_y, start_m, qk_scale, BLOCK_M, HEAD_DIM,
-                               BLOCK_N, 4 - STAGE, offs_m, offs_n, N_CTX, warp_specialize)
+        acc, l_i, m_i = _inner(
+            acc,
+            l_i,
+            m_i,
+            q,
+            desc_k,
+            desc_v,
+            offset_y,
+            start_m,
+            qk_scale,
+            BLOCK_M,
+            HEAD_DIM,
+            BLOCK_N,
+            4 - STAGE,
+            offs_m,
+            offs_n,
+            N_CTX,
+            warp_specialize,
+        )
     if STAGE & 2:
-        acc, l_i, m_i = _inner(acc, l_i, m_i, q, desc_k, desc_v, offset_y, start_m, qk_scale, BLOCK_M, HEAD_DIM,
-                               BLOCK_N, 2, offs_m, offs_n, N_CTX, warp_specialize)
+        acc, l_i, m_i = _inner(
+            acc,
+            l_i,
+            m_i,
+            q,
+            desc_k,
+            desc_v,
+            offset_y,
+            start_m,
+            qk_scale,
+            BLOCK_M,
+            HEAD_DIM,
+            BLOCK_N,
+            2,
+            offs_m,
+            offs_n,
+            N_CTX,
+            warp_specialize,
+        )
     m_i += tl.math.log2(l_i)
     acc = acc / l_i[:, None]
     tl.store(M + off_hz * N_CTX + offs_m, m_i)
@@ -145,8 +216,9 @@ class Attention(torch.autograd.Function):
         if supports_host_descriptor():
             y_dim = q.shape[0] * q.shape[1] * q.shape[2]
             dummy_block = [1, 1]
-            desc = lambda t: TensorDescriptor(t, shape=[y_dim, HEAD_DIM_K], strides=[HEAD_DIM_K, 1],
-                                              block_shape=dummy_block)
+            desc = lambda t: TensorDescriptor(
+                t, shape=[y_dim, HEAD_DIM_K], strides=[HEAD_DIM_K, 1], block_shape=dummy_block
+            )
             desc_q, desc_k, desc_v, desc_o = desc(q), desc(k), desc(v), desc(o)
         else:
             desc_q, desc_k, desc_v, desc_o = q, k, v, o
@@ -163,8 +235,21 @@ class Attention(torch.autograd.Function):
         extra_kern_args = {}
         if is_hip():
             extra_kern_args = {"waves_per_eu": 3 if HEAD_DIM_K <= 64 else 2, "allow_flush_denorm": True}
-        _attention[grid](sm_scale, M, q.shape[0], q.shape[1], desc_q, desc_k, desc_v, desc_o, N_CTX=q.shape[2],
-                         HEAD_DIM=HEAD_DIM_K, STAGE=stage, warp_specialize=warp_specialize, **extra_kern_args)
+        _attention[grid](
+            sm_scale,
+            M,
+            q.shape[0],
+            q.shape[1],
+            desc_q,
+            desc_k,
+            desc_v,
+            desc_o,
+            N_CTX=q.shape[2],
+            HEAD_DIM=HEAD_DIM_K,
+            STAGE=stage,
+            warp_specialize=warp_specialize,
+            **extra_kern_args,
+        )
         ctx.save_for_backward(q, k, v, o, M)
         return o
 
@@ -178,15 +263,25 @@ def test_op(Z, causal):
     assert False, "tests do not run"
 
 
-@triton.testing.perf_report([
-    triton.testing.Benchmark(x_names=["N_CTX"], x_vals=[2**i for i in range(10, 15)], line_arg="provider",
-                             line_vals=["triton-fp16"], line_names=["Triton [FP16]"], plot_name=f"attention-{causal}",
-                             args={"H": 32, "BATCH": 4, "HEAD_DIM": 64, "causal": causal})
-    for causal in (True, False)
-])
+@triton.testing.perf_report(
+    [
+        triton.testing.Benchmark(
+            x_names=["N_CTX"],
+            x_vals=[2**i for i in range(10, 15)],
+            line_arg="provider",
+            line_vals=["triton-fp16"],
+            line_names=["Triton [FP16]"],
+            plot_name=f"attention-{causal}",
+            args={"H": 32, "BATCH": 4, "HEAD_DIM": 64, "causal": causal},
+        )
+        for causal in (True, False)
+    ]
+)
 def bench(BATCH, H, N_CTX, HEAD_DIM, causal, provider, device=DEVICE):
-    q, k, v = (torch.randn((BATCH, H, N_CTX, HEAD_DIM), dtype=torch.float16, device=device, requires_grad=True)
-               for _ in range(3))
+    q, k, v = (
+        torch.randn((BATCH, H, N_CTX, HEAD_DIM), dtype=torch.float16, device=device, requires_grad=True)
+        for _ in range(3)
+    )
     fn = lambda: attention(q, k, v, causal, 1.3, is_blackwell())
     ms = triton.testing.do_bench(fn)
     flops_per_matmul = 2.0 * BATCH * H * N_CTX * N_CTX * HEAD_DIM

@@ -14,13 +14,25 @@ def num_sms():
 
 
 @triton.autotune(
-    configs=[triton.Config({"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "NUM_SM": 84}),
-             triton.Config({"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "NUM_SM": num_sms()})],
+    configs=[
+        triton.Config({"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 32, "NUM_SM": 84}),
+        triton.Config({"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32, "NUM_SM": num_sms()}),
+    ],
     key=["group_size"],
 )
 @triton.jit
-def grouped_kernel(group_a_ptrs, group_b_ptrs, group_c_ptrs, group_gemm_sizes, g_lds, group_size,
-                   NUM_SM: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+def grouped_kernel(
+    group_a_ptrs,
+    group_b_ptrs,
+    group_c_ptrs,
+    group_gemm_sizes,
+    g_lds,
+    group_size,
+    NUM_SM: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+):
     tile_idx = tl.program_id(0)
     last = 0
     for g in range(group_size):
@@ -41,7 +53,7 @@ def grouped_kernel(group_a_ptrs, group_b_ptrs, group_c_ptrs, group_gemm_sizes, g
             offs_n = (tile % columns) * BLOCK_N + tl.arange(0, BLOCK_N)
             offs_k = tl.arange(0, BLOCK_K)
             acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-            for kk in range(0, tl.cdiv(gk, BLOCK_K)):
+            for kk in range(tl.cdiv(gk, BLOCK_K)):
                 a = tl.load(a_ptr + offs_m[:, None] * lda + offs_k[None, :] + kk * BLOCK_K)
                 b = tl.load(b_ptr + (offs_k[:, None] + kk * BLOCK_K) * ldb + offs_n[None, :])
                 acc += tl.dot(a, b)

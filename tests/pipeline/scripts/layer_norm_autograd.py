@@ -42,7 +42,9 @@ def _forward(X, Y, W, B, Mean, Rstd, stride, N, eps, BLOCK_SIZE: tl.constexpr):
 
 
 @triton.jit
-def _backward(DX, DY, DW, DB, X, W, Mean, Rstd, Lock, stride, N, GROUP_M: tl.constexpr, BLOCK_N: tl.constexpr):
+def _backward(
+    DX, DY, DW, DB, X, W, Mean, Rstd, Lock, stride, N, GROUP_M: tl.constexpr, BLOCK_N: tl.constexpr
+):
     row = tl.program_id(0)
     cols = tl.arange(0, BLOCK_N)
     mask = cols < N
@@ -90,8 +92,20 @@ class LayerNorm(torch.autograd.Function):
         if N > BLOCK_SIZE:
             raise RuntimeError("This layer norm doesn't support feature dim >= 64KB.")
         num_warps = min(max(BLOCK_SIZE // 256, 1), 8)
-        _forward[(M,)](x_arg, y, weight, bias, mean, rstd, x_arg.stride(0), N, eps, BLOCK_SIZE=BLOCK_SIZE,
-                       num_warps=num_warps, num_ctas=1)
+        _forward[(M,)](
+            x_arg,
+            y,
+            weight,
+            bias,
+            mean,
+            rstd,
+            x_arg.stride(0),
+            N,
+            eps,
+            BLOCK_SIZE=BLOCK_SIZE,
+            num_warps=num_warps,
+            num_ctas=1,
+        )
         ctx.save_for_backward(x, weight, bias, mean, rstd)
         ctx.BLOCK_SIZE = BLOCK_SIZE
         ctx.num_warps = num_warps
@@ -110,8 +124,22 @@ class LayerNorm(torch.autograd.Function):
         dx = torch.empty_like(dy)
         x_arg = x.reshape(-1, x.shape[-1])
         M, N = x_arg.shape
-        _backward[(M,)](dx, dy, _dw, _db, x, w, m, v, locks, x_arg.stride(0), N, BLOCK_N=ctx.BLOCK_SIZE,
-                        GROUP_M=GROUP, num_warps=ctx.num_warps)
+        _backward[(M,)](
+            dx,
+            dy,
+            _dw,
+            _db,
+            x,
+            w,
+            m,
+            v,
+            locks,
+            x_arg.stride(0),
+            N,
+            BLOCK_N=ctx.BLOCK_SIZE,
+            GROUP_M=GROUP,
+            num_warps=ctx.num_warps,
+        )
         grid = lambda meta: (triton.cdiv(N, meta["BLOCK_N"]),)
         _reduce[grid](_dw, _db, dw, db, min(GROUP, M), N, BLOCK_M=32, BLOCK_N=128, num_ctas=1)
         return dx, None, dw, db, None
@@ -142,11 +170,16 @@ def test_layer_norm(M, N, dtype, eps=1e-5, device=DEVICE):
 
 @triton.testing.perf_report(
     triton.testing.Benchmark(
-        x_names=["N"], x_vals=[512 * i for i in range(2, 32)], line_arg="provider",
+        x_names=["N"],
+        x_vals=[512 * i for i in range(2, 32)],
+        line_arg="provider",
         line_vals=["triton", "torch"] + (["apex"] if HAS_APEX else []),
-        line_names=["Triton", "Torch"] + (["Apex"] if HAS_APEX else []), ylabel="GB/s",
-        plot_name="layer-norm-backward", args={"M": 4096, "dtype": torch.float16, "mode": "backward"},
-    ))
+        line_names=["Triton", "Torch"] + (["Apex"] if HAS_APEX else []),
+        ylabel="GB/s",
+        plot_name="layer-norm-backward",
+        args={"M": 4096, "dtype": torch.float16, "mode": "backward"},
+    )
+)
 def bench_layer_norm(M, N, dtype, provider, mode="backward", eps=1e-5, device=DEVICE):
     weight = torch.rand((N,), dtype=dtype, device=device, requires_grad=True)
     bias = torch.rand((N,), dtype=dtype, device=device, requires_grad=True)
@@ -160,8 +193,9 @@ def bench_layer_norm(M, N, dtype, provider, mode="backward", eps=1e-5, device=DE
         return torch.nn.functional.layer_norm(x, (N,), weight, bias, eps)
 
     y = y_fwd()
-    ms, min_ms, max_ms = triton.testing.do_bench(lambda: y.backward(dy, retain_graph=True),
-                                                 quantiles=[0.5, 0.2, 0.8], grad_to_none=[x], rep=500)
+    ms, min_ms, max_ms = triton.testing.do_bench(
+        lambda: y.backward(dy, retain_graph=True), quantiles=[0.5, 0.2, 0.8], grad_to_none=[x], rep=500
+    )
     return ms, max_ms, min_ms
 
 

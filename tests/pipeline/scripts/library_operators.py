@@ -3,7 +3,6 @@
 import functools
 import logging
 import os
-from typing import Any, Callable, Optional
 
 import numpy as np
 import torch
@@ -76,8 +75,9 @@ class SwiGLU(torch.autograd.Function):
         a, b = a.view(-1, shape[-1]), b.view(-1, shape[-1])
         c = torch.empty_like(a)
         BLOCK_SIZE, num_warps = calculate_settings(shape[-1])
-        _swiglu_forward[(a.shape[0],)](a, b, c, c.stride(-2), n_cols=shape[-1], BLOCK_SIZE=BLOCK_SIZE,
-                                       num_warps=num_warps)
+        _swiglu_forward[(a.shape[0],)](
+            a, b, c, c.stride(-2), n_cols=shape[-1], BLOCK_SIZE=BLOCK_SIZE, num_warps=num_warps
+        )
         ctx.save_for_backward(a, b)
         return c.view(*shape)
 
@@ -88,8 +88,9 @@ class SwiGLU(torch.autograd.Function):
         shape = dc.shape
         dc = dc.view(-1, shape[-1])
         BLOCK_SIZE, num_warps = calculate_settings(shape[-1])
-        _swiglu_backward[(dc.shape[0],)](dc, a, b, dc.stride(-2), n_cols=shape[-1], BLOCK_SIZE=BLOCK_SIZE,
-                                         num_warps=num_warps)
+        _swiglu_backward[(dc.shape[0],)](
+            dc, a, b, dc.stride(-2), n_cols=shape[-1], BLOCK_SIZE=BLOCK_SIZE, num_warps=num_warps
+        )
         return a.view(*shape), b.view(*shape)
 
 
@@ -104,8 +105,12 @@ class MLP(nn.Module):
         return self.down(SwiGLU.apply(self.gate(x), self.up(x)))
 
 
-@triton.heuristics({"HAS_BIAS": lambda args: args["bias_ptr"] is not None,
-                    "BLOCK": lambda args: triton.next_power_of_2(args["n"])})
+@triton.heuristics(
+    {
+        "HAS_BIAS": lambda args: args["bias_ptr"] is not None,
+        "BLOCK": lambda args: triton.next_power_of_2(args["n"]),
+    }
+)
 @triton.jit
 def _add_bias(x_ptr, bias_ptr, out_ptr, n, HAS_BIAS: tl.constexpr, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
@@ -117,7 +122,7 @@ def _add_bias(x_ptr, bias_ptr, out_ptr, n, HAS_BIAS: tl.constexpr, BLOCK: tl.con
 
 
 @torch.library.custom_op("explorer_test::add_bias", mutates_args=())
-def add_bias(x: torch.Tensor, bias: Optional[torch.Tensor]) -> torch.Tensor:
+def add_bias(x: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
     out = torch.empty_like(x)
     with torch.cuda.device_of(x):
         _add_bias[(x.shape[0],)](x, bias, out, x.shape[1])

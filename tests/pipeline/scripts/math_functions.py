@@ -39,4 +39,6 @@ else:
     extern_libs = {"libdevice": str(triton_dir / "backends/nvidia/lib/libdevice.10.bc")}
 output_triton = torch.empty_like(x)
 asin_kernel[grid](x, output_triton, x.numel(), BLOCK_SIZE=1024, extern_libs=extern_libs)
-print(f"The maximum difference between torch and triton is {torch.max(torch.abs(torch.asin(x) - output_triton))}")
+print(
+    f"The maximum difference between torch and triton is {torch.max(torch.abs(torch.asin(x) - output_triton))}"
+)

@@ -13,24 +13,48 @@ def is_cuda():
 
 def get_cuda_configs():
     return [
-        triton.Config({"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP_M": 8}, num_stages=3, num_warps=8),
-        triton.Config({"BLOCK_M": 64, "BLOCK_N": 128, "BLOCK_K": 32, "GROUP_M": 8}, num_stages=4, num_warps=4),
-        triton.Config({"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 128, "GROUP_M": 8}, num_stages=3, num_warps=8),
+        triton.Config(
+            {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP_M": 8}, num_stages=3, num_warps=8
+        ),
+        triton.Config(
+            {"BLOCK_M": 64, "BLOCK_N": 128, "BLOCK_K": 32, "GROUP_M": 8}, num_stages=4, num_warps=4
+        ),
+        triton.Config(
+            {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 128, "GROUP_M": 8}, num_stages=3, num_warps=8
+        ),
     ]
 
 
 def get_hip_configs():
     return [
-        triton.Config({"BLOCK_M": m, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP_M": 4, "waves_per_eu": 2}, num_warps=4)
+        triton.Config(
+            {"BLOCK_M": m, "BLOCK_N": 64, "BLOCK_K": 32, "GROUP_M": 4, "waves_per_eu": 2}, num_warps=4
+        )
         for m in (64, 128)
     ]
 
 
 @triton.autotune(configs=get_cuda_configs() if is_cuda() else get_hip_configs(), key=["M", "N", "K"])
 @triton.jit
-def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk, stride_bn, stride_cm, stride_cn,
-                  BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
-                  ACTIVATION: tl.constexpr):
+def matmul_kernel(
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    M,
+    N,
+    K,
+    stride_am,
+    stride_ak,
+    stride_bk,
+    stride_bn,
+    stride_cm,
+    stride_cn,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    GROUP_M: tl.constexpr,
+    ACTIVATION: tl.constexpr,
+):
     pid = tl.program_id(axis=0)
     rows, columns = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
     group = pid // (GROUP_M * columns)
@@ -45,7 +69,7 @@ def matmul_kernel(a_ptr, b_ptr, c_ptr, M, N, K, stride_am, stride_ak, stride_bk,
     a_ptrs = a_ptr + (offs_m[:, None] * stride_am + offs_k[None, :] * stride_ak)
     b_ptrs = b_ptr + (offs_k[:, None] * stride_bk + offs_n[None, :] * stride_bn)
     accumulator = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BLOCK_K)):
+    for k in range(tl.cdiv(K, BLOCK_K)):
         a = tl.load(a_ptrs, mask=offs_k[None, :] < K - k * BLOCK_K, other=0.0)
         b = tl.load(b_ptrs, mask=offs_k[:, None] < K - k * BLOCK_K, other=0.0)
         accumulator = tl.dot(a, b, accumulator)
@@ -72,8 +96,21 @@ def matmul(a, b, activation=""):
     K, N = b.shape
     c = torch.empty((M, N), device=a.device, dtype=torch.float16)
     grid = lambda META: (triton.cdiv(M, META["BLOCK_M"]) * triton.cdiv(N, META["BLOCK_N"]),)
-    matmul_kernel[grid](a, b, c, M, N, K, a.stride(0), a.stride(1), b.stride(0), b.stride(1), c.stride(0),
-                        c.stride(1), ACTIVATION=activation)
+    matmul_kernel[grid](
+        a,
+        b,
+        c,
+        M,
+        N,
+        K,
+        a.stride(0),
+        a.stride(1),
+        b.stride(0),
+        b.stride(1),
+        c.stride(0),
+        c.stride(1),
+        ACTIVATION=activation,
+    )
     return c
 
 
@@ -106,10 +143,14 @@ for fp8_inputs in [False, True]:
         continue
     configs.append(
         triton.testing.Benchmark(
-            x_names=["M", "N", "K"], x_vals=[128 * i for i in range(2, 33)], line_arg="provider",
+            x_names=["M", "N", "K"],
+            x_vals=[128 * i for i in range(2, 33)],
+            line_arg="provider",
             line_vals=["triton"] if fp8_inputs else [ref_lib.lower(), "triton"],
-            line_names=["Triton"] if fp8_inputs else [ref_lib, "Triton"], ylabel="TFLOPS",
-            plot_name="matmul-" + ("fp16" if not fp8_inputs else "fp8"), args={"fp8_inputs": fp8_inputs},
+            line_names=["Triton"] if fp8_inputs else [ref_lib, "Triton"],
+            ylabel="TFLOPS",
+            plot_name="matmul-" + ("fp16" if not fp8_inputs else "fp8"),
+            args={"fp8_inputs": fp8_inputs},
         )
     )
 

@@ -1,9 +1,7 @@
 """Persistent matrix product with descriptors from the device and from the host, profiled by Proton."""
 
 import argparse
-import itertools
 from contextlib import contextmanager
-from typing import Optional
 
 import torch
 import triton
@@ -37,16 +35,30 @@ def _tile(tile_id, num_pid_in_group, num_pid_m, GROUP_M: tl.constexpr):
 
 
 @triton.jit(launch_metadata=_metadata)
-def persistent_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
-                      BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr, FP8_OUTPUT: tl.constexpr, NUM_SMS: tl.constexpr,
-                      WARP_SPECIALIZE: tl.constexpr, FLATTEN: tl.constexpr):
+def persistent_kernel(
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    M,
+    N,
+    K,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    GROUP_M: tl.constexpr,
+    FP8_OUTPUT: tl.constexpr,
+    NUM_SMS: tl.constexpr,
+    WARP_SPECIALIZE: tl.constexpr,
+    FLATTEN: tl.constexpr,
+):
     dtype = tl.float8e4nv if FP8_OUTPUT else tl.float16
     num_pid_m, num_pid_n, k_tiles = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N), tl.cdiv(K, BLOCK_K)
     a_desc = tl.make_tensor_descriptor(a_ptr, shape=[M, K], strides=[K, 1], block_shape=[BLOCK_M, BLOCK_K])
     b_desc = tl.make_tensor_descriptor(b_ptr, shape=[N, K], strides=[K, 1], block_shape=[BLOCK_N, BLOCK_K])
     c_desc = tl.make_tensor_descriptor(c_ptr, shape=[M, N], strides=[N, 1], block_shape=[BLOCK_M, BLOCK_N])
-    for tile_id in tl.range(tl.program_id(0), num_pid_m * num_pid_n, NUM_SMS, flatten=FLATTEN,
-                            warp_specialize=WARP_SPECIALIZE):
+    for tile_id in tl.range(
+        tl.program_id(0), num_pid_m * num_pid_n, NUM_SMS, flatten=FLATTEN, warp_specialize=WARP_SPECIALIZE
+    ):
         pid_m, pid_n = _tile(tile_id, GROUP_M * num_pid_n, num_pid_m, GROUP_M)
         acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
         for ki in range(k_tiles):
@@ -57,7 +69,9 @@ def persistent_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK
 
 
 @triton.jit(launch_metadata=_metadata)
-def host_kernel(a_desc, b_desc, c_desc, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+def host_kernel(
+    a_desc, b_desc, c_desc, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr
+):
     pid_m, pid_n = tl.program_id(0), tl.program_id(1)
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
     for k in range(tl.cdiv(K, BLOCK_K)):
@@ -73,13 +87,29 @@ def persistent(a, b):
     c = torch.empty((M, N), device=a.device, dtype=a.dtype)
     NUM_SMS = torch.cuda.get_device_properties("cuda").multi_processor_count
 
-    def alloc_fn(size: int, alignment: int, stream: Optional[int]):
+    def alloc_fn(size: int, alignment: int, stream: int | None):
         return torch.empty(size, device="cuda", dtype=torch.int8)
 
     triton.set_allocator(alloc_fn)
     grid = lambda META: (min(NUM_SMS, triton.cdiv(M, 128) * triton.cdiv(N, 128)),)
-    persistent_kernel[grid](a, b, c, M, N, K, 128, 128, 64, 8, FP8_OUTPUT=a.dtype == torch.float8_e4m3fn,
-                            NUM_SMS=NUM_SMS, WARP_SPECIALIZE=False, FLATTEN=False, num_warps=8, num_stages=3)
+    persistent_kernel[grid](
+        a,
+        b,
+        c,
+        M,
+        N,
+        K,
+        128,
+        128,
+        64,
+        8,
+        FP8_OUTPUT=a.dtype == torch.float8_e4m3fn,
+        NUM_SMS=NUM_SMS,
+        WARP_SPECIALIZE=False,
+        FLATTEN=False,
+        num_warps=8,
+        num_stages=3,
+    )
     return c
 
 
@@ -88,7 +118,9 @@ def by_host_descriptors(a, b):
     N, K = b.shape
     c = torch.empty((M, N), device=a.device, dtype=a.dtype)
     descs = [TensorDescriptor.from_tensor(t, [128, 64]) for t in (a, b)]
-    host_kernel[(M // 128, N // 128)](*descs, TensorDescriptor.from_tensor(c, [128, 128]), M, N, K, 128, 128, 64)
+    host_kernel[(M // 128, N // 128)](
+        *descs, TensorDescriptor.from_tensor(c, [128, 128]), M, N, K, 128, 128, 64
+    )
     return c
 
 

@@ -13,12 +13,24 @@ def is_hip():
 
 
 def is_cdna():
-    return is_hip() and triton.runtime.driver.active.get_current_target().arch in ("gfx940", "gfx942", "gfx90a")
+    return is_hip() and triton.runtime.driver.active.get_current_target().arch in (
+        "gfx940",
+        "gfx942",
+        "gfx90a",
+    )
 
 
 @triton.jit
-def softmax_kernel(out_ptr, in_ptr, in_row_stride, out_row_stride, n_rows, n_cols, BLOCK: tl.constexpr,
-                   num_stages: tl.constexpr):
+def softmax_kernel(
+    out_ptr,
+    in_ptr,
+    in_row_stride,
+    out_row_stride,
+    n_rows,
+    n_cols,
+    BLOCK: tl.constexpr,
+    num_stages: tl.constexpr,
+):
     first = tl.program_id(0)
     step = tl.num_programs(0)
     for row in tl.range(first, n_rows, step, num_stages=num_stages):
@@ -44,8 +56,18 @@ def softmax(x):
     num_warps = 8
     num_stages = 4 if SIZE_SMEM > 200000 else 2
     y = torch.empty_like(x)
-    kernel = softmax_kernel.warmup(y, x, x.stride(0), y.stride(0), n_rows, n_cols, BLOCK=BLOCK,
-                                   num_stages=num_stages, num_warps=num_warps, grid=(1,))
+    kernel = softmax_kernel.warmup(
+        y,
+        x,
+        x.stride(0),
+        y.stride(0),
+        n_rows,
+        n_cols,
+        BLOCK=BLOCK,
+        num_stages=num_stages,
+        num_warps=num_warps,
+        grid=(1,),
+    )
     kernel._init_handles()
     n_regs = kernel.n_regs
     size_smem = kernel.metadata.shared
