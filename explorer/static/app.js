@@ -2,7 +2,7 @@
 import { ApiError, api } from "./api.js";
 import "./banner.js";
 import { open } from "./compiler.js";
-import { Dock } from "./dock.js";
+import { DEFAULT_LAYOUT, Dock } from "./dock.js";
 import { byId } from "./dom.js";
 import { keptDraft } from "./draft.js";
 import { choose, compileNow } from "./edit.js";
@@ -17,9 +17,6 @@ import { startSplitter } from "./splitter.js";
 import "./status.js";
 import { store } from "./store.js";
 import { formatView, parseView } from "./view.js";
-
-/** Does the shown view differ from a first visit's? Only then does the address tell it. */
-let isViewChosen = location.hash !== "";
 
 async function start() {
   startSplitter();
@@ -48,18 +45,15 @@ async function start() {
     return;
   }
   const view = parseView(location.hash);
-  const dock = new Dock(byId("panes"), () => {
-    isViewChosen = true;
-    writeAddress(dock);
-  });
+  const dock = new Dock(byId("panes"), () => writeAddress(dock));
   dock.show(view.layout);
   store.update({ pinned: view.pinned, origin: "address" });
   startMenus(dock);
   document.addEventListener("pane-open", (event) => dock.open(/** @type {CustomEvent<string>} */ (event).detail));
-  store.watch(["pinned", "result"], () => writeAddress(dock));
+  store.watch(["pinned", "result", "failure"], () => writeAddress(dock));
   addEventListener("hashchange", () => {
     const next = parseView(location.hash);
-    if (next.layout) dock.show(next.layout);
+    dock.show(next.layout);
     store.update({ pinned: next.pinned, origin: "address" });
   });
   await openFirst();
@@ -76,9 +70,12 @@ async function openFirst() {
 
 /** @param {Dock} dock */
 function writeAddress(dock) {
-  const { result, pinned } = store.state;
-  const hash = formatView({ layout: isViewChosen ? dock.layout() : null, pinned });
-  const path = result ? `/k/${result.id}` : location.pathname;
+  const { result, failure, pinned } = store.state;
+  const view = formatView({ layout: dock.layout(), pinned });
+  // An address without panes stands for those of a first visit.
+  const hash = view === formatView({ layout: DEFAULT_LAYOUT, pinned }) ? formatView({ layout: null, pinned }) : view;
+  const latest = failure ?? result;
+  const path = latest ? `/k/${latest.id}` : location.pathname;
   if (path + hash !== location.pathname + location.hash) history.replaceState(null, "", path + hash);
 }
 

@@ -89,7 +89,10 @@ export async function inspect() {
     if (signal.aborted || draft.source !== source) return;
     const isGone = inspection.kernels.length > 0 && inspection.kernels.every(({ name }) => name !== draft.kernel);
     // A kernel that was chosen and then renamed leaves the choice open again.
-    store.update({ inspection, ...(draft.kernel && isGone ? { draft: { ...draft, kernel: null, launch: null, config: null } } : {}) });
+    const { inspection: before } = store.state;
+    // A source that cannot be read for the moment keeps its kernels on screen.
+    const seen = before && inspection.kernels.length === 0 ? { ...before, diagnostics: inspection.diagnostics } : inspection;
+    store.update({ inspection: seen, ...(draft.kernel && isGone ? { draft: { ...draft, kernel: null, launch: null, config: null } } : {}) });
   } catch {
     // The compilation that follows says what is wrong.
   }
@@ -164,7 +167,8 @@ function arrived(result) {
   const { run, visible, result: shown } = store.state;
   if (!run || run.result !== result) return;
   const { stages } = result.document;
-  const wanted = visible.map((name) => fallbackStage(name, targetStages(result)));
+  const available = targetStages(result);
+  const wanted = visible.map((name) => fallbackStage(name, available)).filter((name) => available.includes(name));
   const enough = shown === null ? stages.length > 0 : wanted.length > 0 && wanted.every((name) => result.stage(name));
   if (!run.promoted && enough) {
     run.promoted = true;
@@ -178,14 +182,21 @@ function arrived(result) {
 function finish(result) {
   const inspection = inspectionOf(result.document);
   const isCurrent = store.state.draft.source === result.document.request.source;
-  const nothingToShow = result.document.status === "failed" && result.document.stages.length === 0;
-  const isNew = result !== store.state.result;
+  const { result: shown, visible } = store.state;
+  // A failure that would leave every pane empty does not take away what there is to see.
+  const keepShown =
+    shown !== null && shown !== result && result.document.status === "failed" && !visible.some((name) => result.stage(name));
   store.update({
     run: null,
-    ...(isNew && !(nothingToShow && store.state.result) ? { linked: new Set() } : {}),
     ...(isCurrent && (inspection.kernels.length || !store.state.inspection) ? { inspection } : {}),
-    ...(nothingToShow && store.state.result ? { failure: result } : { result, failure: null }),
+    ...(keepShown ? { failure: result } : { result, failure: null, ...(shown === result ? {} : { linked: new Set() }) }),
   });
+}
+
+/** Show the failure itself, as far as it came, in place of the result before. */
+export function showFailure() {
+  const { failure } = store.state;
+  if (failure) store.update({ result: failure, failure: null, linked: new Set() });
 }
 
 /** @param {CompilationDocument} document */

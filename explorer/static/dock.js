@@ -14,7 +14,7 @@ import { hueClass, shownStage, stageTitle } from "./stages.js";
 import { store } from "./store.js";
 import { groupsOf, parseLayout } from "./view.js";
 
-const DEFAULT_LAYOUT = /** @type {Layout} */ (
+export const DEFAULT_LAYOUT = /** @type {Layout} */ (
   parseLayout("stage:ttir,stage:ttgir*,stage:llir,passes@52+stage:ptx,stage:sass*,resources,log@48")
 );
 const narrow = matchMedia("(max-width: 720px)");
@@ -40,7 +40,6 @@ export class Dock {
     this.api = createDockview(element, {
       theme: { name: "explorer", className: "dock", gap: 1 },
       disableFloatingGroups: true,
-      keyboardNavigation: true,
       scrollbars: "native",
       nonce: document.querySelector("meta[name=csp-nonce]")?.getAttribute("content") ?? "",
       createComponent: ({ id }) => {
@@ -48,7 +47,7 @@ export class Dock {
         this.contents.set(id, content);
         return content;
       },
-      createTabComponent: () => new PaneTab(),
+      createTabComponent: ({ id }) => new PaneTab(() => this.contents.get(id)?.params),
       createRightHeaderActionComponent: (group) => this.groupActions(group),
       createWatermarkComponent: () => ({
         element: this.emptyDock(),
@@ -60,6 +59,7 @@ export class Dock {
       this.updateVisible();
       this.changed();
     };
+    element.addEventListener("keydown", (event) => this.key(event));
     this.api.onDidLayoutChange(report);
     this.api.onDidActivePanelChange(report);
     store.watch(["result", "targets", "stageKinds", "draft"], () => this.retitle());
@@ -162,6 +162,23 @@ export class Dock {
     this.add(name, state, { referenceGroup: group, direction });
   }
 
+  /** Move between tabs and groups. @param {KeyboardEvent} event */
+  key(event) {
+    const step = event.ctrlKey ? { "]": 1, "[": -1 }[event.key] : event.key === "F6" ? (event.shiftKey ? -1 : 1) : undefined;
+    const group = this.api.activeGroup;
+    if (!step || !group) return;
+    event.preventDefault();
+    if (event.key === "F6") {
+      const { groups } = this.api;
+      groups[(groups.indexOf(group) + step + groups.length) % groups.length]?.activePanel?.api.setActive();
+    } else {
+      const at = group.panels.findIndex((panel) => panel === group.activePanel);
+      group.panels[(at + step + group.panels.length) % group.panels.length]?.api.setActive();
+    }
+    const active = this.api.activePanel;
+    /** @type {HTMLElement | null | undefined} */ (active && this.contents.get(active.id)?.element.querySelector("[tabindex='0']"))?.focus();
+  }
+
   freshId() {
     this.count += 1;
     return `pane-${this.count}`;
@@ -252,6 +269,8 @@ class PaneContent {
     this.element = make("div", { class: "pane-frame" });
     /** @type {(HTMLElement & {paneState: string}) | null} */
     this.pane = null;
+    /** @type {{name: string, state: string} | undefined} */
+    this.params = undefined;
     /** @type {IDockviewPanel["api"] | null} */
     this.panelApi = null;
   }
@@ -302,7 +321,9 @@ class PaneContent {
 
 /** A tab in the hue of its stage. @implements {ITabRenderer} */
 class PaneTab {
-  constructor() {
+  /** @param {() => {name: string, state: string} | undefined} current what the pane shows */
+  constructor(current) {
+    this.current = current;
     this.label = make("span", { class: "tab-label" });
     this.element = make("div", { class: "tab" }, this.label);
   }
@@ -310,7 +331,7 @@ class PaneTab {
   /** @param {Parameters<ITabRenderer["init"]>[0]} parameters */
   init({ title, params, api }) {
     const refresh = () => {
-      const { name, state } = /** @type {{name: string, state: string}} */ (api.getParameters?.() ?? params);
+      const { name, state } = this.current() ?? /** @type {{name: string, state: string}} */ (params);
       this.element.className = kindOf(name)?.per_stage ? `tab ${hueClass(shownStage(state))}` : "tab";
     };
     this.label.textContent = title;

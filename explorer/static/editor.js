@@ -191,17 +191,14 @@ export function startEditor(parent) {
       marked = result;
       view.dispatch({ effects: setSourceLines.of(markLines(view.state, result.document.request.source)) });
       scrollToKernel(view, result.document.kernel_line);
+      scrollToPin(view);
     }
   });
   store.watch(["linked", "hovered", "pinned", "result"], () => {
     view.dispatch({ effects: refresh.of(null) });
   });
   store.watch(["pinned"], () => {
-    const first = store.state.pinned[0];
-    if (first === undefined || store.state.origin === ORIGIN) return;
-    for (const cursor = view.state.field(sourceLines).iter(); cursor.value; cursor.next()) {
-      if (cursor.value.number === first) view.dispatch({ effects: EditorView.scrollIntoView(cursor.from, { y: "center" }) });
-    }
+    if (store.state.origin !== ORIGIN) scrollToPin(view);
   });
   store.watch(["inspection", "result", "failure", "run"], () => {
     const underlines = diagnosticsOfDraft().map((diagnostic) => underline(view.state, diagnostic));
@@ -219,6 +216,15 @@ function scrollToKernel(view, line) {
   if (wasScrolled || !line || line > view.state.doc.lines) return;
   wasScrolled = true;
   view.dispatch({ effects: EditorView.scrollIntoView(view.state.doc.line(line).from, { y: "start", yMargin: 48 }) });
+}
+
+/** @param {EditorView} view */
+function scrollToPin(view) {
+  const first = store.state.pinned[0];
+  if (first === undefined) return;
+  for (const cursor = view.state.field(sourceLines).iter(); cursor.value; cursor.next()) {
+    if (cursor.value.number === first) view.dispatch({ effects: EditorView.scrollIntoView(cursor.from, { y: "center" }) });
+  }
 }
 
 /** Let the next result scroll to its kernel, as a newly opened file should. */

@@ -13,7 +13,7 @@ const OPTIONS = [
   { name: "num_warps", title: "warps", choices: ["1", "2", "4", "8", "16", "32"] },
   { name: "num_stages", title: "stages", choices: ["1", "2", "3", "4", "5", "6", "7"] },
   { name: "num_ctas", title: "CTAs", choices: ["1", "2", "4", "8"] },
-  { name: "maxnreg", title: "max registers", choices: ["32", "64", "96", "128", "168", "255"] },
+  { name: "maxnreg", title: "max regs", choices: ["32", "64", "96", "128", "168", "255"] },
 ];
 const TYPES = [
   "*fp16", "*bf16", "*fp32", "*fp64", "*fp8e4nv", "*fp8e5", "*i1", "*i8", "*i16", "*i32", "*i64", "*u8",
@@ -25,7 +25,7 @@ class LaunchPanel extends HTMLElement {
   connectedCallback() {
     if (this.body) return;
     this.title_ = make("h2", {});
-    this.toggle = make("button", { type: "button", class: "tool", "aria-controls": "launch-body", onclick: () => this.collapse(!this.collapsed) });
+    this.toggle = make("button", { type: "button", class: "tool", "aria-controls": "launch-body", onclick: () => this.toggleCollapsed() });
     this.target = make("select", { "aria-label": "Target", class: "grow", onchange: () => choose({ target: this.target?.value ?? "" }) });
     this.triton = make("select", { "aria-label": "Triton version", onchange: () => choose({ triton: this.triton?.value || null }) });
     this.kernel = make("select", { "aria-label": "Kernel", class: "grow", onchange: () => this.chooseKernel(this.kernel?.value ?? "") });
@@ -51,7 +51,8 @@ class LaunchPanel extends HTMLElement {
       make("datalist", { id: "argument-types" }, ...TYPES.map((value) => make("option", { value }))),
     );
     this.append(make("div", { class: "panel-title" }, this.title_, this.toggle), this.body);
-    this.collapse(localStorage.getItem(COLLAPSED_KEY) === "1");
+    // A small window opens for reading.
+    this.collapse((localStorage.getItem(COLLAPSED_KEY) ?? (matchMedia("(max-width: 720px)").matches ? "1" : "0")) === "1");
     store.watch(["targets", "tritons", "draft"], () => this.drawTarget());
     store.watch(["draft", "inspection", "result", "run"], () => this.drawLaunch());
   }
@@ -65,7 +66,11 @@ class LaunchPanel extends HTMLElement {
     this.toggle?.setAttribute("aria-expanded", String(!collapsed));
     this.toggle?.setAttribute("aria-label", collapsed ? "Show the launch" : "Hide the launch");
     if (this.toggle) this.toggle.textContent = collapsed ? "▴" : "▾";
-    localStorage.setItem(COLLAPSED_KEY, collapsed ? "1" : "0");
+  }
+
+  toggleCollapsed() {
+    this.collapse(!this.collapsed);
+    localStorage.setItem(COLLAPSED_KEY, this.collapsed ? "1" : "0");
   }
 
   drawTarget() {
@@ -209,16 +214,18 @@ class LaunchPanel extends HTMLElement {
 }
 
 /**
- * The arguments of a launch, neighbours of one kind in one row.
+ * The arguments of a launch, those of one kind and value in one row, and all constants in one.
  * @param {Argument[]} shown
  */
 function argumentTable(shown) {
-  /** @type {Argument[][]} */
-  const rows = [];
+  /** @type {Map<string, Argument[]>} */
+  const rows = new Map();
   for (const argument of shown) {
-    const before = rows.at(-1);
-    if (before?.[0] && before[0].type === argument.type && before[0].specialization === argument.specialization && before.length < 6) before.push(argument);
-    else rows.push([argument]);
+    const isConstant = argument.specialization === "constexpr";
+    const key = JSON.stringify([argument.type, argument.specialization, isConstant || valueOf(argument)]);
+    const members = rows.get(key);
+    if (members) members.push(argument);
+    else rows.set(key, [argument]);
   }
   return make(
     "table",
@@ -227,7 +234,7 @@ function argumentTable(shown) {
     make(
       "tbody",
       {},
-      ...rows.map((members) => {
+      ...[...rows.values()].map((members) => {
         const first = /** @type {Argument} */ (members[0]);
         const values = members.map(valueOf);
         const names = members.map(({ name }) => name).join(", ");
@@ -246,7 +253,7 @@ function argumentTable(shown) {
 
 /** @param {Argument} argument */
 function valueOf({ shape, value, type }) {
-  if (shape) return shape.length ? shape.join(" × ") : "scalar";
+  if (shape) return shape.length ? shape.join("\u00a0×\u00a0") : "scalar";
   return value === null && type !== "constexpr" ? "" : literal(value);
 }
 

@@ -36,7 +36,7 @@ export async function openExample(name) {
 
 /** Copy the address of exactly what is shown. */
 async function share() {
-  const { result } = store.state;
+  const result = store.state.failure ?? store.state.result;
   if (!result) return toast("Compile something first: there is nothing to share yet.");
   const link = `${location.origin}/k/${result.id}${location.hash}`;
   try {
@@ -56,7 +56,7 @@ export function startMenus(dock) {
   store.watch(["gallery"], () => {
     gallery.replaceChildren(
       ...store.state.gallery.map(({ name, title, summary }) =>
-        make("button", { type: "button", class: "card", onclick: () => { gallery.hidePopover(); void openExample(name); } }, make("b", {}, title), make("span", {}, summary))),
+        make("button", { type: "button", class: "card", onclick: () => { gallery.hidePopover(); void openExample(name); } }, make("b", {}, title), make("span", {}, firstSentence(summary)))),
     );
   });
 
@@ -124,4 +124,10 @@ function place(element, anchor) {
   element.style.top = `${Math.round(bottom + 6)}px`;
   element.style.right = `${Math.max(8, Math.round(innerWidth - right))}px`;
   element.style.maxHeight = `${Math.max(160, Math.round(innerHeight - bottom - 24))}px`;
+}
+
+/** @param {string} text */
+function firstSentence(text) {
+  const plain = text.replace(/\s+/g, " ").trim();
+  return /^.*?[.:](?= |$)/.exec(plain)?.[0].replace(/:$/, ".") ?? plain;
 }

@@ -4,6 +4,7 @@
  * @import { StageRow } from "./types.js"
  * @import { Result } from "./result.js"
  */
+import { showFailure } from "./compiler.js";
 import { make } from "./dom.js";
 import { duration, plural, short } from "./format.js";
 import { hueClass, shownStage, stageTitle, targetStages } from "./stages.js";
@@ -91,7 +92,7 @@ class PipelinePath extends HTMLElement {
           type: "button", class: `node ${hueClass(name)} is-${state}`, "data-key": `node-${name}`, "data-stage": name,
           "aria-label": `${title}, ${row ? facts.join(", ") : STATE_WORDS[state]}`,
           "aria-pressed": String(isVisible), disabled: !row && state !== "failed", title: index < 9 ? `Alt+${index + 1}` : null,
-          onclick: () => (row ? this.ask(`stage:${name}`) : this.ask("log")),
+          onclick: () => this.ask(row ? `stage:${name}` : "log"),
         },
         make("span", { class: "node-title" }, title),
         make("span", { class: "node-facts" }, ...facts.map((fact) => make("span", {}, fact))),
@@ -125,6 +126,7 @@ class PipelinePath extends HTMLElement {
 
   /** @param {string} address */
   ask(address) {
+    showFailure();
     this.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail: address }));
   }
 }

@@ -11,18 +11,13 @@ export function stageTitle(name) {
 }
 
 /**
- * The stage to show where `wanted` is asked for: itself if the target has it, else the one that stands at the same
- * place on the way (the machine code of one vendor for that of another).
+ * The stage to show where `wanted` is asked for: itself, or the machine code of this target for that of another.
  * @param {string} wanted
  * @param {string[]} available in their order
  */
 export function fallbackStage(wanted, available) {
-  if (available.length === 0 || available.includes(wanted)) return wanted;
-  const elsewhere = store.state.targets.find(({ stages }) => stages?.includes(wanted))?.stages ?? [];
-  const place = elsewhere.indexOf(wanted);
-  if (place < 0) return wanted;
-  const fromEnd = elsewhere.length - place;
-  return available[Math.max(0, fromEnd === 1 ? available.length - 1 : Math.min(place, available.length - 1))] ?? wanted;
+  const isMachineCode = store.state.targets.some(({ stages }) => stages?.at(-1) === wanted);
+  return isMachineCode && !available.includes(wanted) ? (available.at(-1) ?? wanted) : wanted;
 }
 
 /** The names of the stages that lead to a result's target, in their order. @param {Result} result */

@@ -37,8 +37,8 @@ class StatusBar extends HTMLElement {
     const remarks = diagnostics.filter(({ severity }) => severity !== "error").length;
     this.remarks.textContent = remarks ? plural(remarks, "remark") : "";
     this.remarks.hidden = remarks === 0;
-    this.link.textContent = result ? `/k/${result.id}` : "";
-    if (result) this.link.href = `/k/${result.id}${location.hash}`;
+    this.link.textContent = latest ? `/k/${latest.id}` : "";
+    if (latest) this.link.href = `/k/${latest.id}${location.hash}`;
   }
 }
 

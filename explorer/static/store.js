@@ -24,7 +24,7 @@
  * @property {Result | null} result what the panes show
  * @property {Run | null} run
  * @property {boolean} sending a request is on its way to the server, which has not answered yet
- * @property {Result | null} failure a compilation that brought no stage, so that `result` stays
+ * @property {Result | null} failure a compilation that brought nothing for the panes, so that `result` stays
  * @property {Problem | null} problem the server's last refusal
  * @property {boolean} edited the draft is not what `result` was made from
  * @property {Set<number>} linked source lines from which something of `result` comes, as far as is known

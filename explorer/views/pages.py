@@ -45,7 +45,8 @@ def asset(name: str) -> Response:
     """A file of the bundle, compressed if the browser can take it; its name changes with its content."""
     if Path(name).name.startswith(".") or name.endswith(tuple(ENCODINGS.values())):
         abort(404)
-    encoding = next((e for e in ENCODINGS if request.accept_encodings[e] and stored(name + ENCODINGS[e])), None)
+    accepted = (encoding for encoding in ENCODINGS if request.accept_encodings[encoding])
+    encoding = next((each for each in accepted if stored(name + ENCODINGS[each])), None)
     response = send_from_directory(
         DIST, name + ENCODINGS.get(encoding or "", ""), max_age=ONE_YEAR_SECONDS, mimetype=mime_type(name)
     )

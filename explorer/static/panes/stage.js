@@ -85,7 +85,10 @@ class StagePane extends HTMLElement {
     const isAnother = content?.row.name !== this.content?.row.name;
     this.content = content;
     this.hits = [];
-    if (!content) return;
+    if (!content) {
+      this.facts?.replaceChildren();
+      return;
+    }
     this.className = hueClass(name);
     if (isAnother) this.text.scrollTop = 0;
     this.text.reset(content.row.lines, `${stageTitle(name)}, ${plural(content.row.lines, "line")}`);
@@ -191,8 +194,8 @@ class StagePane extends HTMLElement {
     const indices = line ? (locations?.lines[line - 1] ?? []) : [];
     const frames = indices.length && locations ? (locations.locations[/** @type {number} */ (indices[0])] ?? []) : [];
     const words = frames.map(([file, at, , name], depth) => {
-      const path = locations?.files[file] || "source";
-      const where = `${path.split("/").at(-1)}:${at}`;
+      const path = locations?.files[file];
+      const where = path ? `${path.split("/").at(-1)}:${at}` : `line ${at}`;
       return depth === 0 ? `${where}${name ? ` in ${name}` : ""}` : `inlined at ${where}${name ? ` in ${name}` : ""}`;
     });
     const more = indices.length > 1 ? ` and ${plural(indices.length - 1, "other place")}` : "";

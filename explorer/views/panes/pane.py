@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Pane:
     """One kind of pane.
 
-    `summary` says what it shows. `per_stage`: there is one for each stage, and its first state is a stage's name.
+    `summary` says what it shows. `per_stage`: there is one for each stage, whose name is its state.
     """
 
     name: str
