@@ -17,9 +17,9 @@ from explorer.sandbox.settings import Limits
 #: Whoever runs user code is nobody.
 NOBODY = 65534
 
-#: The jail around the zygote has no network and one job at a time, and the filter refuses sockets, SysV ipc and
-#: message queues: namespaces of a job's own for those would add nothing but the tens of milliseconds
-#: that the kernel takes to tear a network namespace down.
+#: The jail around the zygote has no network and one job at a time, and the filter refuses sockets, SysV
+#: ipc and message queues: namespaces of a job's own for those would add nothing but the tens of
+#: milliseconds that the kernel takes to tear a network namespace down.
 _NAMESPACES = linux.CLONE_NEWUSER | linux.CLONE_NEWPID | linux.CLONE_NEWNS
 
 
@@ -60,7 +60,7 @@ def mount_private_folder(limits: Limits, kept_folders: list[str]) -> None:
 
 
 def limit_resources(limits: Limits, *, own_namespace: bool) -> None:
-    """Set the limits that the kernel enforces on each process, and be the first to go when memory is out."""
+    """Set what the kernel enforces on each process, and be the first to go when memory is out."""
     page_bytes = resource.getpagesize()
     mapped_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * page_bytes
     processes = limits.processes

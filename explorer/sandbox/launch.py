@@ -34,6 +34,11 @@ class Launch:
     bubblewrap: Path | None
     settings: SandboxSettings
 
+    @property
+    def title(self) -> str:
+        """What this way is called in messages."""
+        return "without a jail" if self.bubblewrap is None else f"bubblewrap as {self.way}"
+
     def start(
         self, control: int, errors: IO[bytes], triton: Path | None, entry_point: str
     ) -> subprocess.Popen[bytes]:
@@ -118,13 +123,14 @@ class Launch:
         return [*command, "--"]
 
     def _readable_folders(self, triton: Path | None) -> list[Path]:
-        """The interpreter, its packages, ours, and one Triton: as named and as resolved, none inside another."""
+        """The interpreter, its packages, ours, one Triton: as named and as resolved, none inside another."""
         wanted = [Path(sys.base_prefix), Path(sys.prefix), Path(explorer.__file__).parent]
         wanted += [Path(sys.executable).resolve().parent.parent, *self.settings.python_path]
         if triton is not None:
             wanted.append(triton)
         outer = [Path("/usr")]
-        for folder in sorted({path for folder in wanted for path in (folder.absolute(), folder.resolve())}):
+        named_and_resolved = {path for folder in wanted for path in (folder.absolute(), folder.resolve())}
+        for folder in sorted(named_and_resolved):
             if not any(folder.is_relative_to(other) for other in outer):
                 outer.append(folder)
         return outer[1:]

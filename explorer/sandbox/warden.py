@@ -54,9 +54,8 @@ class Warden:
                 Path("/proc/self/oom_score_adj").write_text("1000")
             os.dup2(output_pipe[1], 1)
             os.dup2(error.descriptor, 2)
-            kept = [request, self._events, verdict_pipe[1]]
-            _close_all_but(kept)
-            worker.work(*kept, entry_point, folder)
+            _close_all_but([request, self._events, verdict_pipe[1]])
+            worker.work(request, self._events, verdict_pipe[1], entry_point, folder)
         for descriptor in (request, output_pipe[1], verdict_pipe[1]):
             os.close(descriptor)
         broken_limit = self._watch(child, verdict_pipe[0], output)
@@ -192,7 +191,7 @@ def _stop(child: int, *, everyone: bool) -> int:
 
 
 def _memory_bytes(limit: int) -> int:
-    """Add up what the processes of this namespace hold: a cheap upper bound, exact when it is over `limit`."""
+    """Add up what the processes of this namespace hold: an upper bound, exact when that is over `limit`."""
     namespace = str(Path("/proc/self/ns/pid").readlink())
     page_bytes = resource.getpagesize()
     folders = []

@@ -3,9 +3,9 @@
     python -m explorer.sandbox.zygote <control socket> <options as JSON>
 
 It never reads a source. For each job it gets two descriptors over the control socket (where to read the
-request, where to write the events), and answers with a handle on the job's namespace and, when
-that is gone, with its end. Messages are JSON objects, one a datagram: {"ready": …}, {"started": …}, {"ended": …},
-{"failed": …}.
+request, where to write the events), and answers with a handle on the job's namespace and, when that is
+gone, with its end. Messages are JSON objects, one a datagram: {"ready": …}, {"started": …}, {"ended": …}
+or {"failed": …}.
 """
 
 from __future__ import annotations

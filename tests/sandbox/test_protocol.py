@@ -1,0 +1,124 @@
+"""What the web side accepts from the jail."""
+
+import dataclasses
+import json
+
+import pytest
+
+from explorer.model import (
+    Diagnostic,
+    Done,
+    Frame,
+    Inspection,
+    Location,
+    Log,
+    Pass,
+    Resources,
+    Stage,
+    encode_event,
+    to_plain,
+)
+from explorer.sandbox import SandboxSettings
+from explorer.sandbox.errors import ProtocolError
+from explorer.sandbox.protocol import EventStream, decode_event
+
+STAGE = Stage(
+    "ttir", "TTIR", "ttir", 1.5, "a\nb", "raw", (Location((Frame("", 3), Frame("lib.py", 9))),), ((0,), ())
+)
+
+
+def as_line(event, **changes):
+    return json.dumps({"event": event.kind, **to_plain(event), **changes}).encode()
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        STAGE,
+        Pass(0, "ttir", "inline", "Inline", ("a", 1, True, None), 0.5, True, "text"),
+        Resources(registers=3),
+        Diagnostic("error", "no", "ttir", 3),
+        Log("stdout", "ünï\u2028code \x00"),
+        Inspection((), ()),
+        Done("complete", 3.5),
+    ],
+)
+def test_what_the_pipeline_writes_comes_back_equal(event):
+    assert decode_event(encode_event(event).rstrip(b"\n")) == event
+
+
+def test_lone_surrogates_are_cleaned_by_the_writer():
+    assert decode_event(encode_event(Log("stdout", "a\ud800b")).strip()) == Log("stdout", "a?b")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"{}",
+        b'{"event":"other"}',
+        b'{"event":1}',
+        b'{"event":"log","source":"a","text":"\\ud800"}',
+        b'{"event":"log","source":"a","text":"\xff"}',
+        b'{"event":"log","source":"a"}',
+        b'{"event":"log","source":"a","text":1}',
+        b'{"event":"done","status":"maybe","milliseconds":1}',
+        b'{"event":"done","status":"complete","milliseconds":NaN}',
+        b'{"event":"done","status":"complete","milliseconds":1e999}',
+        b'{"event":"done","status":"complete","milliseconds":-1}',
+        b'{"event":"done","status":"complete","milliseconds":true}',
+        b'{"event":"log","x":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+        as_line(STAGE, name="../etc"),
+        as_line(STAGE, name=""),
+        as_line(STAGE, line_locations=[[1]]),
+        as_line(STAGE, line_locations=[[-1]]),
+        as_line(STAGE, line_locations=[[]] * 3),
+        as_line(STAGE, locations=[{"frames": []}], line_locations=[]),
+        as_line(STAGE, milliseconds="1"),
+        as_line(Diagnostic("error", "x"), line=-1),
+        as_line(Diagnostic("error", "x"), severity="fatal"),
+    ],
+)
+def test_anything_else_is_refused(line):
+    with pytest.raises(ProtocolError):
+        decode_event(line)
+
+
+def test_a_stream_is_read_at_any_cut():
+    events = [STAGE, Log("stdout", "x"), Done("complete", 1)]
+    data = b"".join(encode_event(event) for event in events)
+    for size in (1, 7, 1000):
+        stream = EventStream(SandboxSettings())
+        found = [
+            event for start in range(0, len(data), size) for event in stream.feed(data[start : start + size])
+        ]
+        assert found == events
+
+
+def test_nothing_comes_after_the_last_event():
+    data = encode_event(Done("complete", 1)) + encode_event(Log("stdout", "more"))
+    assert EventStream(SandboxSettings()).feed(data) == [Done("complete", 1)]
+
+
+def test_a_line_that_was_cut_short_does_not_count():
+    data = b'{"event":"log","so\x18\n' + encode_event(Done("failed", 1))
+    assert EventStream(SandboxSettings()).feed(data) == [Done("failed", 1)]
+
+
+@pytest.mark.parametrize(
+    ("limit", "data"),
+    [
+        ({"event_line_bytes": 100}, b"x" * 101),
+        ({"event_line_bytes": 100}, encode_event(Log("stdout", "x" * 100))),
+        ({"event_total_bytes": 100}, encode_event(Log("a", "x")) * 10),
+        ({"event_count": 2}, encode_event(Log("a", "x")) * 3),
+        ({}, encode_event(STAGE) * 2),
+        ({}, encode_event(Pass(1, "ttir", "a", "A", (), 1, False)) * 2),
+    ],
+)
+def test_limits_of_a_stream(limit, data):
+    stream = EventStream(dataclasses.replace(SandboxSettings(), **limit))
+    with pytest.raises(ProtocolError):
+        stream.feed(data)

@@ -1,0 +1,129 @@
+"""The sandbox as its callers know it: versions, queue, tiers, the real pipeline."""
+
+import dataclasses
+import importlib.metadata
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from explorer.errors import QueueFull, SandboxUnavailable, UnknownTriton
+from explorer.model import Diagnostic, Done, Log, Request, Stage
+from explorer.sandbox import Sandbox, SandboxSettings
+from explorer.sandbox.versions import installed_versions
+
+VECTOR_ADD = Path(__file__).parents[2] / "explorer" / "examples" / "vector_add.py"
+
+
+def test_versions_are_found_without_an_import(tmp_path):
+    own = importlib.metadata.version("triton")
+    (tmp_path / "triton").mkdir()
+    (tmp_path / "triton-99.1.0.dist-info").mkdir()
+    (tmp_path / "triton-99.1.0.dist-info" / "METADATA").write_text("Name: triton\nVersion: 99.1.0\n")
+    (tmp_path / "empty").mkdir()
+    found = installed_versions([tmp_path, tmp_path / "empty", tmp_path / "missing"])
+    assert next(iter(found)) == "99.1.0"
+    assert found["99.1.0"] == tmp_path
+    assert found[own] is None
+
+
+def test_before_the_start_and_after_the_end_nothing_runs(settings):
+    never = Sandbox(dataclasses.replace(settings, start_seconds=0.1))
+    assert never.tier == "none"
+    with pytest.raises(SandboxUnavailable, match="not been started"):
+        never.run(Request("", "", never.versions[0]))
+    sandbox = Sandbox(settings)
+    sandbox.start()
+    assert sandbox.tier == "full"
+    sandbox.close()
+    with pytest.raises(SandboxUnavailable, match="closed"):
+        sandbox.run(Request("", "", sandbox.versions[0]))
+
+
+def test_without_bubblewrap_nothing_runs_and_the_way_out_is_told(settings, tmp_path):
+    sandbox = Sandbox(dataclasses.replace(settings, bubblewrap=tmp_path / "missing"))
+    with pytest.raises(SandboxUnavailable, match="apt install bubblewrap"):
+        sandbox.start()
+    with pytest.raises(SandboxUnavailable, match="apt install bubblewrap"):
+        sandbox.run(Request("", "", sandbox.versions[0]))
+    assert sandbox.tier == "none"
+
+
+def test_a_jail_with_a_hole_is_not_used(settings, tmp_path):
+    leaky = tmp_path / "bwrap"
+    real = shutil.which("bwrap")
+    leaky.write_text(f'#!/bin/sh\nexec {real} --ro-bind /etc /etc "$@"\n')
+    leaky.chmod(0o755)
+    sandbox = Sandbox(dataclasses.replace(settings, bubblewrap=leaky))
+    with pytest.raises(SandboxUnavailable, match="user code can read /etc/passwd"):
+        sandbox.start()
+
+
+def test_an_unknown_version_is_refused(wall):
+    with pytest.raises(UnknownTriton, match=wall.sandbox.versions[0]):
+        wall.sandbox.run(Request("", "", "0.0.1"))
+
+
+def test_a_full_queue_refuses(settings):
+    sandbox = Sandbox(dataclasses.replace(settings, queue_length=1))
+    sandbox.start()
+    request = Request(
+        "emit(model.Log('stdout', 'here'))\nimport time; time.sleep(60)", "", sandbox.versions[0]
+    )
+    running = sandbox.run(request)
+    next(running)
+    waiting = sandbox.run(request)
+    with pytest.raises(QueueFull):
+        sandbox.run(request)
+    del waiting
+    running.close()
+    sandbox.close()
+
+
+def test_a_slot_is_replaced_after_so_many_jobs(settings):
+    sandbox = Sandbox(dataclasses.replace(settings, jobs_per_slot=2))
+    sandbox.start()
+    request = Request("", "", sandbox.versions[0])
+    for _ in range(5):
+        assert [event.kind for event in sandbox.run(request)] == ["done"]
+    sandbox.close()
+
+
+def test_a_pipeline_that_does_not_start_is_reported(settings):
+    sandbox = Sandbox(dataclasses.replace(settings, entry_point="no_such_module"))
+    sandbox.start()
+    with pytest.raises(SandboxUnavailable, match="no_such_module"):
+        list(sandbox.run(Request("", "", sandbox.versions[0])))
+    sandbox.close()
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root's interpreter is not nobody's to read")
+def test_unsafe_mode_still_has_limits(settings):
+    sandbox = Sandbox(dataclasses.replace(settings, unsafe=True))
+    sandbox.start()
+    assert sandbox.tier == "unsafe"
+    version = sandbox.versions[0]
+    events = list(sandbox.run(Request("import os; os.abort()", "", version)))
+    assert "SIGABRT" in events[0].message
+    events = list(sandbox.run(Request("import socket; socket.socket()", "", version)))
+    assert "PermissionError" in events[0].message
+    sandbox.close()
+
+
+@pytest.fixture(scope="module")
+def compiler():
+    sandbox = Sandbox(SandboxSettings(slots_per_version=1))
+    sandbox.start()
+    yield sandbox
+    sandbox.close()
+
+
+@pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
+def test_the_real_pipeline_fits_in(compiler, target):
+    for version in compiler.versions:
+        events = list(compiler.run(Request(VECTOR_ADD.read_text(), target, version)))
+        stages = [event.name for event in events if isinstance(event, Stage)]
+        assert events[-1].status == "complete", [e for e in events if isinstance(e, Diagnostic | Log | Done)]
+        assert stages[:4] == ["ast", "ttir", "ttgir", "llir"]
+        assert len(stages) >= 5
