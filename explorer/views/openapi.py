@@ -25,12 +25,12 @@ def describe(app: Flask) -> dict[str, Any]:
         (rule for rule in app.url_map.iter_rules() if rule.rule.startswith(API)),
         key=lambda rule: (rule.rule, sorted(rule.methods or ())),
     )
-    operations = {rule: _operation(app, rule) for rule in rules}
-    types = _types(operations.values())
+    operations = [_operation(app, rule) for rule in rules]
+    types = _types(operations)
     schemas, components = msgspec.json.schema_components(types, ref_template=_REFERENCES)
     schema_of = {_key(wanted): schema for wanted, schema in zip(types, schemas, strict=True)}
     paths: dict[str, dict[str, Any]] = {}
-    for rule, operation in operations.items():
+    for rule, operation in zip(rules, operations, strict=True):
         description = _describe(app, rule, operation, schema_of)
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}:
             paths.setdefault(_ARGUMENT.sub(r"{\1}", rule.rule), {})[method.lower()] = description
@@ -58,7 +58,7 @@ def _key(wanted: Any) -> str:
     return repr(wanted)
 
 
-def _types(operations: Any) -> list[Any]:
+def _types(operations: list[Operation]) -> list[Any]:
     """Every type that an operation takes or answers, once."""
     types: dict[str, Any] = {_key(Problem): Problem}
     for operation in operations:

@@ -1,0 +1,48 @@
+"""What the tests of the server side share: one sandbox, and applications around it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from explorer import create_app
+from explorer.services import services_of
+from explorer.settings import Settings
+
+VECTOR_ADD = (Path(__file__).parents[1] / "explorer/examples/vector_add.py").read_text(encoding="utf-8")
+ENDLESS = "while True:\n    pass\n"
+
+
+@pytest.fixture(scope="session")
+def vector_add():
+    return VECTOR_ADD
+
+
+@pytest.fixture(scope="session")
+def endless():
+    """A source that runs until it is stopped."""
+    return ENDLESS
+
+
+@pytest.fixture(scope="session")
+def settings(tmp_path_factory):
+    return Settings(data_dir=tmp_path_factory.mktemp("data"), slots=1, wall_limit_seconds=20)
+
+
+@pytest.fixture(scope="session")
+def app(settings):
+    """The whole application: sandbox, queue, store."""
+    app = create_app(settings)
+    yield app
+    services_of(app).close()
+
+
+@pytest.fixture(scope="session")
+def services(app):
+    return services_of(app)
+
+
+@pytest.fixture
+def client(app):
+    return app.test_client()

@@ -1,0 +1,58 @@
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from explorer.errors import SettingsError
+from explorer.settings import PREFIX, Settings, settings_table
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def test_the_environment_is_read_by_type():
+    settings = Settings.from_environment(
+        {
+            "TRITON_EXPLORER_PORT": "9000",
+            "TRITON_EXPLORER_DATA_DIR": "/data",
+            "TRITON_EXPLORER_WALL_LIMIT_SECONDS": "2.5",
+            "TRITON_EXPLORER_UNSAFE_NO_SANDBOX": "yes",
+            "PATH": "/bin",
+        }
+    )
+    assert settings.port == 9000
+    assert settings.data_dir == Path("/data")
+    assert settings.sandbox.limits.wall_seconds == 2.5
+    assert settings.sandbox.unsafe
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("PROT", "9000", "TRITON_EXPLORER_PROT is not a setting"),
+        ("PORT", "web", "must be of type int"),
+        ("PORT", "-1", "must not be negative"),
+        ("WALL_LIMIT_SECONDS", "nan", "must not be negative"),
+        ("UNSAFE_NO_SANDBOX", "perhaps", "must be 1 or 0"),
+    ],
+)
+def test_a_wrong_setting_is_named(variable, value, message):
+    with pytest.raises(SettingsError, match=message):
+        Settings.from_environment({PREFIX + variable: value})
+
+
+def test_strangers_are_never_served_without_a_sandbox():
+    with pytest.raises(SettingsError, match=r"not 0\.0\.0\.0"):
+        Settings(host="0.0.0.0", unsafe_no_sandbox=True)
+
+
+def test_only_a_loopback_server_insists_on_its_own_names():
+    assert "127.0.0.1" in Settings().trusted_hosts
+    assert Settings(host="0.0.0.0").trusted_hosts is None
+    assert Settings(host="0.0.0.0", hosts="a.org, b.org").trusted_hosts == ["a.org", "b.org"]
+
+
+def test_every_setting_is_documented():
+    table, readme = settings_table(), README.read_text(encoding="utf-8")
+    for field in dataclasses.fields(Settings):
+        assert f"`{PREFIX}{field.name.upper()}`" in table
+    assert table in readme, "copy the output of `triton-explorer settings` into the README"
