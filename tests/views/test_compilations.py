@@ -1,0 +1,100 @@
+import io
+import json
+import zipfile
+
+import pytest
+
+
+def test_a_finished_compilation_has_everything(index, ticket, vector_add, services):
+    assert index["id"] == ticket["id"]
+    assert index["url"] == f"/k/{ticket['id']}"
+    assert index["status"] == "complete"
+    assert index["triton"] == services.versions[0]
+    assert index["target"] == {
+        "name": "cuda:90",
+        "title": index["target"]["title"],
+        "architecture": "sm_90",
+        "vendor": "NVIDIA",
+    }
+    assert index["request"]["source"] == vector_add
+    assert index["kernel"] == "add_kernel"
+    assert index["kernel_line"] == 16
+    assert index["language"] == "triton"
+    assert [stage["name"] for stage in index["stages"]] == ["ast", "ttir", "ttgir", "llir", "ptx", "sass"]
+    assert [row["index"] for row in index["passes"]] == list(range(len(index["passes"])))
+    assert index["resources"]["registers"] > 0
+    assert 0 < index["resources"]["occupancy"] <= 1
+    assert [kernel["name"] for kernel in index["kernels"]] == ["add_kernel"]
+    assert [launch["line"] for launch in index["launches"]]
+
+
+def test_a_pass_that_changed_lines_says_so(index):
+    changed = [row for row in index["passes"] if row["lines_added"] or row["lines_removed"]]
+    assert changed
+    assert all(row["changed"] for row in changed)
+    assert all(row["lines_added"] is not None for row in index["passes"])
+
+
+def test_a_stored_result_is_answered_with_200(api, ticket, vector_add):
+    response = api.submit(vector_add)
+    assert response.status_code == 200
+    assert response.get_json() == {**ticket, "status": "complete"}
+
+
+def test_a_new_request_is_answered_with_202(api, vector_add):
+    response = api.submit(vector_add + "# new\n")
+    ticket = response.get_json()
+    assert response.status_code == 202
+    assert ticket["status"] in ("queued", "running")
+    assert api.events(ticket["events"])[-1][1] == "done"
+
+
+def test_the_index_is_revalidated(client, ticket):
+    first = client.get(ticket["api"])
+    assert first.cache_control.no_cache
+    again = client.get(ticket["api"], headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.data) == (304, b"")
+
+
+def test_the_source_is_plain_text(client, ticket, vector_add):
+    response = client.get(ticket["api"] + "/source")
+    assert response.mimetype == "text/plain"
+    assert response.get_data(as_text=True) == vector_add
+
+
+def test_the_archive_holds_all_texts(client, ticket, index):
+    response = client.get(ticket["api"] + "/archive.zip")
+    assert response.mimetype == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(response.data)) as archive:
+        result = json.loads(archive.read(f"{ticket['id']}/result.json"))
+        rows = result["stages"] + result["passes"]
+        texts = {row["url"]: archive.read(f"{ticket['id']}/{row['url']}") for row in rows}
+    assert len(result["passes"]) == len(index["passes"])
+    assert texts["ptx.ptx"] == client.get(ticket["api"] + "/stages/ptx").data
+    assert texts["passes/001.mlir"] == client.get(ticket["api"] + "/passes/1").data
+
+
+@pytest.mark.parametrize("path", ["", "/events", "/source", "/archive.zip", "/stages/ptx", "/passes/0"])
+def test_an_unknown_compilation_is_not_found(client, path):
+    response = client.get("/api/v1/compilations/123456789ABC" + path)
+    assert response.status_code == 404
+    assert response.get_json()["kind"] == "not_found"
+
+
+def test_a_cancelled_compilation_says_so(client, api, endless):
+    ticket = api.submit(endless).get_json()
+    assert client.delete(ticket["api"]).status_code == 204
+    assert api.events(ticket["events"])[-1][2]["status"] == "failed"
+    index = client.get(ticket["api"]).get_json()
+    assert index["status"] == "failed"
+    assert index["diagnostics"][-1]["message"] == "Cancelled."
+
+
+def test_two_launches_are_two_results(api, client, vector_add):
+    source = vector_add + "\n    add_kernel[(1,)](x, y, x, 256, BLOCK_SIZE=256)\n"
+    tickets = [api.compile(source, launch=launch) for launch in (0, 1)]
+    first, second = (client.get(ticket["api"]).get_json() for ticket in tickets)
+    assert first["id"] != second["id"]
+    assert first["specialization"]["launch"] == 0
+    assert second["specialization"]["launch"] == 1
+    assert {argument["value"] for argument in second["specialization"]["arguments"]} >= {256}

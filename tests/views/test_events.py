@@ -1,0 +1,46 @@
+def test_a_stored_result_is_replayed(api, ticket, index):
+    events = api.events(ticket["events"])
+    assert [number for number, _, _ in events] == list(range(1, len(events) + 1))
+    rows = [data for _, kind, data in events if kind == "stage"]
+    assert rows == index["stages"]
+    passes = [data for _, kind, data in events if kind == "pass"]
+    assert [row["url"] for row in passes] == [row["url"] for row in index["passes"]]
+    assert [data for _, kind, data in events if kind == "specialized"] == [index["specialization"]]
+    assert [data for _, kind, data in events if kind == "resources"] == [index["resources"]]
+    assert events[-1][1:] == (
+        "done",
+        {"status": "complete", "milliseconds": index["milliseconds"], "is_transient": False},
+    )
+
+
+def test_a_listener_goes_on_where_it_was_cut_off(api, ticket):
+    events = api.events(ticket["events"])
+    assert api.events(ticket["events"], **{"Last-Event-ID": "3"}) == events[3:]
+
+
+def test_a_listener_who_has_heard_all_is_sent_away(api, client, ticket):
+    """An EventSource connects again for ever unless it is told with 204."""
+    last = api.events(ticket["events"])[-1][0]
+    response = client.get(ticket["events"], headers={"Last-Event-ID": str(last)})
+    assert response.status_code == 204
+
+
+def test_the_stream_is_not_stored_or_buffered(client, ticket):
+    response = client.get(ticket["events"], headers={"Accept-Encoding": "gzip, zstd"})
+    assert response.mimetype == "text/event-stream"
+    assert response.cache_control.no_store
+    assert "Content-Encoding" not in response.headers
+
+
+def test_ptx_does_not_wait_for_the_disassembler(api, ticket):
+    events = api.events(ticket["events"])
+    kinds = [data["name"] if kind == "stage" else kind for _, kind, data in events]
+    assert kinds.index("ptx") < kinds.index("sass") < kinds.index("done")
+
+
+def test_a_stage_can_be_read_as_soon_as_it_is_announced(api, client, vector_add):
+    ticket = api.submit(vector_add + "# read at once\n").get_json()
+    for chunk in client.get(ticket["events"]).response:
+        if b"event: stage" in chunk and b'"ttir"' in chunk:
+            assert b"tt.load" in client.get(ticket["api"] + "/stages/ttir").data
+            assert client.get(ticket["api"]).get_json()["status"] in ("running", "complete")

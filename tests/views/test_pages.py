@@ -1,0 +1,84 @@
+"""The page's document and the files of its bundle."""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from explorer.views import pages
+from explorer.views.panes import PANES
+from explorer.views.panes.pane import Pane
+from explorer.views.security import secure
+
+STATIC = Path(pages.__file__).parents[1] / "static"
+
+
+@pytest.fixture
+def client() -> FlaskClient:
+    app = Flask("explorer", static_folder=None)
+    secure(app)
+    app.register_blueprint(pages.blueprint)
+    client = app.test_client()
+    # A file that is sent is closed only when it was read.
+    client.get = functools.partial(client.get, buffered=True)  # type: ignore[method-assign]
+    return client
+
+
+@pytest.mark.parametrize("address", ["/", "/k/7Qm2xV9dKcAB"])
+def test_the_document_has_no_inline_code_and_names_the_nonce_of_its_policy(
+    client: FlaskClient, address: str
+) -> None:
+    response = client.get(address)
+    nonce = re.search(r'name="csp-nonce" content="([\w-]+)"', response.text)
+    assert nonce
+    assert f"'nonce-{nonce[1]}'" in response.headers["Content-Security-Policy"]
+    assert not re.search(r"<script(?![^>]* src=)|<style| style=| on\w+=", response.text)
+
+
+def test_every_file_that_the_document_names_is_served_for_ever(client: FlaskClient) -> None:
+    addresses = re.findall(r'(?:src|href)="(/assets/[^"]+)"', client.get("/").text)
+    assert len(addresses) == 4
+    for address in addresses:
+        response = client.get(address)
+        assert response.status_code == 200
+        assert "immutable" in response.headers["Cache-Control"]
+
+
+@pytest.mark.parametrize("encoding", ["br", "gzip"])
+def test_files_come_compressed_to_those_who_can_read_them(client: FlaskClient, encoding: str) -> None:
+    address = re.search(r'src="(/assets/app-[^"]+)"', client.get("/").text)
+    assert address
+    plain = client.get(address[1], headers={"Accept-Encoding": "identity"})
+    packed = client.get(address[1], headers={"Accept-Encoding": encoding})
+    assert "Content-Encoding" not in plain.headers
+    assert packed.headers["Content-Encoding"] == encoding
+    assert packed.headers["Content-Type"] == plain.headers["Content-Type"] == "text/javascript; charset=utf-8"
+    assert packed.headers["Vary"] == "Accept-Encoding"
+    assert len(packed.data) < len(plain.data) / 3
+
+
+@pytest.mark.parametrize("name", ["../page.css", "nothing.js", ".fingerprint", "%2e%2e/app.js", "app.js.br"])
+def test_nothing_beside_the_bundle_is_served(client: FlaskClient, name: str) -> None:
+    assert client.get(f"/assets/{name}").status_code == 404
+
+
+def test_the_browser_learns_the_panes_in_their_order(client: FlaskClient) -> None:
+    document = client.get("/page.json").json
+    assert [pane["name"] for pane in document["panes"]] == [pane.name for pane in PANES]
+    for pane in document["panes"]:
+        module = client.get(pane["module"]).text
+        assert f"pane-{pane['name'].replace('_', '-')}" in module
+    assert {"name": "ttgir", "title": "TTGIR"} in document["stages"]
+
+
+@pytest.mark.parametrize("pane", PANES, ids=lambda pane: pane.name)
+def test_a_pane_is_one_file_here_and_one_in_the_browser(pane: Pane) -> None:
+    assert (Path(pages.__file__).parent / f"panes/{pane.name}.py").is_file()
+    source = (STATIC / f"panes/{pane.name}.js").read_text()
+    assert f'customElements.define("pane-{pane.name.replace("_", "-")}"' in source
+    assert pane.title and pane.summary.endswith(".")

@@ -1,0 +1,28 @@
+def test_a_diff_leads_from_one_pass_to_the_next(client, ticket, index):
+    row = next(row for row in index["passes"] if row["index"] > 0 and row["lines_added"])
+    diff = client.get(row["url"] + "/diff")
+    assert diff.mimetype == "text/plain"
+    lines = diff.get_data(as_text=True).split("\n")
+    added = [line for line in lines if line.startswith("+") and not line.startswith("+++")]
+    assert len(added) == row["lines_added"]
+    text = client.get(row["url"]).get_data(as_text=True)
+    assert all(line[1:] in text for line in added)
+
+
+def test_a_pass_that_changed_nothing_has_an_empty_diff(client, index):
+    row = next(row for row in index["passes"] if not row["changed"])
+    before = client.get(index["passes"][row["index"] - 1]["url"]).data
+    assert client.get(row["url"]).data == before
+    assert client.get(row["url"] + "/diff").data == b""
+
+
+def test_lines_of_a_pass_are_its_text(client, index):
+    url = index["passes"][0]["url"]
+    document = client.get(url + "/lines").get_json()
+    joined = "\n".join("".join(part for _, part in line["tokens"]) for line in document["lines"])
+    assert joined == client.get(url).get_data(as_text=True).rstrip("\n")
+
+
+def test_an_unknown_pass_is_not_found(client, ticket):
+    assert client.get(f"{ticket['api']}/passes/9999").status_code == 404
+    assert client.get(f"{ticket['api']}/passes/x").status_code == 404
