@@ -113,7 +113,7 @@ class Sandbox:
     def run(self, request: Request, cancelled: threading.Event | None = None) -> Iterator[Event]:
         """Queue a job; the iterator yields its events as they come and always ends with one Done.
 
-        Dropping the iterator cancels the job, and so does setting `cancelled`.
+        Closing the iterator once begun cancels the job, and so does setting `cancelled`.
 
         Raises:
             SandboxUnavailable: nothing can be run here; also from the iterator, when jails do not start.

@@ -55,7 +55,7 @@ class Warden:
             os.dup2(output_pipe[1], 1)
             os.dup2(error.descriptor, 2)
             _close_all_but([request, self._events, verdict_pipe[1]])
-            worker.work(request, self._events, verdict_pipe[1], entry_point, folder)
+            worker.work(request, self._events, verdict_pipe[1], entry_point, folder, self._limits)
         for descriptor in (request, output_pipe[1], verdict_pipe[1]):
             os.close(descriptor)
         broken_limit = self._watch(child, verdict_pipe[0], output)

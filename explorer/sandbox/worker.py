@@ -13,10 +13,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from explorer.model import Argument, Diagnostic, Done, Event, Request, encode_event
 from explorer.sandbox import linux
+from explorer.sandbox.settings import MIB, Limits
 
 #: Told to the warden when the request is there and time starts to count.
 STARTED = b"\n"
@@ -38,7 +40,27 @@ def _decode_argument(plain: dict[str, Any]) -> Argument:
     return Argument(**plain)
 
 
-def work(request: int, events: int, verdict: int, entry_point: str, folder: str) -> NoReturn:
+def name_limit(event: Event, limits: Limits) -> Event:
+    """Say which limit of the sandbox is behind an error of the operating system."""
+    if not isinstance(event, Diagnostic) or event.severity != "error" or event.hint:
+        return event
+    hints = {
+        "Resource temporarily unavailable": f"A job may have {limits.processes} processes and threads.",
+        "can't start new thread": f"A job may have {limits.processes} processes and threads.",
+        "Too many open files": f"A process of a job may have {limits.open_files} open files.",
+        "File too large": f"A file of a job may have {limits.file_bytes // MIB} MiB.",
+        "No space left on device": f"A job has {limits.temporary_bytes // MIB} MiB and "
+        f"{limits.temporary_files:,} files in its temporary folder.",
+        "Read-only file system": "A job can write to its temporary folder only.",
+        "Operation not permitted": "The sandbox has no network, and gives no privileges.",
+    }
+    for sign, hint in hints.items():
+        if sign in event.message:
+            return replace(event, hint=hint)
+    return event
+
+
+def work(request: int, events: int, verdict: int, entry_point: str, folder: str, limits: Limits) -> NoReturn:
     """Read a request from one descriptor, write events to another, and Done, last, to the third."""
     os.environ.update(HOME=folder, TMPDIR=folder, TRITON_CACHE_DIR=f"{folder}/.triton")
     os.chdir(folder)
@@ -57,7 +79,7 @@ def work(request: int, events: int, verdict: int, entry_point: str, folder: str)
             os._exit(1)  # a child that user code has forked does not speak for the job
         if finished:
             return
-        line = encode_event(event)
+        line = encode_event(name_limit(event, limits))
         if isinstance(event, Done):
             finished = True
             _flush()

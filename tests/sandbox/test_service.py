@@ -3,7 +3,10 @@
 import dataclasses
 import importlib.metadata
 import os
+import select
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -111,12 +114,61 @@ def test_unsafe_mode_still_has_limits(settings):
     sandbox.close()
 
 
+def test_no_jail_outlives_its_service(settings):
+    script = f"""
+from pathlib import Path
+from explorer.model import Request
+from explorer.sandbox import Sandbox, SandboxSettings
+
+folder = Path({str(settings.python_path[0])!r})
+sandbox = Sandbox(SandboxSettings(slots_per_version=1, entry_point="stand_in", python_path=(folder,)))
+sandbox.start()
+source = "import os; emit(model.Log('stdout', 'x')); os.execv('/bin/sleep', ['sleep', '977004'])"
+events = sandbox.run(Request(source, "", sandbox.versions[0]))
+next(events)
+print("ready", flush=True)
+list(events)
+"""
+    service = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]
+    )
+    with service:
+        assert service.stdout.readline() == b"ready\n"
+        inside = descendants(service.pid)
+        assert len(inside) >= 4
+        handles = [os.pidfd_open(pid) for pid in inside]
+        service.kill()
+    for handle in handles:
+        assert select.select([handle], [], [], 10)[0], "a process of the jail is still there"
+        os.close(handle)
+
+
+def descendants(pid):
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text().split():
+            found += [int(child), *descendants(int(child))]
+    return found
+
+
 @pytest.fixture(scope="module")
 def compiler():
     sandbox = Sandbox(SandboxSettings(slots_per_version=1))
     sandbox.start()
     yield sandbox
     sandbox.close()
+
+
+def test_a_crash_of_the_real_compiler_keeps_what_was_there(compiler):
+    source = VECTOR_ADD.read_text() + (
+        "\nimport ctypes\nprint('before', flush=True)\n"
+        "ctypes.CDLL(None).__assert_fail(b'width <= 32', b'Layout.cpp', 42, b'lower')\n"
+    )
+    events = list(compiler.run(Request(source, "cuda:90", compiler.versions[0])))
+    message = next(event.message for event in events if isinstance(event, Diagnostic))
+    assert "SIGABRT" in message
+    assert "Assertion `width <= 32' failed." in message
+    assert events[-1].status == "failed"
 
 
 @pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])

@@ -111,6 +111,9 @@ def test_memory_of_all_processes_counts(wall):
 def test_a_fork_bomb_fizzles(wall):
     result = wall.run("import os\nwhile True:\n    os.fork()")
     assert result.done.status == "failed"
+    assert [diagnostic.hint for diagnostic in result.diagnostics] == [
+        "A job may have 32 processes and threads."
+    ]
     assert_works(wall)
 
 
