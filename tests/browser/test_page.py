@@ -1,0 +1,308 @@
+"""What a user sees of the page, in a real browser against the real server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from actions import open_example, set_source, stage_text, wait_for_result
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+Visitor = Callable[..., Page]
+
+SCALE = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x_ptr, y_ptr, n, factor, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(y_ptr + offsets, x * factor, mask=offsets < n)
+
+
+x = torch.empty(4096, device="cuda")
+scale[(4,)](x, x, 4096, 2.0, BLOCK=1024)
+"""
+LOAD_LINE, STORE_LINE = 9, 10
+
+
+@pytest.fixture
+def page(visitor: Visitor) -> Page:
+    """The page after a first visit."""
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    return page
+
+
+@pytest.fixture
+def scale_page(page: Page) -> Page:
+    """The page with `SCALE` compiled."""
+    set_source(page, SCALE)
+    expect(page.locator("#subject b")).to_have_text("scale")
+    wait_for_result(page)
+    return page
+
+
+def test_first_visit_shows_a_compiled_kernel(page: Page) -> None:
+    expect(page).to_have_url(re.compile(r"/k/\w{12}$"))
+    nodes = page.locator("pipeline-path .node")
+    expect(nodes).to_have_count(6)
+    expect(page.locator("pipeline-path .node.is-done")).to_have_count(6)
+    assert nodes.first.inner_text().startswith("Python AST")
+    assert "tt.func public @" in stage_text(page, "TTGIR")
+    assert "EXIT" in stage_text(page, "SASS")
+    expect(page.locator("status-bar .facts")).to_contain_text(
+        re.compile(r"registers \d+.*shared.*occupancy \d+ %")
+    )
+
+
+def test_typing_compiles_and_brings_the_stages(page: Page) -> None:
+    before = page.url
+    set_source(page, SCALE)
+    expect(page.locator("#subject b")).to_have_text("scale")
+    wait_for_result(page)
+    assert page.url != before
+    assert "@scale(" in stage_text(page, "TTGIR")
+    assert "scale:" in stage_text(page, "SASS")
+    table = page.locator("launch-panel table")
+    expect(table).to_contain_text("16-byte aligned")
+    expect(page.locator("launch-panel h2")).to_have_text("Launch · found at line 14")
+
+
+def test_control_enter_compiles_at_once(page: Page) -> None:
+    set_source(page, SCALE)
+    with page.expect_request(lambda request: request.url.endswith("/compilations"), timeout=800):
+        page.keyboard.press("Control+Enter")
+    wait_for_result(page)
+
+
+def test_a_line_lights_what_comes_from_it_everywhere(scale_page: Page) -> None:
+    page = scale_page
+    page.locator(".text-row", has_text="tt.store").hover()
+    expect(page.locator(".cm-line.is-lit")).to_have_text(re.compile("tl.store"))
+    store = page.get_by_role("group", name="SASS, ").locator(".text-row.is-lit", has_text="STG")
+    expect(store.first).to_be_visible()
+    expect(page.locator(".pane-foot .place").first).to_have_text(f"line {STORE_LINE}")
+
+    page.locator(".cm-line", has_text="x = tl.load").hover()
+    load = page.get_by_role("group", name="TTGIR, ").locator(".text-row.is-lit", has_text="tt.load")
+    expect(load).to_have_count(1)
+    assert page.get_by_role("group", name="SASS, ").locator(".text-row.is-lit", has_text="LDG").count() > 0
+
+
+def test_a_click_pins_and_escape_lets_go(scale_page: Page) -> None:
+    page = scale_page
+    page.locator(".text-row", has_text="tt.load").click()
+    expect(page).to_have_url(re.compile(f"pin={LOAD_LINE}$"))
+    page.mouse.move(5, 5)
+    expect(page.locator(".cm-line.is-pinned")).to_have_text(re.compile("tl.load"))
+    page.keyboard.press("Escape")
+    expect(page.locator(".is-pinned")).to_have_count(0)
+    assert "pin=" not in page.url
+
+
+def test_a_permalink_shows_the_same_in_a_fresh_profile(scale_page: Page, visitor: Visitor) -> None:
+    scale_page.locator(".text-row", has_text="tt.load").click()
+    scale_page.get_by_role("tab", name="Resources").click()
+    expect(scale_page).to_have_url(re.compile(r"panes=.*resources\*.*pin="))
+    shown = stage_text(scale_page, "TTGIR")
+
+    other = visitor()
+    other.goto(scale_page.url)
+    wait_for_result(other)
+    expect(other.locator("pane-resources")).to_contain_text("Registers per thread")
+    expect(other.locator(".cm-content")).to_contain_text("def scale(x_ptr")
+    expect(other.locator(".cm-line.is-pinned")).to_have_text(re.compile("tl.load"))
+    expect(other.locator(".text-row.is-pinned", has_text="tt.load")).to_be_visible()
+    assert stage_text(other, "TTGIR") == shown
+    assert other.url == scale_page.url
+
+
+def test_an_unknown_permalink_says_so(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/k/zzzzzzzzzzzz")
+    expect(page.get_by_role("alert")).not_to_be_empty()
+    expect(page.locator("status-bar .state")).to_have_class("state is-failed")
+
+
+def test_an_error_stands_on_its_line_and_the_result_before_stays(scale_page: Page) -> None:
+    page = scale_page
+    set_source(page, SCALE.replace("tl.arange(0, BLOCK)", "tl.arange(0, 100)"))
+    wait_for_result(page, "failed")
+    banner = page.get_by_role("alert")
+    expect(banner).to_contain_text("power of")
+    expect(banner).to_contain_text("line 8")
+    marker = page.locator(".cm-lint-marker-error")
+    expect(marker).to_have_count(1)
+    line = page.locator(".cm-line", has_text="tl.arange(0, 100)")
+    expect(line.locator(".cm-lintRange-error").first).to_be_visible()
+    assert abs(marker.bounding_box()["y"] - line.bounding_box()["y"]) < 19
+    expect(page.locator(".node.is-failed")).to_have_count(1)
+    assert "@scale(" in stage_text(page, "TTGIR")
+
+    # The failure itself goes as far as it came.
+    page.locator(".node", has_text="Python AST").click()
+    expect(page.get_by_role("group", name="Python AST, ")).to_contain_text("arange")
+
+
+def test_a_syntax_error_is_underlined(scale_page: Page) -> None:
+    set_source(scale_page, SCALE.replace("BLOCK: tl.constexpr):", "BLOCK: tl.constexpr)"))
+    wait_for_result(scale_page, "failed")
+    expect(scale_page.get_by_role("alert")).to_contain_text("line 7")
+    expect(scale_page.locator(".cm-lintRange-error, .cm-lintPoint-error").first).to_be_attached()
+
+
+def test_an_amd_target_ends_in_its_own_machine_code(scale_page: Page) -> None:
+    page = scale_page
+    page.get_by_label("Target").select_option("hip:gfx942")
+    expect(page.locator("#subject")).to_contain_text("gfx942", timeout=60_000)
+    wait_for_result(page)
+    expect(page.locator("pipeline-path .node")).to_have_count(5)
+    assert "s_endpgm" in stage_text(page, "AMDGCN")
+
+
+def test_arguments_by_hand(scale_page: Page) -> None:
+    page = scale_page
+    page.get_by_label("Launch", exact=True).select_option("form")
+    value = page.get_by_label("Value of BLOCK")
+    expect(value).to_have_value("1024")
+    value.fill("256")
+    expect(page.get_by_role("group", name="TTGIR, ")).to_contain_text("tensor<256x", timeout=60_000)
+    wait_for_result(page)
+
+
+def test_an_autotune_configuration_compiles_on_a_click(page: Page) -> None:
+    open_example(page, "Matrix multiplication, autotuned")
+    expect(page.locator("#subject b")).to_have_text(re.compile("matmul"), timeout=60_000)
+    wait_for_result(page)
+    first, other = (
+        page.locator("launch-panel .chip[aria-pressed=true]"),
+        page.locator("launch-panel .chip[aria-pressed=false]"),
+    )
+    expect(first).to_have_count(1)
+    wanted = other.last.inner_text()
+    before = page.url
+    other.last.click()
+    expect(page).not_to_have_url(before, timeout=60_000)
+    wait_for_result(page)
+    expect(first).to_have_text(re.compile(re.escape(wanted.split("\n")[0])))
+
+
+def test_passes_show_what_each_has_changed(scale_page: Page) -> None:
+    page = scale_page
+    page.get_by_role("button", name=re.compile("passes to TTGIR")).click()
+    options = page.get_by_role("option").filter(has=page.locator(".added"))
+    changed = options.count()
+    assert changed > 0
+    expect(page.locator(".diff-row.is-added").first).to_be_visible()
+    page.get_by_label("changed only").uncheck()
+    assert page.locator(".pass-list [role=option]").count() > changed
+    expect(page).to_have_url(re.compile(r"passes:ttgir\*"))
+
+
+def test_a_pane_opens_closes_and_splits(scale_page: Page) -> None:
+    page = scale_page
+    page.get_by_role("button", name="Split to the right").first.click()
+    expect(page.get_by_role("tab", name="TTGIR")).to_have_count(2)
+    page.get_by_role("button", name="Add a pane here").last.click()
+    page.locator("#pane-menu").get_by_role("button", name="LLVM IR").click()
+    expect(page.get_by_role("group", name="LLVM IR, ")).to_contain_text("define")
+    tabs = page.get_by_role("tab", name="LLVM IR")
+    count = tabs.count()
+    tabs.last.hover()
+    tabs.last.locator(".tab-close").click()
+    expect(tabs).to_have_count(count - 1)
+
+
+def test_search_finds_in_the_whole_text(scale_page: Page) -> None:
+    page = scale_page
+    page.get_by_role("group", name="SASS, ").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("exit")
+    expect(page.locator("pane-stage .count", has_text=re.compile(r"1 of \d"))).to_be_visible()
+    expect(page.locator(".text-row.is-current-hit")).to_contain_text("EXIT")
+
+
+def test_the_keyboard_reaches_stages_and_help(scale_page: Page) -> None:
+    page = scale_page
+    page.keyboard.press("Alt+2")
+    expect(page.get_by_role("group", name="TTIR, ")).to_contain_text("tt.func")
+    page.get_by_role("group", name="TTIR, ").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    expect(page.locator(".text-row.is-cursor")).to_have_count(1)
+    page.keyboard.press("Shift+?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+
+def test_the_theme_follows_the_system_until_one_is_chosen(visitor: Visitor) -> None:
+    page = visitor(color_scheme="light")
+    page.goto("/")
+    root = page.locator("html")
+    expect(root).to_have_attribute("data-theme", "light")
+    page.get_by_role("button", name="Switch between light and dark").click()
+    expect(root).to_have_attribute("data-theme", "dark")
+    page.reload()
+    expect(root).to_have_attribute("data-theme", "dark")
+    wait_for_result(page)
+
+
+def test_what_was_typed_is_there_on_the_next_visit(scale_page: Page) -> None:
+    scale_page.goto("/")
+    wait_for_result(scale_page)
+    expect(scale_page.locator("#subject b")).to_have_text("scale")
+
+
+def test_a_lost_connection_is_said(scale_page: Page) -> None:
+    page = scale_page
+    page.context.set_offline(True)
+    set_source(page, SCALE + "\n")
+    expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
+    assert "@scale(" in stage_text(page, "TTGIR")
+    page.context.set_offline(False)
+    page.get_by_role("button", name="Try again").click()
+    wait_for_result(page)
+
+
+def test_a_long_compilation_can_be_cancelled(scale_page: Page) -> None:
+    page = scale_page
+    set_source(page, "while True:\n    pass\n\n" + SCALE)
+    cancel = page.get_by_role("button", name="Cancel")
+    cancel.click(timeout=20_000)
+    expect(cancel).to_be_hidden()
+    assert "@scale(" in stage_text(page, "TTGIR")
+
+
+def test_what_a_script_prints_is_only_text(scale_page: Page) -> None:
+    page = scale_page
+    attack = "<img src=x onerror=document.title='owned'>"
+    set_source(page, f'print("{attack}")\n' + SCALE)
+    expect(page.locator(".cm-content")).to_contain_text("onerror")
+    page.get_by_role("tab", name="Log").click()
+    expect(page.locator("pane-log .output pre").first).to_contain_text(attack, timeout=60_000)
+    assert page.locator("pane-log img").count() == 0
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (375, 812)])
+def test_nothing_is_wider_than_the_window(visitor: Visitor, width: int, height: int) -> None:
+    page = visitor(width, height)
+    page.goto("/")
+    wait_for_result(page)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert "tt.func public @" in stage_text(page, "TTGIR")
+
+
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+def test_the_page_is_accessible(visitor: Visitor, color_scheme: str) -> None:
+    page = visitor(color_scheme=color_scheme)
+    page.goto("/")
+    wait_for_result(page)
+    violations = Axe().run(page).response["violations"]
+    assert [(each["id"], node["html"][:160]) for each in violations for node in each["nodes"]] == []
