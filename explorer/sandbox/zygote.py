@@ -121,11 +121,20 @@ def _guard(control: socket.socket, descriptors: tuple[int, int], options: Option
         _tell(control, {"failed": f"{type(error).__name__}: {error}"})
         os._exit(_START_FAILED)
     control.close()
+    _forget_standard_streams()
     try:
         request, events = descriptors
         Warden(events, options.limits, own_namespace=options.jailed).run(request, options.entry_point, folder)
     finally:
         os._exit(_START_FAILED)
+
+
+def _forget_standard_streams() -> None:
+    """The zygote's streams outlive the job, and user code could reach this process's: let go of them."""
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nothing, stream)
+    os.close(nothing)
 
 
 def _kill_orphans() -> None:

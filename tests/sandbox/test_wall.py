@@ -214,6 +214,24 @@ def test_the_zygote_is_out_of_reach(wall):
     assert "reached" not in result.logs.get("stdout", "")
 
 
+def test_nothing_that_outlives_the_job_is_open(wall):
+    source = (
+        "import os\n"
+        "for process in filter(str.isdigit, os.listdir('/proc')):\n"
+        "    try: names = os.listdir(f'/proc/{process}/fd')\n"
+        "    except OSError: continue\n"
+        "    for name in names:\n"
+        "        try: print(os.readlink(f'/proc/{process}/fd/{name}'))\n"
+        "        except OSError: pass\n"
+    )
+    result = wall.run(source)
+    assert result.done.status == "complete", result.message
+    private = ("/dev/null", "pipe:", "anon_inode:[pidfd]", "pidfd:", "/tmp/.stderr", "/proc/")
+    found = result.logs["stdout"].splitlines()
+    assert "/dev/null" in found
+    assert [name for name in found if not name.startswith(private)] == []
+
+
 def test_programs_can_be_started(wall):
     result = wall.run(
         "import subprocess; print(subprocess.run(['/bin/echo', 'hi'], capture_output=True).stdout)"
