@@ -1,0 +1,207 @@
+"""The fake GPU: what a script sees of it, and that nothing of it is left afterwards."""
+
+import sys
+
+import pytest
+import torch
+import triton
+from triton.backends.compiler import GPUTarget
+
+from explorer.pipeline.fake_gpu import NeedsValue, fake_gpu, warm_up
+from explorer.pipeline.fake_gpu.devices import DEVICES
+
+HOPPER = GPUTarget("cuda", 90, 32)
+TARGETS = [
+    GPUTarget(backend, architecture, device.warp_size) for (backend, architecture), device in DEVICES.items()
+]
+
+
+@pytest.fixture
+def gpu():
+    with fake_gpu(HOPPER):
+        yield
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=str)
+def test_torch_and_triton_describe_the_same_gpu(target):
+    device = DEVICES[target.backend, target.arch]
+    with fake_gpu(target):
+        properties = torch.cuda.get_device_properties(0)
+        figures = triton.runtime.driver.active.utils.get_device_properties(0)
+        assert torch.cuda.is_available()
+        assert torch.cuda.device_count() == 1
+        assert torch.cuda.get_device_name() == properties.name == device.name
+        assert torch.cuda.get_device_capability() == (properties.major, properties.minor) == device.capability
+        assert properties.multi_processor_count == figures["multiprocessor_count"] == device.multiprocessors
+        assert properties.warp_size == figures["warpSize"] == target.warp_size
+        assert figures["max_shared_mem"] == device.shared_bytes
+        assert (torch.version.hip is not None) == (target.backend == "hip")
+        assert (torch.version.cuda is not None) == (target.backend == "cuda")
+        assert triton.runtime.driver.active.get_current_target() == target
+        assert triton.runtime.driver.active.get_active_torch_device() == torch.device("cuda", 0)
+        if target.backend == "hip":
+            assert properties.gcnArchName.startswith(target.arch)
+        else:
+            assert int("{}{}".format(*device.capability)) == target.arch
+
+
+def test_nothing_is_left_afterwards():
+    before = {name: getattr(torch.cuda, name) for name in dir(torch.cuda)}
+    modules = set(sys.modules)
+    with fake_gpu(HOPPER):
+        torch.randn(4, 4, device="cuda").softmax(0)
+    assert {name: getattr(torch.cuda, name) for name in dir(torch.cuda)} == before
+    assert not torch.cuda.is_available()
+    assert not {name for name in set(sys.modules) - modules if name.startswith("torch._dynamo")}
+    with pytest.raises((AssertionError, RuntimeError)):
+        torch.randn(4, device="cuda")
+
+
+def test_warming_up_leaves_one_thread():
+    warm_up()
+    assert len(list(sys._current_frames())) == 1
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.empty(8, 4, device="cuda"),
+        lambda: torch.empty(8, 4, device="cuda:0"),
+        lambda: torch.empty(8, 4, device=0),
+        lambda: torch.empty(8, 4, device=torch.device("cuda")),
+        lambda: torch.zeros(8, 4).cuda(),
+        lambda: torch.zeros(8, 4).cuda(0, non_blocking=True),
+        lambda: torch.zeros(8, 4).to("cuda"),
+        lambda: torch.zeros(8, 4).to(0),
+        lambda: torch.zeros(8, 4).to(device="cuda", dtype=torch.float32),
+        lambda: torch.zeros(8, 4).to(torch.empty(1, device="cuda")),
+        lambda: torch.tensor([[0.0] * 4] * 8, device="cuda"),
+        lambda: torch.from_numpy(torch.zeros(8, 4).numpy()).to("cuda"),
+        lambda: torch.empty(8, 4, pin_memory=True).cuda(),
+        lambda: torch.randn(8, 4, device="cuda", generator=torch.Generator(device="cuda").manual_seed(1)),
+        lambda: torch.empty_like(torch.empty(8, 4, device="cuda")),
+        lambda: torch.empty(1, device="cuda").new_zeros(8, 4),
+        lambda: torch.nn.Linear(4, 8, bias=False).cuda().weight,
+        lambda: torch.nn.Linear(4, 8, bias=False, device="cuda").weight,
+        lambda: torch.ones(8, 4).add_(torch.ones(8, 4, device="cuda")),
+        lambda: torch.cat([torch.ones(4, 4), torch.ones(4, 4, device="cuda")]),
+    ],
+)
+def test_tensors_on_the_gpu(gpu, make):
+    tensor = make()
+    assert tensor.device == torch.device("cuda", 0)
+    assert tensor.is_cuda
+    assert tensor.get_device() == 0
+    assert (tuple(tensor.shape), tensor.stride()) == ((8, 4), (4, 1))
+    assert isinstance(tensor, torch.Tensor)
+
+
+def test_default_devices(gpu):
+    with torch.device("cuda"):
+        assert torch.zeros(3).is_cuda
+    assert not torch.zeros(3).is_cuda
+    torch.set_default_device("cuda")
+    try:
+        assert torch.arange(3).is_cuda
+        assert torch.nn.Linear(2, 2).weight.is_cuda
+    finally:
+        torch.set_default_device("cpu")
+
+
+def test_addresses_are_as_an_allocator_gives_them(gpu):
+    first, second = torch.empty(1000, device="cuda"), torch.empty(10, device="cuda")
+    assert first.data_ptr() % 256 == second.data_ptr() % 256 == 0
+    assert second.data_ptr() >= first.data_ptr() + 4000
+    assert first[3:].data_ptr() == first.data_ptr() + 12
+    assert first.view(10, 100).t().data_ptr() == first.data_ptr()
+    assert first.data_ptr() == first.detach().data_ptr()
+
+
+def test_small_tensors_on_the_cpu_are_real(gpu):
+    assert torch.arange(4).sum().item() == 6
+    assert not torch.ones(3).is_cuda
+    assert torch.ones(1 << 24).shape == (1 << 24,)
+
+
+def test_gradients(gpu):
+    layer = (
+        torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.GELU(), torch.nn.LayerNorm(32))
+        .to("cuda")
+        .half()
+    )
+    x = torch.randn(4, 16, device="cuda", dtype=torch.float16, requires_grad=True)
+    torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False).float().square().mean().backward()
+    assert x.grad.shape == x.shape
+    assert layer[0].weight.grad.is_cuda
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda x: bool(x.sum() > 0),
+        lambda x: x.long().sum().item(),
+        lambda x: x.tolist(),
+        lambda x: x.cpu().numpy(),
+        lambda x: x[x > 0],
+        lambda x: x.nonzero(),
+        lambda x: torch.unique(x),
+        lambda x: bool(torch.allclose(x, x)),
+        lambda x: bool(x.sum().item() < 1),
+        lambda x: int(x.sum().item()),
+        lambda x: range(int(x.max())),
+        lambda x: torch.testing.assert_close(x, x),
+        lambda x: triton.testing.assert_close(x, x),
+    ],
+)
+def test_what_needs_a_value_says_so(gpu, ask):
+    with pytest.raises(NeedsValue):
+        ask(torch.randn(10, device="cuda"))
+
+
+def test_unknown_numbers_can_be_carried_around(gpu):
+    number = torch.randn(3, device="cuda").max().item()
+    assert f"{number * 2 + 1:.2f}" == "nan"
+    assert (
+        f"{torch.randn(3, device='cuda')}" == "tensor(..., device='cuda:0', size=(3,), dtype=torch.float32)"
+    )
+
+
+def test_what_torch_cuda_offers_does_nothing(gpu):
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    stream = torch.cuda.Stream()
+    with torch.cuda.device(0), torch.cuda.stream(stream), torch.cuda.nvtx.range("range"):
+        start.record()
+        torch.empty(3, device="cuda").record_stream(stream)
+        end.record(stream)
+    stream.wait_stream(torch.cuda.current_stream())
+    torch.cuda.synchronize()
+    torch.cuda.manual_seed_all(3)
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
+    assert start.elapsed_time(end) > 0
+    free, total = torch.cuda.mem_get_info()
+    assert 0 < free < total
+    with torch.autocast("cuda", dtype=torch.bfloat16), torch.cuda.graph(torch.cuda.CUDAGraph()):
+        assert torch.cuda.current_device() == 0
+    assert torch.accelerator.current_accelerator().type == "cuda"
+
+
+def test_benchmarks_call_once(gpu):
+    calls = []
+    assert triton.testing.do_bench(lambda: calls.append(1)) == 1.0
+    assert triton.testing.do_bench(lambda: calls.append(1), quantiles=[0.5, 0.2, 0.8]) == [1.0] * 3
+    assert len(calls) == 2
+    sizes = []
+    benchmark = triton.testing.Benchmark(["n"], [8, 16], "provider", ["a", "b"], ["A", "B"], "plot", {"k": 1})
+    triton.testing.perf_report(benchmark)(lambda n, provider, k: sizes.append((n, provider, k))).run(
+        print_data=True
+    )
+    assert sizes == [(8, "a", 1), (8, "b", 1)]
+
+
+def test_compiled_functions_are_called_as_they_are(gpu):
+    def double(x):
+        return x * 2
+
+    assert torch.compile(double) is double
+    assert torch.compile(fullgraph=True)(double) is double

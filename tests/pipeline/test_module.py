@@ -1,0 +1,303 @@
+"""Scripts as people have them: what is found in each, under every Triton and for every kind of GPU."""
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from triton.backends.compiler import GPUTarget
+
+from explorer.pipeline.module import SOURCE_FILE, load
+from explorer.sandbox.versions import installed_versions
+
+SCRIPTS = Path(__file__).with_name("scripts")
+HOPPER = GPUTarget("cuda", 90, 32)
+TARGETS = ("cuda:80", "cuda:90", "cuda:100", "hip:gfx942", "hip:gfx1100")
+
+
+@pytest.fixture(scope="module", params=["3.9.0", "3.6.0"])
+def scripts(request, tmp_path_factory):
+    """A function from a script and a target to what was found."""
+    output = tmp_path_factory.mktemp("scripts") / "loaded.pickle"
+    folder = installed_versions()[request.param]
+    paths = [str(path) for path in (folder, Path(__file__).parents[2]) if path is not None]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    environment |= {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"}
+    program = Path(__file__).with_name("load_scripts.py")
+    done = subprocess.run([sys.executable, program, output], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    loaded = pickle.loads(output.read_bytes())
+    return lambda name, target="cuda:90": SimpleNamespace(**loaded[name, target])
+
+
+def line_of(script, text):
+    """The number of the line of `script` that begins with `text`."""
+    lines = (SCRIPTS / f"{script}.py").read_text().splitlines()
+    return next(number for number, line in enumerate(lines, 1) if line.strip().startswith(text))
+
+
+def names(launches):
+    return [launch.kernel for launch in launches]
+
+
+def errors(found):
+    return [diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error"]
+
+
+EVERYWHERE = [
+    "vector_add",
+    "softmax_occupancy",
+    "matmul_autotuned",
+    "layer_norm_autograd",
+    "dropout_seeded",
+    "attention_descriptors",
+    "grouped_products",
+    "persistent_descriptors",
+    "math_functions",
+    "library_operators",
+    "gluon_copies",
+    "special_arguments",
+    "needs_a_value",
+]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("script", EVERYWHERE)
+def test_script_runs_to_its_end_and_launches(scripts, script, target):
+    found = scripts(script, target)
+    assert errors(found) == []
+    assert found.launches
+    assert len(found.specialized) == len(found.launches)
+    assert {launch.kernel for launch in found.launches} <= {kernel.name for kernel in found.kernels}
+
+
+def test_vector_add(scripts):
+    found = scripts("vector_add")
+    (launch,) = found.launches
+    assert (launch.kernel, launch.grid) == ("add_kernel", (97,))
+    assert launch.line == line_of("vector_add", "add_kernel[grid]")
+    assert found.specialized[0].signature == "*fp32:16, *fp32:16, *fp32:16, i32:16, 1024"
+    assert launch.arguments[0].shape == (98432,)
+    assert launch.arguments[0].strides == (1,)
+    assert "device='cuda:0'" in found.output
+
+
+def test_occupancy_is_computed_from_the_real_gpus_figures(scripts):
+    (launch,) = scripts("softmax_occupancy").launches
+    assert launch.line == line_of("softmax_occupancy", "kernel[(num_programs, 1, 1)]")
+    multiprocessors = 132
+    assert launch.grid[0] % multiprocessors == 0
+
+
+def test_autotuned_kernel_lists_its_configurations(scripts):
+    found = scripts("matmul_autotuned")
+    assert [config.arguments["BLOCK_K"] for config in found.kernels[0].configs] == [64, 32, 128]
+    assert found.kernels[0].configs[1].options["num_stages"] == 4
+    assert [launch.config for launch in found.launches] == [0, 0]
+    half, quarter = (launch.arguments for launch in found.launches)
+    assert half[0].type == "*fp16"
+    assert quarter[0].type == "*fp8e5"
+    assert "leaky_relu" not in [kernel.name for kernel in found.kernels]
+
+
+def test_amd_takes_its_own_branch(scripts):
+    found = scripts("matmul_autotuned", "hip:gfx942")
+    assert len(found.kernels[0].configs) == 2
+    assert found.launches[0].options["waves_per_eu"] == 2
+
+
+def test_backward_kernels_are_found(scripts):
+    found = scripts("layer_norm_autograd")
+    assert names(found.launches)[:3] == ["_forward", "_backward", "_reduce"]
+    assert [kernel.name for kernel in found.kernels] == ["_forward", "_backward", "_reduce"]
+
+
+def test_pruning_and_the_hooks_of_configurations_are_respected(scripts):
+    found = scripts("attention_descriptors")
+    launch = found.launches[0]
+    chosen = found.kernels[0].configs[launch.config]
+    assert chosen.arguments["BLOCK_M"] == 128
+    types = {argument.name: argument.type for argument in launch.arguments}
+    assert types["desc_q"] == "tensordesc<fp16[128, 64]>"
+    assert types["desc_k"] == f"tensordesc<fp16[{chosen.arguments['BLOCK_N']}, 64]>"
+
+
+def test_without_descriptors_the_fallback_is_taken(scripts):
+    types = {
+        argument.name: argument.type
+        for argument in scripts("attention_descriptors", "cuda:80").launches[0].arguments
+    }
+    assert types["desc_q"] == "*fp16"
+
+
+def test_operators_of_libraries_run_their_kernels(scripts):
+    launched = names(scripts("library_operators").launches)
+    assert launched == [
+        "_swiglu_forward",
+        "_swiglu_backward",
+        "_add_bias",
+        "_scale_kernel",
+        "_add_bias",
+        "_scale_kernel",
+        "_scale_kernel",
+    ]
+
+
+def test_gluon_kernels_are_kernels_like_any_other(scripts):
+    found = scripts("gluon_copies")
+    assert {kernel.language for kernel in found.kernels} == {"gluon"}
+    assert names(found.launches) == ["copy_scalar", "copy_1d", "copy_1d", "copy_tuned", "copy_tile"]
+    assert found.launches[-1].arguments[0].type.startswith("tensordesc<fp16[64, 64],NVMMASharedLayout")
+
+
+def test_arguments_of_every_kind(scripts):
+    first, second = (specialized.signature for specialized in scripts("special_arguments").specialized)
+    assert first == (
+        "(*fp32, i32), (*fp32, *fp16), None, u1, 1, i64:16, i32:16, fp32, "
+        "fp16, 'apply', (2, 4), double, 4, 64"
+    )
+    assert second.startswith("(*fp32, i32), (*fp32, *fp16), *fp32:16, u1, i32, i32:16, i32, fp32, fp16")
+    assert [kernel.name for kernel in scripts("special_arguments").kernels] == ["kernel"]
+
+
+def test_a_value_that_decides_what_happens_next_is_named(scripts):
+    found = scripts("needs_a_value")
+    assert names(found.launches) == ["fill"]
+    needed, skipped = found.diagnostics
+    assert needed.severity == skipped.severity == "note"
+    assert needed.line == line_of("needs_a_value", "if x.sum()")
+    assert skipped.line == line_of("needs_a_value", "assert")
+    assert found.output == "largest nan\n"
+
+
+def test_a_file_of_a_package_still_lists_its_kernels(scripts):
+    found = scripts("package_file")
+    (error,) = errors(found)
+    assert "mypackage" in error.message
+    assert "numpy" in error.hint
+    assert error.line == line_of("package_file", "from mypackage")
+    (kernel,) = found.kernels
+    assert [parameter.guess.type for parameter in kernel.parameters] == [
+        "*fp32", "*fp32", "*fp32", "fp32", "i32", "constexpr", "constexpr", "constexpr",
+    ]  # fmt: skip
+
+
+# --- what goes wrong --------------------------------------------------------------------------
+
+HEAD = """\
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK), n)
+
+x = torch.empty(64, device="cuda")
+"""
+
+
+def test_syntax_error_has_its_place():
+    (error,) = load("import torch\nx = 1\ny = = 2\n", HOPPER).diagnostics
+    assert error.severity == "error"
+    assert error.message.startswith("SyntaxError")
+    assert (error.line, error.column) == (3, 5)
+    assert error.end_column == 6
+
+
+@pytest.mark.parametrize(
+    ("tail", "line", "message"),
+    [
+        ("kernel[(1,)](x, BLOCK=64)\n", 9, "kernel() missing 1 required positional argument: 'n'"),
+        ("kernel[(1,)](x, 1, 2, 3, 4)\n", 9, "kernel() takes 3 positional arguments but 5 were given"),
+        ("kernel[(1,)](x, 1, BLOCK=64, num_warp=4)\n", 9, "num_warp"),
+        ("kernel[(1,)](x, object(), BLOCK=64)\n", 9, "failed to specialize argument"),
+        ("def f():\n    return undefined\nf()\n", 10, "NameError: name 'undefined' is not defined"),
+        (
+            "torch.empty(3, device='cuda') + torch.empty(4, device='cuda')\n",
+            9,
+            "broadcast a dimension of length 4",
+        ),
+        ("raise ValueError\n", 9, "ValueError"),
+        ("exec('1 +')\n", 9, "SyntaxError"),
+    ],
+)
+def test_errors_are_on_the_users_line(tail, line, message):
+    found = load(HEAD + tail, HOPPER)
+    (error,) = errors(found)
+    assert message in error.message
+    assert error.line == line
+    assert [kernel.info.name for kernel in found.kernels] == ["kernel"]
+
+
+def test_launches_before_an_error_are_kept():
+    found = load(HEAD + "kernel[(1,)](x, 1, BLOCK=64)\n1 / 0\nkernel[(1,)](x, 1, BLOCK=32)\n", HOPPER)
+    assert len(found.launches) == 1
+    assert errors(found)[0].line == 10
+
+
+def test_equal_specialisations_are_one_launch_and_others_are_not():
+    tail = "for n in (5, 7, 16, 32, 1):\n    kernel[(n,)](x, n, BLOCK=64)\n"
+    found = load(HEAD + tail, HOPPER)
+    assert [launch.info.grid for launch in found.launches] == [(5,), (16,), (1,)]
+
+
+def test_the_number_of_launches_is_limited():
+    tail = "for i in range(100):\n    kernel[(1,)](x, 0, BLOCK=64, num_stages=i + 1)\n"
+    found = load(HEAD + tail, HOPPER)
+    assert len(found.launches) == 64
+    (note,) = found.diagnostics
+    assert (note.severity, note.line) == ("note", 10)
+
+
+def test_launches_can_be_left_alone():
+    found = load(HEAD + "kernel[(1,)](x, 1, BLOCK=64)\n", HOPPER, run_launches=False)
+    assert found.launches == []
+    assert found.diagnostics == []
+    assert len(found.kernels) == 1
+
+
+@pytest.mark.parametrize("ending", ["raise SystemExit(0)", "import sys; sys.exit()", "exit()"])
+def test_leaving_is_no_error(ending):
+    found = load(f"{HEAD}kernel[(1,)](x, 1, BLOCK=64)\n{ending}\n", HOPPER)
+    assert errors(found) == []
+    assert len(found.launches) == 1
+
+
+def test_the_script_is_the_main_program():
+    source = "import sys\nif __name__ == '__main__':\n    print(sys.argv, __file__)\n"
+    previous = sys.modules["__main__"]
+    assert load(source, HOPPER).output == f"['{SOURCE_FILE}'] {SOURCE_FILE}\n"
+    assert sys.modules["__main__"] is previous
+
+
+def test_output_is_kept_up_to_a_limit():
+    found = load(
+        "while True:\n    print('x' * 1000)\n    y = globals().get('y', 0) + 1\n    if y > 200: break\n",
+        HOPPER,
+    )
+    assert len(found.output) == 1 << 16
+
+
+def test_helpers_are_no_kernels_unless_nothing_else_is_left():
+    helper = "import triton\n@triton.jit\ndef helper(x):\n    return x + 1\n"
+    assert [kernel.info.name for kernel in load(helper, HOPPER).kernels] == ["helper"]
+    both = f"{helper}@triton.jit\ndef kernel(p):\n    helper(1)\n"
+    assert [kernel.info.name for kernel in load(both, HOPPER).kernels] == ["kernel"]
+
+
+def test_kernels_made_in_functions_are_found_by_their_launch():
+    source = HEAD + (
+        "def make(width):\n"
+        "    @triton.jit\n"
+        "    def inner(p):\n"
+        "        tl.store(p + tl.arange(0, width), 0)\n"
+        "    return inner\n"
+        "make(tl.constexpr(32))[(1,)](x)\n"
+    )
+    found = load(source, HOPPER)
+    assert [kernel.info.name for kernel in found.kernels] == ["kernel", "inner"]
+    assert found.launches[0].info.kernel == "inner"
+    assert found.kernels[1].info.line == 11
