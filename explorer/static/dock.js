@@ -164,6 +164,10 @@ export class Dock {
 
   /** Move between tabs and groups. @param {KeyboardEvent} event */
   key(event) {
+    if (event.key === "Delete" && event.target instanceof HTMLElement && event.target.role === "tab") {
+      this.api.activePanel?.api.close();
+      return;
+    }
     const step = event.ctrlKey ? { "]": 1, "[": -1 }[event.key] : event.key === "F6" ? (event.shiftKey ? -1 : 1) : undefined;
     const group = this.api.activeGroup;
     if (!step || !group) return;
@@ -335,11 +339,8 @@ class PaneTab {
       this.element.className = kindOf(name)?.per_stage ? `tab ${hueClass(shownStage(state))}` : "tab";
     };
     this.label.textContent = title;
-    const close = make(
-      "button",
-      { type: "button", class: "tab-close", tabindex: "-1", "aria-hidden": "true", title: "Close", onclick: () => api.close() },
-      "×",
-    );
+    // For the mouse alone: inside a tab nothing may take the focus. The Delete key closes the tab, too.
+    const close = make("span", { class: "tab-close", "aria-hidden": "true", title: "Close", onclick: () => api.close() }, "×");
     close.addEventListener("pointerdown", (event) => event.stopPropagation());
     this.element.append(close);
     this.element.addEventListener("auxclick", (event) => {

@@ -12,6 +12,7 @@ const SHORTCUTS = [
   ["Ctrl F", "Search the source, or the stage that has the focus"],
   ["Ctrl ] Ctrl [", "Next and previous tab of a group"],
   ["F6", "Next group of panes"],
+  ["Delete", "Close the tab that has the focus"],
   ["?", "This sheet"],
 ];
 

@@ -17,11 +17,18 @@ def stage_text(page: Page, title: str) -> str:
     return page.get_by_role("group", name=f"{title}, ").inner_text()
 
 
+def expect_stage(page: Page, title: str, text: str) -> None:
+    """Wait until a stage, by the title on its tab, shows a text."""
+    expect(page.get_by_role("group", name=f"{title}, ")).to_contain_text(text, timeout=COMPILE_TIMEOUT_MS)
+
+
 def set_source(page: Page, source: str) -> None:
     """Replace the source as a user would who pastes another."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("text => navigator.clipboard.writeText(text)", source)
     page.locator(".cm-content").click()
     page.keyboard.press("Control+a")
-    page.keyboard.insert_text(source)
+    page.keyboard.press("Control+v")
 
 
 def open_example(page: Page, title: str) -> None:
