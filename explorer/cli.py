@@ -110,7 +110,7 @@ def _services(options: argparse.Namespace) -> Iterator[Services]:
         settings = replace(Settings.from_environment(), data_dir=Path(folder), database_url="", slots=1)
         if options.unsafe_no_sandbox:
             settings = replace(settings, unsafe_no_sandbox=True)
-        services = Services(settings)
+        services = Services(settings, warm_up=False)
         try:
             yield services
         finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from dataclasses import replace
 from typing import cast
 
 from flask import Flask, current_app
@@ -21,13 +22,16 @@ _log = logging.getLogger(__name__)
 
 
 class Services:
-    """The parts, put together. The sandbox warms up in the background: the page need not wait for it."""
+    """The parts, put together. The sandbox starts in the background: the page need not wait for it.
 
-    def __init__(self, settings: Settings) -> None:
+    Without `warm_up` it starts no more than the first job needs.
+    """
+
+    def __init__(self, settings: Settings, warm_up: bool = True) -> None:
         self.settings = settings
         self.metrics = Metrics()
         self.store = Store(settings)
-        self.sandbox = Sandbox(settings.sandbox)
+        self.sandbox = Sandbox(replace(settings.sandbox, warm_up=warm_up))
         self.queue = Queue(self.store, self.sandbox, settings, self.metrics)
         self._starter = threading.Thread(target=self._start_sandbox, name="sandbox-start", daemon=True)
         self._starter.start()

@@ -108,7 +108,8 @@ class Sandbox:
             for version, folder in self._folders.items():
                 self._pools[version] = _Pool(launch, version, folder)
             self._tier = "unsafe" if launch.way == "unsafe" else "full"
-        threading.Thread(target=self._warm_up, name="sandbox-warm-up", daemon=True).start()
+        if self.settings.warm_up:
+            threading.Thread(target=self._warm_up, name="sandbox-warm-up", daemon=True).start()
 
     def run(self, request: Request, cancelled: threading.Event | None = None) -> Iterator[Event]:
         """Queue a job; the iterator yields its events as they come and always ends with one Done.

@@ -42,6 +42,7 @@ class SandboxSettings:
     `unsafe` gives up the jail (see `service`). `entry_point` is the module whose `warm_up()` the zygote
     calls once and whose `perform(request, emit)` does a job; `python_path` are more folders that the
     jail may read and import from. `triton_folders` are folders that hold a `triton` package each.
+    Without `warm_up`, a slot is started when the first job needs it.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -54,6 +55,7 @@ class SandboxSettings:
     event_total_bytes: int = 256 * MIB
     event_count: int = 20_000
     start_seconds: float = 120.0
+    warm_up: bool = True
     entry_point: str = "explorer.pipeline.job"
     python_path: tuple[Path, ...] = ()
     triton_folders: tuple[Path, ...] = ()

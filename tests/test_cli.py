@@ -1,0 +1,136 @@
+"""The command line, as a process of its own where it compiles."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from explorer.cli import format_diagnostic, main
+from explorer.model import Diagnostic
+from explorer.pipeline.targets import TARGETS
+from explorer.settings import settings_table
+
+KERNEL = """\
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
+"""
+SIGNATURE = "*fp32:16, *fp32:16, i32:16, 256"
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    path = tmp_path / "kernel.py"
+    path.write_text(KERNEL)
+    return path
+
+
+def run(*arguments, **options):
+    command = [sys.executable, "-m", "explorer", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, timeout=120, env=environment, **options
+    )
+
+
+def test_a_stage_is_printed(kernel):
+    result = run("compile", kernel, "--signature", SIGNATURE, "--stage", "ttgir")
+    assert result.returncode == 0, result.stderr
+    assert "ttg.num-warps" in result.stdout
+    assert "\x1b" not in result.stdout
+
+
+def test_all_stages_are_written(kernel, tmp_path):
+    folder = tmp_path / "out"
+    result = run("compile", kernel, "--signature", SIGNATURE, "--num-warps", 2, "--output", folder)
+    assert result.returncode == 0, result.stderr
+    document = json.loads((folder / "result.json").read_text())
+    assert document["status"] == "complete"
+    assert document["request"]["options"] == {"num_warps": 2}
+    for row in document["stages"] + document["passes"]:
+        assert (folder / row["url"]).is_file()
+    assert 'ttg.num-warps" = 2' in (folder / "ttgir.ttgir").read_text()
+
+
+def test_the_document_is_printed(kernel):
+    result = run("compile", kernel, "--signature", SIGNATURE, "--target", "gfx942", "--json")
+    document = json.loads(result.stdout)
+    assert document["target"]["name"] == "hip:gfx942"
+    assert document["stages"][-1]["name"] == "amdgcn"
+
+
+def test_an_error_is_printed_as_compilers_do(kernel):
+    kernel.write_text(KERNEL.replace("tl.arange(0, BLOCK)", "tl.arange(0, 100)"))
+    result = run("compile", kernel, "--signature", SIGNATURE, "--stage", "ast")
+    assert result.returncode == 1
+    assert f"{kernel}:7:" in result.stderr
+    assert ": error: " in result.stderr
+    assert "FunctionDef" in result.stdout
+
+
+def test_kernels_and_launches_are_listed(kernel):
+    document = json.loads(run("inspect", kernel).stdout)
+    assert [found["name"] for found in document["kernels"]] == ["copy_kernel"]
+    assert document["launches"] == []
+
+
+def test_a_terminal_gets_colours(kernel):
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "explorer", "compile", str(kernel), "--signature", SIGNATURE]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    with subprocess.Popen(command, stdout=theirs, stderr=subprocess.PIPE, env=environment) as process:
+        os.close(theirs)
+        output = b""
+        try:
+            while data := os.read(ours, 65536):
+                output += data
+        except OSError:  # the terminal is closed
+            pass
+        process.stderr.read()
+    os.close(ours)
+    assert b"\x1b[" in output
+    assert b"EXIT" in output
+
+
+def test_a_file_that_is_not_there_is_named(capsys, tmp_path):
+    result = run("compile", tmp_path / "nothing.py")
+    assert result.returncode == 1
+    assert "nothing.py cannot be read" in result.stderr
+
+
+def test_an_unknown_target_is_answered_with_the_list(kernel):
+    result = run("compile", kernel, "--target", "cuda:1")
+    assert result.returncode == 1
+    assert "cuda:90" in result.stderr
+
+
+def test_targets_settings_and_version_are_printed(capsys):
+    assert main(["targets"]) == 0
+    targets = capsys.readouterr().out
+    assert all(target.name in targets for target in TARGETS)
+    assert main(["settings"]) == 0
+    assert capsys.readouterr().out == settings_table()
+    assert main(["version"]) == 0
+    assert capsys.readouterr().out.strip() == version("triton-explorer")
+
+
+@pytest.mark.parametrize(
+    ("diagnostic", "text"),
+    [
+        (Diagnostic("error", "bad", line=12, column=5), "k.py:12:5: error: bad"),
+        (Diagnostic("warning", "odd", line=12), "k.py:12: warning: odd"),
+        (Diagnostic("note", "so", hint="do this"), "k.py: note: so\nk.py: note: do this"),
+    ],
+)
+def test_diagnostics_look_like_a_compilers(diagnostic, text):
+    assert format_diagnostic(diagnostic, "k.py") == text

@@ -1,0 +1,179 @@
+"""The server as a process: how it starts, stops, is killed, and starts again."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import psutil
+import pytest
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Server:
+    """`triton-explorer serve` on a port of its own."""
+
+    def __init__(self, folder):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parents[1]),
+            "TRITON_EXPLORER_SLOTS": "1",
+            "TRITON_EXPLORER_TRITONS_DIR": str(folder / "no-further-versions"),
+        }
+        command = [
+            sys.executable,
+            "-m",
+            "explorer",
+            "serve",
+            "--port",
+            str(self.port),
+            "--data-dir",
+            str(folder),
+        ]
+        self.process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        self.announcement = self.process.stdout.readline()
+
+    def get(self, path):
+        with urllib.request.urlopen(self.url + path) as response:
+            return json.load(response)
+
+    def post(self, body):
+        request = urllib.request.Request(
+            self.url + "/api/v1/compilations", json.dumps(body).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request) as response:
+            return json.load(response)
+
+    def events(self, ticket):
+        """The kinds of the events, as they come."""
+        with urllib.request.urlopen(self.url + ticket["events"]) as response:
+            for line in response:
+                if line.startswith(b"event: "):
+                    yield line[7:].strip().decode()
+
+    def family(self):
+        process = psutil.Process(self.process.pid)
+        return [process, *process.children(recursive=True)]
+
+    def kill(self):
+        """As the kernel does it when memory is short: all at once, without a word."""
+        for process in self.family():
+            process.kill()
+        self.process.wait()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(timeout=30)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.stop()
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def start(tmp_path):
+    servers = []
+
+    def start_one():
+        servers.append(Server(tmp_path / "data"))
+        return servers[-1]
+
+    yield start_one
+    for server in servers:
+        server.close()
+
+
+def test_a_server_killed_in_the_middle_finishes_after_a_restart(start, vector_add):
+    body = {"source": vector_add, "target": "cuda:90"}
+    first = start()
+    finished = first.post({**body, "target": "cuda:80"})
+    assert list(first.events(finished))[-1] == "done"
+    before = first.get(finished["api"])
+    interrupted = first.post(body)
+    for kind in first.events(interrupted):
+        if kind == "stage":
+            break
+    first.kill()
+
+    second = start()
+    assert second.get(finished["api"]) == before
+    index = second.get(interrupted["api"])
+    assert index["status"] in ("queued", "running")
+    assert list(second.events(interrupted))[-1] == "done"
+    index = second.get(interrupted["api"])
+    assert index["status"] == "complete"
+    assert [stage["name"] for stage in index["stages"]] == ["ast", "ttir", "ttgir", "llir", "ptx", "sass"]
+
+
+def test_a_browser_that_leaves_in_the_middle_loses_nothing(start, vector_add):
+    server = start()
+    ticket = server.post({"source": vector_add, "target": "cuda:90"})
+    for kind in server.events(ticket):
+        if kind == "stage":
+            break
+    assert list(server.events(ticket))[-1] == "done"
+    assert server.get(ticket["api"])["status"] == "complete"
+
+
+def test_a_stopped_server_leaves_no_process_behind(start, endless):
+    server = start()
+    ticket = server.post({"source": endless, "target": "cuda:90"})
+    while server.get(ticket["api"])["status"] != "running":
+        pass
+    stream = urllib.request.urlopen(server.url + ticket["events"])
+    family = server.family()
+    began = time.monotonic()
+    server.stop()
+    assert time.monotonic() - began < 15
+    assert server.process.returncode == 0
+    assert psutil.wait_procs(family, timeout=5)[1] == []
+    stream.close()
+
+
+def test_a_source_of_ten_megabytes_gets_an_answer(start):
+    server = start()
+    with pytest.raises(urllib.error.HTTPError) as refusal:
+        server.post({"source": "#" * 10_000_000, "target": "cuda:90"})
+    assert refusal.value.code == 413
+    assert json.load(refusal.value)["kind"] == "source_too_large"
+    refusal.value.close()
+
+
+def test_a_port_that_is_taken_is_an_error(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        command = [
+            sys.executable,
+            "-m",
+            "explorer",
+            "serve",
+            "--port",
+            str(port),
+            "--data-dir",
+            str(tmp_path),
+        ]
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert result.returncode == 1
+    assert "in use" in result.stderr
+
+
+def test_an_interrupt_ends_it(start):
+    server = start()
+    server.process.send_signal(signal.SIGINT)
+    assert server.process.wait(timeout=30) == 0

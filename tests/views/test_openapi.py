@@ -1,0 +1,72 @@
+"""The description is true: it has every route, and real answers are what it says."""
+
+import re
+
+import msgspec
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from explorer.views.operation import operation_of
+from explorer.views.problems import Problem
+
+
+@pytest.fixture(scope="module")
+def document(app):
+    return app.test_client().get("/api/v1/openapi.json").get_json()
+
+
+def test_the_description_is_valid(document):
+    OpenAPIV31SpecValidator(document).validate()
+
+
+def test_every_route_is_described_and_nothing_else(app, document):
+    routes = {
+        (re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule), method.lower())
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith("/api/")
+        for method in rule.methods - {"HEAD", "OPTIONS"}
+    }
+    described = {(path, method) for path, methods in document["paths"].items() for method in methods}
+    assert described == routes
+
+
+def test_every_operation_is_explained(document):
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            assert operation["summary"].endswith(".")
+
+
+def test_answers_are_what_the_description_says(app, client, ticket, index, vector_add):
+    """Each operation once, decoded strictly into the type its description is made of."""
+    of_ticket = {"compilation_id": ticket["id"], "name": "ttgir", "index": 1}
+    of_gallery = {"name": "matmul"}
+    bodies = {
+        "compilations.submit": {"source": vector_add, "target": "cuda:90"},
+        "inspect.inspect": {"source": vector_add},
+    }
+    checked = set()
+    adapter = app.url_map.bind("localhost")
+    for rule in app.url_map.iter_rules():
+        if not rule.rule.startswith("/api/"):
+            continue
+        values = of_gallery if rule.endpoint == "meta.show_example" else of_ticket
+        url = adapter.build(rule.endpoint, {name: values[name] for name in rule.arguments})
+        (method,) = rule.methods - {"HEAD", "OPTIONS"}
+        response = client.open(url, method=method, json=bodies.get(rule.endpoint))
+        answers = operation_of(app.view_functions[rule.endpoint]).answers
+        assert response.status_code in answers, url
+        answer = answers[response.status_code]
+        if answer is None:
+            assert response.data == b""
+        elif isinstance(answer, str):
+            assert response.mimetype == answer
+        else:
+            decoded = msgspec.json.decode(response.data, type=answer)
+            assert msgspec.json.encode(decoded) == response.data, "unknown fields"
+        checked.add(rule.endpoint)
+    assert len(checked) >= 16
+
+
+@pytest.mark.parametrize("path", ["/api/nothing", "/api/v1/compilations/nothing"])
+def test_errors_are_what_the_description_says(client, path):
+    msgspec.json.decode(client.get(path).data, type=Problem)

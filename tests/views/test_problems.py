@@ -1,0 +1,27 @@
+def test_a_person_gets_a_page(client):
+    response = client.get("/nothing")
+    assert response.status_code == 404
+    assert response.mimetype == "text/html"
+    assert "There is nothing at /nothing" in response.get_data(as_text=True)
+
+
+def test_what_the_address_says_cannot_become_markup(client):
+    page = client.get("/<script>alert(1)</script>").get_data(as_text=True)
+    assert "<script>alert" not in page
+
+
+def test_a_program_gets_a_document(client):
+    response = client.get("/api/v1/nothing")
+    assert response.status_code == 404
+    assert response.get_json().keys() == {"error", "kind", "detail"}
+
+
+def test_a_wrong_method_is_answered_with_the_right_ones(client):
+    response = client.put("/api/v1/targets")
+    assert response.status_code == 405
+    assert response.get_json()["kind"] == "method_not_allowed"
+    assert "GET" in response.headers["Allow"]
+
+
+def test_errors_are_not_kept_by_caches(client):
+    assert client.get("/api/v1/nothing").cache_control.no_store

@@ -1,0 +1,86 @@
+"""Bad input is refused with what to do."""
+
+import pytest
+
+URL = "/api/v1/compilations"
+
+
+def refused(response, status, kind):
+    document = response.get_json()
+    assert (response.status_code, document["kind"]) == (status, kind)
+    assert response.mimetype == "application/json"
+    return document["detail"]
+
+
+def test_an_unknown_target_is_answered_with_the_list(api):
+    detail = refused(api.submit("x", target="cuda:1"), 400, "unknown_target")
+    assert "cuda:90" in detail
+    assert "hip:gfx942" in detail
+
+
+def test_an_unknown_triton_is_answered_with_the_list(api, services):
+    detail = refused(api.submit("x", triton="1.0"), 400, "unknown_triton")
+    assert services.versions[0] in detail
+
+
+def test_an_architecture_is_a_name_of_its_target(api, vector_add, ticket):
+    assert api.submit(vector_add, target="sm_90").get_json()["id"] == ticket["id"]
+
+
+@pytest.mark.parametrize("megabytes", [1.01, 10, 40])
+def test_a_source_that_is_too_long_is_refused(api, megabytes):
+    detail = refused(api.submit("#" * int(megabytes * 1024 * 1024)), 413, "source_too_large")
+    assert "1,048,576" in detail
+    assert "Paste only the kernel" in detail
+
+
+def test_the_limit_counts_bytes_of_the_source_not_of_the_request(api):
+    source = "#" + "\u0001" * 1_000_000
+    assert api.submit(source, target="cuda:1").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("fields", "part"),
+    [
+        ({"kernal": "k"}, "kernal"),
+        ({"launch": "0"}, "$.launch"),
+        ({"launch": -1}, "$.launch"),
+        ({"launch": True}, "$.launch"),
+        ({"config": 1.5}, "$.config"),
+        ({"arguments": 3}, "$.arguments"),
+        ({"arguments": [{"name": "x"}]}, "type"),
+        ({"arguments": [{"name": "x", "type": "i32", "specialization": "big"}]}, "specialization"),
+        ({"options": {"num_warps": [4]}}, "$.options"),
+        ({"launch": 0, "arguments": "i32"}, "not both"),
+        ({"source": " \n"}, "empty"),
+        ({"source": None}, "$.source"),
+    ],
+)
+def test_a_wrong_field_is_named(client, fields, part):
+    body = {"source": "x", "target": "cuda:90", **fields}
+    assert part in refused(client.post(URL, json=body), 400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[]",
+        b"{",
+        b"null",
+        b'{"source": "x"}',
+        b'{"source": "x", "target": "cuda:90", "options": {"a": NaN}}',
+        b'{"source": "\xff", "target": "cuda:90"}',
+        b'{"source": "\\ud800", "target": "cuda:90"}',
+        b'{"source": "x", "target": "cuda:90", "options": ' + b'{"a":' * 100_000,
+    ],
+)
+def test_what_is_no_request_is_refused(client, data):
+    refused(client.post(URL, data=data, content_type="application/json"), 400, "invalid_request")
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", ""])
+def test_forms_of_other_sites_are_refused(client, content_type):
+    """A browser sends these across sites without asking."""
+    body = '{"source": "x", "target": "cuda:90"}'
+    refused(client.post(URL, data=body, content_type=content_type), 415, "unsupported_media_type")

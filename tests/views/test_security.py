@@ -1,0 +1,37 @@
+import re
+
+import pytest
+
+
+@pytest.mark.parametrize("path", ["/api/v1/targets", "/healthz", "/metrics", "/nothing", "/api/v1/nothing"])
+def test_every_answer_is_guarded(client, path):
+    headers = client.get(path).headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "same-origin"
+    policy = headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
+    assert "Set-Cookie" not in headers
+
+
+def test_a_page_has_a_new_nonce_each_time(client):
+    pages = [client.get("/nothing") for _ in range(2)]
+    policies = [page.headers["Content-Security-Policy"] for page in pages]
+    nonces = [re.search(r"style-src 'self' 'nonce-([\w-]+)'", policy)[1] for policy in policies]
+    assert nonces[0] != nonces[1]
+    assert f'nonce="{nonces[0]}"' in pages[0].get_data(as_text=True)
+
+
+def test_texts_of_users_are_plain_text(api, client):
+    source = "<script>alert(1)</script>"
+    ticket = api.compile(source)
+    response = client.get(ticket["api"] + "/source")
+    assert response.get_data(as_text=True) == source
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+
+
+def test_a_foreign_name_for_this_machine_is_refused(client):
+    """Otherwise any web site could talk to a server on loopback under a name of its own."""
+    assert client.get("/api/v1/targets", headers={"Host": "evil.example"}).status_code == 400
+    assert client.get("/api/v1/targets", headers={"Host": "127.0.0.1:8000"}).status_code == 200
