@@ -54,7 +54,7 @@ def describe_arguments(launch: RecordedLaunch) -> tuple[Argument, ...]:
 
 def _describe(launch: RecordedLaunch, position: int, parameter: Any) -> Argument:
     name = parameter.name
-    kind = launch.signature[name]
+    kind = launch.signature.get(name, "constexpr")
     value = launch.bound_arguments.get(name)
     if kind == "constexpr":
         constant = launch.constexprs.get((position,), value)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from explorer.model import Diagnostic, Event, Log, Resources, Stage
+from explorer.model import Diagnostic, Event, Location, Log, Resources, Stage
 from explorer.pipeline.diagnose import ABSOLUTE_FOLDER, diagnose
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.fake_gpu.devices import DEVICES
@@ -53,6 +53,7 @@ class Compilation:
         self._stage = ""
         self._tool_log = ""
         self._assembly = ""
+        self._known_locations: tuple[Location, ...] = ()
 
     def run(self) -> None:
         """Compile, telling of each step.
@@ -159,9 +160,10 @@ class Compilation:
             return None
         start = time.perf_counter()
         try:
-            read = kind.read(Artifact(value, SOURCE_FILE, self._target.architecture))
+            read = kind.read(Artifact(value, SOURCE_FILE, self._known_locations))
         except DisassemblerError as error:
             return Diagnostic("error", str(error), kind.name)
+        self._known_locations = read.table.locations
         return Stage(
             name=kind.name,
             title=kind.title,

@@ -87,7 +87,7 @@ def _diagnose_assembler(message: str, specialization: Specialization, ptx: str) 
         return Diagnostic("error", f"ptxas failed: {text}", "sass", specialization.described.line)
     row, text = int(complaint.group(1)), complaint.group(2).strip()
     up_to_there = "".join(ptx.splitlines(keepends=True)[:row])
-    read = find_stage("ptx").read(Artifact(up_to_there, SOURCE_FILE, ""))
+    read = find_stage("ptx").read(Artifact(up_to_there, SOURCE_FILE))
     own = [
         frame
         for indices in read.table.lines[-1:]

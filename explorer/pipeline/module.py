@@ -10,6 +10,7 @@ import ast
 import contextlib
 import importlib.util
 import sys
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from types import ModuleType, TracebackType
@@ -122,7 +123,10 @@ class _Script:
         try:
             code = user_source.compile_statements(statements)
             exec(code, self.namespace)  # noqa: S102  the user's code is what this process is for
-        except SystemExit:
+        except SystemExit as error:
+            if error.code not in (None, 0):
+                message = error.code if isinstance(error.code, str) else f"The script exits with {error.code}."
+                self._report(error, "error", message, "The log has what it printed.")
             return
         except TooManyLaunches as error:
             if self._recorder.limit:
@@ -175,7 +179,11 @@ def _as_main(module: ModuleType) -> Iterator[None]:
     previous_module, previous_arguments = sys.modules["__main__"], sys.argv
     sys.modules["__main__"], sys.argv = module, [SOURCE_FILE]
     try:
-        yield
+        with warnings.catch_warnings():
+            # The user hears of their own code, not of what libraries say about each other.
+            warnings.simplefilter("ignore")
+            warnings.filterwarnings("default", module="__main__")
+            yield
     finally:
         sys.modules["__main__"], sys.argv = previous_module, previous_arguments
 
@@ -237,7 +245,7 @@ def _hint(error: BaseException) -> str:
         ]
         return (
             f"There are the standard library and {', '.join(packages)}. Remove the import, or paste what "
-            "the kernel needs from it; a kernel can also be compiled without running the script, by its signature."
+            "the kernel needs from it; a kernel can also be compiled by a signature, without the script."
         )
     return ""
 

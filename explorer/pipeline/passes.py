@@ -4,6 +4,7 @@ Triton's backends collect passes by calling `passes.….add_*(pass_manager)` and
 `PassRecorder` is active, the backend's module sees proxies of `ir`, `passes` and its vendor's namespace:
 an `add_*` call is only queued, and `run` gives each pass a real pass manager of its own.
 
+Modules are printed with locations, which are then taken out: only so do values keep the names of the source.
 Modules of the LLVM dialect take long to print (20 ms for 1.5 MB, after some of 70 passes). So from the
 pass that makes them on, a forked copy of this process runs the same passes once more and prints, beside
 the compile, which goes on without printing.
@@ -25,6 +26,7 @@ from types import ModuleType
 from typing import IO, Any
 
 from explorer.model import Pass, Scalar
+from explorer.pipeline.stages.mlir import without_locations
 from explorer.pipeline.targets import Target
 
 #: One queued pass: the backend's name for it, the function that adds it, and its arguments.
@@ -128,7 +130,7 @@ class PassRecorder:
     def _tell(
         self, name: str, title: str, options: tuple[Scalar, ...], milliseconds: float, module: Any
     ) -> None:
-        text = module.str_nodebug()
+        text = without_locations(str(module))
         changed = text != self._text
         self._text = text
         self._emit(self._pass(name, title, options, milliseconds, text if changed else None))
@@ -180,7 +182,7 @@ def _texts(
     before = None
     for function_name, add, arguments in queued:
         _run_pass(real_ir, context, add, arguments, module, tag, function_name)
-        text = module.str_nodebug()
+        text = without_locations(str(module))
         yield text if text != before else None
         before = text
 

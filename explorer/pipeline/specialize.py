@@ -244,7 +244,10 @@ def _from_arguments(kernel: FoundKernel, found: Found, request: Request, target:
             attrs[(position,)] = backend.parse_attr("DS" if argument.type.startswith("*") else "D")
         else:
             attrs[(position,)] = backend.parse_attr("")
-    full = backend.parse_options({**options, **request.options}).__dict__
+    try:
+        full = backend.parse_options({**options, **request.options}).__dict__
+    except (AssertionError, TypeError, ValueError) as error:
+        raise _error(f"{type(error).__name__}: {error}", kernel.info.line) from error
     recorded = RecordedLaunch(
         kernel.jit_function, signature, constexprs, attrs, dict(full), bound, None, 0, None, config_index
     )

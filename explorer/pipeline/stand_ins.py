@@ -51,6 +51,7 @@ class StandInFinder:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = names
+        self.made: list[str] = []
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
         if not any(name == known or name.startswith(f"{known}.") for known in self._names):
@@ -58,6 +59,7 @@ class StandInFinder:
         return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
+        self.made.append(spec.name)
         return StandIn(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
@@ -76,9 +78,8 @@ def stand_ins() -> Iterator[None]:
     finally:
         sys.meta_path.remove(unused)
         sys.meta_path.remove(optional)
-        for name, module in list(sys.modules.items()):
-            if isinstance(module, StandIn):
-                del sys.modules[name]
-                parent, _, child = name.rpartition(".")
-                if parent in sys.modules:
-                    vars(sys.modules[parent]).pop(child, None)
+        for name in unused.made + optional.made:
+            sys.modules.pop(name, None)
+            parent, _, child = name.rpartition(".")
+            if parent in sys.modules:
+                vars(sys.modules[parent]).pop(child, None)

@@ -35,7 +35,7 @@ def fake_gpu(target: GPUTarget, source_file: str = "") -> Iterator[Recorder]:
     Triton's driver stays the fake one afterwards: kernels ask it for the target while they compile.
     """
     device = device_for(target)
-    recorder = Recorder(device, source_file)
+    recorder = Recorder(target, source_file)
     triton_runtime.driver.set_active(FakeDriver(target))
     libraries: list[torch.library.Library] = []
     changes = [

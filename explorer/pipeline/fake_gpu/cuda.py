@@ -223,6 +223,7 @@ def replacements(device: Device) -> list[tuple[Any, str, Any]]:
         *((torch.cuda, name, value) for name, value in functions.items()),
         *((torch.accelerator, name, value) for name, value in accelerator.items()),
         (torch, "Generator", FakeGenerator),
+        (torch.Tensor, "record_stream", lambda _tensor, _stream: None),
         (torch.version, "cuda", None if amd else CUDA_VERSION),
         (torch.version, "hip", HIP_VERSION if amd else None),
     ]

@@ -13,11 +13,18 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
+import triton
+from triton import knobs
+from triton.backends.compiler import GPUTarget
 from triton.compiler import compiler
+from triton.compiler.compiler import ASTSource, make_backend
+from triton.experimental.gluon._runtime import GluonASTSource
 from triton.runtime.autotuner import Autotuner, Heuristics
+from triton.runtime.driver import driver
 from triton.runtime.jit import JITFunction
 
-from explorer.pipeline.fake_gpu.devices import Device
+
+_compile = compiler.compile
 
 
 class TooManyLaunches(BaseException):
@@ -53,7 +60,7 @@ class RecordedLaunch:
 class Recorder:
     """Collects launches. With `config` or `overrides`, calls are made as if the user had asked for them."""
 
-    device: Device
+    target: GPUTarget
     source_file: str
     limit: int = 64
     config: int | None = None
@@ -131,12 +138,12 @@ class FakeKernel:
         )
         self.metadata = SimpleNamespace(
             **{**launch.options, "shared": self.shared_bytes, "name": self.name, "tmem_size": 0,
-               "global_scratch_size": 0, "global_scratch_align": 1, "warp_size": recorder.device.warp_size}
+               "global_scratch_size": 0, "global_scratch_align": 1, "warp_size": recorder.target.warp_size}
         )  # fmt: skip
         self.packed_metadata = ()
         self.hash = ""
         self.module = self.function = 1
-        self.asm = _LazyAssembly(launch)
+        self.asm = _LazyAssembly(launch, recorder.target)
 
     def _init_handles(self) -> None:
         """Accept: there is nothing to load."""
@@ -162,17 +169,16 @@ class FakeKernel:
 class _LazyAssembly(dict[str, Any]):
     """The stages of a kernel, compiled when the user's code looks at one."""
 
-    def __init__(self, launch: RecordedLaunch) -> None:
+    def __init__(self, launch: RecordedLaunch, target: GPUTarget) -> None:
         super().__init__()
         self._launch = launch
+        self._target = target
 
     def __missing__(self, stage: str) -> Any:
         launch = self._launch
-        _, _, target, _, _ = launch.jit_function.device_caches[0]
-        source = launch.jit_function.ASTSource(
-            launch.jit_function, launch.signature, launch.constexprs, launch.attrs
-        )
-        compiled = compiler.compile(source, target=target, options=launch.options)
+        source_class = GluonASTSource if launch.jit_function.is_gluon() else ASTSource
+        source = source_class(launch.jit_function, launch.signature, launch.constexprs, launch.attrs)
+        compiled = _compile(source, target=self._target, options=launch.options)
         self.update(compiled.asm)
         return compiled.asm[stage]
 
@@ -209,7 +215,20 @@ def replacements(recorder: Recorder) -> list[tuple[Any, str, Any]]:
         with recorder.calling(self, args, kwargs):
             return _run_one_config(recorder, self, args, kwargs)
 
+    def compile_source(src: Any, target: Any = None, options: Any = None, **_rest: Any) -> Any:
+        if not isinstance(src, ASTSource):
+            return _compile(src, target=target, options=options)
+        backend = make_backend(target or driver.active.get_current_target())
+        parsed = backend.parse_options({**(options or {}), **src.parse_options()})
+        key = (str(src.signature), str(src.constants), str(src.attrs), str(options))
+        return recorder.record(
+            src.fn, key, src.signature, src.constants, src.attrs, dict(parsed.__dict__), {}
+        )
+
     return [
+        # A script for Triton's interpreter is compiled like any other.
+        (knobs.runtime, "interpret", False),
+        *((module, "compile", compile_source) for module in (triton, triton.compiler, compiler)),
         (JITFunction, "run", run_jit_function),
         (JITFunction, "_do_compile", do_compile),
         (Heuristics, "run", run_with_heuristics),

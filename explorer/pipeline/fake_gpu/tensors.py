@@ -57,7 +57,7 @@ class FakeGpuMode(TorchFunctionMode):  # type: ignore[misc]
         """Call `func` with what is meant for the GPU moved to the meta device."""
         kwargs = self._place(func, kwargs)
         if _any_meta(args) or _any_meta(kwargs.values()) or kwargs.get("device") == META:
-            if _writes_to_first(getattr(func, "__name__", "")) and not args[0].is_meta:
+            if _writes_to_real(getattr(func, "__name__", ""), args):
                 torch.utils.swap_tensors(args[0], args[0].to(META))  # what it holds is not known any more
             args = tuple(_to_meta(value) for value in args)
             kwargs = {key: _to_meta(value) for key, value in kwargs.items()}
@@ -124,8 +124,9 @@ def _to_meta(value: Any) -> Any:
     return value
 
 
-def _writes_to_first(name: str) -> bool:
-    return name.endswith("_") and not name.endswith("__")
+def _writes_to_real(name: str, args: tuple[Any, ...]) -> bool:
+    in_place = name.endswith("_") and not name.endswith("__")
+    return in_place and bool(args) and isinstance(args[0], torch.Tensor) and not args[0].is_meta
 
 
 def _lacks_values(error: Exception) -> bool:
@@ -187,10 +188,6 @@ def _as_it_is(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict
     return func(*args, **kwargs)
 
 
-def _nothing(_mode: FakeGpuMode, _func: Any, _args: tuple[Any, ...], _kwargs: dict[str, Any]) -> None:
-    return None
-
-
 def _number(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     tensor = args[0]
     if not tensor.is_meta:
@@ -246,7 +243,6 @@ _HANDLERS: dict[str, Handler] = {
     "tensor": _copy,
     "_has_compatible_shallow_copy_type": _as_it_is,
     "pin_memory": _pin,
-    "record_stream": _nothing,
     "item": _number,
     "__float__": _number,
     **dict.fromkeys(("__bool__", "__int__", "__index__", "__array__", "tolist", "numpy"), _value),

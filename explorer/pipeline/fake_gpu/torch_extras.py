@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 import torch.library
+import torch.utils.checkpoint
 from torch._library.custom_ops import CustomOpDef
 
 from explorer.pipeline.fake_gpu.tensors import FakeGpuMode
@@ -77,6 +78,7 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
 
     return [
         (torch.autograd, "_engine_run_backward", run_backward_under_mode),
+        (torch.utils.checkpoint, "_allowed_determinism_checks_to_fns", _same_shapes()),
         (torch, "compile", _as_it_is),
         (torch.jit, "script", _as_it_is),
         (torch.compiler, "disable", _as_it_is),
@@ -100,3 +102,10 @@ def _as_it_is(function: Any = None, *_arguments: Any, **_options: Any) -> Any:
 def _plain_operator(name: str, fn: Any = None, /, *, mutates_args: Any, schema: str | None = None) -> Any:
     """Make a custom operator of what `triton_op` would look into for its kernels."""
     return torch.library.custom_op(name, fn, mutates_args=mutates_args, schema=schema)
+
+
+def _same_shapes() -> dict[str, Callable[..., Any]]:
+    """Let a checkpoint not compare devices: it sees the meta device in some places only."""
+    checks: dict[str, Callable[..., Any]] = dict(torch.utils.checkpoint._allowed_determinism_checks_to_fns)
+    checks["default"] = lambda tensor: {"shape": tensor.shape, "dtype": tensor.dtype}
+    return checks

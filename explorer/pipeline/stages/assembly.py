@@ -12,10 +12,23 @@ from explorer.pipeline.locations import Frames
 from explorer.pipeline.stages.stage import Artifact, StageText
 
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\\.)*)")?')
+_CALL_SITE = re.compile(r"@\[ ([^\[\]]*?):(\d+):(\d+)")
 _LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(.*)$")
 
 #: (directive's file path, line, column, what follows on the line, the known paths) → the frames.
 Chain = Callable[[str, int, int, str, dict[str, str]], Frames]
+
+
+def call_sites(comment: str, paths: dict[str, str]) -> list[tuple[str, int, int]]:
+    """Return the path, line and column of the callers that a `.loc`'s comment names, the innermost first.
+
+    `standard.py:43:13 @[ kernel.py:11:23 ]`: files are named without their folders there.
+    """
+
+    def path_of(name: str) -> str:
+        return next((path for path in paths.values() if path.rsplit("/", 1)[-1] == name), name)
+
+    return [(path_of(name), int(line), int(column)) for name, line, column in _CALL_SITE.findall(comment)]
 
 
 def file_paths(raw: str) -> dict[str, str]:
@@ -35,13 +48,13 @@ def read_assembly(
     chain: Chain,
     is_hidden: re.Pattern[str],
     is_instruction: re.Pattern[str],
-    ends_function: re.Pattern[str],
+    starts_over: re.Pattern[str],
     debug_section: re.Pattern[str],
     shown_section: re.Pattern[str],
 ) -> StageText:
     """Read an assembly text: `.loc` directives become locations, debug sections are left out.
 
-    Lines that match `is_hidden` are left out; what matches `debug_section` is left out up to the next
+    At a line that matches `starts_over` locations do. Lines that match `is_hidden` are left out; what matches `debug_section` is left out up to the next
     line that matches `shown_section`.
     """
     raw = str(artifact.value)
@@ -64,7 +77,7 @@ def read_assembly(
             continue
         if is_hidden.match(line) or (not line and shown and not shown[-1]):
             continue
-        if ends_function.match(line):
+        if starts_over.match(line):
             current = ()
         table.add_line([current] if current and is_instruction.match(line) else [])
         shown.append(line)

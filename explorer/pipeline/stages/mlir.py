@@ -15,6 +15,13 @@ from explorer.pipeline.locations import Frames, LocationTable
 from explorer.pipeline.stages.stage import Artifact, StageText
 
 _ALIAS_LINE = re.compile(r"^#loc\d* = loc\((.*)\)$")
+_ALIAS_LINES = re.compile(r"^#loc\d* = loc\(.*\)\n", re.MULTILINE)
+_STRING = r'"(?:[^"\\]|\\.)*"'
+_FLAT = rf'(?:[^()"]|{_STRING})'
+#: A string, which may hold anything, or a location, whose inside nests three deep: "name"(callsite(…)).
+_STRING_OR_LOCATION = re.compile(
+    rf"{_STRING}| loc\(((?:[^()\"]|{_STRING}|\((?:[^()\"]|{_STRING}|\({_FLAT}*\))*\))*)\)"
+)
 _TOKEN = re.compile(
     r'\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<alias>#loc\d*)|(?P<word>callsite|fused|unknown|at|to)'
     r"|(?P<number>\d+)|(?P<mark>[()\[\],:<>]))"
@@ -84,43 +91,23 @@ class _Aliases:
 
 def _split_locations(line: str) -> tuple[str, list[str]]:
     """Take every ` loc(...)` out of a line; return the rest, and what stood inside of each."""
-    if "loc(" not in line:
+    if " loc(" not in line:
         return line, []
-    shown: list[str] = []
     inside: list[str] = []
-    start = position = 0
-    in_string = False
-    while position < len(line):
-        character = line[position]
-        if in_string:
-            if character == "\\":
-                position += 1
-            elif character == '"':
-                in_string = False
-        elif character == '"':
-            in_string = True
-        elif character == " " and line.startswith(" loc(", position):
-            end = _closing_parenthesis(line, position + 4)
-            shown.append(line[start:position])
-            inside.append(line[position + 5 : end])
-            position = end
-            start = end + 1
-        position += 1
-    shown.append(line[start:])
-    return "".join(shown), inside
+
+    def take(found: re.Match[str]) -> str:
+        if found.group(1) is None:
+            return found.group()
+        inside.append(found.group(1))
+        return ""
+
+    return _STRING_OR_LOCATION.sub(take, line), inside
 
 
-def _closing_parenthesis(line: str, opening: int) -> int:
-    """Return where the parenthesis at `opening` is closed; strings may hold any character."""
-    depth = 0
-    for mark in re.finditer(r'"(?:[^"\\]|\\.)*"|[()]', line[opening:]):
-        if mark.group() == "(":
-            depth += 1
-        elif mark.group() == ")":
-            depth -= 1
-            if depth == 0:
-                return opening + mark.start()
-    return len(line)
+def without_locations(raw: str) -> str:
+    """Return the text of a module that was printed with locations, without them."""
+    kept = _ALIAS_LINES.sub("", raw)
+    return _STRING_OR_LOCATION.sub(lambda found: found.group() if found.group(1) is None else "", kept)
 
 
 def _own_locations(lines: list[tuple[str, list[str]]]) -> list[list[str]]:
@@ -163,7 +150,7 @@ def read_module(raw: str, table: LocationTable) -> str:
     aliases = _Aliases(definitions, table)
     for own in _own_locations(kept):
         table.add_line(chain for inside in own for chain in aliases.resolve(inside))
-    return "\n".join(shown for shown, _ in kept) + "\n"
+    return "".join(f"{shown}\n" for shown, _ in kept)
 
 
 def read_stage(artifact: Artifact) -> StageText:

@@ -1,7 +1,7 @@
 """PTX: NVIDIA's virtual assembly, as it goes to the assembler.
 
 `.loc … inlined_at` names the direct call site only; the rest of the chain is that of the `.loc` that
-announced the call site before.
+announced the call site before. Triton 3.6 writes no `inlined_at`; its comments name the call sites.
 
 Source: LLVM's NVPTX assembly printer, as in Triton 3.6 and 3.9.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from explorer.pipeline.locations import Frames
-from explorer.pipeline.stages.assembly import read_assembly
+from explorer.pipeline.stages.assembly import call_sites, read_assembly
 from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
 
 _INLINED_AT = re.compile(r"inlined_at\s+(\d+)\s+(\d+)\s+(\d+)")
@@ -29,6 +29,8 @@ def read(artifact: Artifact) -> StageText:
             number, call_line, call_column = inlined_at.groups()
             site = (paths.get(number, ""), int(call_line), int(call_column))
             frames += announced.get(site) or (frame(*site),)
+        else:
+            frames += tuple(frame(*site) for site in call_sites(rest, paths))
         announced[path, line, column] = frames
         return frames
 
@@ -36,8 +38,8 @@ def read(artifact: Artifact) -> StageText:
         artifact,
         chain=chain,
         is_hidden=re.compile(r"^\s*\.file\s|^\$L__(?:tmp|func_begin|func_end)\d+:"),
-        is_instruction=re.compile(r"^\s+(?:@!?%p\d+ )?(?:[a-z]|\{ |\})"),
-        ends_function=re.compile(r"^\}"),
+        is_instruction=re.compile(r"^\s+(?:@!?[%\w$]+\s+)?(?:[a-z]|\{ |\})"),
+        starts_over=re.compile(r"^\s*\.(?:visible|weak|func|entry)\b"),
         debug_section=re.compile(r"^\s*\.section\s+\.debug"),
         shown_section=re.compile(r"^\s*(?:\.visible|\.func|\.extern|//)"),
     )

@@ -2,7 +2,8 @@
 
 Each instruction is shown with its control code, decoded from the encoding: the barriers it waits for,
 the read and write barrier it sets, whether it yields, and the cycles until the next one is issued.
-`//## File` comments hold for the instructions that follow, until the next group of them.
+`//## File` comments hold for the instructions that follow, until the next group of them. Binaries of
+Triton 3.6 do not say where a library's code was inlined; then the PTX's locations do, line by line.
 
 Source: nvdisasm of CUDA 12.8 and 13.1 (`-c -gi -hex`); the place of the control bits (bits 105 to 125
 of the 128-bit encoding, Volta and later) was checked against the scheduling that the listings show.
@@ -15,10 +16,12 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from explorer.model import Frame, Location
 from explorer.pipeline.locations import Frames
 from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
 
 _ORIGIN = re.compile(r'^\s*//## File "((?:[^"\\]|\\.)*)", line (\d+)')
+_INLINED = re.compile(r'^\s*//## File .* inlined at "', re.MULTILINE)
 _INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?;)\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
 _ENCODING = re.compile(r"^\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
 _LABEL = re.compile(r"^[.\w$]+:\s*$")
@@ -68,10 +71,25 @@ def disassemble(binary: bytes) -> str:
     return done.stdout
 
 
+def _inlined(locations: tuple[Location, ...]) -> dict[tuple[str, int], list[Frames]]:
+    """Return the inlined ones of `locations` by their innermost file and line."""
+    found: dict[tuple[str, int], list[Frames]] = {}
+    for location in locations:
+        frames = location.frames
+        if len(frames) > 1:
+            # The binary has lines only: locations that differ in their columns are one.
+            lines = tuple(Frame(frame.file, frame.line) for frame in frames)
+            chains = found.setdefault((frames[0].file, frames[0].line), [])
+            if lines not in chains:
+                chains.append(lines)
+    return found
+
+
 def read(artifact: Artifact) -> StageText:
     """Disassemble a cubin and read the listing."""
     raw = disassemble(artifact.value)
     table = artifact.table()
+    known = {} if _INLINED.search(raw) else _inlined(artifact.known_locations)
     shown: list[str] = []
     current: Frames = ()
     in_group = False
@@ -94,11 +112,12 @@ def read(artifact: Artifact) -> StageText:
             pending = None
             code = control_code(int(high.group(1), 16) << 64 | int(low, 16))
             shown.append(f"{code}  /*{offset}*/  {text}")
-            table.add_line([current])
+            table.add_line(known.get((current[0].file, current[0].line), [current]) if current else ())
         elif _LABEL.match(line):
             shown.append(line.rstrip())
             table.add_line()
-            current = current if line.startswith(".L_") else ()
+        elif line.lstrip().startswith(".section"):
+            current = ()
     return StageText("\n".join(shown) + "\n", raw, table)
 
 

@@ -6,19 +6,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from explorer.model import Location
 from explorer.pipeline.locations import LocationTable
 
 
 @dataclass(frozen=True)
 class Artifact:
-    """What the compiler made: an MLIR module, a text, a binary, or (for the AST) Triton functions.
+    """What the compiler made: an MLIR module, a text, a binary, or (for the AST) function definitions.
 
-    `source_path` is the user's file, `architecture` the target's ("sm_90").
+    `source_path` is the user's file. `known_locations` are those of the stage before, for a stage that
+    names less of them.
     """
 
     value: Any
     source_path: str
-    architecture: str
+    known_locations: tuple[Location, ...] = ()
 
     def table(self) -> LocationTable:
         """Return an empty table for the locations of a stage of this artifact."""

@@ -1,0 +1,46 @@
+"""The gallery, compiled for every target by each supported Triton, once for all tests."""
+
+import os
+import pickle
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from explorer.sandbox.versions import installed_versions
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What one compile has told."""
+
+    events: list
+
+    def of(self, kind):
+        return [event for event in self.events if event.kind == kind]
+
+    @property
+    def stages(self):
+        return {stage.name: stage for stage in self.of("stage")}
+
+
+@pytest.fixture(scope="session", params=["3.9.0", "3.6.0"])
+def gallery(request, tmp_path_factory):
+    """A function from kernel and target to what the compile has told."""
+    folder = tmp_path_factory.mktemp("gallery")
+    environment = {**os.environ, "TRITON_CACHE_DIR": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
+    folder_of_triton = installed_versions()[request.param]
+    paths = [str(path) for path in (folder_of_triton, Path(__file__).parents[2]) if path is not None]
+    environment["PYTHONPATH"] = os.pathsep.join(paths)
+    script = Path(__file__).with_name("capture_gallery.py")
+    done = subprocess.run(
+        [sys.executable, str(script), str(folder)], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+
+    def captured(example, target):
+        return Captured(pickle.loads((folder / f"{example}@{target}.pickle").read_bytes()))
+
+    return captured
