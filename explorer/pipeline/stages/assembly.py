@@ -54,8 +54,8 @@ def read_assembly(
 ) -> StageText:
     """Read an assembly text: `.loc` directives become locations, debug sections are left out.
 
-    At a line that matches `starts_over` locations do. Lines that match `is_hidden` are left out; what matches `debug_section` is left out up to the next
-    line that matches `shown_section`.
+    Lines that match `is_hidden` are left out; what matches `debug_section` is left out up to the next
+    line that matches `shown_section`. At a line that matches `starts_over` the last `.loc` ends to hold.
     """
     raw = str(artifact.value)
     table = artifact.table()

@@ -1,0 +1,36 @@
+# Build the wheel, browser bundle included; then install it for an ordinary user.
+#
+#   docker build -t triton-explorer .
+#   docker run --rm -p 127.0.0.1:8000:8000 -v triton-explorer:/data \
+#     --security-opt seccomp=docker/seccomp.json --security-opt systempaths=unconfined \
+#     --memory 8g --pids-limit 1024 triton-explorer
+#
+# The two security options let the sandbox make its own namespaces (README, "How it is safe"). Add
+# `--gpus all` where there is a GPU.
+
+FROM python:3.12-slim-bookworm AS build
+WORKDIR /source
+COPY . .
+RUN pip install --no-cache-dir build && python -m build --wheel --outdir /wheels
+
+FROM python:3.12-slim-bookworm
+# bubblewrap makes the sandbox; gcc builds the small launcher that Triton needs to run a kernel on a GPU.
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends bubblewrap gcc libc6-dev \
+    && rm -rf /var/lib/apt/lists/*
+# The build of torch from PyPI brings CUDA, and runs without a GPU too. A second Triton stands beside the first.
+ARG TRITONS="3.9.0 3.6.0"
+COPY --from=build /wheels /wheels
+RUN pip install --no-cache-dir /wheels/*.whl && rm -rf /wheels \
+    && for version in $TRITONS; do \
+         [ "$(python -c 'import importlib.metadata as m; print(m.version("triton"))')" = "$version" ] \
+         || pip install --no-cache-dir --no-deps --target "/usr/local/tritons/$version" "triton==$version" \
+         || exit 1; \
+       done
+RUN useradd --create-home --uid 10001 explorer && install -d -o explorer -g explorer /data
+USER explorer
+VOLUME /data
+EXPOSE 8000
+HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
+    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
+ENTRYPOINT ["triton-explorer", "serve", "--host", "0.0.0.0", "--port", "8000", "--data-dir", "/data"]
