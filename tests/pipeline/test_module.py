@@ -266,6 +266,44 @@ def test_leaving_is_no_error(ending):
     assert len(found.launches) == 1
 
 
+def test_leaving_with_a_failure_says_so():
+    source = "import argparse\np = argparse.ArgumentParser()\np.add_argument('size')\np.parse_args()\n"
+    found = load(source, HOPPER)
+    (error,) = errors(found)
+    assert error.line == 4
+    assert "the following arguments are required: size" in found.output
+
+
+def test_a_compile_by_the_script_is_a_launch_without_a_grid(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
+    tail = (
+        "source = triton.compiler.ASTSource(kernel, {'x_ptr': '*fp32', 'n': 'i32', 'BLOCK': 'constexpr'},"
+        " {'BLOCK': 64}, {(0,): [['tt.divisibility', 16]]})\n"
+        "compiled = triton.compile(source, options={'num_warps': 2})\n"
+        "print(compiled.asm['ttir'].count('tt.store'))\n"
+    )
+    found = load(HEAD + tail, HOPPER)
+    assert errors(found) == []
+    (launch,) = found.launches
+    assert (launch.info.line, launch.info.grid, launch.info.options["num_warps"]) == (10, None, 2)
+    assert [argument.specialization for argument in launch.info.arguments] == [
+        "divisible by 16",
+        "",
+        "constexpr",
+    ]
+    assert found.output == "1\n"
+
+
+def test_a_script_for_the_interpreter_is_compiled_like_any_other():
+    source = (
+        f"import os\nos.environ['TRITON_INTERPRET'] = '1'\n{HEAD}kernel[(1,)](torch.empty(64), 1, BLOCK=64)\n"
+    )
+    found = load(source, HOPPER)
+    assert errors(found) == []
+    assert len(found.launches) == 1
+
+
 def test_the_script_is_the_main_program():
     source = "import sys\nif __name__ == '__main__':\n    print(sys.argv, __file__)\n"
     previous = sys.modules["__main__"]
