@@ -24,7 +24,7 @@ from explorer.model import Diagnostic, Request, Scalar
 from explorer.pipeline.targets import TARGETS
 from explorer.services import DEFAULT_TARGET, Services
 from explorer.settings import Settings, settings_table
-from explorer.store import Record
+from explorer.store import Record, Store
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,6 +52,7 @@ def _serve(options: argparse.Namespace) -> int:
     settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
     if options.unsafe_no_sandbox:
         settings = replace(settings, unsafe_no_sandbox=True)
+    Store(settings).close()  # what is wrong with it is said here, not in the log of a worker
     Server(settings).run()
     return 0
 

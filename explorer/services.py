@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 class Services:
     """The parts, put together. The sandbox starts in the background: the page need not wait for it.
 
-    Without `warm_up` it starts no more than the first job needs.
+    Without `warm_up` it starts no more than the first job needs. `problem` says why it cannot run.
     """
 
     def __init__(self, settings: Settings, warm_up: bool = True) -> None:
@@ -33,6 +33,7 @@ class Services:
         self.store = Store(settings)
         self.sandbox = Sandbox(replace(settings.sandbox, warm_up=warm_up))
         self.queue = Queue(self.store, self.sandbox, settings, self.metrics)
+        self.problem: str | None = None
         self._starter = threading.Thread(target=self._start_sandbox, name="sandbox-start", daemon=True)
         self._starter.start()
 
@@ -81,6 +82,7 @@ class Services:
         try:
             self.sandbox.start()
         except ExplorerError as error:  # every job will say so; the page still shows what is stored
+            self.problem = error.detail
             _log.error("%s: %s", error.title, error.detail)
 
 

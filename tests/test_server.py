@@ -24,14 +24,14 @@ def free_port():
 class Server:
     """`triton-explorer serve` on a port of its own."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, variables=None):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         environment = {
             **os.environ,
             "PYTHONPATH": str(Path(__file__).parents[1]),
             "TRITON_EXPLORER_SLOTS": "1",
-            "TRITON_EXPLORER_TRITONS_DIR": str(folder / "no-further-versions"),
+            **(variables or {}),
         }
         command = [
             sys.executable,
@@ -177,3 +177,29 @@ def test_an_interrupt_ends_it(start):
     server = start()
     server.process.send_signal(signal.SIGINT)
     assert server.process.wait(timeout=30) == 0
+
+
+def test_a_data_folder_that_cannot_be_used_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    command = [sys.executable, "-m", "explorer", "serve", "--data-dir", str(tmp_path / "file")]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert result.returncode == 1
+    assert str(tmp_path / "file") in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_without_a_sandbox_nothing_runs_and_the_server_says_why(tmp_path, vector_add):
+    """No bubblewrap on the path: stored results can be shown, nothing is executed."""
+    environment = {"PATH": str(tmp_path)}
+    server = Server(tmp_path / "data", environment)
+    try:
+        ticket = server.post({"source": vector_add, "target": "cuda:90"})
+        assert list(server.events(ticket)) == ["diagnostic", "done"]
+        (error,) = server.get(ticket["api"])["diagnostics"]
+        assert "bubblewrap" in error["hint"]
+        with pytest.raises(urllib.error.HTTPError) as refusal:
+            server.get("/healthz")
+        assert refusal.value.code == 503
+        refusal.value.close()
+    finally:
+        server.close()

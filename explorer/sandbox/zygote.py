@@ -33,6 +33,7 @@ from explorer.sandbox.settings import Limits
 from explorer.sandbox.warden import Warden
 
 _START_FAILED = 70
+_THREAD_EXIT_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,17 @@ class Options:
     jailed: bool
     kept_folders: list[str]
     limits: Limits
+
+
+def _count_threads() -> int:
+    """Count the threads of this process, once those that were joined have really gone.
+
+    Python's `join` returns when a thread has nothing left to run; the kernel ends it a moment later.
+    """
+    deadline = time.monotonic() + _THREAD_EXIT_SECONDS
+    while (count := len(list(Path("/proc/self/task").iterdir()))) != 1 and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return count
 
 
 def main() -> None:
@@ -63,7 +75,7 @@ def main() -> None:
     with _folder("zygote") as folder:
         os.environ.update(HOME=folder, TMPDIR=folder, TRITON_CACHE_DIR=f"{folder}/.triton")
         importlib.import_module(options.entry_point).warm_up()
-    threads = len(list(Path("/proc/self/task").iterdir()))
+    threads = _count_threads()
     if threads != 1 or threading.active_count() != 1:
         raise SystemExit(f"{threads} threads after the warm-up: their locks would hang every child")
     gc.collect()

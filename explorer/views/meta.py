@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from flask import Blueprint, Response, current_app
@@ -46,11 +46,12 @@ class ExampleRow(msgspec.Struct, frozen=True):
 
 
 class HealthDocument(msgspec.Struct, frozen=True):
-    """`sandbox` is the tier that this machine really has."""
+    """`sandbox` is the tier that this machine really has; `problem` says why it has none."""
 
-    status: str
+    status: Literal["ok", "starting", "unavailable"]
     sandbox: str
     tritons: tuple[str, ...]
+    problem: str | None
 
 
 @blueprint.get(f"{API}/targets")
@@ -96,8 +97,12 @@ def show_openapi() -> Response:
 @blueprint.get("/healthz")
 def show_health() -> Response:
     """Whether this server can work, for whoever watches it."""
-    sandbox = services().sandbox
-    return json_response(HealthDocument("ok", sandbox.tier, services().versions))
+    tier, problem = services().sandbox.tier, services().problem
+    status: Literal["ok", "starting", "unavailable"] = "starting" if tier == "none" else "ok"
+    if problem is not None:
+        status = "unavailable"
+    document = HealthDocument(status, tier, services().versions, problem)
+    return json_response(document, 200 if problem is None else 503)
 
 
 @blueprint.get("/metrics")

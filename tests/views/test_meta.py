@@ -25,7 +25,12 @@ def test_every_example_of_the_gallery_can_be_had(client):
 
 def test_health_names_the_sandbox_there_is(client, services, ticket):
     document = client.get("/healthz").get_json()
-    assert document == {"status": "ok", "sandbox": "full", "tritons": list(services.versions)}
+    assert document == {
+        "status": "ok",
+        "sandbox": "full",
+        "tritons": list(services.versions),
+        "problem": None,
+    }
 
 
 def test_metrics_count_jobs(client, ticket):
