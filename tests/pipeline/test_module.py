@@ -266,6 +266,33 @@ def test_leaving_is_no_error(ending):
     assert len(found.launches) == 1
 
 
+def test_what_only_reports_on_results_is_skipped():
+    tail = (
+        "def main():\n"
+        "    close = torch.allclose(x, x)\n"
+        "    status = 'passed' if close else 'failed'\n"
+        "    print(status)\n"
+        "    if not close:\n"
+        "        print('different')\n"
+        "        raise ValueError\n"
+        "    torch.testing.assert_close(x, x)\n"
+        "    assert (x == x).all(), 'different'\n"
+        "    kernel[(1,)](x, 1, BLOCK=64)\n"
+        "if __name__ == '__main__':\n"
+        "    main()\n"
+    )
+    found = load(HEAD + tail, HOPPER)
+    assert len(found.launches) == 1
+    assert found.output == "unknown\n"
+    (note,) = found.diagnostics
+    assert note.message.endswith("(lines 11, 13, 16, 17).")
+
+
+def test_an_assertion_about_shapes_still_fails():
+    (error,) = errors(load(f"{HEAD}assert x.shape == (65,), 'wrong shape'\n", HOPPER))
+    assert (error.message, error.line) == ("AssertionError: wrong shape", 9)
+
+
 def test_leaving_with_a_failure_says_so():
     source = "import argparse\np = argparse.ArgumentParser()\np.add_argument('size')\np.parse_args()\n"
     found = load(source, HOPPER)
