@@ -113,9 +113,10 @@ class _Script:
         with _as_main(self._module), self.output.captured():
             self._run(self._tree.body)
         if self._skipped:
-            lines = ", ".join(map(str, sorted(self._skipped)[:8]))
+            numbers = ", ".join(map(str, sorted(self._skipped)[:8]))
+            lines = f"line {numbers}" if len(self._skipped) == 1 else f"lines {numbers}"
             message = "Nothing is computed here: checks and prints that need results are skipped"
-            self.diagnostics.append(Diagnostic("note", f"{message} (line {lines}).", line=min(self._skipped)))
+            self.diagnostics.append(Diagnostic("note", f"{message} ({lines}).", line=min(self._skipped)))
 
     def _run(self, statements: list[ast.stmt]) -> None:
         """Run `statements`; where one fails, do of the rest what can be done."""
@@ -124,8 +125,10 @@ class _Script:
             code = user_source.compile_statements(statements)
             exec(code, self.namespace)  # noqa: S102  the user's code is what this process is for
         except SystemExit as error:
-            if error.code not in (None, 0):
-                message = error.code if isinstance(error.code, str) else f"The script exits with {error.code}."
+            if isinstance(error.code, int | str) and error.code != 0:
+                message = (
+                    error.code if isinstance(error.code, str) else f"The script exits with {error.code}."
+                )
                 self._report(error, "error", message, "The log has what it printed.")
             return
         except TooManyLaunches as error:

@@ -19,7 +19,9 @@ _POINTER_NAME = re.compile(
 )
 _INDEX_NAME = re.compile(r"idx|index|indices|offset|seqlen|_ids?(_|$)|table|slot|mapping|expert|topk", re.I)
 _FLOAT_NAME = re.compile(
-    r"(^|_)(eps|epsilon|scale|alpha|beta|gamma|p|prob|lr|momentum|theta|decay|slope|factor|rate|temperature|softcap)($|_)", re.I
+    r"(^|_)(eps|epsilon|scale|alpha|beta|gamma|p|prob|lr|momentum|theta|decay|slope|factor|rate"
+    r"|temperature|softcap)($|_)",
+    re.I,
 )
 _BLOCK_NAME = re.compile(r"block|tile|chunk", re.I)
 _FLAG_NAME = re.compile(

@@ -51,7 +51,7 @@ def register(source: str) -> None:
 
 def compile_statements(statements: list[ast.stmt]) -> CodeType:
     """Compile `statements` such that checks and prints that need a result's value are skipped."""
-    module = ast.Module([_Lenient().visit(statement) for statement in statements], [])
+    module = _Lenient().visit(ast.Module(list(statements), []))
     flags = __future__.annotations.compiler_flag if _postpones_annotations(statements) else 0
     code: CodeType = compile(module, SOURCE_FILE, "exec", flags=flags, dont_inherit=True)
     return code
@@ -75,11 +75,25 @@ class _Lenient(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         return _skippable(node) if _only_looks(node) else node
 
+    def visit_Assign(self, node: ast.Assign) -> ast.stmt | list[ast.stmt]:
+        if not _chooses_text(node.value):
+            return node
+        unknown = ast.copy_location(ast.Constant("unknown"), node.value)
+        return [ast.copy_location(ast.Assign(node.targets, unknown), node), _skippable(node)]
+
     def visit_If(self, node: ast.If) -> ast.stmt:
         if all(_only_looks(statement) for statement in (*node.body, *node.orelse)):
             return _skippable(node)
         self.generic_visit(node)
         return node
+
+
+def _chooses_text(value: ast.expr) -> bool:
+    """Tell whether `value` is like `"passed" if close else "failed"`."""
+    return isinstance(value, ast.IfExp) and all(
+        isinstance(branch, ast.Constant) and isinstance(branch.value, str)
+        for branch in (value.body, value.orelse)
+    )
 
 
 def _only_looks(statement: ast.stmt) -> bool:

@@ -23,7 +23,6 @@ from triton.runtime.autotuner import Autotuner, Heuristics
 from triton.runtime.driver import driver
 from triton.runtime.jit import JITFunction
 
-
 _compile = compiler.compile
 
 
