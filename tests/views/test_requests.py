@@ -2,6 +2,10 @@
 
 import pytest
 
+from explorer import create_app
+from explorer.services import services_of
+from explorer.settings import Settings
+
 URL = "/api/v1/compilations"
 
 
@@ -84,3 +88,13 @@ def test_forms_of_other_sites_are_refused(client, content_type):
     """A browser sends these across sites without asking."""
     body = '{"source": "x", "target": "cuda:90"}'
     refused(client.post(URL, data=body, content_type=content_type), 415, "unsupported_media_type")
+
+
+def test_a_full_queue_says_when_to_come_back(tmp_path):
+    app = create_app(Settings(data_dir=tmp_path, queue_limit=0))
+    try:
+        response = app.test_client().post(URL, json={"source": "x", "target": "cuda:90"})
+    finally:
+        services_of(app).close()
+    refused(response, 503, "queue_full")
+    assert int(response.headers["Retry-After"]) > 0
