@@ -25,6 +25,7 @@ from explorer.pipeline.functions import function_trees
 from explorer.pipeline.passes import PassRecorder
 from explorer.pipeline.specialize import Specialization
 from explorer.pipeline.stages import STAGES, Artifact
+from explorer.pipeline.stages.ptx import correct_line_information
 from explorer.pipeline.stages.sass import DisassemblerError
 from explorer.pipeline.targets import Target
 from explorer.pipeline.tool_output import ToolOutput, read_messages
@@ -117,6 +118,8 @@ class Compilation:
             if name == "glir":  # Triton 3.9 names the step that hands on the module just shown
                 continue
             self._stage = self._recorder.stage = name
+            if name == "cubin":
+                module = correct_line_information(module)
             start = time.perf_counter()
             module = self._make(make, module)
             artifacts[name] = module

@@ -177,7 +177,8 @@ def llvm_lines(text: str) -> dict[int, Stack]:
 def ptx_lines(text: str) -> dict[int, Stack]:
     """The stack of each instruction after a `.loc`.
 
-    `inlined_at F L C` names the place of an earlier `.loc`, which may itself be inlined.
+    `inlined_at F L C` names the place of an earlier `.loc`, which may itself be inlined. A `.loc` inside of
+    inline assembly counts the lines of its text, not those of the source: it is no place.
     """
     files = {
         int(number): path
@@ -186,12 +187,17 @@ def ptx_lines(text: str) -> dict[int, Stack]:
     places: dict[tuple[int, int, int], Stack] = {}
     current: Stack | None = None
     found = {}
+    in_inline_assembly = False
     for number, line in enumerate(text.split("\n"), 1):
+        if line.endswith("inline asm"):
+            in_inline_assembly = "begin" in line
         words = line.partition("//")[0].replace(",", " ").split()
         if not words:
             continue
         if words[0] in (".visible", ".func", ".entry", ".section"):
             current = None
+        elif words[0] == ".loc" and in_inline_assembly:
+            continue
         elif words[0] == ".loc":
             place = (int(words[1]), int(words[2]), int(words[3]))
             callers: Stack = ()

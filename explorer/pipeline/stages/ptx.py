@@ -3,18 +3,29 @@
 `.loc … inlined_at` names the direct call site only; the rest of the chain is that of the `.loc` that
 announced the call site before. Triton 3.6 writes no `inlined_at`; its comments name the call sites.
 
+LLVM counts the lines of an inline assembly's text as if they were lines of the source, each with a `.loc` of
+its own; these are no locations, and are kept from the assembler too.
+
 Source: LLVM's NVPTX assembly printer, as in Triton 3.6 and 3.9.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 from explorer.pipeline.locations import Frames
 from explorer.pipeline.stages.assembly import call_sites, read_assembly
 from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
 
+_INLINE_ASSEMBLY = re.compile(r"^\s*// begin inline asm$.*?^\s*// end inline asm$", re.MULTILINE | re.DOTALL)
+_LOC_LINE = re.compile(r"^\s*\.loc\s.*\n", re.MULTILINE)
 _INLINED_AT = re.compile(r"inlined_at\s+(\d+)\s+(\d+)\s+(\d+)")
+
+
+def correct_line_information(ptx: str) -> str:
+    """Return `ptx` without the `.loc` directives inside of inline assembly."""
+    return _INLINE_ASSEMBLY.sub(lambda found: _LOC_LINE.sub("", found.group()), ptx)
 
 
 def read(artifact: Artifact) -> StageText:
@@ -29,13 +40,13 @@ def read(artifact: Artifact) -> StageText:
             number, call_line, call_column = inlined_at.groups()
             site = (paths.get(number, ""), int(call_line), int(call_column))
             frames += announced.get(site) or (frame(*site),)
-        else:
+        elif line > 0:
             frames += tuple(frame(*site) for site in call_sites(rest, paths))
         announced[path, line, column] = frames
         return frames
 
-    return read_assembly(
-        artifact,
+    read_text = read_assembly(
+        dataclasses.replace(artifact, value=correct_line_information(artifact.value)),
         chain=chain,
         is_hidden=re.compile(r"^\s*\.file\s|^\$L__(?:tmp|func_begin|func_end)\d+:"),
         is_instruction=re.compile(r"^\s+(?:@!?[%\w$]+\s+)?(?:[a-z]|\{ |\})"),
@@ -43,6 +54,7 @@ def read(artifact: Artifact) -> StageText:
         debug_section=re.compile(r"^\s*\.section\s+\.debug"),
         shown_section=re.compile(r"^\s*(?:\.visible|\.func|\.extern|//)"),
     )
+    return dataclasses.replace(read_text, raw=artifact.value)
 
 
 STAGE = StageKind(name="ptx", title="PTX", language="ptx", produced_by="ptx", read=read)
