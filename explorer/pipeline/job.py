@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable
 from typing import Literal
 
-from explorer.model import Diagnostic, Done, Event, Inspection, Request
+from explorer.model import Diagnostic, Done, Event, Inspection, Log, Request
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.targets import Target, UnknownTarget, find_target
 
@@ -123,6 +123,8 @@ def _perform(request: Request, target: Target, emit: Emit) -> None:
     )
     for diagnostic in found.diagnostics:
         emit(diagnostic)
+    if found.output:
+        emit(Log("stdout", found.output))
     if request.task == "inspect":
         return
     specialization = resolve(found, request, gpu_target)
