@@ -172,7 +172,7 @@ function arrived(result) {
   const enough = shown === null ? stages.length > 0 : wanted.length > 0 && wanted.every((name) => result.stage(name));
   if (!run.promoted && enough) {
     run.promoted = true;
-    store.update({ run, result, failure: null, linked: new Set() });
+    store.update({ run, result, failure: null, linked: new Set(), ...pinsFor(result) });
   } else {
     store.update(run.promoted ? { run, result } : { run });
   }
@@ -189,8 +189,14 @@ function finish(result) {
   store.update({
     run: null,
     ...(isCurrent && (inspection.kernels.length || !store.state.inspection) ? { inspection } : {}),
-    ...(keepShown ? { failure: result } : { result, failure: null, ...(shown === result ? {} : { linked: new Set() }) }),
+    ...(keepShown ? { failure: result } : { result, failure: null, ...(shown === result ? {} : { linked: new Set(), ...pinsFor(result) }) }),
   });
+}
+
+/** Pinned lines of one kernel mean nothing in another. @param {Result} result */
+function pinsFor(result) {
+  const before = store.state.result?.document.kernel;
+  return before && before !== result.document.kernel ? { pinned: [] } : {};
 }
 
 /** Show the failure itself, as far as it came, in place of the result before. */

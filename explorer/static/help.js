@@ -7,7 +7,7 @@ const SHORTCUTS = [
   ["Esc", "Let pinned lines go"],
   ["↑ ↓", "Move along the lines of a stage or the list of passes"],
   ["Enter", "Pin the line; with Shift, one more"],
-  ["Click, Ctrl click", "Pin a line, pin one more"],
+  ["Click", "Pin a line; with Ctrl, one more"],
   ["/", "Search the stage"],
   ["Ctrl F", "Search the source, or the stage that has the focus"],
   ["Ctrl ] Ctrl [", "Next and previous tab of a group"],

@@ -103,7 +103,7 @@ class LaunchPanel extends HTMLElement {
     fill(
       this.launch,
       [
-        ...launches.map((each) => ({ value: String(each.index), text: `launch at line ${each.line}${each.grid ? ` · grid ${each.grid.join(" × ")}` : ""}` })),
+        ...launches.map((each) => ({ value: String(each.index), text: `line ${each.line}${each.grid ? ` · grid ${each.grid.join(" × ")}` : ""}` })),
         ...(launches.length ? [] : [{ value: "", text: "no launch: guessed arguments" }]),
         { value: "form", text: "arguments by hand" },
         { value: "signature", text: "signature as a string" },
@@ -193,13 +193,24 @@ class LaunchPanel extends HTMLElement {
     const launch = launchOf(draft, inspection);
     if (value === "form") {
       const begin = launch?.arguments ?? (kernel ? guessedArguments(kernel) : []);
-      choose({ mode: "form", kernel: kernel?.name ?? null, launch: null, arguments: structuredClone(begin) });
+      choose({ mode: "form", kernel: kernel?.name ?? null, launch: null, config: null, arguments: structuredClone(begin), options: this.effectiveOptions() });
     } else if (value === "signature") {
       const signature = store.state.result?.document.specialization?.signature ?? "";
-      choose({ mode: "signature", kernel: kernel?.name ?? null, launch: null, signature: draft.signature || signature });
+      choose({ mode: "signature", kernel: kernel?.name ?? null, launch: null, config: null, signature: draft.signature || signature, options: this.effectiveOptions() });
     } else {
-      choose({ mode: "launch", kernel: kernel?.name ?? null, launch: value === "" ? null : Number(value), config: null });
+      choose({ mode: "launch", kernel: kernel?.name ?? null, launch: value === "" ? null : Number(value), config: null, options: {} });
     }
+  }
+
+  /** What is compiled with now, to go on from without the launch that says so. */
+  effectiveOptions() {
+    const { draft, result } = store.state;
+    const known = result?.document.specialization?.options ?? {};
+    const kept = OPTIONS.flatMap(({ name }) => {
+      const value = draft.options[name] ?? known[name];
+      return value === undefined || value === null ? [] : [/** @type {const} */ ([name, value])];
+    });
+    return Object.fromEntries(kept);
   }
 
   /** @param {string} name @param {HTMLInputElement} input */

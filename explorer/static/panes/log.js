@@ -46,7 +46,7 @@ class LogPane extends HTMLElement {
             each.hint && make("p", { class: "hint" }, each.hint),
           );
         }),
-        ...logs.map(({ source, text }) => make("article", { class: "output" }, make("header", {}, make("b", {}, source)), make("pre", {}, text))),
+        ...logs.map(({ source, text }) => make("article", { class: "output" }, make("header", {}, make("b", {}, source)), make("pre", {}, text.trimEnd()))),
       ),
     );
   }

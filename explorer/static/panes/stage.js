@@ -142,14 +142,15 @@ class StagePane extends HTMLElement {
     stripe.classList.toggle("is-blank", sourceLine === undefined);
     if (sourceLine !== undefined) stripe.style.setProperty("--hue", String(hueOfLine(sourceLine)));
     const text = content.line(line, () => {
-      if (this.content === content && this.text?.rows.get(line) === row) this.drawLine(row, line);
+      if (this.content !== content || this.text?.rows.get(line) !== row) return;
+      this.drawLine(row, line);
+      this.text.schedule();
     });
     code.replaceChildren(...tokensOf(text));
     row.classList.toggle("is-lit", this.hovered.has(line));
     row.classList.toggle("is-pinned", this.pinned.has(line));
     row.classList.toggle("is-hit", this.hits.includes(line));
     row.classList.toggle("is-cursor", this.text?.cursor === line);
-    this.text?.widen();
   }
 
   /** Light the lines that come from the lit source lines. */
