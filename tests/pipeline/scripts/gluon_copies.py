@@ -1,6 +1,5 @@
 """Gluon kernels: layouts as constexpr arguments, an autotuned one, and one that takes a host descriptor."""
 
-
 import pytest
 import torch
 import triton

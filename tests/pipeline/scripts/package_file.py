@@ -1,6 +1,5 @@
 """A file of a package: relative imports, kernels, host functions, no launch."""
 
-
 import torch
 import triton
 import triton.language as tl
