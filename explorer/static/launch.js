@@ -118,7 +118,7 @@ class LaunchPanel extends HTMLElement {
       : "Launch · guessed";
     this.drawArguments(kernel, launch);
     const specialization = result?.document.kernel === kernel?.name ? result?.document.specialization : null;
-    const config = draft.config ?? launch?.config ?? specialization?.config ?? null;
+    const config = draft.config ?? (draft.mode === "launch" ? (launch?.config ?? specialization?.config ?? null) : null);
     const inherited = { ...launch?.options, ...kernel?.configs.find(({ index }) => index === config)?.options, ...(specialization?.config === config ? specialization?.options : {}) };
     for (const { name, input } of this.optionInputs ?? []) {
       const value = draft.options[name];
@@ -174,7 +174,7 @@ class LaunchPanel extends HTMLElement {
             onclick: () => choose({ config: each.index, options: {} }),
           },
           configTitle(each.options),
-          values && make("small", {}, values),
+          values ? make("small", {}, values) : null,
         );
       }),
     );

@@ -31,9 +31,10 @@ class StatusBar extends HTMLElement {
     this.state.className = `state is-${name}`;
     if (this.state.textContent !== words) this.state.textContent = /** @type {string} */ (words);
     this.cancel.hidden = !(run || sending);
-    const resources = result?.document.resources;
+    // Numbers of the result before would seem to be those of the failure.
+    const resources = failure ? null : result?.document.resources;
     this.facts.replaceChildren(...(resources ? factsOf(resources) : []));
-    const diagnostics = result?.document.diagnostics ?? [];
+    const diagnostics = latest?.document.diagnostics ?? [];
     const remarks = diagnostics.filter(({ severity }) => severity !== "error").length;
     this.remarks.textContent = remarks ? plural(remarks, "remark") : "";
     this.remarks.hidden = remarks === 0;
