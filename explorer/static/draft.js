@@ -3,6 +3,7 @@
  *
  * @import { Argument, CompilationDocument, CompilationRequest, Draft, InspectionDocument, Kernel, Launch } from "./types.js"
  */
+import { keep, kept } from "./storage.js";
 
 const STORAGE_KEY = "draft";
 
@@ -80,18 +81,14 @@ export function guessedArguments(kernel) {
 
 /** @param {Draft} draft */
 export function keepDraft(draft) {
-  try {
-    localStorage.setItem(STORAGE_KEY, JSON.stringify(draft));
-  } catch {
-    // Without storage the draft lives as long as the page.
-  }
+  keep(STORAGE_KEY, JSON.stringify(draft));
 }
 
 /** @returns {Draft | null} the draft that was last edited in this browser */
 export function keptDraft() {
   try {
-    const kept = JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "null");
-    return typeof kept?.source === "string" && kept.source.trim() ? freshDraft(kept.source, kept) : null;
+    const draft = JSON.parse(kept(STORAGE_KEY) ?? "null");
+    return typeof draft?.source === "string" && draft.source.trim() ? freshDraft(draft.source, draft) : null;
   } catch {
     return null;
   }
@@ -99,9 +96,5 @@ export function keptDraft() {
 
 /** Forget what was edited: the next visit begins anew. */
 export function forgetDraft() {
-  try {
-    localStorage.removeItem(STORAGE_KEY);
-  } catch {
-    // Nothing was kept.
-  }
+  keep(STORAGE_KEY, null);
 }

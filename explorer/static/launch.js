@@ -7,6 +7,7 @@ import { make, setValue } from "./dom.js";
 import { guessedArguments, kernelOf, launchOf } from "./draft.js";
 import { adjust, choose } from "./edit.js";
 import { literal, specializationTitle, targetTitle } from "./format.js";
+import { keep, kept } from "./storage.js";
 import { store } from "./store.js";
 
 const OPTIONS = [
@@ -52,7 +53,7 @@ class LaunchPanel extends HTMLElement {
     );
     this.append(make("div", { class: "panel-title" }, this.title_, this.toggle), this.body);
     // A small window opens for reading.
-    this.collapse((localStorage.getItem(COLLAPSED_KEY) ?? (matchMedia("(max-width: 720px)").matches ? "1" : "0")) === "1");
+    this.collapse((kept(COLLAPSED_KEY) ?? (matchMedia("(max-width: 720px)").matches ? "1" : "0")) === "1");
     store.watch(["targets", "tritons", "draft"], () => this.drawTarget());
     store.watch(["draft", "inspection", "result", "run"], () => this.drawLaunch());
   }
@@ -70,7 +71,7 @@ class LaunchPanel extends HTMLElement {
 
   toggleCollapsed() {
     this.collapse(!this.collapsed);
-    localStorage.setItem(COLLAPSED_KEY, this.collapsed ? "1" : "0");
+    keep(COLLAPSED_KEY, this.collapsed ? "1" : "0");
   }
 
   drawTarget() {
@@ -206,11 +207,11 @@ class LaunchPanel extends HTMLElement {
   effectiveOptions() {
     const { draft, result } = store.state;
     const known = result?.document.specialization?.options ?? {};
-    const kept = OPTIONS.flatMap(({ name }) => {
+    const effective = OPTIONS.flatMap(({ name }) => {
       const value = draft.options[name] ?? known[name];
       return value === undefined || value === null ? [] : [/** @type {const} */ ([name, value])];
     });
-    return Object.fromEntries(kept);
+    return Object.fromEntries(effective);
   }
 
   /** @param {string} name @param {HTMLInputElement} input */

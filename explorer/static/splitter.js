@@ -1,5 +1,6 @@
 /** The line between source and stages, moved by mouse or arrow keys. */
 import { byId } from "./dom.js";
+import { keep, kept } from "./storage.js";
 
 const KEY = "left-width";
 const NARROWEST_PX = 260;
@@ -12,11 +13,11 @@ export function startSplitter() {
     const rounded = Math.round(Math.min(widest, Math.max(NARROWEST_PX, width)));
     document.documentElement.style.setProperty("--left", `${rounded}px`);
     splitter.setAttribute("aria-valuenow", String(rounded));
-    localStorage.setItem(KEY, String(rounded));
+    keep(KEY, String(rounded));
   };
   const current = () => byId("left").getBoundingClientRect().width;
-  const kept = Number(localStorage.getItem(KEY));
-  if (kept) set(kept);
+  const width = Number(kept(KEY));
+  if (width) set(width);
   else splitter.setAttribute("aria-valuenow", String(Math.round(current())));
   splitter.addEventListener("pointerdown", (event) => {
     splitter.setPointerCapture(event.pointerId);

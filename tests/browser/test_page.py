@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from actions import expect_stage, open_example, set_source, stage_text, wait_for_result
@@ -120,6 +122,28 @@ def test_a_permalink_shows_the_same_in_a_fresh_profile(scale_page: Page, visitor
     expect(other.locator(".text-row.is-pinned", has_text="tt.load")).to_be_visible()
     assert stage_text(other, "TTGIR") == shown
     assert other.url == scale_page.url
+
+
+def test_share_copies_the_link_to_this_very_view(scale_page: Page) -> None:
+    page = scale_page
+    page.locator(".text-row", has_text="tt.load").click()
+    page.get_by_role("button", name="Share").click()
+    expect(page.locator("#toast")).to_have_text("Link to this view copied.")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    assert page.url.endswith(f"#pin={LOAD_LINE}")
+
+
+def test_everything_can_be_downloaded(scale_page: Page) -> None:
+    scale_page.get_by_role("button", name="Download").click()
+    with scale_page.expect_download() as download:
+        scale_page.get_by_role("link", name="Everything").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert any(name.endswith("/result.json") for name in archive.namelist())
+    scale_page.get_by_role("button", name="Download").click()
+    with scale_page.expect_download() as download:
+        scale_page.get_by_role("link", name="PTX").click()
+    assert download.value.suggested_filename == "scale.ptx"
+    assert ".visible .entry scale" in Path(download.value.path()).read_text()
 
 
 def test_an_unknown_permalink_says_so(visitor: Visitor) -> None:

@@ -1,0 +1,20 @@
+/** What this browser remembers between visits; nothing, where it is not allowed to. */
+
+/** @param {string} key @param {string | null} value null: forget it */
+export function keep(key, value) {
+  try {
+    if (value === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, value);
+  } catch {
+    // Without storage things last as long as the page.
+  }
+}
+
+/** @param {string} key @returns {string | null} */
+export function kept(key) {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
