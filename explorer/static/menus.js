@@ -78,6 +78,10 @@ export function startMenus(dock) {
     );
   });
 
+  download.addEventListener("click", (event) => {
+    if (event.target instanceof Element && event.target.closest("a")) download.hidePopover();
+  });
+
   const panes = menu("pane-menu", null);
   document.addEventListener("pane-menu", (event) => {
     const { group, anchor } = /** @type {CustomEvent<{group: DockviewGroupPanel, anchor: HTMLElement}>} */ (event).detail;
