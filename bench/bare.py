@@ -24,19 +24,16 @@ TARGET = "cuda:90"
 
 def specialize(name: str, file: Path) -> None:
     """Run the example against the fake GPU and keep what its first launch is specialised on."""
-    from triton.backends.compiler import GPUTarget
-
-    from explorer.examples import load_examples
+    from explorer.examples import find_example
     from explorer.model import Request
     from explorer.pipeline.module import load
     from explorer.pipeline.specialize import resolve
     from explorer.pipeline.targets import find_target
 
-    source = next(example.source for example in load_examples() if example.name == name)
-    target = find_target(TARGET)
-    gpu_target = GPUTarget(target.backend, target.triton_architecture, target.warp_size)
-    found = load(source, gpu_target)
-    chosen = resolve(found, Request(source, TARGET, ""), gpu_target)
+    example = find_example(name)
+    assert example is not None, name
+    source, target = example.source, find_target(TARGET)
+    chosen = resolve(load(source, target), Request(source, TARGET, ""), target)
     module = Path(tempfile.gettempdir()) / f"bench_{name}.py"
     module.write_text(source)
     file.write_bytes(
@@ -60,6 +57,7 @@ class Bare:
     def __init__(self, file: Path) -> None:
         import torch  # noqa: F401  # what a script imports is part of what a process pays
         from triton.backends.compiler import GPUTarget
+        from triton.runtime.jit import JITFunction
 
         plain = pickle.loads(file.read_bytes())  # written by `specialize`, of our own gallery
         spec = importlib.util.spec_from_file_location("bench_kernel", plain["module"])
@@ -67,7 +65,7 @@ class Bare:
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         function = getattr(module, plain["kernel"])
-        while hasattr(function, "configs") or type(function).__name__ == "Heuristics":
+        while not isinstance(function, JITFunction):  # below `autotune` and `heuristics`
             function = function.fn
         self._source = self._source_class(plain["language"])(
             function, plain["signature"], plain["constexprs"], plain["attrs"]

@@ -1,1 +1,1 @@
-"""Pure functions over stored text and numbers; nothing here knows Triton, torch or a request."""
+"""Pure functions over stored text and numbers; nothing here imports Triton or torch, or knows a request."""

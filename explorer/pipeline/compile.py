@@ -15,21 +15,19 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NoReturn
 
 from explorer.model import Diagnostic, Event, Location, Log, Resources, Stage
 from explorer.pipeline.diagnose import ABSOLUTE_FOLDER, diagnose
 from explorer.pipeline.errors import UserError
-from explorer.pipeline.fake_gpu.devices import DEVICES
 from explorer.pipeline.functions import function_trees
 from explorer.pipeline.passes import PassRecorder
 from explorer.pipeline.specialize import Specialization
-from explorer.pipeline.stages import STAGES, Artifact
+from explorer.pipeline.stages import Artifact, stage_produced_by
 from explorer.pipeline.stages.ptx import correct_line_information
 from explorer.pipeline.stages.sass import DisassemblerError
 from explorer.pipeline.targets import Target
 from explorer.pipeline.tool_output import ToolOutput, read_messages
-from explorer.pipeline.user_source import SOURCE_FILE
 
 _TENSOR_MEMORY_COLUMNS = 512
 
@@ -73,7 +71,8 @@ class Compilation:
                 raise UserError(self._diagnose(error)) from error
             finally:
                 self._recorder.finish()
-                self._tell_output()
+                for message in self._new_messages():
+                    self._emit(message)
             resources = self._resources(artifacts)
             self._emit(resources)
             self._tell(binary.result())
@@ -82,11 +81,10 @@ class Compilation:
     def _lower(self) -> dict[str, Any]:
         """Run Triton's steps; return what each of them made, by Triton's name of it."""
         from triton._C.libtriton import ir
-        from triton.backends.compiler import GPUTarget
         from triton.compiler.compiler import make_backend
 
         specialization = self._specialization
-        gpu_target = GPUTarget(self._target.backend, self._target.triton_architecture, self._target.warp_size)
+        gpu_target = self._target.for_triton()
         backend = make_backend(gpu_target)
         source = _make_source(specialization)
         options = backend.parse_options({**specialization.options, **source.parse_options()})
@@ -119,12 +117,10 @@ class Compilation:
                 continue
             self._stage = self._recorder.stage = name
             if name == "cubin":
-                module = correct_line_information(module)
+                self._assembly = module = correct_line_information(module)
             start = time.perf_counter()
             module = self._make(make, module)
             artifacts[name] = module
-            if name == "ptx":
-                self._assembly = module
             if name != self._target.binary:
                 self._tell_stage(name, module, _since(start))
         return artifacts
@@ -158,12 +154,12 @@ class Compilation:
 
         `milliseconds` is the time of the step; None where reading is what takes the time.
         """
-        kind = next((kind for kind in STAGES if kind.produced_by == produced_by), None)
+        kind = stage_produced_by(produced_by)
         if kind is None:
             return None
         start = time.perf_counter()
         try:
-            read = kind.read(Artifact(value, SOURCE_FILE, self._known_locations))
+            read = kind.read(Artifact(value, self._known_locations))
         except DisassemblerError as error:
             return Diagnostic("error", str(error), kind.name)
         self._known_locations = read.table.locations
@@ -180,26 +176,24 @@ class Compilation:
 
     def _diagnose(self, error: Exception) -> Diagnostic:
         """Say what has gone wrong while lowering; what else the compiler has said is told."""
-        stage = self._shown_stage()
-        messages, rest = read_messages(self._output.new_text(), SOURCE_FILE, stage)
-        diagnostic = diagnose(error, messages, self._specialization, self._assembly, stage)
+        messages = self._new_messages()
+        diagnostic = diagnose(error, messages, self._specialization, self._assembly, self._shown_stage())
         for message in messages:
             if message.message not in diagnostic.message:
                 self._emit(message)
-        if rest:
-            self._emit(Log("compiler", rest))
         return diagnostic
 
     def _shown_stage(self) -> str:
         """Return the name of the stage that is being made, as the page calls it."""
-        return next((kind.name for kind in STAGES if kind.produced_by == self._stage), self._stage)
+        kind = stage_produced_by(self._stage)
+        return self._stage if kind is None else kind.name
 
-    def _tell_output(self) -> None:
-        messages, rest = read_messages(self._output.new_text(), SOURCE_FILE, self._shown_stage())
-        for message in messages:
-            self._emit(message)
+    def _new_messages(self) -> list[Diagnostic]:
+        """Return what the compiler has complained of since the last time; log whatever else it has said."""
+        messages, rest = read_messages(self._output.new_text(), self._shown_stage())
         if rest:
             self._emit(Log("compiler", rest))
+        return messages
 
     def _resources(self, artifacts: dict[str, Any]) -> Resources:
         """Say what the binary needs, by its metadata and by the assembler's report of it."""
@@ -220,31 +214,24 @@ class Compilation:
         Raises:
             UserError: the binary needs more than the target has.
         """
-        device = DEVICES[self._target.backend, self._target.triton_architecture]
-        line = self._specialization.described.line
-        if (resources.shared_bytes or 0) > device.shared_bytes:
-            raise UserError(
-                Diagnostic(
-                    "error",
-                    f"The kernel needs {resources.shared_bytes:,} bytes of shared memory; a block on "
-                    f"{self._target.architecture} can have {device.shared_bytes:,}. It compiles, but cannot "
-                    "be launched.",
-                    self._target.stages[-1],
-                    line,
-                    hint="Make the blocks or num_stages smaller.",
-                )
+        most_bytes = self._target.device.multiprocessor.shared_bytes_per_block
+        if (resources.shared_bytes or 0) > most_bytes:
+            self._refuse(
+                f"{resources.shared_bytes:,} bytes of shared memory; a block on {self._target.architecture} "
+                f"can have {most_bytes:,}",
+                "Make the blocks or num_stages smaller.",
             )
         if (resources.tensor_memory_columns or 0) > _TENSOR_MEMORY_COLUMNS:
-            raise UserError(
-                Diagnostic(
-                    "error",
-                    f"The kernel needs {resources.tensor_memory_columns} columns of tensor memory; there are "
-                    f"{_TENSOR_MEMORY_COLUMNS}. It compiles, but cannot be launched.",
-                    self._target.stages[-1],
-                    line,
-                    hint="Make the blocks smaller.",
-                )
+            self._refuse(
+                f"{resources.tensor_memory_columns} columns of tensor memory; there are "
+                f"{_TENSOR_MEMORY_COLUMNS}",
+                "Make the blocks smaller.",
             )
+
+    def _refuse(self, too_much: str, hint: str) -> NoReturn:
+        message = f"The kernel needs {too_much}. It compiles, but cannot be launched."
+        stage, line = self._target.stages[-1], self._specialization.described.line
+        raise UserError(Diagnostic("error", message, stage, line, hint=hint))
 
 
 def _tool_name(step: str) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from explorer.model import Diagnostic
 from explorer.pipeline.functions import called_functions, file_of, place_of
 from explorer.pipeline.passes import PassFailed
-from explorer.pipeline.stages import Artifact, find_stage
+from explorer.pipeline.stages import Artifact
+from explorer.pipeline.stages import ptx as ptx_stage
 from explorer.pipeline.user_source import SOURCE_FILE
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _diagnose_assembler(message: str, specialization: Specialization, ptx: str) 
         return Diagnostic("error", f"ptxas failed: {text}", "sass", specialization.described.line)
     row, text = int(complaint.group(1)), complaint.group(2).strip()
     up_to_there = "".join(ptx.splitlines(keepends=True)[:row])
-    read = find_stage("ptx").read(Artifact(up_to_there, SOURCE_FILE))
+    read = ptx_stage.read(Artifact(up_to_there))
     own = [
         frame
         for indices in read.table.lines[-1:]

@@ -54,11 +54,21 @@ def function_trees(kernel: Any, source: str) -> list[ast.FunctionDef]:
     return trees
 
 
+def definition_line(function: Any) -> int:
+    """Return the line of a `jit` function's `def` in its file, below the decorators."""
+    return int(function.starting_line_number) + _lines_above_definition(function)
+
+
+def _lines_above_definition(function: Any) -> int:
+    found = (number for number, line in enumerate(function.raw_src) if re.match(r"\s*def\s", line))
+    return next(found, 0)
+
+
 def place_of(function: Any, node: Any) -> tuple[int, int, int, int]:
     """Return where a node of a function's source stands in its file: line, column, end line and column."""
     lines = function.raw_src
-    first = next((number for number, line in enumerate(lines) if re.match(r"\s*def\s", line)), 0)
-    above = function.starting_line_number + first - 1
+    first = _lines_above_definition(function)
+    above = definition_line(function) - 1
     indentation = len(lines[first]) - len(lines[first].lstrip()) if lines else 0
     line, column = node.lineno + above, node.col_offset + indentation + 1
     end_line = getattr(node, "end_lineno", None)

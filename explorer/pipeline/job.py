@@ -107,14 +107,11 @@ def _without_repeated_diagnostics(emit: Emit) -> Emit:
 def _perform(request: Request, target: Target, emit: Emit) -> None:
     # What Triton 3.9 does by default, said aloud, so that it does not warn of what 3.10 will do.
     os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
-    from triton.backends.compiler import GPUTarget
-
     from explorer.pipeline.compile import Compilation
     from explorer.pipeline.module import load
     from explorer.pipeline.specialize import resolve
 
-    gpu_target = GPUTarget(target.backend, target.triton_architecture, target.warp_size)
-    found = load(request.source, gpu_target)
+    found = load(request.source, target)
     emit(
         Inspection(
             tuple(kernel.info for kernel in found.kernels),
@@ -127,7 +124,7 @@ def _perform(request: Request, target: Target, emit: Emit) -> None:
         emit(Log("stdout", found.output))
     if request.task == "inspect":
         return
-    specialization = resolve(found, request, gpu_target)
+    specialization = resolve(found, request, target)
     emit(specialization.described)
     Compilation(specialization, target, request.source, emit).run()
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 
 from explorer.model import Frame, Location
+from explorer.pipeline.user_source import SOURCE_FILE
 
 #: A chain of frames, the innermost first.
 Frames = tuple[Frame, ...]
@@ -18,18 +19,18 @@ Frames = tuple[Frame, ...]
 _PACKAGE_FOLDER = re.compile(r"^.*/(?=(?:triton|torch)/)")
 
 
+def frame(path: str, line: int, column: int = 0, function: str = "") -> Frame:
+    """Make a frame of what a tool printed."""
+    file = "" if path == SOURCE_FILE else _PACKAGE_FOLDER.sub("", path)
+    return Frame(file, line, column, function)
+
+
 class LocationTable:
     """The distinct locations of one stage, and for each of its lines those that it has."""
 
-    def __init__(self, source_path: str) -> None:
-        self._source_path = source_path
+    def __init__(self) -> None:
         self._index: dict[Frames, int] = {}
         self.lines: list[tuple[int, ...]] = []
-
-    def frame(self, path: str, line: int, column: int = 0, function: str = "") -> Frame:
-        """Make a frame of what a tool printed."""
-        file = "" if path == self._source_path else _PACKAGE_FOLDER.sub("", path)
-        return Frame(file, line, column, function)
 
     def add_line(self, chains: Iterable[Frames] = ()) -> None:
         """Append the locations of the next line; chains without a line number are left out."""

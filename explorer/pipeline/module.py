@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType, TracebackType
 from typing import Any
 
-from triton.backends.compiler import GPUTarget
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
@@ -25,11 +24,11 @@ from explorer.pipeline import user_source
 from explorer.pipeline.arguments import describe_arguments, shown_options, to_scalar
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.fake_gpu import NeedsValue, RecordedLaunch, Recorder, TooManyLaunches, fake_gpu
+from explorer.pipeline.functions import definition_line
 from explorer.pipeline.output import Output
 from explorer.pipeline.parameters import describe_kernel, helper_names
+from explorer.pipeline.targets import Target
 from explorer.pipeline.user_source import SOURCE_FILE
-
-__all__ = ["SOURCE_FILE", "Found", "FoundKernel", "FoundLaunch", "load"]
 
 
 @dataclass(frozen=True)
@@ -62,11 +61,10 @@ class Found:
     output: str = ""
 
 
-def load(source: str, target: GPUTarget, *, run_launches: bool = True) -> Found:
+def load(source: str, target: Target) -> Found:
     """Run `source` as a script against a fake GPU of `target`.
 
-    Raises nothing for what is wrong with the source: that is in `diagnostics`. Without `run_launches`
-    the script is run all the same, up to its first launch.
+    Raises nothing for what is wrong with the source: that is in `diagnostics`.
     """
     found = Found()
     try:
@@ -75,8 +73,7 @@ def load(source: str, target: GPUTarget, *, run_launches: bool = True) -> Found:
         found.diagnostics.append(error.diagnostic)
         return found
     user_source.register(source)
-    with fake_gpu(target, SOURCE_FILE) as recorder:
-        recorder.limit = recorder.limit if run_launches else 0
+    with fake_gpu(target) as recorder:
         script = _Script(tree, recorder)
         script.run()
     found.diagnostics += script.diagnostics
@@ -132,9 +129,8 @@ class _Script:
                 self._report(error, "error", message, "The log has what it printed.")
             return
         except TooManyLaunches as error:
-            if self._recorder.limit:
-                message = f"Only the first {self._recorder.limit} different launches are kept."
-                self._report(error, "note", message)
+            message = f"Only the first {self._recorder.limit} different launches are kept."
+            self._report(error, "note", message)
             failure = error
         except NeedsValue as error:
             message = (
@@ -281,11 +277,11 @@ def _collect(found: Found, tree: ast.Module, launches: list[RecordedLaunch]) -> 
         for key, entry in interfaces.items()
         if key in launched or entry[0].__name__ not in helpers or entry[0] is not entry[1]
     ] or list(interfaces.values())
-    candidates.sort(key=lambda entry: _definition_line(entry[0]))
+    candidates.sort(key=lambda entry: definition_line(entry[0]))
     kernels = {}
     for jit_function, interface in candidates:
         autotuner = _autotuner_of(interface)
-        info = describe_kernel(jit_function, autotuner, _definition_line(jit_function))
+        info = describe_kernel(jit_function, autotuner, definition_line(jit_function))
         kernels[id(jit_function)] = FoundKernel(info, jit_function, interface, autotuner)
     found.kernels = list(kernels.values())
     found.launches = [
@@ -324,12 +320,3 @@ def _autotuner_of(interface: Any) -> Any:
             return interface
         interface = interface.fn
     return None
-
-
-def _definition_line(jit_function: Any) -> int:
-    """Return the line of `def`, below the decorators."""
-    line: int = jit_function.starting_line_number
-    for offset, text in enumerate(jit_function.raw_src):
-        if text.lstrip().startswith(("def ", "async def ")):
-            return line + offset
-    return line

@@ -15,6 +15,7 @@ Source: `make_ttir`, `make_ttgir`, `make_llir` of triton.backends.{nvidia,amd}.c
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib
 import json
 import os
@@ -63,13 +64,14 @@ class PassRecorder:
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
         """Put the proxies in place, and take them away again."""
-        module = importlib.import_module(self._target.backend_module)
-        names = ("ir", "passes", self._target.vendor_namespace)
+        vendor = self._target.passes_namespace
+        module = importlib.import_module(f"triton.backends.{vendor}.compiler")
+        names = ("ir", "passes", vendor)
         real = {name: getattr(module, name) for name in names}
         proxies = {
             "ir": _IrProxy(real["ir"], self),
             "passes": _PassesProxy(real["passes"]),
-            self._target.vendor_namespace: _PassesProxy(real[self._target.vendor_namespace]),
+            vendor: _PassesProxy(real[vendor]),
         }
         try:
             for name in names:
@@ -104,19 +106,7 @@ class PassRecorder:
         texts = self._shadow.texts()
         for waiting in self._waiting:
             text = next(texts, None)
-            changed = text is not None
-            self._emit(
-                Pass(
-                    index=waiting.index,
-                    stage=waiting.stage,
-                    name=waiting.name,
-                    title=waiting.title,
-                    options=waiting.options,
-                    milliseconds=waiting.milliseconds,
-                    changed=changed,
-                    text=text,
-                )
-            )
+            self._emit(dataclasses.replace(waiting, changed=text is not None, text=text))
         self._waiting.clear()
         self._shadow = None
 

@@ -11,7 +11,6 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
-from triton.backends.compiler import GPUTarget
 from triton.compiler.compiler import make_backend
 
 from explorer.model import Argument, Diagnostic, Launch, Request, Specialized
@@ -21,7 +20,7 @@ from explorer.pipeline.errors import UserError
 from explorer.pipeline.fake_gpu import NeedsValue, RecordedLaunch, TooManyLaunches, fake_gpu
 from explorer.pipeline.module import Found, FoundKernel, FoundLaunch
 from explorer.pipeline.parameters import config_options
-from explorer.pipeline.user_source import SOURCE_FILE
+from explorer.pipeline.targets import Target
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Specialization:
     described: Specialized
 
 
-def resolve(found: Found, request: Request, target: GPUTarget) -> Specialization:
+def resolve(found: Found, request: Request, target: Target) -> Specialization:
     """Return what `request` wants compiled. Raises UserError for anything wrong with it."""
     kernel = _choose_kernel(found, request)
     _check_options(request, target)
@@ -118,8 +117,8 @@ def _choose_launch(found: Found, request: Request, kernel: FoundKernel | None) -
     return next((launch for launch in launches if kernel is None or launch.kernel is kernel), None)
 
 
-def _check_options(request: Request, target: GPUTarget) -> None:
-    known = sorted(make_backend(target).parse_options({"arch": None}).__dict__)
+def _check_options(request: Request, target: Target) -> None:
+    known = sorted(make_backend(target.for_triton()).parse_options({"arch": None}).__dict__)
     for name in request.options:
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)
@@ -142,7 +141,7 @@ def _check_config(kernel: FoundKernel, config: int | None) -> None:
 # --- from a launch ----------------------------------------------------------------------------
 
 
-def _from_launch(launch: FoundLaunch, request: Request, target: GPUTarget) -> Specialization:
+def _from_launch(launch: FoundLaunch, request: Request, target: Target) -> Specialization:
     _check_config(launch.kernel, request.config)
     recorded = launch.recorded
     if request.options or request.config not in (None, recorded.config):
@@ -150,11 +149,11 @@ def _from_launch(launch: FoundLaunch, request: Request, target: GPUTarget) -> Sp
     return _specialization(launch.kernel, recorded, request, launch.info)
 
 
-def _launch_again(launch: FoundLaunch, request: Request, target: GPUTarget) -> RecordedLaunch:
+def _launch_again(launch: FoundLaunch, request: Request, target: Target) -> RecordedLaunch:
     """Make the launch once more, with another configuration or other options."""
     call = launch.recorded.call
     assert call is not None
-    with fake_gpu(target, SOURCE_FILE) as recorder:
+    with fake_gpu(target) as recorder:
         recorder.config = request.config if request.config is not None else launch.recorded.config
         recorder.overrides = dict(request.options)
         try:
@@ -207,7 +206,7 @@ def _display_options(options: dict[str, Any], request: Request) -> dict[str, Any
 # --- from arguments ---------------------------------------------------------------------------
 
 
-def _from_arguments(kernel: FoundKernel, found: Found, request: Request, target: GPUTarget) -> Specialization:
+def _from_arguments(kernel: FoundKernel, found: Found, request: Request, target: Target) -> Specialization:
     _check_config(kernel, request.config)
     config_index, preset, options = request.config, {}, {}
     if kernel.autotuner is not None:
@@ -221,7 +220,7 @@ def _from_arguments(kernel: FoundKernel, found: Found, request: Request, target:
         chosen = _from_signature(kernel, request.arguments, preset, found.namespace)
     else:
         chosen = _from_form(kernel, request.arguments, found.namespace)
-    backend = make_backend(target)
+    backend = make_backend(target.for_triton())
     signature: dict[str, Any] = {}
     constexprs: dict[tuple[int, ...], Any] = {}
     attrs: dict[tuple[int, ...], Any] = {}

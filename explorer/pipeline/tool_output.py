@@ -15,20 +15,16 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator
+from typing import cast
 
 from explorer.model import Diagnostic, Severity
+from explorer.pipeline.user_source import SOURCE_FILE
 
 _STANDARD_ERROR = 2
 _MAXIMUM_BYTES = 1 << 20
 _MESSAGE = re.compile(
     r"^(?P<path>.+?):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning|remark|note): "
 )
-_SEVERITIES: dict[str, Severity] = {
-    "error": "error",
-    "warning": "warning",
-    "remark": "remark",
-    "note": "note",
-}
 #: MLIR adds the operation that a message is about, and LLVM the source line with a caret.
 _CONTINUATION = re.compile(r"see current operation|^\s*\^\s*$")
 
@@ -69,12 +65,12 @@ class ToolOutput:
         return data.decode(errors="replace")
 
 
-def read_messages(text: str, source_path: str, stage: str) -> tuple[list[Diagnostic], str]:
+def read_messages(text: str, stage: str) -> tuple[list[Diagnostic], str]:
     """Split a tool's output into messages with a place in the user's file, and the rest.
 
     A message whose place is in another file keeps its text, with the place in front, without a line.
     """
-    diagnostics: dict[tuple[object, ...], Diagnostic] = {}
+    diagnostics: list[Diagnostic] = []
     rest: list[str] = []
     skipping = False
     for line in text.splitlines():
@@ -85,11 +81,11 @@ def read_messages(text: str, source_path: str, stage: str) -> tuple[list[Diagnos
             skipping = bool(_CONTINUATION.search(body))
             if skipping:
                 continue
-            own = path == source_path
-            severity = _SEVERITIES[message["severity"]]
+            own = path == SOURCE_FILE
+            severity = cast(Severity, message["severity"])
             text_shown = body if own else f"{path.rsplit('/', 1)[-1]}:{row}: {body}"
-            diagnostic = Diagnostic(severity, text_shown, stage, row if own else 0, column if own else 0)
-            diagnostics.setdefault((severity, text_shown, diagnostic.line, diagnostic.column), diagnostic)
+            place = (row, column) if own else (0, 0)
+            diagnostics.append(Diagnostic(severity, text_shown, stage, *place))
         elif not skipping and line.strip() and not _CONTINUATION.search(line):
             rest.append(line)
-    return list(diagnostics.values()), "\n".join(rest)
+    return diagnostics, "\n".join(rest)

@@ -5,10 +5,10 @@ import re
 import pytest
 import triton
 import triton.language as tl
-from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-from explorer.analysis.occupancy import GPUS, MULTIPROCESSORS, occupancy
+from explorer.analysis.occupancy import occupancy
+from explorer.pipeline.targets import TARGETS, UnknownTarget, find_target
 
 
 def test_what_nsight_compute_says_of_a_matmul_on_an_h200():
@@ -43,12 +43,12 @@ def test_by_hand(target, threads, registers, shared_bytes, share, limiter):
     assert (result.share, result.limiter) == (pytest.approx(share), limiter)
 
 
-def test_an_unknown_target_has_none():
-    assert occupancy("cuda:75", 128, 32, 0) is None
-    assert occupancy("hip:gfx90a", 128, 32, 0) is None
+def test_an_unknown_target_is_refused():
+    with pytest.raises(UnknownTarget, match="cuda:75"):
+        occupancy("cuda:75", 128, 32, 0)
 
 
-@pytest.mark.parametrize("target", MULTIPROCESSORS)
+@pytest.mark.parametrize("target", [target.name for target in TARGETS])
 def test_more_of_anything_never_fits_more(target):
     for threads in (32, 64, 128, 256, 512, 1024):
         for registers in range(1, 257, 5):
@@ -60,10 +60,6 @@ def test_more_of_anything_never_fits_more(target):
                     occupancy(target, threads, registers, shared_bytes + 512),
                 ):
                     assert more.blocks_per_multiprocessor <= now.blocks_per_multiprocessor
-
-
-def test_every_gpu_has_a_target_with_limits():
-    assert {gpu.target for gpu in GPUS} == set(MULTIPROCESSORS)
 
 
 @triton.jit
@@ -79,13 +75,11 @@ def test_what_the_assembler_of_amd_says(architecture, block, tmp_path, monkeypat
     """One warp a SIMD, no LDS: then its waves per SIMD are our blocks by registers."""
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
-    wave_size = 32 if architecture == "gfx1100" else 64
+    target = find_target(architecture)
     source = ASTSource(kernel, {"x_ptr": "*fp32", "y_ptr": "*fp32", "block": "constexpr"}, {"block": block})
-    compiled = triton.compile(
-        source, target=GPUTarget("hip", architecture, wave_size), options={"num_warps": 4}
-    )
+    compiled = triton.compile(source, target=target.for_triton(), options={"num_warps": 4})
     text = compiled.asm["amdgcn"]
     registers = int(re.search(r"; NumVGPRsForWavesPerEU: (\d+)", text)[1])
     stated = int(re.search(r"; Occupancy: (\d+)", text)[1])
-    result = occupancy(f"hip:{architecture}", 4 * wave_size, registers, 0)
+    result = occupancy(target.name, 4 * target.warp_size, registers, 0)
     assert result.limits.registers == stated

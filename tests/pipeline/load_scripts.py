@@ -8,25 +8,18 @@ import pickle
 import sys
 from pathlib import Path
 
-from triton.backends.compiler import GPUTarget
-
 from explorer.model import Request
 from explorer.pipeline.fake_gpu import warm_up
 from explorer.pipeline.module import load
 from explorer.pipeline.specialize import resolve
+from explorer.pipeline.targets import find_target
 
-TARGETS = {
-    "cuda:80": GPUTarget("cuda", 80, 32),
-    "cuda:90": GPUTarget("cuda", 90, 32),
-    "cuda:100": GPUTarget("cuda", 100, 32),
-    "hip:gfx942": GPUTarget("hip", "gfx942", 64),
-    "hip:gfx1100": GPUTarget("hip", "gfx1100", 32),
-}
+TARGETS = ("cuda:80", "cuda:90", "cuda:100", "hip:gfx942", "hip:gfx1100")
 
 
 def load_one(path, name):
     source = path.read_text()
-    target = TARGETS[name]
+    target = find_target(name)
     found = load(source, target)
     specialized = [
         resolve(found, Request(source, name, "", launch=launch.info.index), target).described

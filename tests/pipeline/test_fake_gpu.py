@@ -5,15 +5,11 @@ import sys
 import pytest
 import torch
 import triton
-from triton.backends.compiler import GPUTarget
 
 from explorer.pipeline.fake_gpu import NeedsValue, fake_gpu, warm_up
-from explorer.pipeline.fake_gpu.devices import DEVICES
+from explorer.pipeline.targets import TARGETS, find_target
 
-HOPPER = GPUTarget("cuda", 90, 32)
-TARGETS = [
-    GPUTarget(backend, architecture, device.warp_size) for (backend, architecture), device in DEVICES.items()
-]
+HOPPER = find_target("cuda:90")
 
 
 @pytest.fixture
@@ -22,9 +18,9 @@ def gpu():
         yield
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=str)
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.architecture)
 def test_torch_and_triton_describe_the_same_gpu(target):
-    device = DEVICES[target.backend, target.arch]
+    device = target.device
     with fake_gpu(target):
         properties = torch.cuda.get_device_properties(0)
         figures = triton.runtime.driver.active.utils.get_device_properties(0)
@@ -34,15 +30,15 @@ def test_torch_and_triton_describe_the_same_gpu(target):
         assert torch.cuda.get_device_capability() == (properties.major, properties.minor) == device.capability
         assert properties.multi_processor_count == figures["multiprocessor_count"] == device.multiprocessors
         assert properties.warp_size == figures["warpSize"] == target.warp_size
-        assert figures["max_shared_mem"] == device.shared_bytes
+        assert figures["max_shared_mem"] == device.multiprocessor.shared_bytes_per_block
         assert (torch.version.hip is not None) == (target.backend == "hip")
         assert (torch.version.cuda is not None) == (target.backend == "cuda")
-        assert triton.runtime.driver.active.get_current_target() == target
+        assert triton.runtime.driver.active.get_current_target() == target.for_triton()
         assert triton.runtime.driver.active.get_active_torch_device() == torch.device("cuda", 0)
         if target.backend == "hip":
-            assert properties.gcnArchName.startswith(target.arch)
+            assert properties.gcnArchName.startswith(target.architecture)
         else:
-            assert int("{}{}".format(*device.capability)) == target.arch
+            assert "sm_{}{}".format(*device.capability) == target.architecture
 
 
 def test_nothing_is_left_afterwards():

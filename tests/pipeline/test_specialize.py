@@ -2,16 +2,16 @@
 
 import pytest
 import triton.language as tl
-from triton.backends.compiler import GPUTarget
 from triton.compiler import compiler
 
 from explorer.model import Argument, Request
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.module import load
 from explorer.pipeline.specialize import resolve
+from explorer.pipeline.targets import find_target
 
-HOPPER = GPUTarget("cuda", 90, 32)
-CDNA = GPUTarget("hip", "gfx942", 64)
+HOPPER = find_target("cuda:90")
+CDNA = find_target("hip:gfx942")
 
 SCALE = """\
 import torch, triton
@@ -73,7 +73,7 @@ def compiled(specialization, target):
     source = compiler.ASTSource(
         specialization.jit_function, specialization.signature, specialization.constexprs, specialization.attrs
     )
-    return compiler.compile(source, target=target, options=specialization.options)
+    return compiler.compile(source, target=target.for_triton(), options=specialization.options)
 
 
 @pytest.fixture(autouse=True)

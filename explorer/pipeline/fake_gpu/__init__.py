@@ -13,15 +13,14 @@ import torch
 import torch.library
 import torch.nn.functional
 from triton import runtime as triton_runtime
-from triton.backends.compiler import GPUTarget
 
 from explorer.pipeline.fake_gpu import benchmarks, cuda, runtime, torch_extras
-from explorer.pipeline.fake_gpu.devices import device_for
 from explorer.pipeline.fake_gpu.driver import FakeDriver
 from explorer.pipeline.fake_gpu.runtime import Call, RecordedLaunch, Recorder, TooManyLaunches
 from explorer.pipeline.fake_gpu.tensors import FakeGpuMode
 from explorer.pipeline.fake_gpu.unknown import NeedsValue
 from explorer.pipeline.stand_ins import stand_ins
+from explorer.pipeline.targets import Target, find_target
 
 __all__ = ["Call", "NeedsValue", "RecordedLaunch", "Recorder", "TooManyLaunches", "fake_gpu", "warm_up"]
 
@@ -29,17 +28,16 @@ _mode = FakeGpuMode()
 
 
 @contextmanager
-def fake_gpu(target: GPUTarget, source_file: str = "") -> Iterator[Recorder]:
+def fake_gpu(target: Target) -> Iterator[Recorder]:
     """Make PyTorch and Triton believe in a GPU of `target`, and record what is launched.
 
     Triton's driver stays the fake one afterwards: kernels ask it for the target while they compile.
     """
-    device = device_for(target)
-    recorder = Recorder(target, source_file)
+    recorder = Recorder(target.for_triton())
     triton_runtime.driver.set_active(FakeDriver(target))
     libraries: list[torch.library.Library] = []
     changes = [
-        *cuda.replacements(device),
+        *cuda.replacements(target),
         *torch_extras.replacements(_mode, libraries),
         *benchmarks.replacements(),
         *runtime.replacements(recorder),
@@ -60,7 +58,7 @@ def _destroy(libraries: list[torch.library.Library]) -> None:
 
 def warm_up() -> None:
     """Pay once for what PyTorch imports at the first use of tensors without content."""
-    with fake_gpu(GPUTarget("cuda", 90, 32)):
+    with fake_gpu(find_target("cuda:90")):
         left = torch.randn(8, 8, device="cuda", requires_grad=True)
         product: Any = torch.nn.functional.softmax(left @ left.t() + left.cpu(), dim=-1)
         product.sum().backward()

@@ -10,8 +10,9 @@ from typing import Any
 import torch
 import torch.cuda
 
-from explorer.pipeline.fake_gpu.devices import GIB, Device
 from explorer.pipeline.fake_gpu.tensors import GPU
+from explorer.pipeline.targets import Target
+from explorer.pipeline.targets.device import GIB, KIB
 
 #: The versions that `torch.version` reports.
 CUDA_VERSION = "12.8"
@@ -123,26 +124,31 @@ class FakeGenerator(torch.Generator):  # type: ignore[misc]
         return generator
 
 
-def device_properties(device: Device) -> SimpleNamespace:
+def device_properties(target: Target) -> SimpleNamespace:
     """Return what `torch.cuda.get_device_properties` would."""
+    device, multiprocessor = target.device, target.device.multiprocessor
     return SimpleNamespace(
         name=device.name,
         major=device.capability[0],
         minor=device.capability[1],
         total_memory=device.memory_bytes,
         multi_processor_count=device.multiprocessors,
-        max_threads_per_multi_processor=device.threads_per_multiprocessor,
+        max_threads_per_multi_processor=multiprocessor.threads,
         max_threads_per_block=1024,
-        regs_per_multiprocessor=device.registers_per_multiprocessor,
-        shared_memory_per_block=48 * 1024 if device.backend == "cuda" else device.shared_bytes,
-        shared_memory_per_block_optin=device.shared_bytes,
-        shared_memory_per_multiprocessor=device.shared_bytes + (1024 if device.backend == "cuda" else 0),
+        regs_per_multiprocessor=multiprocessor.registers,
+        shared_memory_per_block=48 * KIB
+        if target.backend == "cuda"
+        else multiprocessor.shared_bytes_per_block,
+        shared_memory_per_block_optin=multiprocessor.shared_bytes_per_block,
+        shared_memory_per_multiprocessor=(
+            multiprocessor.shared_bytes_per_block + multiprocessor.reserved_shared_bytes
+        ),
         L2_cache_size=device.l2_bytes,
-        warp_size=device.warp_size,
+        warp_size=multiprocessor.warp_size,
         clock_rate=device.clock_khz,
         memory_clock_rate=device.memory_clock_khz,
         memory_bus_width=device.memory_bus_bits,
-        gcnArchName=device.architecture or device.name,
+        gcnArchName=device.description or device.name,
         is_integrated=0,
         is_multi_gpu_board=0,
         pci_bus_id=0,
@@ -152,8 +158,9 @@ def device_properties(device: Device) -> SimpleNamespace:
     )
 
 
-def replacements(device: Device) -> list[tuple[Any, str, Any]]:
+def replacements(target: Target) -> list[tuple[Any, str, Any]]:
     """List (object, attribute, replacement) for `torch.cuda` and what belongs to it."""
+    device = target.device
     stream = FakeStream()
     none = dict.fromkeys(
         (
@@ -178,7 +185,6 @@ def replacements(device: Device) -> list[tuple[Any, str, Any]]:
         ("is_available", "is_initialized", "_is_compiled", "is_bf16_supported", "is_tf32_supported"),
         lambda *_arguments, **_options: True,
     )
-    architecture = device.architecture.partition(":")[0] or "sm_{}{}".format(*device.capability)
     functions: dict[str, Any] = {
         **none,
         **zero,
@@ -186,8 +192,8 @@ def replacements(device: Device) -> list[tuple[Any, str, Any]]:
         "device_count": lambda: 1,
         "get_device_name": lambda _device=None: device.name,
         "get_device_capability": lambda _device=None: device.capability,
-        "get_device_properties": lambda _device=None: device_properties(device),
-        "get_arch_list": lambda: [architecture],
+        "get_device_properties": lambda _device=None: device_properties(target),
+        "get_arch_list": lambda: [target.architecture],
         "mem_get_info": lambda _device=None: (device.memory_bytes - GIB, device.memory_bytes),
         "memory_stats": lambda _device=None: defaultdict(int),
         "memory_summary": lambda *_arguments, **_options: "",
@@ -218,7 +224,7 @@ def replacements(device: Device) -> list[tuple[Any, str, Any]]:
         "synchronize": lambda _device=None: None,
         "empty_cache": lambda: None,
     }
-    amd = device.backend == "hip"
+    amd = target.backend == "hip"
     return [
         *((torch.cuda, name, value) for name, value in functions.items()),
         *((torch.accelerator, name, value) for name, value in accelerator.items()),

@@ -10,7 +10,7 @@ from triton.backends import backends
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
-from explorer.pipeline.fake_gpu.devices import Device, device_for
+from explorer.pipeline.targets import Device, Target
 
 
 class FakeUtilities:
@@ -22,14 +22,14 @@ class FakeUtilities:
     def get_device_properties(self, _device: int = 0) -> dict[str, int]:
         device = self._device
         return {
-            "max_shared_mem": device.shared_bytes,
-            "max_num_regs": device.registers_per_multiprocessor,
+            "max_shared_mem": device.multiprocessor.shared_bytes_per_block,
+            "max_num_regs": device.multiprocessor.registers,
             "multiprocessor_count": device.multiprocessors,
-            "warpSize": device.warp_size,
+            "warpSize": device.multiprocessor.warp_size,
             "sm_clock_rate": device.clock_khz,
             "mem_clock_rate": device.memory_clock_khz,
             "mem_bus_width": device.memory_bus_bits,
-            "max_threads_per_sm": device.threads_per_multiprocessor,
+            "max_threads_per_sm": device.multiprocessor.threads,
             "cooperativeLaunch": 1,
         }
 
@@ -49,9 +49,9 @@ class FakeUtilities:
 class FakeDriver(DriverBase):  # type: ignore[misc]
     """The active driver while the user's code runs and while its kernels compile."""
 
-    def __init__(self, target: GPUTarget) -> None:
-        self._target = target
-        self._device = device_for(target)
+    def __init__(self, target: Target) -> None:
+        self._target = target.for_triton()
+        self._device = target.device
         self.utils = FakeUtilities(self._device)
 
     @classmethod

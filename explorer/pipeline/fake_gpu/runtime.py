@@ -23,6 +23,8 @@ from triton.runtime.autotuner import Autotuner, Heuristics
 from triton.runtime.driver import driver
 from triton.runtime.jit import JITFunction
 
+from explorer.pipeline.user_source import SOURCE_FILE
+
 _compile = compiler.compile
 
 
@@ -60,7 +62,6 @@ class Recorder:
     """Collects launches. With `config` or `overrides`, calls are made as if the user had asked for them."""
 
     target: GPUTarget
-    source_file: str
     limit: int = 64
     config: int | None = None
     overrides: dict[str, Any] = field(default_factory=dict)
@@ -74,7 +75,7 @@ class Recorder:
         """Return the line of the user's innermost frame, 0 if there is none."""
         frame = sys._getframe(1)
         while frame is not None:
-            if frame.f_code.co_filename == self.source_file:
+            if frame.f_code.co_filename == SOURCE_FILE:
                 return frame.f_lineno
             frame = frame.f_back  # type: ignore[assignment]
         return 0

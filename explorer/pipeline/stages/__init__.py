@@ -5,7 +5,7 @@ from __future__ import annotations
 from explorer.pipeline.stages import amdgcn, ast, glir, llir, ptx, sass, ttgir, ttir
 from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
 
-__all__ = ["STAGES", "Artifact", "StageKind", "StageText", "find_stage"]
+__all__ = ["STAGES", "Artifact", "StageKind", "StageText", "stage_produced_by"]
 
 STAGES: tuple[StageKind, ...] = (
     ast.STAGE,
@@ -19,13 +19,6 @@ STAGES: tuple[StageKind, ...] = (
 )
 
 
-def find_stage(name: str) -> StageKind:
-    """Return the stage called `name`.
-
-    Raises:
-        KeyError: there is none.
-    """
-    for stage in STAGES:
-        if stage.name == name:
-            return stage
-    raise KeyError(name)
+def stage_produced_by(step: str) -> StageKind | None:
+    """Return the stage that is read from what Triton's compile step `step` makes; None if none is."""
+    return next((kind for kind in STAGES if kind.produced_by == step), None)

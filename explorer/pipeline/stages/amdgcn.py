@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 
-from explorer.pipeline.locations import Frames
+from explorer.pipeline.locations import Frames, frame
 from explorer.pipeline.stages.assembly import call_sites, read_assembly
 from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
 
 
 def read(artifact: Artifact) -> StageText:
     """Read AMDGCN assembly."""
-    frame = artifact.table().frame
 
     def chain(path: str, line: int, column: int, rest: str, paths: dict[str, str]) -> Frames:
         return (frame(path, line, column), *(frame(*site) for site in call_sites(rest, paths)))
@@ -32,4 +31,6 @@ def read(artifact: Artifact) -> StageText:
     )
 
 
-STAGE = StageKind(name="amdgcn", title="AMDGCN", language="amdgcn", produced_by="amdgcn", read=read)
+STAGE = StageKind(
+    name="amdgcn", title="AMDGCN", language="amdgcn", produced_by="amdgcn", read=read, backends=("hip",)
+)

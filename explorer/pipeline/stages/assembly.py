@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from explorer.pipeline.locations import Frames
+from explorer.pipeline.locations import Frames, LocationTable
 from explorer.pipeline.stages.stage import Artifact, StageText
 
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\\.)*)")?')
@@ -58,7 +58,7 @@ def read_assembly(
     line that matches `shown_section`. At a line that matches `starts_over` the last `.loc` ends to hold.
     """
     raw = str(artifact.value)
-    table = artifact.table()
+    table = LocationTable()
     paths = file_paths(raw)
     shown: list[str] = []
     current: Frames = ()

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from explorer.model import Frame
 from explorer.pipeline.locations import LocationTable
 from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
 
@@ -58,23 +59,23 @@ def _place(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1
 
 
-def _add_tree(function: ast.AST, table: LocationTable, source_path: str, shown: list[str]) -> None:
+def _add_tree(function: ast.AST, table: LocationTable, shown: list[str]) -> None:
     name = getattr(function, "name", "")
     for text, node in _lines(function, "", 0):
         line, column = _place(node)
         shown.append(text)
-        table.add_line([(table.frame(source_path, line, column, name),)])
+        table.add_line([(Frame("", line, column, name),)])
 
 
 def read(artifact: Artifact) -> StageText:
     """Draw the trees of `artifact.value`: function definitions, the kernel's first."""
-    table = artifact.table()
+    table = LocationTable()
     shown: list[str] = []
     for function in artifact.value:
         if shown:
             shown.append("")
             table.add_line()
-        _add_tree(function, table, artifact.source_path, shown)
+        _add_tree(function, table, shown)
     return StageText("\n".join(shown) + "\n", None, table)
 
 

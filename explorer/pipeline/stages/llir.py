@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from explorer.pipeline.locations import Frames, LocationTable
+from explorer.pipeline.locations import Frames, LocationTable, frame
 from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
 
 _ATTACHMENT = re.compile(r",? !dbg !(\d+)")
@@ -26,8 +26,7 @@ _Node = dict[str, str]
 class _DebugInfo:
     """The debug metadata of a module."""
 
-    def __init__(self, raw: str, table: LocationTable) -> None:
-        self._table = table
+    def __init__(self, raw: str) -> None:
         self._nodes: dict[str, _Node] = {}
         self._chains: dict[str, Frames] = {}
         for line in raw.splitlines():
@@ -45,14 +44,14 @@ class _DebugInfo:
             self._chains[number] = ()  # metadata that refers to itself has no location
             node = self._nodes.get(number, {})
             scope = node if "scopeLine" in node or "linkageName" in node else self._node(node.get("scope"))
-            frame = self._table.frame(
+            own = frame(
                 self._path(scope),
                 int(node.get("line", 0)),
                 int(node.get("column", 0)),
                 self._function(scope),
             )
             callers = self.chain(node["inlinedAt"]) if "inlinedAt" in node else ()
-            known = self._chains[number] = (frame, *callers)
+            known = self._chains[number] = (own, *callers)
         return known
 
     def _node(self, number: str | None) -> _Node:
@@ -95,8 +94,8 @@ def _used_nodes(lines: list[str]) -> set[str]:
 def read(artifact: Artifact) -> StageText:
     """Read LLVM IR's text."""
     raw = str(artifact.value)
-    table = artifact.table()
-    debug_info = _DebugInfo(raw, table)
+    table = LocationTable()
+    debug_info = _DebugInfo(raw)
     lines = raw.splitlines()
     used = _used_nodes(lines)
     shown: list[str] = []

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from explorer.pipeline.locations import Frames, LocationTable
+from explorer.pipeline.locations import Frames, LocationTable, frame
 from explorer.pipeline.stages.stage import Artifact, StageText
 
 _ALIAS_LINE = re.compile(r"^#loc\d* = loc\((.*)\)$")
@@ -32,9 +32,8 @@ _FUSED_METADATA = re.compile(r"fused<(?:[^<>\"]|\"(?:[^\"\\]|\\.)*\"|<[^<>]*>)*>
 class _Aliases:
     """The location aliases of one module, each resolved once."""
 
-    def __init__(self, definitions: dict[str, str], table: LocationTable) -> None:
+    def __init__(self, definitions: dict[str, str]) -> None:
         self._definitions = definitions
-        self._table = table
         self._resolved: dict[str, list[Frames]] = {}
 
     def resolve(self, text: str) -> list[Frames]:
@@ -77,12 +76,12 @@ class _Aliases:
         text = tokens[at].group("string")[1:-1]
         following = [token.group().strip() for token in tokens[at + 1 : at + 5]]
         if len(following) == 4 and following[0] == ":" and following[2] == ":":
-            frame = self._table.frame(text, int(following[1]), int(following[3]))
+            found = frame(text, int(following[1]), int(following[3]))
             at += 5
             if at < len(tokens) and tokens[at].group().strip() == "to":
                 while at < len(tokens) and tokens[at].group().strip() not in ("at", ",", ")", "]"):
                     at += 1
-            return [(frame,)], at
+            return [(found,)], at
         if following[:1] == ["("]:
             chains, at = self._parse(tokens, at + 2)
             return chains, at + 1
@@ -147,7 +146,7 @@ def read_module(raw: str, table: LocationTable) -> str:
             definitions[line[: line.index(" ")]] = alias.group(1)
         else:
             kept.append(_split_locations(line))
-    aliases = _Aliases(definitions, table)
+    aliases = _Aliases(definitions)
     for own in _own_locations(kept):
         table.add_line(chain for inside in own for chain in aliases.resolve(inside))
     return "".join(f"{shown}\n" for shown, _ in kept)
@@ -156,5 +155,5 @@ def read_module(raw: str, table: LocationTable) -> str:
 def read_stage(artifact: Artifact) -> StageText:
     """Read a stage from a module of the compiler."""
     raw = str(artifact.value)
-    table = artifact.table()
+    table = LocationTable()
     return StageText(read_module(raw, table), raw, table)

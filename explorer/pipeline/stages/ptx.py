@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from explorer.pipeline.locations import Frames
+from explorer.pipeline.locations import Frames, frame
 from explorer.pipeline.stages.assembly import call_sites, read_assembly
 from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
 
@@ -30,7 +30,6 @@ def correct_line_information(ptx: str) -> str:
 
 def read(artifact: Artifact) -> StageText:
     """Read PTX."""
-    frame = artifact.table().frame
     announced: dict[tuple[str, int, int], Frames] = {}
 
     def chain(path: str, line: int, column: int, rest: str, paths: dict[str, str]) -> Frames:
@@ -57,4 +56,4 @@ def read(artifact: Artifact) -> StageText:
     return dataclasses.replace(read_text, raw=artifact.value)
 
 
-STAGE = StageKind(name="ptx", title="PTX", language="ptx", produced_by="ptx", read=read)
+STAGE = StageKind(name="ptx", title="PTX", language="ptx", produced_by="ptx", read=read, backends=("cuda",))

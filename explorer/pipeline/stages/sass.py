@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from explorer.model import Frame, Location
-from explorer.pipeline.locations import Frames
+from explorer.pipeline.locations import Frames, LocationTable, frame
 from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
 
 _ORIGIN = re.compile(r'^\s*//## File "((?:[^"\\]|\\.)*)", line (\d+)')
@@ -85,7 +85,7 @@ def _inlined(locations: tuple[Location, ...]) -> dict[tuple[str, int], list[Fram
         frames = location.frames
         if len(frames) > 1:
             # The binary has lines only: locations that differ in their columns are one.
-            lines = tuple(Frame(frame.file, frame.line) for frame in frames)
+            lines = tuple(Frame(inner.file, inner.line) for inner in frames)
             chains = found.setdefault((frames[0].file, frames[0].line), [])
             if lines not in chains:
                 chains.append(lines)
@@ -95,7 +95,7 @@ def _inlined(locations: tuple[Location, ...]) -> dict[tuple[str, int], list[Fram
 def read(artifact: Artifact) -> StageText:
     """Disassemble a cubin and read the listing."""
     raw = disassemble(artifact.value)
-    table = artifact.table()
+    table = LocationTable()
     known = {} if _INLINED.search(raw) else _inlined(artifact.known_locations)
     shown: list[str] = []
     current: Frames = ()
@@ -104,8 +104,8 @@ def read(artifact: Artifact) -> StageText:
     for line in raw.splitlines():
         origin = _ORIGIN.match(line)
         if origin:
-            frame = table.frame(origin.group(1), int(origin.group(2)))
-            current = (*current, frame) if in_group else (frame,)
+            named = frame(origin.group(1), int(origin.group(2)))
+            current = (*current, named) if in_group else (named,)
             in_group = True
             continue
         in_group = False
@@ -128,4 +128,6 @@ def read(artifact: Artifact) -> StageText:
     return StageText("\n".join(shown) + "\n", raw, table)
 
 
-STAGE = StageKind(name="sass", title="SASS", language="sass", produced_by="cubin", read=read)
+STAGE = StageKind(
+    name="sass", title="SASS", language="sass", produced_by="cubin", read=read, backends=("cuda",)
+)

@@ -14,17 +14,11 @@ from explorer.pipeline.locations import LocationTable
 class Artifact:
     """What the compiler made: an MLIR module, a text, a binary, or (for the AST) function definitions.
 
-    `source_path` is the user's file. `known_locations` are those of the stage before, for a stage that
-    names less of them.
+    `known_locations` are those of the stage before, for a stage that names less of them.
     """
 
     value: Any
-    source_path: str
     known_locations: tuple[Location, ...] = ()
-
-    def table(self) -> LocationTable:
-        """Return an empty table for the locations of a stage of this artifact."""
-        return LocationTable(self.source_path)
 
 
 @dataclass(frozen=True)
@@ -38,10 +32,14 @@ class StageText:
 
 @dataclass(frozen=True)
 class StageKind:
-    """One kind of stage. `produced_by` is Triton's name of the compile step whose result is read."""
+    """One kind of stage. `produced_by` is Triton's name of the compile step whose result is read.
+
+    `backends` are the Triton backends on whose way to the binary it always is.
+    """
 
     name: str
     title: str
     language: str
     produced_by: str
     read: Callable[[Artifact], StageText]
+    backends: tuple[str, ...] = ("cuda", "hip")

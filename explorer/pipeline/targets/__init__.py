@@ -1,4 +1,4 @@
-"""The GPUs that kernels are compiled for: one file a vendor, one line each in `TARGETS`.
+"""The GPUs that kernels are compiled for: one file a vendor, with all figures of its GPUs.
 
 Importing this package needs neither triton nor torch, so that the web side can list the targets.
 """
@@ -6,10 +6,11 @@ Importing this package needs neither triton nor torch, so that the web side can 
 from __future__ import annotations
 
 from explorer.pipeline.targets.amd import AMD_TARGETS
+from explorer.pipeline.targets.device import Device, Multiprocessor
 from explorer.pipeline.targets.nvidia import NVIDIA_TARGETS
 from explorer.pipeline.targets.target import Target, UnknownTarget
 
-__all__ = ["TARGETS", "Target", "UnknownTarget", "find_target"]
+__all__ = ["TARGETS", "Device", "Multiprocessor", "Target", "UnknownTarget", "find_target"]
 
 TARGETS: tuple[Target, ...] = NVIDIA_TARGETS + AMD_TARGETS
 
