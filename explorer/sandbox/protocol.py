@@ -7,10 +7,21 @@ of `explorer.model`, lists are checked against each other, and lines, bytes and 
 from __future__ import annotations
 
 import re
+from dataclasses import fields, replace
 
 import msgspec
 
-from explorer.model import EVENT_TYPES, Diagnostic, Done, Event, Inspection, Pass, Specialized, Stage
+from explorer.model import (
+    EVENT_TYPES,
+    Diagnostic,
+    Done,
+    Event,
+    Inspection,
+    Pass,
+    Resources,
+    Specialized,
+    Stage,
+)
 from explorer.sandbox.errors import ProtocolError
 from explorer.sandbox.settings import SandboxSettings
 
@@ -22,6 +33,11 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}")
 
 MAX_LIST_LENGTH = 1_000_000
 MAX_LOCATION_FRAMES = 1_000
+#: Lines, columns, indices of passes: what is larger is no such thing.
+MAX_NUMBER = 10_000_000
+MAX_OPTIONS = 1_000
+#: What a resource may be: whatever a browser still counts exactly.
+MAX_RESOURCE = 2**53 - 1
 MAX_DEPTH_ERROR = "nested too deeply"
 
 
@@ -44,7 +60,8 @@ def decode_event(line: bytes | bytearray | memoryview) -> Event:
         decoder = _decoders.get(kind)
         if decoder is None:
             raise ProtocolError(f"unknown event {kind[:50]!r}")
-        event: Event = decoder.decode(line)
+        # msgspec leaves out of an object what was left out of the line; a copy has all fields.
+        event: Event = replace(decoder.decode(line))
     except RecursionError:
         raise ProtocolError(MAX_DEPTH_ERROR) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -61,6 +78,7 @@ class EventStream:
         self._buffer = bytearray()
         self._searched = 0
         self._total_bytes = 0
+        self._journal_bytes = 0
         self._count = 0
         self._stages: set[str] = set()
         self._passes: set[int] = set()
@@ -73,7 +91,7 @@ class EventStream:
         """
         self._total_bytes += len(data)
         if self._total_bytes > self._settings.event_total_bytes:
-            raise ProtocolError(f"the result is larger than {self._settings.event_total_bytes} bytes")
+            raise ProtocolError(f"the result is larger than {self._settings.event_total_bytes:,} bytes")
         self._buffer += data
         events: list[Event] = []
         start = 0
@@ -83,25 +101,31 @@ class EventStream:
             if line.endswith(CANCEL_LINE):
                 continue
             if len(line) > self._settings.event_line_bytes:
-                raise self._too_long()
+                raise self._too_long(self._settings.event_line_bytes)
             event = decode_event(line)
-            self._register(event)
+            self._register(event, len(line))
             events.append(event)
             if isinstance(event, Done):
                 break
         del self._buffer[:start]
         self._searched = len(self._buffer)
         if len(self._buffer) > self._settings.event_line_bytes:
-            raise self._too_long()
+            raise self._too_long(self._settings.event_line_bytes)
         return events
 
-    def _too_long(self) -> ProtocolError:
-        return ProtocolError(f"an event is larger than {self._settings.event_line_bytes} bytes")
+    def _too_long(self, limit_bytes: int) -> ProtocolError:
+        return ProtocolError(f"an event is larger than {limit_bytes:,} bytes")
 
-    def _register(self, event: Event) -> None:
+    def _register(self, event: Event, size_bytes: int) -> None:
         self._count += 1
+        if not isinstance(event, Stage | Pass):
+            # Only the texts of stages and passes go to the disk: the rest is kept in memory.
+            self._journal_bytes += size_bytes
+            if self._journal_bytes > self._settings.event_journal_bytes:
+                limit_bytes = self._settings.event_journal_bytes
+                raise ProtocolError(f"its messages and logs are larger than {limit_bytes:,} bytes")
         if self._count > self._settings.event_count:
-            raise ProtocolError(f"more than {self._settings.event_count} events")
+            raise ProtocolError(f"more than {self._settings.event_count:,} events")
         if isinstance(event, Stage):
             if event.name in self._stages:
                 raise ProtocolError(f"stage {event.name} came twice")
@@ -125,7 +149,7 @@ def _check(event: Event) -> None:
         )
         _require(
             all(
-                frame.line >= 0 and frame.column >= 0
+                0 <= frame.line <= MAX_NUMBER and 0 <= frame.column <= MAX_NUMBER
                 for location in event.locations
                 for frame in location.frames
             ),
@@ -138,18 +162,22 @@ def _check(event: Event) -> None:
             "a line's location",
         )
     elif isinstance(event, Pass):
-        _require(event.index >= 0, "a pass's index")
+        _require(0 <= event.index <= MAX_NUMBER, "a pass's index")
+        _require(len(event.options) <= MAX_OPTIONS, "a pass's options")
         _require(_NAME.fullmatch(event.stage), "a pass's stage")
         _require(event.milliseconds >= 0, "a pass's time")
     elif isinstance(event, Diagnostic):
         positions = (event.line, event.column, event.end_line, event.end_column)
-        _require(min(positions) >= 0, "a diagnostic's position")
+        _require(min(positions) >= 0 and max(positions) <= MAX_NUMBER, "a diagnostic's position")
+    elif isinstance(event, Resources):
+        numbers = [getattr(event, field.name) or 0 for field in fields(event)]
+        _require(min(numbers) >= 0 and max(numbers) <= MAX_RESOURCE, "a resource")
     elif isinstance(event, Inspection):
         _require(len(event.kernels) <= 10_000 and len(event.launches) <= 10_000, "the number of kernels")
         lines = [kernel.line for kernel in event.kernels] + [launch.line for launch in event.launches]
-        _require(min(lines, default=0) >= 0, "a kernel's line")
+        _require(min(lines, default=0) >= 0 and max(lines, default=0) <= MAX_NUMBER, "a kernel's line")
     elif isinstance(event, Specialized):
-        _require(event.line >= 0, "a kernel's line")
+        _require(0 <= event.line <= MAX_NUMBER, "a kernel's line")
     elif isinstance(event, Done):
         _require(event.milliseconds >= 0, "the time")
 

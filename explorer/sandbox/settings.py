@@ -53,6 +53,7 @@ class SandboxSettings:
     request_bytes: int = 2 * MIB
     event_line_bytes: int = 64 * MIB
     event_total_bytes: int = 256 * MIB
+    event_journal_bytes: int = 8 * MIB
     event_count: int = 20_000
     start_seconds: float = 120.0
     warm_up: bool = True

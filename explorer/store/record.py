@@ -72,11 +72,10 @@ class Record:
 
     def text_after_pass(self, index: int) -> str:
         """The module after a pass: its own text, or that of the nearest earlier pass with one."""
-        for earlier in range(self.compiler_pass(index).index, -1, -1):
-            entry = self.result.passes.get(earlier)
-            if entry is not None and entry.text is not None:
-                return self.text(entry.text)
-        return ""
+        last = self.compiler_pass(index).index
+        texts = {entry.index: entry.text for entry in self.result.passes.values() if entry.text is not None}
+        latest = max((earlier for earlier in texts if earlier <= last), default=None)
+        return "" if latest is None else self.text(texts[latest])
 
     def text_before_pass(self, index: int) -> str:
         """The module that a pass was given; empty for the first one."""

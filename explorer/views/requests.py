@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import msgspec
@@ -55,7 +56,8 @@ def read_compilation(services: Services) -> Request:
     check_source(body.source, limit)
     if body.launch is not None and body.arguments is not None:
         raise InvalidRequest("Give a launch or arguments, not both.")
-    arguments = tuple(body.arguments) if isinstance(body.arguments, list) else body.arguments
+    # msgspec leaves out of an object what was left out of the body; a copy has all fields.
+    arguments = tuple(map(replace, body.arguments)) if isinstance(body.arguments, list) else body.arguments
     options: dict[str, Scalar] = dict(body.options)
     return Request(
         source=body.source,

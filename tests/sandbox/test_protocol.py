@@ -122,3 +122,30 @@ def test_limits_of_a_stream(limit, data):
     stream = EventStream(dataclasses.replace(SandboxSettings(), **limit))
     with pytest.raises(ProtocolError):
         stream.feed(data)
+
+
+def test_what_was_left_out_of_a_line_is_there_afterwards():
+    event = decode_event(b'{"event":"resources","registers":3}')
+    assert vars(event) == vars(Resources(registers=3))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        as_line(Pass(0, "ttir", "a", "A", (), 1, False), index=10**18),
+        as_line(Diagnostic("error", "no"), line=10**30),
+        as_line(Resources(), registers=-1),
+        as_line(Resources(), threads=10**40),
+    ],
+)
+def test_numbers_that_nothing_has_are_refused(line):
+    with pytest.raises(ProtocolError):
+        decode_event(line)
+
+
+def test_what_is_kept_in_memory_is_little():
+    stream = EventStream(dataclasses.replace(SandboxSettings(), event_journal_bytes=1000))
+    stream.feed(encode_event(dataclasses.replace(STAGE, text="a\n" + "x" * 2000)))
+    stream.feed(encode_event(Log("stdout", "x" * 600)))
+    with pytest.raises(ProtocolError, match="1,000 bytes"):
+        stream.feed(encode_event(Log("stdout", "x" * 600)))

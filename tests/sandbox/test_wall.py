@@ -363,3 +363,9 @@ def test_a_jail_killed_in_the_middle_ends_the_job(wall):
     with pytest.raises(SandboxUnavailable, match="restarted"):
         list(events)
     assert_works(wall)
+
+
+def test_a_signal_to_the_group_reaches_the_job_only(wall):
+    result = wall.run("import os; os.killpg(0, 9)")
+    assert "SIGKILL" in result.message
+    assert_works(wall)
