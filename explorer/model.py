@@ -269,6 +269,25 @@ def to_plain(value: Any) -> Any:
     return value
 
 
+def decode_request(data: bytes) -> Request:
+    """Read a request from JSON that our own side of the wall has written: nothing is checked."""
+    fields = json.loads(data)
+    if isinstance(fields.get("arguments"), list):
+        fields["arguments"] = tuple(_decode_argument(**argument) for argument in fields["arguments"])
+    return Request(**fields)
+
+
+def _decode_argument(
+    shape: list[int] | None = None, strides: list[int] | None = None, **fields: Any
+) -> Argument:
+    """Lists become tuples: an argument must be hashable."""
+    return Argument(
+        **fields,
+        shape=None if shape is None else tuple(shape),
+        strides=None if strides is None else tuple(strides),
+    )
+
+
 def encode_event(event: Event) -> bytes:
     """One line of JSON with the event's kind under "event". Lone surrogates become "?"."""
     plain = {"event": event.kind, **to_plain(event)}
