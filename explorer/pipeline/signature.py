@@ -60,7 +60,7 @@ def parse(signature: str) -> list[Item]:
                 raise _error(
                     column + start, f"unknown hint ':{hint}'", "':16' says divisible by 16, ':1' equal to 1."
                 )
-            if (hint and kind.startswith("fp")) or (kind.startswith("bf") and hint):
+            if hint and kind.startswith(("fp", "bf")):
                 raise _error(column + start, f"{kind} takes no hint")
             items.append(Item(column + start, body, name, kind, hint))
         elif body.startswith("*"):

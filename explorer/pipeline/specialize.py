@@ -219,7 +219,7 @@ def _from_arguments(kernel: FoundKernel, found: Found, request: Request, target:
     elif isinstance(request.arguments, str):
         chosen = _from_signature(kernel, request.arguments, preset, found.namespace)
     else:
-        chosen = _from_form(kernel, request.arguments, found.namespace)
+        chosen = _from_form(kernel, request.arguments, preset, found.namespace)
     backend = make_backend(target.for_triton())
     signature: dict[str, Any] = {}
     constexprs: dict[tuple[int, ...], Any] = {}
@@ -227,7 +227,7 @@ def _from_arguments(kernel: FoundKernel, found: Found, request: Request, target:
     bound: dict[str, Any] = {}
     for position, parameter in enumerate(kernel.jit_function.params):
         name = parameter.name
-        argument = _Constant(preset[name]) if name in preset and name not in chosen else chosen[name]
+        argument = chosen[name] if name in chosen else _Constant(preset[name])
         if isinstance(argument, _Constant):
             signature[name], constexprs[(position,)] = "constexpr", argument.value
             bound[name] = argument.value
@@ -314,30 +314,36 @@ def _from_signature(
             f"Its parameters are: {', '.join(parameters)}.",
         )
     given = {**dict(zip(free, positional, strict=False)), **named}
-    chosen: dict[str, Argument | _Constant] = {}
-    for name, parameter in parameters.items():
-        if name in given:
-            chosen[name] = _read_item(kernel, parameter, given[name], namespace)
-        elif name not in preset:
-            default = _default_of(parameter)
-            if default is None:
-                raise _missing(
-                    kernel, [name for name in parameters if _is_missing(parameters[name], given, preset)]
-                )
+    chosen = {
+        name: _read_item(kernel, parameter, given[name], namespace)
+        for name, parameter in parameters.items()
+        if name in given
+    }
+    return _with_defaults(kernel, chosen, preset)
+
+
+def _with_defaults(
+    kernel: FoundKernel, chosen: dict[str, Argument | _Constant], preset: dict[str, Any]
+) -> dict[str, Argument | _Constant]:
+    """Add the defaults of the parameters that neither the user nor the configuration sets."""
+    missing = []
+    for parameter in kernel.jit_function.params:
+        name = parameter.name
+        if name in chosen or name in preset:
+            continue
+        default = _default_of(parameter)
+        if default is None:
+            missing.append(name)
+        else:
             chosen[name] = default
+    if missing:
+        parameters = [parameter.name for parameter in kernel.info.parameters]
+        raise _error(
+            f"{kernel.info.name} takes {len(parameters)} arguments; missing: {', '.join(missing)}.",
+            kernel.info.line,
+            f"Its parameters are: {', '.join(parameters)}.",
+        )
     return chosen
-
-
-def _is_missing(parameter: Any, given: dict[Any, Any], preset: dict[str, Any]) -> bool:
-    return parameter.name not in given and parameter.name not in preset and _default_of(parameter) is None
-
-
-def _missing(kernel: FoundKernel, names: list[str]) -> UserError:
-    return _error(
-        f"{kernel.info.name} takes {len(kernel.info.parameters)} arguments; missing: {', '.join(names)}.",
-        kernel.info.line,
-        f"Its parameters are: {', '.join(parameter.name for parameter in kernel.info.parameters)}.",
-    )
 
 
 def _read_item(
@@ -358,7 +364,10 @@ def _read_item(
 
 
 def _from_form(
-    kernel: FoundKernel, arguments: tuple[Argument, ...], namespace: dict[str, Any]
+    kernel: FoundKernel,
+    arguments: tuple[Argument, ...],
+    preset: dict[str, Any],
+    namespace: dict[str, Any],
 ) -> dict[str, Argument | _Constant]:
     parameters = {parameter.name: parameter for parameter in kernel.jit_function.params}
     chosen: dict[str, Argument | _Constant] = {}
@@ -371,19 +380,7 @@ def _from_form(
                 f"Its parameters are: {', '.join(parameters)}.",
             )
         chosen[name] = _read_argument(kernel, parameters[name], argument, namespace)
-    missing = []
-    preset = set(kernel.info.configs[0].arguments) if kernel.info.configs else set()
-    for name, parameter in parameters.items():
-        if name in chosen or name in preset:
-            continue
-        default = _default_of(parameter)
-        if default is None:
-            missing.append(name)
-        else:
-            chosen[name] = default
-    if missing:
-        raise _missing(kernel, missing)
-    return chosen
+    return _with_defaults(kernel, chosen, preset)
 
 
 def _read_argument(
