@@ -6,7 +6,7 @@ from pygments.token import Comment, Keyword, Name, Number, Punctuation, String
 
 from explorer.lexers.line_lexer import SPACE, STRING, LineLexer, Vocabulary
 
-_WORDS = Vocabulary(Name, {Keyword.Constant: "None True False Ellipsis"})
+_CAPITALIZED = Vocabulary(Name.Class, {Keyword.Constant: "None True False Ellipsis"})
 
 
 class PythonAstLexer(LineLexer):
@@ -19,10 +19,8 @@ class PythonAstLexer(LineLexer):
         (rf"[bfru]?{STRING}", String),
         (r"[bfru]?'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'?+", String),
         (rf"[A-Za-z_]\w*+(?={SPACE}[:=])", Name.Attribute),
-        (r"\d++:\d++(?:-\d++:\d++)?+", Comment.Single),
-        (r"\b(?:None|True|False|Ellipsis)\b", Keyword.Constant),
-        (r"[A-Z]\w*+", Name.Class),
+        (r"[A-Z]\w*+", _CAPITALIZED),
         (r"-?(?:0x[0-9a-fA-F]++|\d++(?:\.\d*+)?+(?:e[-+]?\d++)?+j?)\b", Number),
-        (r"\w++", _WORDS),
+        (r"\w++", Name),
         (r"[][(){}<>,=:.*+|/%@&^~-]", Punctuation),
     )

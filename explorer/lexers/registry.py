@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from pygments.lexer import Lexer
 from pygments.lexers.python import PythonLexer
@@ -16,18 +17,20 @@ from explorer.lexers.ptx import PtxLexer
 from explorer.lexers.python_ast import PythonAstLexer
 from explorer.lexers.sass import SassLexer
 
-LEXERS: tuple[tuple[str, Callable[[], Lexer]], ...] = (
-    ("python", PythonLexer),
-    ("python-ast", PythonAstLexer),
-    ("ttir", MlirLexer),
-    ("ttgir", MlirLexer),
-    ("glir", MlirLexer),
-    ("mlir-llvm", MlirLexer),
-    ("llir", LlvmLexer),
-    ("ptx", PtxLexer),
-    ("sass", SassLexer),
-    ("amdgcn", AmdgcnLexer),
-    ("text", TextLexer),
+LEXERS: Mapping[str, Callable[[], Lexer]] = MappingProxyType(
+    {
+        "python": PythonLexer,
+        "python-ast": PythonAstLexer,
+        "ttir": MlirLexer,
+        "ttgir": MlirLexer,
+        "glir": MlirLexer,
+        "mlir-llvm": MlirLexer,
+        "llir": LlvmLexer,
+        "ptx": PtxLexer,
+        "sass": SassLexer,
+        "amdgcn": AmdgcnLexer,
+        "text": TextLexer,
+    }
 )
 
 
@@ -38,4 +41,4 @@ def lexer_for(language: str) -> Lexer:
     Raises:
         KeyError: no such language.
     """
-    return dict(LEXERS)[language]()
+    return LEXERS[language]()

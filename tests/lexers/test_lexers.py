@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from explorer.lexers import LEXERS, count_lines, highlight_ansi, highlight_lines, lexer_for
 
-OURS = sorted({language for language, _ in LEXERS} - {"python", "text"})
+OURS = sorted(set(LEXERS) - {"python", "text"})
 #: One language for each lexer of ours: several dialects share one.
 DISTINCT = ("python-ast", "ttir", "llir", "ptx", "sass", "amdgcn")
 
@@ -25,7 +25,7 @@ LINES = st.lists(st.one_of(st.sampled_from(PIECES.split(" ")), st.text(max_size=
 TEXTS = st.lists(LINES, max_size=6).map("\n".join)
 
 
-@pytest.mark.parametrize("language", [language for language, _ in LEXERS])
+@pytest.mark.parametrize("language", LEXERS)
 @given(text=TEXTS)
 def test_lines_keep_every_character(language, text):
     lines = highlight_lines(text, language)
