@@ -112,13 +112,13 @@ def measure_stored(service: Service, identifier: str) -> dict[str, float]:
 
 def measure_memory(service: Service, source: str) -> dict[str, float]:
     """Weigh the server and its zygotes, idle and while a kernel is compiled (proportional set size)."""
-    idle = service.memory_by_command()
+    idle = service.memory_by_process()
     peak: dict[int, float] = {}
     done = threading.Event()
 
     def watch() -> None:
         while not done.is_set():
-            for pid, (_, megabytes) in service.memory_by_command().items():
+            for pid, megabytes in service.memory_by_process().items():
                 peak[pid] = max(peak.get(pid, 0.0), megabytes)
 
     watcher = threading.Thread(target=watch)
@@ -126,9 +126,9 @@ def measure_memory(service: Service, source: str) -> dict[str, float]:
     service.compile(f"{source}\n# memory\n", TARGET)
     done.set()
     watcher.join()
-    zygotes = [megabytes for pid, (_, megabytes) in idle.items() if pid != service.process]
+    zygotes = [megabytes for pid, megabytes in idle.items() if pid != service.process]
     return {
-        "server_mb": idle[service.process][1],
+        "server_mb": idle[service.process],
         "zygotes_idle_mb": sum(zygotes),
         "largest_zygote_mb": max(zygotes, default=0.0),
         "largest_child_mb": max((peak[pid] for pid in peak if pid not in idle), default=0.0),

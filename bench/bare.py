@@ -19,6 +19,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from explorer.pipeline.targets import find_target
+
 TARGET = "cuda:90"
 
 
@@ -28,7 +30,6 @@ def specialize(name: str, file: Path) -> None:
     from explorer.model import Request
     from explorer.pipeline.module import load
     from explorer.pipeline.specialize import resolve
-    from explorer.pipeline.targets import find_target
 
     example = find_example(name)
     assert example is not None, name
@@ -56,7 +57,6 @@ class Bare:
 
     def __init__(self, file: Path) -> None:
         import torch  # noqa: F401  # what a script imports is part of what a process pays
-        from triton.backends.compiler import GPUTarget
         from triton.runtime.jit import JITFunction
 
         plain = pickle.loads(file.read_bytes())  # written by `specialize`, of our own gallery
@@ -71,7 +71,7 @@ class Bare:
             function, plain["signature"], plain["constexprs"], plain["attrs"]
         )
         self._options = plain["options"]
-        self._target = GPUTarget("cuda", int(TARGET.split(":")[1]), 32)
+        self._target = find_target(TARGET).for_triton()
 
     @staticmethod
     def _source_class(language: str) -> Any:

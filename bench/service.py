@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -15,6 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from bench.bare import TARGET
 
 _HOST = "127.0.0.1"
 
@@ -30,7 +31,7 @@ class Timing:
 
 
 class Service:
-    """A running server and one connection to it."""
+    """A running server; `process` is the number of its process."""
 
     def __init__(self, port: int, process: int) -> None:
         self.port = port
@@ -54,12 +55,10 @@ class Service:
         finally:
             connection.close()
 
-    def compile(self, source: str, target: str, **fields: Any) -> Timing:
+    def compile(self, source: str, target: str) -> Timing:
         """Ask for a compile and follow its events to the last one."""
         start = time.perf_counter()
-        accepted = self.request(
-            "POST", "/api/v1/compilations", {"source": source, "target": target, **fields}
-        )
+        accepted = self.request("POST", "/api/v1/compilations", {"source": source, "target": target})
         connection = self.connect()
         first_stage = 0.0
         status = ""
@@ -80,21 +79,18 @@ class Service:
             connection.close()
         return Timing(first_stage, last_event, accepted["id"], status)
 
-    def wait_until_warm(self, version: str | None = None) -> None:
+    def wait_until_warm(self) -> None:
         """Compile once, so that what is measured is a warm server."""
-        fields = {} if version is None else {"triton": version}
-        self.compile(_WARM_UP, "cuda:90", **fields)
+        self.compile(_WARM_UP, TARGET)
 
-    def memory_by_command(self) -> dict[int, tuple[str, float]]:
+    def memory_by_process(self) -> dict[int, float]:
         """Return the proportional memory, in MB, of the server and each process below it."""
         parents: dict[int, int] = {}
-        commands: dict[int, str] = {}
         for folder in Path("/proc").iterdir():
             if folder.name.isdigit():
                 with contextlib.suppress(OSError):
                     stat = (folder / "stat").read_text()
                     parents[int(folder.name)] = int(stat.rsplit(")", 1)[1].split()[1])
-                    commands[int(folder.name)] = (folder / "cmdline").read_text().replace("\0", " ")[:120]
         ours = {self.process}
         while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
             ours |= more
@@ -103,7 +99,7 @@ class Service:
             with contextlib.suppress(OSError):
                 for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
                     if line.startswith("Pss:"):
-                        sizes[pid] = (commands.get(pid, ""), int(line.split()[1]) / 1000)
+                        sizes[pid] = int(line.split()[1]) / 1000
         return sizes
 
 
@@ -131,7 +127,7 @@ def running_service() -> Iterator[Service]:
         port = probe.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "explorer", "serve", "--port", str(port), "--data-dir", folder]
-        process = subprocess.Popen(command, env=dict(os.environ), stderr=subprocess.DEVNULL)
+        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         try:
             service = Service(port, process.pid)
             deadline = time.monotonic() + 60
