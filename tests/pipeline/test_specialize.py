@@ -185,6 +185,13 @@ def test_autotuned_kernels_take_their_constants_from_the_configuration():
     assert (specialization.options["num_warps"], specialization.options["num_stages"]) == (4, 2)
 
 
+def test_a_form_of_an_autotuned_kernel_takes_them_too():
+    form = (*(Argument(name, "*fp32") for name in ("x_ptr", "y_ptr")), Argument("n", "i32"))
+    flag = Argument("EVEN", "constexpr", False, "constexpr")
+    described = specialize(TUNED, arguments=(*form, flag), config=2).described
+    assert described.signature == "*fp32, *fp32, i32, 256, False"
+
+
 def test_without_launch_and_arguments_guesses_are_taken():
     source = SCALE.replace("dtype: tl.constexpr, ", "").replace(".to(dtype)", "")
     specialization = specialize(source)

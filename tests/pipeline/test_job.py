@@ -1,0 +1,84 @@
+"""What a whole job tells of a kernel that cannot be compiled: the message, on the user's line."""
+
+import pytest
+
+from explorer.model import Diagnostic, Done, Request, Stage
+from explorer.pipeline.job import perform
+
+HEAD = """\
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x_ptr, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets)
+"""
+LAUNCH = """
+kernel[(1,)](torch.zeros(1024, dtype=torch.int32, device="cuda"), BLOCK=1024)
+"""
+
+
+@pytest.fixture(autouse=True)
+def private_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
+
+
+def told(body, target="cuda:90"):
+    """The events of a job."""
+    events = []
+    perform(Request(HEAD + body + LAUNCH, target, ""), events.append)
+    assert isinstance(events[-1], Done)
+    return events
+
+
+def errors(events):
+    return [event for event in events if isinstance(event, Diagnostic) and event.severity == "error"]
+
+
+def stages(events):
+    return [event.name for event in events if isinstance(event, Stage)]
+
+
+@pytest.mark.parametrize(
+    ("body", "line", "message", "last_stage"),
+    [
+        ("    y = tl.arange(0, 100)\n", 8, "power of 2", "ast"),
+        (
+            "    y = tl.inline_asm_elementwise('mov.b32 $0, $1;\\nadd.u32 $0, $0, 1;', '=r,r', [x],"
+            " dtype=tl.int32, is_pure=True, pack=1)\n"
+            "    z = tl.inline_asm_elementwise('bogus.b32 $0, $1;', '=r,r', [y],"
+            " dtype=tl.int32, is_pure=True, pack=1)\n"
+            "    tl.store(x_ptr + offsets, z)\n",
+            9,
+            "Not a name of any known instruction: 'bogus' (in `bogus.b32",
+            "ptx",
+        ),
+    ],
+    ids=["the compiler", "the assembler, after assembly of several lines"],
+)
+def test_what_is_refused_is_said_on_its_line(body, line, message, last_stage):
+    events = told(body)
+    (error,) = errors(events)
+    assert message in error.message
+    assert error.line == line
+    assert stages(events)[-1] == last_stage
+    assert events[-1].status == "failed"
+
+
+def test_a_kernel_that_needs_too_much_shared_memory_is_shown_whole():
+    body = (
+        "    rows = tl.arange(0, 256)\n"
+        "    a = tl.load(x_ptr + rows[:, None] * 256 + rows[None, :])\n"
+        "    total = tl.zeros((256, 256), tl.float32)\n"
+        "    for step in tl.range(0, 8, num_stages=4):\n"
+        "        b = tl.load(x_ptr + step + rows[:, None] * 256 + rows[None, :])\n"
+        "        total = tl.dot(a.to(tl.float32), b.to(tl.float32), total)\n"
+        "    tl.store(x_ptr + rows[:, None] * 256 + rows[None, :], total.to(tl.int32))\n"
+    )
+    events = told(body, "cuda:86")
+    (error,) = errors(events)
+    assert "bytes of shared memory; a block on sm_86 can have 101,376" in error.message
+    assert error.line == 5
+    assert stages(events) == ["ast", "ttir", "ttgir", "llir", "ptx", "sass"]
