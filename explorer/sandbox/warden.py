@@ -13,12 +13,14 @@ import resource
 import select
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
 from explorer.model import Diagnostic, Done, Event, Log, encode_event
-from explorer.sandbox import linux, worker
+from explorer.sandbox import linux, place, worker
 from explorer.sandbox.captured import CapturedFile, CapturedPipe
+from explorer.sandbox.place import Place
 from explorer.sandbox.settings import MIB, Limits
 
 CANCEL_LINE = b"\x18\n"
@@ -41,7 +43,7 @@ class Warden:
 
     def run(self, request: int, entry_point: str, folder: str) -> NoReturn:
         """Fork the worker, wait for its verdict or its end, report."""
-        output_pipe, verdict_pipe = os.pipe(), os.pipe()
+        output_pipe, verdict_pipe, place_pipe = os.pipe(), os.pipe(), os.pipe()
         output = CapturedPipe(output_pipe[0], self._limits.output_bytes)
         error = CapturedFile(folder, self._limits.output_bytes)
         parent = os.getpid()
@@ -54,16 +56,23 @@ class Warden:
                 Path("/proc/self/oom_score_adj").write_text("1000")
             os.dup2(output_pipe[1], 1)
             os.dup2(error.descriptor, 2)
-            _close_all_but([request, self._events, verdict_pipe[1]])
-            worker.work(request, self._events, verdict_pipe[1], entry_point, folder, self._limits)
-        for descriptor in (request, output_pipe[1], verdict_pipe[1]):
+            outputs = worker.Outputs(self._events, verdict_pipe[1], place_pipe[1])
+            _close_all_but([request, *outputs])
+            worker.work(request, outputs, entry_point, folder, self._limits)
+        for descriptor in (request, output_pipe[1], verdict_pipe[1], place_pipe[1]):
             os.close(descriptor)
         broken_limit = self._watch(child, verdict_pipe[0], output)
         finished = broken_limit is None and self._has_verdict()
         # After a verdict nobody waits for the worker to be gone: it has written all it had.
+        report = place.ask(child, place_pipe[0]) if broken_limit else ""
         status = 0 if finished else _stop(child, everyone=self._own_namespace)
         output.drain()
-        self._report(finished, status, broken_limit, output, error)
+        if finished:
+            self._report_verdict(output, error)
+        else:
+            where = place.find(report + place.read(place_pipe[0]))
+            end = broken_limit or describe_end(status, error.last_text(), self._limits, where)
+            self._report_end(replace(end, line=where.line), output, error)
         os._exit(0)
 
     def _watch(self, child: int, verdict: int, output: CapturedPipe) -> Diagnostic | None:
@@ -117,37 +126,37 @@ class Warden:
             )
         return None
 
-    def _report(
-        self,
-        finished: bool,
-        status: int,
-        broken: Diagnostic | None,
-        output: CapturedPipe,
-        error: CapturedFile,
-    ) -> None:
-        if not finished:
-            _write_all(self._events, CANCEL_LINE)
+    def _report_verdict(self, output: CapturedPipe, error: CapturedFile) -> None:
+        self._emit_output(output, error)
+        _write_all(self._events, self._verdict.removeprefix(worker.STARTED))
+
+    def _report_end(self, end: Diagnostic, output: CapturedPipe, error: CapturedFile) -> None:
+        _write_all(self._events, CANCEL_LINE)
+        self._emit_output(output, error)
+        self._emit(end)
+        started = self._started or time.monotonic()
+        self._emit(Done("failed", (time.monotonic() - started) * 1000, is_transient=True))
+
+    def _emit_output(self, output: CapturedPipe, error: CapturedFile) -> None:
         for source, text in (("stdout", output.text()), ("stderr", error.text())):
             if text:
                 self._emit(Log(source, text))
-        if finished:
-            _write_all(self._events, self._verdict.removeprefix(worker.STARTED))
-            return
-        self._emit(broken or describe_end(status, error.last_text(), self._limits))
-        started = self._started or time.monotonic()
-        self._emit(Done("failed", (time.monotonic() - started) * 1000, is_transient=True))
 
     def _emit(self, event: Event) -> None:
         _write_all(self._events, encode_event(event))
 
 
-def describe_end(status: int, error_output: str, limits: Limits) -> Diagnostic:
+def describe_end(status: int, error_output: str, limits: Limits, where: Place) -> Diagnostic:
     """Say why a worker that gave no verdict has ended, from its wait status and what it printed last."""
     lines = error_output.strip().splitlines()[-_CRASH_LINES:]
     last_lines = "".join(f"\n{line}" for line in lines)
     if not os.WIFSIGNALED(status):
         code = os.waitstatus_to_exitcode(status)
-        return Diagnostic("error", f"The process ended early, with exit status {code}.{last_lines}")
+        return Diagnostic(
+            "error",
+            f"The process ended early, with exit status {code}.{last_lines}",
+            hint="The source may have ended it (os._exit), or closed or replaced what it needs.",
+        )
     number = os.WTERMSIG(status)
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
     if number == signal.SIGXCPU:
@@ -168,10 +177,19 @@ def describe_end(status: int, error_output: str, limits: Limits) -> Diagnostic:
             f"The process was killed (SIGKILL).{last_lines}",
             hint="Most likely the machine ran out of memory, or the processor limit was reached.",
         )
+    if number == signal.SIGSYS:
+        return Diagnostic(
+            "error",
+            f"The source made a system call that the sandbox does not know (SIGSYS).{last_lines}",
+            hint="The sandbox has no network, and gives no privileges.",
+        )
+    what = "Native code that the source calls has" if where.in_python else "The compiler has"
     return Diagnostic(
         "error",
-        f"The compiler crashed ({name}: {signal.strsignal(number)}).{last_lines}",
-        hint="This is a bug in the compiler or in native code that the source calls.",
+        f"{what} crashed ({name}: {signal.strsignal(number)}).{last_lines}",
+        hint=""
+        if where.in_python
+        else "This is a bug in the compiler. What was made before is shown; try another Triton version.",
     )
 
 

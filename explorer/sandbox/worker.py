@@ -14,14 +14,25 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
-from explorer.model import Argument, Diagnostic, Done, Event, Request, encode_event
-from explorer.sandbox import linux
+from explorer.model import Argument, Diagnostic, Done, Event, Request, Specialized, encode_event
+from explorer.sandbox import linux, place
 from explorer.sandbox.settings import MIB, Limits
 
 #: Told to the warden when the request is there and time starts to count.
 STARTED = b"\n"
+
+#: Longer messages are cut: nobody reads them.
+_MESSAGE_CHARACTERS = 20_000
+
+
+class Outputs(NamedTuple):
+    """The descriptors that a worker writes to: events, Done, and where it stands."""
+
+    events: int
+    verdict: int
+    place: int
 
 
 def decode_request(data: bytes) -> Request:
@@ -60,8 +71,20 @@ def name_limit(event: Event, limits: Limits) -> Event:
     return event
 
 
-def work(request: int, events: int, verdict: int, entry_point: str, folder: str, limits: Limits) -> NoReturn:
-    """Read a request from one descriptor, write events to another, and Done, last, to the third."""
+def shorten(event: Event) -> Event:
+    """Cut a message that is too long."""
+    if isinstance(event, Diagnostic) and len(event.message) > _MESSAGE_CHARACTERS:
+        cut = len(event.message) - _MESSAGE_CHARACTERS
+        return replace(
+            event, message=f"{event.message[:_MESSAGE_CHARACTERS]} [… {cut:,} characters left out]"
+        )
+    return event
+
+
+def work(request: int, outputs: Outputs, entry_point: str, folder: str, limits: Limits) -> NoReturn:
+    """Read a request, write events, and Done, last, to a descriptor of its own."""
+    events, verdict, standing = outputs
+    place.report_to(standing)
     os.environ.update(HOME=folder, TMPDIR=folder, TRITON_CACHE_DIR=f"{folder}/.triton")
     os.chdir(folder)
     tempfile.tempdir = None
@@ -79,7 +102,9 @@ def work(request: int, events: int, verdict: int, entry_point: str, folder: str,
             os._exit(1)  # a child that user code has forked does not speak for the job
         if finished:
             return
-        line = encode_event(name_limit(event, limits))
+        if isinstance(event, Specialized):
+            place.report_kernel(standing, event.line)
+        line = encode_event(shorten(name_limit(event, limits)))
         if isinstance(event, Done):
             finished = True
             _flush()
@@ -98,7 +123,10 @@ def work(request: int, events: int, verdict: int, entry_point: str, folder: str,
     except SystemExit as error:
         failure = f"The program left the process: SystemExit({error.code!r})."
     except BaseException as error:
-        failure = f"{type(error).__name__}: {error}"
+        try:
+            failure = f"{type(error).__name__}: {error}"
+        except BaseException:  # the exception is the user's, and so is what makes a text of it
+            failure = type(error).__name__
     if not finished:
         emit(Diagnostic("error", failure))
         emit(Done("failed", (time.perf_counter() - began) * 1000))

@@ -57,7 +57,10 @@ class BlobStore:
         try:
             return unpack(self.path(address).read_bytes())
         except (OSError, zstandard.ZstdError) as error:
-            raise StoreError(f"The stored text {address} cannot be read: {error}.") from error
+            reason = error.strerror if isinstance(error, OSError) else "it is damaged"
+            raise StoreError(
+                f"The stored text {address} cannot be read: {reason}. Restore it in the data folder."
+            ) from error
 
     def _sweep(self) -> None:
         """Remove what a killed process has left. Recent files may belong to one that is alive."""

@@ -73,6 +73,7 @@ def test_too_large_a_source_is_refused(wall):
         ("import os; os.abort()", "crashed (SIGABRT"),
         ("import ctypes; ctypes.string_at(0)", "crashed (SIGSEGV"),
         ("import os; os._exit(3)", "exit status 3"),
+        ("import ctypes; ctypes.CDLL(None).syscall(0x40000000 + 39)", "system call that the sandbox"),
         ("raise SystemExit(4)", "SystemExit(4)"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL"),
         ("1 / 0", "ZeroDivisionError"),
@@ -369,3 +370,43 @@ def test_a_signal_to_the_group_reaches_the_job_only(wall):
     result = wall.run("import os; os.killpg(0, 9)")
     assert "SIGKILL" in result.message
     assert_works(wall)
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("def f():\n    while True: pass\nf()", "2 seconds of computing"),
+        ("import time\ntime.sleep(60)", "4 seconds: the time limit"),
+        ("import os\nos.abort()", "Native code that the source calls has crashed (SIGABRT"),
+        ("import ctypes\nctypes.string_at(0)", "crashed (SIGSEGV"),
+    ],
+)
+def test_an_end_is_on_the_line_that_was_running(wall, source, message):
+    result = wall.run(source)
+    assert message in result.message
+    assert [diagnostic.line for diagnostic in result.diagnostics] == [2]
+
+
+def test_a_crash_of_the_compiler_is_on_the_line_of_the_kernel(wall):
+    source = """\
+emit(model.Specialized('k', 7, 'triton', (), {}, ''))
+import threading
+elsewhere = compile('import os; os.abort()', 'passes.py', 'exec')
+thread = threading.Thread(target=eval, args=(elsewhere, {}))
+thread.start()
+thread.join()
+"""
+    result = wall.run(source)
+    assert "The compiler has crashed (SIGABRT" in result.message
+    assert result.diagnostics[0].line == 7
+
+
+def test_an_exception_without_a_text_has_a_name(wall):
+    source = "class Odd(Exception):\n    def __str__(self): raise self\nraise Odd"
+    assert wall.run(source).message == "Odd"
+
+
+def test_a_long_message_is_cut(wall):
+    result = wall.run("raise ValueError('x' * 100_000_000)")
+    assert "characters left out]" in result.message
+    assert len(result.message) < 30_000

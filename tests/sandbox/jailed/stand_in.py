@@ -8,5 +8,5 @@ def warm_up():
 
 
 def perform(request, emit):
-    exec(compile(request.source, "source.py", "exec"), {"emit": emit, "request": request, "model": model})
+    exec(compile(request.source, "kernel.py", "exec"), {"emit": emit, "request": request, "model": model})
     emit(model.Done("complete", 1.0))
