@@ -6,13 +6,17 @@ stream keeps one. The application is made in the worker, so that it alone owns t
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from flask import Flask
 from gunicorn.app.base import BaseApplication
 
 from explorer import create_app
-from explorer.services import services_of
+from explorer.errors import ExplorerError
+from explorer.examples import DEFAULT_EXAMPLE, find_example
+from explorer.model import Request
+from explorer.services import DEFAULT_TARGET, Services, services_of
 from explorer.settings import Settings
 
 _SECONDS_FOR_OPEN_STREAMS = 1
@@ -48,6 +52,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     def load(self) -> Flask:
         """Make the application, in the worker."""
         self._app = create_app(self._settings)
+        _compile_first_example(services_of(self._app))
         return self._app
 
     def _announce(self, _arbiter: Any) -> None:
@@ -56,3 +61,13 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     def _close(self, _arbiter: Any, _worker: Any) -> None:
         if self._app is not None:
             services_of(self._app).close()
+
+
+def _compile_first_example(services: Services) -> None:
+    """Have ready what a first visit opens, by the same request that the page makes."""
+    example = find_example(DEFAULT_EXAMPLE)
+    assert example is not None
+    with contextlib.suppress(ExplorerError):  # what stands against it, a visit will be told
+        services.queue.submit(
+            Request(source=example.source, target=DEFAULT_TARGET, triton=services.triton_version(None))
+        )

@@ -27,8 +27,8 @@ EXAMPLES = (
     "gluon_copy",
 )
 
-#: What a first visit opens: it shows reductions and shared memory, and compiles in a moment.
-DEFAULT_EXAMPLE = "softmax"
+#: What a first visit opens: tensor cores, a pipelined loop, autotuning; every stage has something to show.
+DEFAULT_EXAMPLE = "matmul"
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ async function post(path, body, signal) {
 const compilationPath = (id) => `/compilations/${encodeURIComponent(id)}`;
 
 export const api = {
-  /** @returns {Promise<{panes: PaneKind[], stages: StageKind[]}>} */
+  /** @returns {Promise<{panes: PaneKind[], stages: StageKind[], first_example: string}>} */
   page: async () => (await request("/page.json")).json(),
   /** @returns {Promise<Target[]>} */
   targets: () => get("/targets"),

@@ -38,7 +38,7 @@ async function start() {
 
   try {
     const [page, targets, tritons, gallery] = await Promise.all([api.page(), api.targets(), api.tritons(), api.gallery()]);
-    store.update({ paneKinds: page.panes, stageKinds: page.stages, targets, tritons, gallery });
+    store.update({ paneKinds: page.panes, stageKinds: page.stages, firstExample: page.first_example, targets, tritons, gallery });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     store.update({ problem: error.problem });
@@ -59,13 +59,13 @@ async function start() {
   await openFirst();
 }
 
-/** What this visit begins with: the result of the address, what was edited last, or the first example. */
+/** What this visit begins with: the result of the address, what was edited last, or an example. */
 async function openFirst() {
   const id = /^\/k\/([\w-]+)/.exec(location.pathname)?.[1];
   const draft = keptDraft();
   if (id) await open(id);
   else if (draft) choose({ ...draft });
-  else if (store.state.gallery[0]) await openExample(store.state.gallery[0].name);
+  else await openExample(store.state.firstExample);
 }
 
 /** @param {Dock} dock */

@@ -35,9 +35,11 @@ class StatusBar extends HTMLElement {
     const resources = failure ? null : result?.document.resources;
     this.facts.replaceChildren(...(resources ? factsOf(resources) : []));
     const diagnostics = latest?.document.diagnostics ?? [];
-    const remarks = diagnostics.filter(({ severity }) => severity !== "error").length;
-    this.remarks.textContent = remarks ? plural(remarks, "remark") : "";
-    this.remarks.hidden = remarks === 0;
+    const counts = /** @type {const} */ (["warning", "remark", "note"])
+      .map((severity) => [severity, diagnostics.filter((each) => each.severity === severity).length])
+      .filter(([, count]) => count);
+    this.remarks.textContent = counts.map(([severity, count]) => plural(Number(count), String(severity))).join(", ");
+    this.remarks.hidden = counts.length === 0;
     this.link.textContent = latest ? `/k/${latest.id}` : "";
     if (latest) this.link.href = `/k/${latest.id}${location.hash}`;
   }

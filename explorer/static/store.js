@@ -19,6 +19,7 @@
  * @property {Target[]} targets
  * @property {{versions: string[], default: string}} tritons
  * @property {GalleryRow[]} gallery
+ * @property {string} firstExample what a first visit opens
  * @property {Draft} draft
  * @property {InspectionDocument | null} inspection what is known of the draft's source
  * @property {Result | null} result what the panes show
@@ -41,6 +42,7 @@ const state = {
   targets: [],
   tritons: { versions: [], default: "" },
   gallery: [],
+  firstExample: "",
   draft: {
     source: "", kernel: null, mode: "launch", launch: null, arguments: [], signature: "", options: {}, config: null,
     target: "cuda:90", triton: null,

@@ -14,6 +14,7 @@ from typing import Any
 
 from flask import Blueprint, Response, abort, jsonify, render_template, request, send_from_directory, url_for
 
+from explorer.examples import DEFAULT_EXAMPLE
 from explorer.pipeline.stages import STAGES
 from explorer.views.panes import PANES
 
@@ -33,8 +34,9 @@ def page(compilation_id: str | None = None) -> str:  # noqa: ARG001
 
 @blueprint.get("/page.json")
 def parts() -> Response:
-    """What the page is made of: the panes in the order of the menu, and the stages there can be."""
+    """What the page is made of: the panes in the order of the menu, the stages there can be, the first example."""
     return jsonify(
+        first_example=DEFAULT_EXAMPLE,
         panes=[{**dataclasses.asdict(pane), "module": bundle(f"panes/{pane.name}.js")} for pane in PANES],
         stages=[{"name": stage.name, "title": stage.title} for stage in STAGES],
     )

@@ -52,12 +52,13 @@ def scale_page(page: Page) -> Page:
 
 def test_first_visit_shows_a_compiled_kernel(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"/k/\w{12}$"))
+    expect(page.locator("#subject b")).to_have_text("matmul_kernel")
     nodes = page.locator("pipeline-path .node")
     expect(nodes).to_have_count(6)
     expect(page.locator("pipeline-path .node.is-done")).to_have_count(6)
     assert nodes.first.inner_text().startswith("Python AST")
     expect_stage(page, "TTGIR", "tt.func public @")
-    expect_stage(page, "SASS", "EXIT")
+    expect_stage(page, "SASS", "SR_CTAID.X")
     expect(page.locator("status-bar .facts")).to_contain_text(
         re.compile(r"registers \d+.*shared.*occupancy \d+ %")
     )

@@ -112,10 +112,10 @@ class PassesPane extends HTMLElement {
     const element = make(
       "div",
       {
-        class: `pass${pass.changed ? "" : " is-idle"}`, role: "option", id: `${this.id}-${pass.index}`, "aria-selected": String(isChosen), title: pass.name,
+        class: `pass${pass.changed ? "" : " is-idle"}`, role: "option", id: `${this.id}-${pass.index}`, "aria-selected": String(isChosen), title: pass.title,
         onclick: () => this.ask(`${pass.stage}.${pass.index}`),
       },
-      make("span", { class: "pass-name" }, pass.title || pass.name),
+      make("span", { class: "pass-name" }, pass.name),
       make(
         "span",
         { class: "pass-facts" },
@@ -137,7 +137,7 @@ class PassesPane extends HTMLElement {
     const key = `${result.id} ${pass.index} ${this.wholeText}`;
     if (this.loaded === key) return;
     this.loaded = key;
-    this.title_.textContent = pass.title || pass.name;
+    this.title_.textContent = pass.name;
     this.options.replaceChildren(...pass.options.map((option) => make("span", { class: "chip quiet" }, literal(option))));
     let text = "";
     if (pass.changed || this.wholeText) {
@@ -149,7 +149,7 @@ class PassesPane extends HTMLElement {
     if (!this.wholeText && this.lines[0]?.startsWith("---")) this.lines = this.lines.slice(2);
     this.text.scrollTop = 0;
     this.text.scroller.scrollTop = 0;
-    this.text.reset(this.lines.length, `${pass.title || pass.name}, ${plural(this.lines.length, "line")}`);
+    this.text.reset(this.lines.length, `${pass.name}, ${plural(this.lines.length, "line")}`);
   }
 
   /** @param {HTMLElement} row @param {number} line */
