@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from explorer.model import Request
-from explorer.pipeline.fake_gpu import warm_up
+from explorer.pipeline.job import warm_up
 from explorer.pipeline.module import load
 from explorer.pipeline.specialize import resolve
 from explorer.pipeline.targets import find_target

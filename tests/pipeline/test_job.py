@@ -1,9 +1,11 @@
 """What a whole job tells of a kernel that cannot be compiled: the message, on the user's line."""
 
+import threading
+
 import pytest
 
 from explorer.model import Diagnostic, Done, Request, Stage
-from explorer.pipeline.job import perform
+from explorer.pipeline.job import perform, warm_up
 
 HEAD = """\
 import torch, triton
@@ -82,3 +84,9 @@ def test_a_kernel_that_needs_too_much_shared_memory_is_shown_whole():
     assert "bytes of shared memory; a block on sm_86 can have 101,376" in error.message
     assert error.line == 5
     assert stages(events) == ["ast", "ttir", "ttgir", "llir", "ptx", "sass"]
+
+
+def test_warming_up_leaves_one_thread():
+    """A zygote forks afterwards: the locks of another thread would hang its children."""
+    warm_up()
+    assert threading.active_count() == 1

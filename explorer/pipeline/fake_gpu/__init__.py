@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
 
 import torch
 import torch.library
-import torch.nn.functional
 from triton import runtime as triton_runtime
 
 from explorer.pipeline.fake_gpu import benchmarks, cuda, runtime, torch_extras
@@ -20,9 +18,9 @@ from explorer.pipeline.fake_gpu.runtime import Call, RecordedLaunch, Recorder, T
 from explorer.pipeline.fake_gpu.tensors import FakeGpuMode
 from explorer.pipeline.fake_gpu.unknown import NeedsValue
 from explorer.pipeline.stand_ins import stand_ins
-from explorer.pipeline.targets import Target, find_target
+from explorer.pipeline.targets import Target
 
-__all__ = ["Call", "NeedsValue", "RecordedLaunch", "Recorder", "TooManyLaunches", "fake_gpu", "warm_up"]
+__all__ = ["Call", "NeedsValue", "RecordedLaunch", "Recorder", "TooManyLaunches", "fake_gpu"]
 
 _mode = FakeGpuMode()
 
@@ -54,12 +52,3 @@ def fake_gpu(target: Target) -> Iterator[Recorder]:
 def _destroy(libraries: list[torch.library.Library]) -> None:
     for library in reversed(libraries):
         library._destroy()
-
-
-def warm_up() -> None:
-    """Pay once for what PyTorch imports at the first use of tensors without content."""
-    with fake_gpu(find_target("cuda:90")):
-        left = torch.randn(8, 8, device="cuda", requires_grad=True)
-        product: Any = torch.nn.functional.softmax(left @ left.t() + left.cpu(), dim=-1)
-        product.sum().backward()
-        torch.empty_like(left).copy_(left.detach().to(torch.float16))
