@@ -129,6 +129,7 @@ class ResourcesDocument(msgspec.Struct, frozen=True):
     """What the binary needs, as the tools say, and how many warps of it fit on a multiprocessor.
 
     `occupancy` is resident warps by possible warps, 0 to 1; `limiter` names what stops it from being more.
+    `shared_limit_bytes` is the most shared memory that one block can have on the target.
     """
 
     registers: int | None
@@ -143,6 +144,7 @@ class ResourcesDocument(msgspec.Struct, frozen=True):
     barriers: int | None
     warps: int | None
     threads: int | None
+    shared_limit_bytes: int
     occupancy: float | None
     limiter: str | None
 
@@ -152,6 +154,7 @@ class ResourcesDocument(msgspec.Struct, frozen=True):
         fitting = None if None in needs else occupancy(target, *(need or 0 for need in needs))
         return cls(
             **vars(resources),
+            shared_limit_bytes=find_target(target).device.multiprocessor.shared_bytes_per_block,
             occupancy=fitting.share if fitting else None,
             limiter=fitting.limiter if fitting else None,
         )

@@ -14,8 +14,10 @@ from typing import Any
 
 from flask import Blueprint, Response, abort, jsonify, render_template, request, send_from_directory, url_for
 
+from explorer.errors import NotFound
 from explorer.examples import DEFAULT_EXAMPLE
 from explorer.pipeline.stages import STAGES
+from explorer.services import services
 from explorer.views.panes import PANES
 
 blueprint = Blueprint("pages", __name__)
@@ -27,14 +29,20 @@ ONE_YEAR_SECONDS = 365 * 24 * 3600
 
 @blueprint.get("/")
 @blueprint.get("/k/<compilation_id>")
-def page(compilation_id: str | None = None) -> str:  # noqa: ARG001
-    """The page; which result it shows, the browser reads from the address."""
-    return render_template("page.html", bundle=bundle)
+def page(compilation_id: str | None = None) -> tuple[str, int]:
+    """The page; which result it shows, the browser reads from the address, and says if there is none."""
+    status = 200
+    if compilation_id is not None:
+        try:
+            services().store.find(compilation_id)
+        except NotFound:
+            status = 404
+    return render_template("page.html", bundle=bundle), status
 
 
 @blueprint.get("/page.json")
 def parts() -> Response:
-    """What the page is made of: the panes in the order of the menu, the stages there can be, the first example."""
+    """What the page is made of: the panes in the order of the menu, the stages, the first example."""
     return jsonify(
         first_example=DEFAULT_EXAMPLE,
         panes=[{**dataclasses.asdict(pane), "module": bundle(f"panes/{pane.name}.js")} for pane in PANES],

@@ -13,16 +13,12 @@ from flask.testing import FlaskClient
 from explorer.views import pages
 from explorer.views.panes import PANES
 from explorer.views.panes.pane import Pane
-from explorer.views.security import secure
 
 STATIC = Path(pages.__file__).parents[1] / "static"
 
 
 @pytest.fixture
-def client() -> FlaskClient:
-    app = Flask("explorer", static_folder=None)
-    secure(app)
-    app.register_blueprint(pages.blueprint)
+def client(app: Flask) -> FlaskClient:
     client = app.test_client()
     # A file that is sent is closed only when it was read.
     client.get = functools.partial(client.get, buffered=True)  # type: ignore[method-assign]
@@ -38,6 +34,13 @@ def test_the_document_has_no_inline_code_and_names_the_nonce_of_its_policy(
     assert nonce
     assert f"'nonce-{nonce[1]}'" in response.headers["Content-Security-Policy"]
     assert not re.search(r"<script(?![^>]* src=)|<style| style=| on\w+=", response.text)
+
+
+def test_a_link_to_nothing_is_not_found_and_still_the_page(client: FlaskClient) -> None:
+    response = client.get("/k/7Qm2xV9dKcAB")
+    assert response.status_code == 404
+    assert response.text.startswith("<!doctype html>")
+    assert client.get("/").status_code == 200
 
 
 def test_every_file_that_the_document_names_is_served_for_ever(client: FlaskClient) -> None:
