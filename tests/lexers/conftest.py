@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import triton
 import triton.language as tl
-from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
+
+from explorer.pipeline.targets import find_target
 
 
 @triton.jit
@@ -40,12 +41,7 @@ def product(
 POINTERS = {"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": "*fp16"}
 INTEGERS = dict.fromkeys(("m", "n", "k", "stride_a", "stride_b", "stride_c"), "i32")
 BLOCKS = {"block_m": 64, "block_n": 64, "block_k": 32}
-TARGETS = {
-    "cuda:90": GPUTarget("cuda", 90, 32),
-    "cuda:100": GPUTarget("cuda", 100, 32),
-    "hip:gfx942": GPUTarget("hip", "gfx942", 64),
-    "hip:gfx1100": GPUTarget("hip", "gfx1100", 32),
-}
+TARGETS = ("cuda:90", "cuda:100", "hip:gfx942", "hip:gfx1100")
 
 
 @pytest.fixture(scope="session")
@@ -55,14 +51,14 @@ def real_texts(tmp_path_factory) -> dict[tuple[str, str], str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
         patch.setenv("TRITON_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
-        for name, target in TARGETS.items():
+        for name in TARGETS:
             source = ASTSource(
                 product,
                 {**POINTERS, **INTEGERS, **dict.fromkeys(BLOCKS, "constexpr")},
                 BLOCKS,
                 {(index,): [["tt.divisibility", 16]] for index in range(9)},
             )
-            compiled = triton.compile(source, target=target)
+            compiled = triton.compile(source, target=find_target(name).for_triton())
             for language in ("ttir", "ttgir", "llir", "ptx", "amdgcn"):
                 if language in compiled.asm:
                     texts[name, language] = compiled.asm[language]
