@@ -63,7 +63,9 @@ def _diagnose_source(error: Any, specialization: Specialization, stage: str) -> 
             function = functions.get(current.src)
             if function is not None and file_of(function) == SOURCE_FILE and hasattr(current.node, "lineno"):
                 place = place_of(function, current.node)
-            message = current.error_message or message
+            # Where there is no node, Triton has put words in the place of the source.
+            words = "" if hasattr(current.node, "lineno") else str(current)
+            message = current.error_message or words or message
         else:
             message = str(current) or type(current).__name__
         current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
@@ -75,8 +77,10 @@ def _hint(message: str) -> str:
     """Say what to do about the compiler's most common complaints."""
     if "power of 2" in message or "power of two" in message:
         return "Round it up to a power of two and mask what is out of bounds."
-    if "no attribute" in message:
+    if re.search(r"\bmodule '.*' has no attribute", message):
         return "This Triton version has no such function: see its documentation, or choose another version."
+    if message.startswith("KeyError('__main__."):
+        return "A kernel or a function that it calls cannot call itself: Triton has no recursion."
     return ""
 
 

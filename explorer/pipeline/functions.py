@@ -6,6 +6,8 @@ import ast
 import re
 from typing import Any
 
+from explorer.pipeline.user_source import normalize
+
 
 def file_of(function: Any) -> str:
     """Return the path of the file that a `jit` function stands in."""
@@ -38,7 +40,7 @@ def called_functions(function: Any) -> list[Any]:
 def function_trees(kernel: Any, source: str) -> list[ast.FunctionDef]:
     """Return the trees of the kernel and of the functions of the same file, `source`, that it calls."""
     path = file_of(kernel)
-    tree = ast.parse(source)
+    tree = ast.parse(normalize(source))
     definitions = {
         (node.name, line): node
         for node in ast.walk(tree)

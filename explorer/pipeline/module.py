@@ -67,6 +67,7 @@ def load(source: str, target: Target) -> Found:
     Raises nothing for what is wrong with the source: that is in `diagnostics`.
     """
     found = Found()
+    source = user_source.normalize(source)
     try:
         tree = user_source.parse(source)
     except UserError as error:
@@ -138,7 +139,7 @@ class _Script:
             )
             self._report(error, "note", message, "The launches before this line are kept.")
             failure = error
-        except Exception as error:
+        except BaseException as error:  # user code may raise anything, and it has a line
             self._report(error, "error", _describe(error), _hint(error))
             failure = error
         if failure is not None:
@@ -164,7 +165,7 @@ class _Script:
             self._recorder.limit = 0
             statements = [statement for statement in statements if isinstance(statement, defining)]
         for statement in statements:
-            with contextlib.suppress(Exception, NeedsValue, TooManyLaunches, SystemExit):
+            with contextlib.suppress(BaseException):
                 exec(user_source.compile_statements([statement]), self.namespace)  # noqa: S102
 
     def _report(self, error: BaseException, severity: Severity, message: str, hint: str = "") -> None:
@@ -234,7 +235,11 @@ def _describe(error: BaseException) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.partition(".")[0]
         return f"There is no module {error.name if package in sys.modules else package!r} here."
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    try:
+        text = str(error)
+    except BaseException:  # the user's own exception may not even have a text
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _hint(error: BaseException) -> str:

@@ -25,6 +25,8 @@ _MAXIMUM_BYTES = 1 << 20
 _MESSAGE = re.compile(
     r"^(?P<path>.+?):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning|remark|note): "
 )
+#: LLVM's code generator complains so of inline assembly, and goes on; MLIR survives some of its assertions.
+_ERROR_WITHOUT_PLACE = re.compile(r"^(?:error|python[\d.]*: \S+:\d+: .*?(?=: Assertion `)): (.+)$")
 #: MLIR adds the operation that a message is about, and LLVM the source line with a caret.
 _CONTINUATION = re.compile(r"see current operation|^\s*\^\s*$")
 
@@ -86,6 +88,8 @@ def read_messages(text: str, stage: str) -> tuple[list[Diagnostic], str]:
             text_shown = body if own else f"{path.rsplit('/', 1)[-1]}:{row}: {body}"
             place = (row, column) if own else (0, 0)
             diagnostics.append(Diagnostic(severity, text_shown, stage, *place))
+        elif complaint := _ERROR_WITHOUT_PLACE.match(line):
+            diagnostics.append(Diagnostic("error", complaint[1], stage))
         elif not skipping and line.strip() and not _CONTINUATION.search(line):
             rest.append(line)
     return diagnostics, "\n".join(rest)

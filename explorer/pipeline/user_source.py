@@ -22,8 +22,24 @@ _LOOKS_ONLY = re.compile(
 )
 
 
+def normalize(source: str) -> str:
+    """Return `source` as Python reads it from a file: without a byte order mark, with plain line ends."""
+    return source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
 def parse(source: str) -> ast.Module:
     """Parse `source`. Raises UserError with the place of a syntax error."""
+    if "\0" in source:
+        before = source[: source.index("\0")]
+        raise UserError(
+            Diagnostic(
+                "error",
+                "The source contains a null character, which Python does not allow.",
+                line=before.count("\n") + 1,
+                column=len(before) - before.rfind("\n"),
+                hint="Remove it; write \\0 for one in a string.",
+            )
+        )
     try:
         return ast.parse(source, SOURCE_FILE)
     except SyntaxError as error:
@@ -37,15 +53,21 @@ def parse(source: str) -> ast.Module:
                 end_column=error.end_offset or 0,
             )
         ) from None
-    except (ValueError, RecursionError, MemoryError) as error:
+    except (RecursionError, MemoryError):
+        raise UserError(
+            Diagnostic(
+                "error",
+                "The source is nested too deeply to be parsed.",
+                hint="Split long expressions and deep nesting into parts.",
+            )
+        ) from None
+    except ValueError as error:
         raise UserError(Diagnostic("error", f"The source cannot be parsed: {error}")) from None
 
 
 def register(source: str) -> None:
     """Let `inspect` and tracebacks find the source, without a file."""
-    lines = source.splitlines(keepends=True)
-    if lines and not lines[-1].endswith("\n"):
-        lines[-1] += "\n"
+    lines = [f"{line}\n" for line in source.removesuffix("\n").split("\n")]
     linecache.cache[SOURCE_FILE] = (len(source), None, lines, SOURCE_FILE)
 
 

@@ -1,0 +1,98 @@
+"""Sources as editors and people leave them: odd characters, odd line ends, odd ways to fail."""
+
+import pytest
+
+from explorer.model import Diagnostic, Request
+from explorer.pipeline.job import perform
+
+KERNEL = """\
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def add(x, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(x + i, tl.load(x + i) + 1)
+
+add[(1,)](torch.empty(128, device="cuda"), 128, BLOCK=128)
+"""
+
+
+@pytest.fixture(autouse=True)
+def private_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
+
+
+def run(source, options=None):
+    events = []
+    perform(Request(source, "cuda:90", "", options=options or {}), events.append)
+    return events
+
+
+def errors(events):
+    return [event for event in events if isinstance(event, Diagnostic) and event.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "\ufeff" + KERNEL,
+        KERNEL.replace("\n", "\r\n"),
+        KERNEL.replace("\n", "\r"),
+        KERNEL.replace("@triton.jit", "\f@triton.jit"),
+        KERNEL.replace("    i =", "    # \u2028 \u2029 \x85 \x0b \x0c \x1c \x1d \x1e\n    i ="),
+        KERNEL.replace("    i =", '    "a\u2028b"\n    i ='),
+    ],
+    ids=["byte order mark", "CRLF", "CR", "form feed", "separators in a comment", "separator in a string"],
+)
+def test_characters_that_end_no_line_in_python_end_none_here(source):
+    events = run(source)
+    assert errors(events) == []
+    assert events[-1].status == "complete"
+    specialized = next(event for event in events if event.kind == "specialized")
+    assert specialized.line == 5
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "message"),
+    [
+        ("x = 1\ny = 'a\0b'\n", 2, "null character"),
+        ("x = 1\nraise KeyboardInterrupt\n", 2, "KeyboardInterrupt"),
+        ("class Odd(BaseException): pass\nraise Odd('boo')\n", 2, "Odd: boo"),
+        ("class Odd(Exception):\n    def __str__(self): raise self\nraise Odd\n", 3, "Odd"),
+        ("x = " + "-" * 100_000 + "1\n", 0, "nested too deeply"),
+        ("x = " + "1+" * 100_000 + "1\n", 0, "nested too deeply"),
+        (KERNEL.replace("def add", "def ädd").replace("\nadd[", "\nädd["), 5, "identifier: ädd"),
+        (KERNEL.replace("    i =", "    add(x, n, BLOCK)\n    i ="), 6, "add"),
+    ],
+)
+def test_what_is_wrong_is_said_on_its_line(source, line, message):
+    first = errors(run(source))[0]
+    assert message in first.message
+    assert first.line == line
+
+
+def test_that_there_is_no_recursion_is_said():
+    source = KERNEL.replace("    i =", "    add(x, n, BLOCK)\n    i =")
+    assert "no recursion" in errors(run(source))[0].hint
+
+
+def test_an_attribute_that_a_value_lacks_is_not_blamed_on_the_version():
+    source = KERNEL.replace("tl.arange(0, BLOCK)", "tl.program_id(0).nothing")
+    (error,) = errors(run(source))
+    assert error.line == 6
+    assert error.hint == ""
+
+
+def test_a_complaint_of_the_code_generator_is_an_error():
+    source = KERNEL.replace(
+        "    tl.store",
+        "    i = tl.inline_asm_elementwise('mov.u32 $0, $1;', '=Q,r', [i], tl.int32, True, 1)\n    tl.store",
+    )
+    assert any("could not allocate output register" in error.message for error in errors(run(source)))
+
+
+def test_an_assertion_that_the_compiler_survives_is_shown():
+    error = errors(run(KERNEL, {"num_ctas": 17}))[-1]
+    assert "Assertion `" in error.message
