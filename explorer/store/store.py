@@ -26,7 +26,7 @@ from explorer.store.database import CompilationRow, open_database
 from explorer.store.entries import Entry, decode_journal, encode_journal
 from explorer.store.record import Record, Status
 
-_JOURNALS_IN_MEMORY = 256
+_JOURNALS_IN_MEMORY = 64
 
 
 class Store:

@@ -10,6 +10,9 @@ from explorer.views.http import query_integer
 from explorer.views.operation import Query
 
 MOST_LINES = 2000
+#: A run of lines with more characters than this is answered without colours: no compiler writes such lines,
+#: and a hostile source could have one of megabytes, all tokens.
+_MOST_COLOURED_CHARACTERS = 1_000_000
 RANGE = (
     Query("from", int, "First line, from 1 on."),
     Query("to", int, f"Last line. At most {MOST_LINES:,} lines come at once."),
@@ -46,6 +49,12 @@ def lines_document(text: str, language: str) -> LinesDocument:
     if not lines[-1]:
         lines.pop()
     last = min(last, first + MOST_LINES - 1, len(lines))
-    highlighted = highlight_lines(lines[first - 1 : last], language)
+    highlighted = _coloured(lines[first - 1 : last], language)
     numbered = [Line(number, tokens) for number, tokens in enumerate(highlighted, first)]
     return LinesDocument(first, last, len(lines), numbered)
+
+
+def _coloured(lines: list[str], language: str) -> list[list[Span]]:
+    if sum(map(len, lines)) > _MOST_COLOURED_CHARACTERS:
+        return [[("", line)] if line else [] for line in lines]
+    return highlight_lines(lines, language)

@@ -165,3 +165,10 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=str(tmp_path)):
         Store(Settings(data_dir=tmp_path / "file"))
+
+
+def test_a_pass_with_a_high_number_is_found_at_once(store):
+    record = store.submit(REQUEST)
+    late = Pass(9_000_000, "ttir", "late", "Late", (), 1.0, False)
+    finish(store, record, [*EVENTS[:-1], late, EVENTS[-1]])
+    assert store.find(record.id).text_after_pass(9_000_000) == store.find(record.id).text_after_pass(2)
