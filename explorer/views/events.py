@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import BoundedSemaphore
+from typing import cast
 
 import msgspec
-from flask import Blueprint, Response, request
+from flask import Blueprint, Flask, Response, current_app, request
+from flask.blueprints import BlueprintSetupState
 
 from explorer.documents import event_document
-from explorer.services import services
+from explorer.errors import Unavailable
+from explorer.services import services, services_of
 from explorer.store import Entry
 from explorer.store.entries import kind_of
 from explorer.views.links import API, ApiLinks
 from explorer.views.operation import documented
 
 blueprint = Blueprint("events", __name__, url_prefix=f"{API}/compilations")
+
+_STREAMS = "explorer.streams"
+
+
+@blueprint.record_once
+def _limit_streams(state: BlueprintSetupState) -> None:
+    """Every open stream holds a thread: leave some for those who only ask."""
+    threads = services_of(cast(Flask, state.app)).settings.threads
+    state.app.extensions[_STREAMS] = BoundedSemaphore(max(threads * 3 // 4, 1))
 
 
 @blueprint.get("/<compilation_id>/events")
@@ -31,8 +44,16 @@ def stream(compilation_id: str) -> Response:
     record = queue.find(compilation_id)
     if record.is_finished and len(record.entries) <= skip:
         return Response(status=204)
-    entries = queue.follow(compilation_id, skip)
+    streams: BoundedSemaphore = current_app.extensions[_STREAMS]
+    if not streams.acquire(blocking=False):
+        raise Unavailable("Too many are listening to compilations. Ask for the index instead, or try again.")
+    try:
+        entries = queue.follow(compilation_id, skip)
+    except BaseException:
+        streams.release()
+        raise
     response = Response(_write(entries, skip, record.request.target, ApiLinks(record.id)))
+    response.call_on_close(streams.release)
     response.mimetype = "text/event-stream"
     response.cache_control.no_store = True
     response.headers["X-Accel-Buffering"] = "no"

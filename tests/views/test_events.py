@@ -44,3 +44,16 @@ def test_a_stage_can_be_read_as_soon_as_it_is_announced(api, client, vector_add)
         if b"event: stage" in chunk and b'"ttir"' in chunk:
             assert b"tt.load" in client.get(ticket["api"] + "/stages/ttir").data
             assert client.get(ticket["api"]).get_json()["status"] in ("running", "complete")
+
+
+def test_listeners_leave_room_for_those_who_ask(client, ticket, services):
+    """Every open stream holds a thread of the server."""
+    url = ticket["events"]
+    most = services.settings.threads * 3 // 4
+    open_streams = [client.get(url) for _ in range(most)]
+    refused = client.get(url)
+    assert refused.status_code == 503
+    assert refused.headers["Retry-After"]
+    for stream in open_streams:
+        stream.close()
+    assert client.get(url).status_code == 200
