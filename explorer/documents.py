@@ -160,13 +160,6 @@ class ResourcesDocument(msgspec.Struct, frozen=True):
         )
 
 
-class LogDocument(msgspec.Struct, frozen=True):
-    """All that one tool, or the user's code, has printed."""
-
-    source: str
-    text: str
-
-
 class CompilationDocument(msgspec.Struct, frozen=True):
     """The index of a compilation: everything but the texts."""
 
@@ -188,7 +181,7 @@ class CompilationDocument(msgspec.Struct, frozen=True):
     passes: list[PassDocument]
     resources: ResourcesDocument | None
     diagnostics: list[Diagnostic]
-    logs: list[LogDocument]
+    logs: list[Log]
 
     @classmethod
     def of(cls, record: Record, links: Links, changes: Changes) -> CompilationDocument:
@@ -224,7 +217,7 @@ class InspectionDocument(msgspec.Struct, frozen=True):
     kernels: tuple[Kernel, ...]
     launches: tuple[Launch, ...]
     diagnostics: list[Diagnostic]
-    logs: list[LogDocument]
+    logs: list[Log]
 
     @classmethod
     def of(cls, record: Record) -> InspectionDocument:
@@ -233,9 +226,9 @@ class InspectionDocument(msgspec.Struct, frozen=True):
         return cls(found.kernels, found.launches, result.diagnostics, log_documents(result.logs))
 
 
-def log_documents(logs: Mapping[str, list[str]]) -> list[LogDocument]:
+def log_documents(logs: Mapping[str, list[str]]) -> list[Log]:
     """The logs of a result, one document a source."""
-    return [LogDocument(source, "".join(texts)) for source, texts in logs.items()]
+    return [Log(source, "".join(texts)) for source, texts in logs.items()]
 
 
 EventDocument = (

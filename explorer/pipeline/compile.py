@@ -30,6 +30,7 @@ from explorer.pipeline.targets import Target
 from explorer.pipeline.tool_output import ToolOutput, read_messages
 
 _TENSOR_MEMORY_COLUMNS = 512
+_THREADS_PER_BLOCK = 1024
 
 
 class Compilation:
@@ -220,6 +221,11 @@ class Compilation:
                 f"{resources.shared_bytes:,} bytes of shared memory; a block on {self._target.architecture} "
                 f"can have {most_bytes:,}",
                 "Make the blocks or num_stages smaller.",
+            )
+        if (resources.threads or 0) > _THREADS_PER_BLOCK:
+            self._refuse(
+                f"{resources.threads} threads; a block can have {_THREADS_PER_BLOCK}",
+                "Make num_warps smaller.",
             )
         if (resources.tensor_memory_columns or 0) > _TENSOR_MEMORY_COLUMNS:
             self._refuse(

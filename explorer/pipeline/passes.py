@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import IO, Any
 
-from explorer.model import Pass, Scalar
+from explorer.model import Diagnostic, Pass, Scalar
 from explorer.pipeline.stages.mlir import without_locations
 from explorer.pipeline.targets import Target
 
@@ -52,7 +52,7 @@ class PassRecorder:
     modules were printed beside the compile.
     """
 
-    def __init__(self, target: Target, emit: Callable[[Pass], None]) -> None:
+    def __init__(self, target: Target, emit: Callable[[Pass | Diagnostic], None]) -> None:
         self.stage = ""
         self._target = target
         self._emit = emit
@@ -103,10 +103,14 @@ class PassRecorder:
         """Tell of the passes that the forked copy has printed."""
         if self._shadow is None:
             return
-        texts = self._shadow.texts()
-        for waiting in self._waiting:
-            text = next(texts, None)
+        texts = list(self._shadow.texts())
+        for waiting, text in zip(self._waiting, texts, strict=False):
             self._emit(dataclasses.replace(waiting, changed=text is not None, text=text))
+        lost = self._waiting[len(texts) :]
+        if lost:
+            names = ", ".join(waiting.name for waiting in lost)
+            message = f"What these passes have changed is not known, for printing it has failed: {names}."
+            self._emit(Diagnostic("warning", message, self.stage))
         self._waiting.clear()
         self._shadow = None
 

@@ -7,16 +7,15 @@ spoil its own result.
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
-from explorer.model import Argument, Diagnostic, Done, Event, Request, Specialized, encode_event
+from explorer.model import Diagnostic, Done, Event, Request, Specialized, decode_request, encode_event
 from explorer.sandbox import linux, place
 from explorer.sandbox.settings import MIB, Limits
 
@@ -33,22 +32,6 @@ class Outputs(NamedTuple):
     events: int
     verdict: int
     place: int
-
-
-def decode_request(data: bytes) -> Request:
-    """Read the request that the web side wrote."""
-    plain = json.loads(data)
-    arguments = plain.pop("arguments")
-    if isinstance(arguments, list):
-        arguments = tuple(_decode_argument(argument) for argument in arguments)
-    return Request(**plain, arguments=arguments)
-
-
-def _decode_argument(plain: dict[str, Any]) -> Argument:
-    for name in ("shape", "strides"):
-        if plain.get(name) is not None:
-            plain[name] = tuple(plain[name])
-    return Argument(**plain)
 
 
 def name_limit(event: Event, limits: Limits) -> Event:

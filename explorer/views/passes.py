@@ -44,4 +44,4 @@ def diff(compilation_id: str, index: int) -> Response:
 
 def _language(entry: PassEntry) -> str:
     """Passes work on MLIR up to the end: those that produce LLVM IR on its dialect of that name."""
-    return entry.stage if entry.stage != "llir" and entry.stage in dict(LEXERS) else "mlir-llvm"
+    return entry.stage if entry.stage != "llir" and entry.stage in LEXERS else "mlir-llvm"

@@ -1,11 +1,12 @@
 """What a whole job tells of a kernel that cannot be compiled: the message, on the user's line."""
 
-import threading
+import subprocess
+import sys
 
 import pytest
 
 from explorer.model import Diagnostic, Done, Request, Stage
-from explorer.pipeline.job import perform, warm_up
+from explorer.pipeline.job import perform
 
 HEAD = """\
 import torch, triton
@@ -86,7 +87,19 @@ def test_a_kernel_that_needs_too_much_shared_memory_is_shown_whole():
     assert stages(events) == ["ast", "ttir", "ttgir", "llir", "ptx", "sass"]
 
 
+def test_more_threads_than_a_block_can_have_are_refused():
+    events = []
+    request = Request(
+        HEAD + "    tl.store(x_ptr + offsets, x)\n" + LAUNCH, "cuda:90", "", options={"num_warps": 64}
+    )
+    perform(request, events.append)
+    (error,) = errors(events)
+    assert "2048 threads; a block can have 1024" in error.message
+
+
 def test_warming_up_leaves_one_thread():
     """A zygote forks afterwards: the locks of another thread would hang its children."""
-    warm_up()
-    assert threading.active_count() == 1
+    count = "import threading; print(threading.active_count())"
+    code = f"from explorer.pipeline import job; job.warm_up(); {count}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.split()[-1] == "1", done.stderr[-2000:]
