@@ -29,7 +29,7 @@ export async function compile() {
   const same = run?.result ?? shown;
   // Asking again for what is on its way, or shown already, changes nothing; a failure may be tried again.
   if (same && sameRequest(draftOf(same.document), withTriton(draft)) && (run || same.document.status === "complete")) {
-    store.update({ edited: false, problem: null });
+    store.update({ edited: false, problem: null, ...(same.finished ? { inspection: inspectionOf(same.document) } : {}) });
     return;
   }
   const stop = takeOver();

@@ -200,6 +200,14 @@ def test_arguments_by_hand(scale_page: Page) -> None:
     wait_for_result(page)
 
 
+def test_opening_what_is_shown_keeps_its_launch(page: Page) -> None:
+    """The first visit shows this example already."""
+    wait_for_result(page)
+    open_example(page, "Matrix multiplication, autotuned")
+    expect(page.locator("launch-panel .chip")).not_to_have_count(0)
+    expect(page.locator("launch-panel h2")).to_contain_text("found at line")
+
+
 def test_an_autotune_configuration_compiles_on_a_click(page: Page) -> None:
     open_example(page, "Matrix multiplication, autotuned")
     expect(page.locator("#subject b")).to_have_text(re.compile("matmul"), timeout=60_000)
