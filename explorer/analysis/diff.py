@@ -14,6 +14,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rapidfuzz.distance import Indel
 
@@ -58,6 +59,22 @@ def unified_diff(before: str, after: str, *, exact: bool = False, context: int =
     hunks = _hunks(pairs, len(before_lines), len(after_lines), context)
     text = "".join(_write_hunk(hunk, before_lines, after_lines) for hunk in hunks)
     return f"--- before\n+++ after\n{text}" if text else ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Neighbouring lines, as ranges from 0 on, that are the same on both sides, or that are not."""
+
+    before: range
+    after: range
+    same: bool
+
+
+def aligned_runs(before: str, after: str, *, exact: bool = False) -> list[Run]:
+    """Both texts, whole and in order, as runs of lines that are the same and runs that are not."""
+    before_lines, after_lines = _lines(before), _lines(after)
+    pairs = _unchanged(before_lines, after_lines, exact)
+    return [Run(*run) for run in _runs(pairs, len(before_lines), len(after_lines))]
 
 
 def _lines(text: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Flask
 
-from explorer.views import compilations, events, inspect, meta, pages, passes, stages
+from explorer.views import compare, compilations, events, inspect, meta, pages, passes, stages
 from explorer.views.compression import compress
 from explorer.views.problems import handle_errors
 from explorer.views.security import secure
@@ -12,6 +12,7 @@ from explorer.views.security import secure
 BLUEPRINTS = (
     pages.blueprint,
     compilations.blueprint,
+    compare.blueprint,
     events.blueprint,
     stages.blueprint,
     passes.blueprint,

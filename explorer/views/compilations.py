@@ -9,7 +9,8 @@ from explorer.documents import CompilationDocument
 from explorer.export import zip_archive
 from explorer.services import services
 from explorer.store import Status
-from explorer.views.http import binary_part, json_response, text_part
+from explorer.views.http import binary_part, json_part, json_response, text_part
+from explorer.views.lines import RANGE, LinesDocument, lines_document
 from explorer.views.links import API, ApiLinks
 from explorer.views.operation import documented
 from explorer.views.requests import CompilationBody, read_compilation
@@ -60,6 +61,14 @@ def source(compilation_id: str) -> Response:
     """The source that was compiled."""
     record = services().queue.find(compilation_id)
     return text_part(record, record.request.source)
+
+
+@blueprint.get("/<compilation_id>/source/lines")
+@documented({200: LinesDocument}, None, *RANGE)
+def source_lines(compilation_id: str) -> Response:
+    """Highlighted lines of the source."""
+    record = services().queue.find(compilation_id)
+    return json_part(record, lines_document(record.request.source, "python"))
 
 
 @blueprint.get("/<compilation_id>/archive.zip")

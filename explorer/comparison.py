@@ -1,0 +1,344 @@
+"""Two compilations, aligned: what was asked differently, and what became different of it.
+
+In: two records, and the lines that each of their passes has changed. Out: structures that become JSON as
+they are. A part that only one of the two has stands alone; its other side is null.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from typing import Any, Literal
+
+import msgspec
+
+from explorer.analysis.diff import aligned_runs
+from explorer.documents import ResourcesDocument, TargetDocument
+from explorer.model import Argument, Request, Scalar
+from explorer.pipeline.stages import STAGES
+from explorer.pipeline.targets import find_target
+from explorer.store import Changes, PassEntry, Record, StageEntry, Status
+
+Verdict = Literal["same", "better", "worse", "different"]
+
+#: Which way a resource gets better, where there is one; the others are choices, neither good nor bad.
+_BETTER_LOWER = {
+    "registers", "scalar_registers", "spill_stores_bytes", "spill_loads_bytes", "stack_bytes", "shared_bytes",
+    "tensor_memory_columns", "global_scratch_bytes", "constant_bytes", "barriers",
+}  # fmt: skip
+_BETTER_HIGHER = {"occupancy"}
+_ORDER = {stage.name: position for position, stage in enumerate(STAGES)}
+
+_ADDRESS = re.compile(r"/\*[0-9a-f]{4,}\*/")
+_PTX_REGISTER = re.compile(r"%([a-z]+)(\d+)\b")
+
+
+class SideDocument(msgspec.Struct, frozen=True):
+    """One of the two compilations, in brief."""
+
+    id: str
+    url: str
+    status: Status
+    kernel: str | None
+    target: TargetDocument
+    triton: str
+    milliseconds: float | None
+
+
+class DifferenceDocument(msgspec.Struct, frozen=True):
+    """Something that was asked differently; null where one side does not have it."""
+
+    name: str
+    before: Scalar
+    after: Scalar
+
+
+class StageSideDocument(msgspec.Struct, frozen=True):
+    """A stage of one side. `passes` lead to it, `changed_passes` of them have changed something."""
+
+    lines: int
+    bytes: int
+    milliseconds: float
+    passes: int
+    changed_passes: int
+
+
+class StagePairDocument(msgspec.Struct, frozen=True):
+    """A stage on both sides, and the lines that only one side has. `url` has where these are."""
+
+    name: str
+    title: str
+    language: str
+    before: StageSideDocument | None
+    after: StageSideDocument | None
+    lines_added: int
+    lines_removed: int
+    url: str
+
+
+class PassSideDocument(msgspec.Struct, frozen=True):
+    """A compiler pass of one side."""
+
+    index: int
+    changed: bool
+    milliseconds: float
+    lines_added: int | None
+    lines_removed: int | None
+    options: tuple[Scalar, ...]
+
+
+class PassPairDocument(msgspec.Struct, frozen=True):
+    """A compiler pass that runs on both sides at the same place of the pipeline, or on one of them."""
+
+    stage: str
+    name: str
+    title: str
+    before: PassSideDocument | None
+    after: PassSideDocument | None
+
+
+class ResourceDocument(msgspec.Struct, frozen=True):
+    """A need of the binary on both sides, and whether that of `after` is better."""
+
+    name: str
+    before: Scalar
+    after: Scalar
+    verdict: Verdict
+
+
+class SourcePairDocument(msgspec.Struct, frozen=True):
+    """The lines of the sources that only one side has."""
+
+    lines_added: int
+    lines_removed: int
+    url: str
+
+
+class ComparisonDocument(msgspec.Struct, frozen=True):
+    """Two compilations, aligned."""
+
+    before: SideDocument
+    after: SideDocument
+    differences: list[DifferenceDocument]
+    source: SourcePairDocument
+    stages: list[StagePairDocument]
+    passes: list[PassPairDocument]
+    resources: list[ResourceDocument]
+
+
+class RunDocument(msgspec.Struct, frozen=True):
+    """Neighbouring lines that are the same on both sides, or not. Lines are counted from 1."""
+
+    before_line: int
+    before_lines: int
+    after_line: int
+    after_lines: int
+    same: bool
+
+
+class DiffDocument(msgspec.Struct, frozen=True):
+    """Two texts, whole and in order, as runs of lines. A value that was only renumbered is no change."""
+
+    lines_added: int
+    lines_removed: int
+    runs: list[RunDocument]
+
+    @classmethod
+    def of(cls, before: str, after: str, *, exact: bool = False) -> DiffDocument:
+        runs = aligned_runs(before, after, exact=exact)
+        return cls(
+            sum(len(run.after) for run in runs if not run.same),
+            sum(len(run.before) for run in runs if not run.same),
+            [
+                RunDocument(
+                    run.before.start + 1, len(run.before), run.after.start + 1, len(run.after), run.same
+                )
+                for run in runs
+            ],
+        )
+
+
+def compare(
+    before: Record, before_changes: Changes, after: Record, after_changes: Changes, url: str
+) -> ComparisonDocument:
+    """Align two compilations; `url` is where the comparison itself is, the address of its parts below it."""
+    source = source_diff(before, after)
+    return ComparisonDocument(
+        before=_side(before),
+        after=_side(after),
+        differences=list(_differences(_asked(before), _asked(after))),
+        source=SourcePairDocument(source.lines_added, source.lines_removed, f"{url}/source"),
+        stages=[_stage_pair(before, after, name, url) for name in _stage_names(before, after)],
+        passes=_pass_pairs(before, before_changes, after, after_changes),
+        resources=list(_resources(before, after)),
+    )
+
+
+def source_diff(before: Record, after: Record) -> DiffDocument:
+    """Where the sources differ."""
+    return DiffDocument.of(before.request.source, after.request.source, exact=True)
+
+
+def stage_diff(before: Record, after: Record, name: str) -> DiffDocument:
+    """Where a stage differs; one that a side does not have is empty there.
+
+    Raises:
+        NotFound: neither side has it.
+    """
+    sides = [record.result.stages.get(name) for record in (before, after)]
+    if sides == [None, None]:
+        before.stage(name)
+    texts = [
+        "" if stage is None else _text(record, stage)
+        for record, stage in zip((before, after), sides, strict=True)
+    ]
+    # The numbers in a tree of Python are its values; nothing there is ever renumbered.
+    return DiffDocument.of(*texts, exact=name == "ast")
+
+
+def _text(record: Record, stage: StageEntry) -> str:
+    """The text without what moves when anything before it does: addresses, numbers of virtual registers."""
+    text = record.text(stage.text)
+    if stage.language == "sass":
+        return _ADDRESS.sub("", text)
+    return _PTX_REGISTER.sub(r"%\1_\2", text) if stage.language == "ptx" else text
+
+
+def _side(record: Record) -> SideDocument:
+    result, request = record.result, record.request
+    return SideDocument(
+        id=record.id,
+        url=f"/k/{record.id}",
+        status=record.status,
+        kernel=result.specialized.kernel if result.specialized else request.kernel,
+        target=TargetDocument.of(find_target(request.target)),
+        triton=request.triton,
+        milliseconds=result.done.milliseconds if result.done else None,
+    )
+
+
+# --- what was asked -----------------------------------------------------------------------------
+
+
+def _asked(record: Record) -> dict[str, Scalar]:
+    """Everything that was decided beside the source, by name: as compiled, or as far as it was asked."""
+    request, specialized = record.request, record.result.specialized
+    asked: dict[str, Scalar] = {
+        "kernel": specialized.kernel if specialized else request.kernel,
+        "target": request.target,
+        "triton": request.triton,
+        "config": specialized.config if specialized else request.config,
+    }
+    if specialized and specialized.grid:
+        asked["grid"] = " × ".join(map(str, specialized.grid))
+    options = specialized.options if specialized else request.options
+    asked |= {name: options[name] for name in sorted(options)}
+    return asked | {argument.name: _argument(argument) for argument in _arguments(request, record)}
+
+
+def _arguments(request: Request, record: Record) -> tuple[Argument, ...]:
+    if record.result.specialized:
+        return record.result.specialized.arguments
+    return request.arguments if isinstance(request.arguments, tuple) else ()
+
+
+def _argument(argument: Argument) -> Scalar:
+    if argument.type == "constexpr":
+        return argument.value
+    words = [argument.type, argument.specialization]
+    if argument.shape is not None:
+        words.append(f"[{', '.join(map(str, argument.shape))}]")
+    return ", ".join(filter(None, words))
+
+
+def _differences(before: dict[str, Scalar], after: dict[str, Scalar]) -> Iterable[DifferenceDocument]:
+    for name in before | after:
+        if before.get(name) != after.get(name):
+            yield DifferenceDocument(name, before.get(name), after.get(name))
+
+
+# --- what became of it --------------------------------------------------------------------------
+
+
+def _stage_names(before: Record, after: Record) -> list[str]:
+    names = before.result.stages | after.result.stages
+    return sorted(names, key=lambda name: _ORDER.get(name, len(_ORDER)))
+
+
+def _stage_pair(before: Record, after: Record, name: str, url: str) -> StagePairDocument:
+    diff = stage_diff(before, after, name)
+    stage = (before.result.stages | after.result.stages)[name]
+    return StagePairDocument(
+        name=name,
+        title=stage.title,
+        language=stage.language,
+        before=_stage_side(before, name),
+        after=_stage_side(after, name),
+        lines_added=diff.lines_added,
+        lines_removed=diff.lines_removed,
+        url=f"{url}/stages/{name}",
+    )
+
+
+def _stage_side(record: Record, name: str) -> StageSideDocument | None:
+    stage = record.result.stages.get(name)
+    if stage is None:
+        return None
+    passes = [entry for entry in record.result.passes.values() if entry.stage == name]
+    changed = sum(entry.changed for entry in passes)
+    return StageSideDocument(stage.lines, stage.bytes, stage.milliseconds, len(passes), changed)
+
+
+def _pass_pairs(
+    before: Record, before_changes: Changes, after: Record, after_changes: Changes
+) -> list[PassPairDocument]:
+    """Align the pipelines by the names of their passes, as texts are aligned by their lines."""
+    old = [entry for _, entry in sorted(before.result.passes.items())]
+    new = [entry for _, entry in sorted(after.result.passes.items())]
+    old_names, new_names = ([(entry.stage, entry.name) for entry in entries] for entries in (old, new))
+    pairs: list[PassPairDocument] = []
+    for kind, i, i_end, j, j_end in SequenceMatcher(None, old_names, new_names, autojunk=False).get_opcodes():
+        if kind == "equal":
+            for one, other in zip(old[i:i_end], new[j:j_end], strict=True):
+                pairs.append(
+                    _pass_pair(_pass_side(one, before_changes), _pass_side(other, after_changes), one)
+                )
+        else:
+            pairs.extend(_pass_pair(_pass_side(one, before_changes), None, one) for one in old[i:i_end])
+            pairs.extend(_pass_pair(None, _pass_side(other, after_changes), other) for other in new[j:j_end])
+    return pairs
+
+
+def _pass_pair(
+    before: PassSideDocument | None, after: PassSideDocument | None, entry: PassEntry
+) -> PassPairDocument:
+    return PassPairDocument(entry.stage, entry.name, entry.title, before, after)
+
+
+def _pass_side(entry: PassEntry, changes: Changes) -> PassSideDocument:
+    added, removed = changes.get(entry.index, (None, None))
+    return PassSideDocument(entry.index, entry.changed, entry.milliseconds, added, removed, entry.options)
+
+
+def _resources(before: Record, after: Record) -> Iterable[ResourceDocument]:
+    old, new = _needs(before), _needs(after)
+    for name in old | new:
+        values = old.get(name), new.get(name)
+        if values != (None, None):
+            yield ResourceDocument(name, *values, _verdict(name, *values))
+
+
+def _needs(record: Record) -> dict[str, Any]:
+    resources = record.result.resources
+    if resources is None:
+        return {}
+    return msgspec.structs.asdict(ResourcesDocument.of(resources, record.request.target))
+
+
+def _verdict(name: str, before: Any, after: Any) -> Verdict:
+    if before == after:
+        return "same"
+    if None in (before, after) or name not in _BETTER_LOWER | _BETTER_HIGHER:
+        return "different"
+    return "better" if (after < before) == (name in _BETTER_LOWER) else "worse"

@@ -1,0 +1,94 @@
+"""Two compilations side by side, as a program sees them."""
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def other(app, vector_add):
+    client = app.test_client()
+    body = {"source": vector_add, "target": "cuda:90", "options": {"num_warps": 8}}
+    ticket = client.post("/api/v1/compilations", json=body).get_json()
+    client.get(ticket["events"]).get_data()
+    return ticket
+
+
+@pytest.fixture
+def comparison(client, ticket, other):
+    return client.get(f"{ticket['api']}/compare/{other['id']}").get_json()
+
+
+def test_what_was_asked_differently_is_said(comparison):
+    assert comparison["differences"] == [{"name": "num_warps", "before": 4, "after": 8}]
+    assert comparison["source"]["lines_added"] == comparison["source"]["lines_removed"] == 0
+
+
+def test_stages_are_aligned_and_counted(client, comparison):
+    assert [stage["name"] for stage in comparison["stages"]] == [
+        "ast",
+        "ttir",
+        "ttgir",
+        "llir",
+        "ptx",
+        "sass",
+    ]
+    by_name = {stage["name"]: stage for stage in comparison["stages"]}
+    assert by_name["ttir"]["lines_added"] == by_name["ttir"]["lines_removed"] == 0
+    assert by_name["ttgir"]["lines_added"] > 0
+    assert by_name["ttgir"]["before"]["passes"] >= by_name["ttgir"]["before"]["changed_passes"] > 0
+
+
+def test_a_diff_covers_both_texts_in_order(client, ticket, other, comparison):
+    for stage in comparison["stages"]:
+        diff = client.get(stage["url"]).get_json()
+        before = after = 1
+        for run in diff["runs"]:
+            assert (run["before_line"], run["after_line"]) == (before, after)
+            assert not run["same"] or run["before_lines"] == run["after_lines"]
+            before += run["before_lines"]
+            after += run["after_lines"]
+        assert (before - 1, after - 1) == (stage["before"]["lines"], stage["after"]["lines"])
+
+
+def test_machine_code_that_only_moved_is_no_change(client, ticket, other, comparison):
+    sass = next(stage for stage in comparison["stages"] if stage["name"] == "sass")
+    assert sass["lines_removed"] < sass["before"]["lines"]
+
+
+def test_resources_say_what_is_better(client, comparison):
+    by_name = {row["name"]: row for row in comparison["resources"]}
+    assert by_name["warps"] == {"name": "warps", "before": 4, "after": 8, "verdict": "different"}
+    registers = by_name["registers"]
+    expected = (
+        "same"
+        if registers["before"] == registers["after"]
+        else ("better" if registers["after"] < registers["before"] else "worse")
+    )
+    assert registers["verdict"] == expected
+
+
+def test_passes_are_aligned_by_name(client, ticket, comparison):
+    index = client.get(ticket["api"]).get_json()
+    befores = [row["before"]["index"] for row in comparison["passes"] if row["before"]]
+    assert befores == [row["index"] for row in index["passes"]]
+    assert all(row["before"] or row["after"] for row in comparison["passes"])
+
+
+def test_another_target_has_stages_of_its_own(client, api, ticket, vector_add):
+    amd = api.compile(vector_add, target="hip:gfx942")
+    comparison = client.get(f"{ticket['api']}/compare/{amd['id']}").get_json()
+    by_name = {stage["name"]: stage for stage in comparison["stages"]}
+    assert by_name["sass"]["after"] is None and by_name["amdgcn"]["before"] is None
+    diff = client.get(by_name["amdgcn"]["url"]).get_json()
+    assert diff["lines_added"] == by_name["amdgcn"]["after"]["lines"]
+
+
+def test_sources_are_compared_to_the_letter(client, api, ticket, vector_add):
+    edited = api.compile(vector_add + "\n# the end\n")
+    url = f"{ticket['api']}/compare/{edited['id']}"
+    assert client.get(url).get_json()["source"]["lines_added"] == 2
+    assert client.get(url + "/source").get_json()["runs"][0]["same"]
+
+
+def test_what_does_not_exist_is_not_found(client, ticket):
+    assert client.get(f"{ticket['api']}/compare/7Qm2xV9dKcAB").status_code == 404
+    assert client.get(f"{ticket['api']}/compare/{ticket['id']}/stages/nothing").status_code == 404
