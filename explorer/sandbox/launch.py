@@ -51,7 +51,7 @@ class Launch:
             "jailed": self.bubblewrap is not None,
             "kept_folders": [
                 str(folder)
-                for folder in self._readable_folders(triton)
+                for folder in self.readable_folders(triton)
                 if folder.is_relative_to("/tmp")  # noqa: S108
             ],
             "limits": dataclasses.asdict(self.settings.limits),
@@ -109,7 +109,7 @@ class Launch:
         command += _system_folders()
         command += ["--size", str(_JAIL_TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
         command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
-        folders = self._readable_folders(triton)
+        folders = self.readable_folders(triton)
         made = {Path("/tmp")}  # noqa: S108
         # bubblewrap would make the folders on the way for their owner alone.
         for parent in sorted({parent for folder in folders for parent in folder.parents[:-1]} - made):
@@ -122,7 +122,7 @@ class Launch:
             command += ["--setenv", name, value]
         return [*command, "--"]
 
-    def _readable_folders(self, triton: Path | None) -> list[Path]:
+    def readable_folders(self, triton: Path | None) -> list[Path]:
         """The interpreter, its packages, ours, one Triton: as named and as resolved, none inside another."""
         wanted = [Path(sys.base_prefix), Path(sys.prefix), Path(explorer.__file__).parent]
         wanted += [Path(sys.executable).resolve().parent.parent, *self.settings.python_path]

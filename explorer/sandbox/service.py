@@ -7,6 +7,7 @@ dies with the thread that started it, so these threads live as long as the sandb
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import os
@@ -29,6 +30,7 @@ _log = logging.getLogger(__name__)
 
 _PROBE = "explorer.sandbox.probe"
 #: What user code must not find, wherever we run.
+_PATHS_TRIED_BESIDE = 20
 _HIDDEN_PATHS = ("/etc/passwd", "/etc/shadow", "/home", "/var", "/sys")
 _ALIVE_LOOK_SECONDS = 2.0
 _RESTART_SECONDS = 5.0
@@ -184,11 +186,26 @@ class Sandbox:
                 pool.grow_to(count)
 
 
+def _hidden_paths(readable: list[Path]) -> list[str]:
+    """What a job must not see: the system's own files, and whatever stands beside what it may read."""
+
+    def leads_to_readable(path: Path) -> bool:
+        return any(folder.is_relative_to(path) for folder in readable)
+
+    hidden = [path for path in _HIDDEN_PATHS if not leads_to_readable(Path(path))]
+    for parent in {parent for folder in readable for parent in folder.parents[:-1]}:
+        with contextlib.suppress(OSError):
+            beside = [path for path in parent.iterdir() if not leads_to_readable(path)]
+            hidden += [str(path) for path in beside[:_PATHS_TRIED_BESIDE] if "\n" not in path.name]
+    return hidden
+
+
 def _attack(launch: Launch) -> list[str]:
     slot = Slot(launch, None, _PROBE)
     try:
         events: list[Event] = []
-        slot.run(Request("\n".join(_HIDDEN_PATHS), "", ""), lambda: False, events.append)
+        hidden = "\n".join(_hidden_paths(launch.readable_folders(None)))
+        slot.run(Request(hidden, "", ""), lambda: False, events.append)
     finally:
         slot.close()
     done = events[-1]

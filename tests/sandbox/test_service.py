@@ -7,6 +7,7 @@ import select
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -179,3 +180,23 @@ def test_the_real_pipeline_fits_in(compiler, target):
         assert events[-1].status == "complete", [e for e in events if isinstance(e, Diagnostic | Log | Done)]
         assert stages[:4] == ["ast", "ttir", "ttgir", "llir"]
         assert len(stages) >= 5
+
+
+def test_a_project_below_a_hidden_folder_is_served_and_what_stands_beside_it_stays_hidden(settings):
+    """As in /home: the folders that lead to the project are there, and nothing else in them."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        home = Path(folder)
+        home.chmod(0o755)
+        project = home / "project"
+        shutil.copytree(settings.python_path[0], project)
+        (home / "secret").write_text("secret")
+        sandbox = Sandbox(dataclasses.replace(settings, python_path=(project,)))
+        sandbox.start()
+        try:
+            assert sandbox.tier == "full"
+            source = f"import os; print(os.listdir({folder!r}), os.listdir('/var/tmp'))"
+            events = list(sandbox.run(Request(source, "", sandbox.versions[0])))
+        finally:
+            sandbox.close()
+        (log,) = [event for event in events if isinstance(event, Log) and event.source == "stdout"]
+        assert log.text.strip() == f"['project'] ['{home.name}']"
