@@ -17,7 +17,9 @@ from flask import Blueprint, Response, abort, jsonify, render_template, request,
 from explorer.errors import NotFound
 from explorer.examples import DEFAULT_EXAMPLE
 from explorer.pipeline.stages import STAGES
+from explorer.pipeline.targets import find_target
 from explorer.services import services
+from explorer.store import Record
 from explorer.views.panes import PANES
 
 blueprint = Blueprint("pages", __name__)
@@ -31,13 +33,21 @@ ONE_YEAR_SECONDS = 365 * 24 * 3600
 @blueprint.get("/k/<compilation_id>")
 def page(compilation_id: str | None = None) -> tuple[str, int]:
     """The page; which result it shows, the browser reads from the address, and says if there is none."""
-    status = 200
+    status, preview = 200, None
     if compilation_id is not None:
         try:
-            services().store.find(compilation_id)
+            preview = preview_of(services().store.find(compilation_id))
         except NotFound:
             status = 404
-    return render_template("page.html", bundle=bundle), status
+    return render_template("page.html", bundle=bundle, preview=preview), status
+
+
+def preview_of(record: Record) -> dict[str, str]:
+    """What a chat shows of a permalink: the kernel as title, target, Triton and status below."""
+    target, specialized = find_target(record.request.target), record.result.specialized
+    kernel = specialized.kernel if specialized else record.request.kernel
+    facts = [f"{target.title}, {target.architecture}", f"Triton {record.request.triton}", record.status]
+    return {"title": f"{kernel or 'Kernel'} · triton·explorer", "description": " · ".join(facts)}
 
 
 @blueprint.get("/page.json")

@@ -85,3 +85,10 @@ def test_a_pane_is_one_file_here_and_one_in_the_browser(pane: Pane) -> None:
     source = (STATIC / f"panes/{pane.name}.js").read_text()
     assert f'customElements.define("pane-{pane.name.replace("_", "-")}"' in source
     assert pane.title and pane.summary.endswith(".")
+
+
+def test_a_chat_learns_what_a_link_shows(client: FlaskClient, ticket: dict[str, str]):
+    text = client.get(ticket["url"]).text
+    assert '<meta property="og:title" content="add_kernel · triton·explorer">' in text
+    assert "sm_90 · Triton" in text
+    assert "og:title" not in client.get("/").text
