@@ -2,14 +2,19 @@
  * `<pane-stage>`: the text of one stage, every line linked to the source line it comes from.
  *
  * @import { StageContent } from "../result.js"
- * @import { TextLine } from "../types.js"
+ * @import { Name, Occurrence } from "../symbols.js"
+ * @import { Match } from "../text_search.js"
  */
 import { api } from "../api.js";
 import { debounce, make } from "../dom.js";
 import { duration, hueOfLine, plural, size } from "../format.js";
+import { piecesOf } from "../line_pieces.js";
+import { Outline } from "../outline.js";
 import { hover, pin } from "../selection.js";
 import { hueClass, shownStage, stageTitle, targetStages } from "../stages.js";
 import { store } from "../store.js";
+import { definitionOf, namesOf, occurrencesOf } from "../symbols.js";
+import { findMatches } from "../text_search.js";
 import { LINE_HEIGHT_PX, VirtualText } from "../virtual_text.js";
 
 class StagePane extends HTMLElement {
@@ -20,9 +25,23 @@ class StagePane extends HTMLElement {
   state = "";
   hovered = new Set();
   pinned = new Set();
-  /** @type {number[]} lines of the text that are search hits */
+  /** @type {Match[]} where the text has what is searched for */
   hits = [];
+  /** @type {Map<number, Match[]>} */
+  hitsByLine = new Map();
   hit = 0;
+  /** why not everything was searched */
+  problem = "";
+  /** @type {string[]} the whole text, once it was needed */
+  lines = [];
+  /** @type {Outline | null} */
+  outline = null;
+  /** @type {{line: number, name: Name} | null} the name that is followed */
+  followed = null;
+  /** @type {Occurrence[]} where it occurs */
+  uses = [];
+  /** @type {Map<number, Occurrence[]>} */
+  usesByLine = new Map();
 
   get paneState() {
     return this.state;
@@ -52,9 +71,12 @@ class StagePane extends HTMLElement {
       label: "Stage",
       draw: (row, line) => this.drawLine(row, line),
       point: (line) => this.point(line),
-      choose: (line, add) => pin(this.content?.sourceLines(line) ?? [], this.id, add),
+      choose: (line, add) => this.chooseLine(line, add),
     });
+    this.text.scroller.addEventListener("click", (event) => void this.clickName(event));
+    this.text.scroller.addEventListener("dblclick", () => this.goToDefinition());
     this.text.element.addEventListener("keydown", (event) => {
+      this.nameKey(event);
       if (event.key === "/" || (event.key === "f" && (event.ctrlKey || event.metaKey))) {
         event.preventDefault();
         this.openSearch();
@@ -66,12 +88,24 @@ class StagePane extends HTMLElement {
       type: "search", class: "search", placeholder: "search  /", "aria-label": "Search this stage", spellcheck: "false",
       oninput: debounce(() => void this.find(), 120), onkeydown: (/** @type {KeyboardEvent} */ event) => this.searchKey(event),
     });
+    const toggle = (/** @type {string} */ label, /** @type {string} */ text) =>
+      make("button", {
+        type: "button", class: "toggle", "aria-label": label, "aria-pressed": "false", title: label,
+        onclick: (/** @type {Event} */ event) => {
+          const button = /** @type {HTMLElement} */ (event.currentTarget);
+          button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
+          void this.find();
+        },
+      }, text);
+    this.exact = toggle("Match case", "Aa");
+    this.pattern = toggle("Regular expression", ".*");
+    this.usesNote = make("span", { class: "uses", role: "status" });
     this.count = make("span", { class: "count", role: "status" });
     this.message = make("div", { class: "empty" });
     this.append(
       this.text.element,
       this.message,
-      make("div", { class: "pane-foot" }, this.place, this.count, this.search, this.facts),
+      make("div", { class: "pane-foot" }, this.place, this.usesNote, this.count, this.search, this.exact, this.pattern, this.facts),
     );
   }
 
@@ -84,7 +118,10 @@ class StagePane extends HTMLElement {
     if (content === this.content || !this.text) return;
     const isAnother = content?.row.name !== this.content?.row.name;
     this.content = content;
-    this.hits = [];
+    this.setHits([]);
+    this.lines = [];
+    this.outline = null;
+    this.follow(null, []);
     if (!content) {
       this.facts?.replaceChildren();
       return;
@@ -146,10 +183,14 @@ class StagePane extends HTMLElement {
       this.drawLine(row, line);
       this.text.schedule();
     });
-    code.replaceChildren(...tokensOf(text));
+    const marks = [
+      ...(this.hitsByLine.get(line) ?? []).map(({ from, to }) => ({ from, to, class: "is-match" })),
+      ...(this.usesByLine.get(line) ?? []).map(({ from, to, isDefinition }) => ({ from, to, class: isDefinition ? "is-use is-definition" : "is-use" })),
+    ];
+    code.replaceChildren(...piecesOf(text?.tokens ?? [], marks));
     row.classList.toggle("is-lit", this.hovered.has(line));
     row.classList.toggle("is-pinned", this.pinned.has(line));
-    row.classList.toggle("is-hit", this.hits.includes(line));
+    row.classList.toggle("is-hit", this.hitsByLine.has(line));
     row.classList.toggle("is-cursor", this.text?.cursor === line);
   }
 
@@ -161,7 +202,8 @@ class StagePane extends HTMLElement {
     this.text?.mark({ "is-lit": (line) => this.hovered.has(line), "is-pinned": (line) => this.pinned.has(line) });
     const style = getComputedStyle(this);
     this.text?.drawMarks([
-      { lines: this.hits, color: style.getPropertyValue("--warn") },
+      { lines: [...this.hitsByLine.keys()], color: style.getPropertyValue("--warn") },
+      { lines: [...this.usesByLine.keys()], color: style.getPropertyValue("--ok") },
       { lines: [...this.pinned], color: style.getPropertyValue("--accent") },
       { lines: [...this.hovered], color: style.getPropertyValue("--text") },
     ]);
@@ -209,35 +251,131 @@ class StagePane extends HTMLElement {
     this.search?.select();
   }
 
-  async find() {
+  /** The whole text and its structure, fetched when first needed. @returns {Promise<Outline | null>} null: another stage is shown by now */
+  async read() {
     const content = this.content;
-    const wanted = this.search?.value.toLowerCase() ?? "";
-    this.hits = [];
+    if (!content) return null;
+    const lines = await content.text();
+    if (this.content !== content) return null;
+    this.lines = lines;
+    this.outline ??= new Outline(lines, content.row.language);
+    return this.outline;
+  }
+
+  /** @param {Match[]} hits */
+  setHits(hits) {
+    this.hits = hits;
     this.hit = 0;
-    if (content && wanted.length > 0) {
-      const lines = await content.text();
-      if (this.content !== content) return;
-      lines.forEach((line, index) => {
-        if (line.toLowerCase().includes(wanted)) this.hits.push(index + 1);
-      });
-    }
-    this.text?.mark({ "is-hit": (line) => this.hits.includes(line), "is-current-hit": () => false });
+    this.hitsByLine = byLine(hits);
+  }
+
+  async find() {
+    const query = {
+      text: this.search?.value ?? "",
+      isPattern: this.pattern?.getAttribute("aria-pressed") === "true",
+      isExact: this.exact?.getAttribute("aria-pressed") === "true",
+    };
+    if (query.text && !(await this.read())) return;
+    if (query.text !== this.search?.value) return;
+    const { matches, problem } = findMatches(this.lines, query);
+    this.problem = problem;
+    this.setHits(matches);
+    this.text?.redraw();
+    this.text?.mark({ "is-current-hit": () => false });
     this.light();
     this.goToHit(0);
+  }
+
+  /** Pin the source lines of a line. @param {number} line @param {boolean} add */
+  chooseLine(line, add) {
+    pin(this.content?.sourceLines(line) ?? [], this.id, add);
+  }
+
+  /** Follow the name under the mouse. @param {MouseEvent} event */
+  async clickName(event) {
+    if (event.detail > 1 || !this.text) return;
+    const line = this.text.lineAt(event.clientY);
+    const code = this.text.rows.get(line)?.querySelector(".code");
+    const column = code ? columnAt(code, event) : -1;
+    if (!line || column < 0 || !(await this.read())) return;
+    const name = this.namesIn(line).find(({ from, to }) => from <= column && column < to);
+    this.followName(line, name ?? null);
+  }
+
+  /** @param {number} line */
+  namesIn(line) {
+    return namesOf(this.lines[line - 1] ?? "", this.content?.row.language ?? "");
+  }
+
+  /** Light what a name stands for. @param {number} line @param {Name | null} name */
+  followName(line, name) {
+    const { content, outline } = this;
+    if (!content || !outline || !name) this.follow(null, []);
+    else this.follow({ line, name }, occurrencesOf(this.lines, outline, content.row.language, line, name));
+  }
+
+  /** @param {{line: number, name: Name} | null} followed @param {Occurrence[]} uses */
+  follow(followed, uses) {
+    this.followed = followed;
+    this.uses = uses;
+    this.usesByLine = byLine(uses);
+    if (!this.usesNote) return;
+    const written = uses.filter(({ isDefinition }) => isDefinition).length;
+    this.usesNote.textContent = followed ? `${followed.name.label}: ${plural(written, "definition")}, ${plural(uses.length - written, "use")}` : "";
+    this.usesNote.title = "F2: definition · F3: next occurrence";
+    this.text?.redraw();
+    this.light();
+  }
+
+  goToDefinition() {
+    const { followed, content } = this;
+    const target = followed && content ? definitionOf(this.uses, followed.line, content.row.language) : null;
+    if (target) this.goToName(target);
+  }
+
+  /** @param {1 | -1} step */
+  goToUse(step) {
+    const at = this.uses.findIndex((each) => each.line === this.followed?.line && each.from === this.followed.name.from);
+    const target = this.uses[(at + step + this.uses.length) % this.uses.length];
+    if (target) this.goToName(target);
+  }
+
+  /** @param {Occurrence} target */
+  goToName(target) {
+    this.followed = { line: target.line, name: target };
+    this.text?.setCursor(target.line);
+  }
+
+  /** F2 to the definition, F3 or Shift F2 to the next occurrence, arrows from name to name. @param {KeyboardEvent} event */
+  nameKey(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || !this.text || event.target !== this.text.scroller) return;
+    if (event.key === "F2" && !event.shiftKey) this.goToDefinition();
+    else if (event.key === "F3" || event.key === "F2") this.goToUse(event.key === "F3" && event.shiftKey ? -1 : 1);
+    else if ((event.key === "ArrowRight" || event.key === "ArrowLeft") && this.text.cursor) void this.stepName(this.text.cursor, event.key === "ArrowRight" ? 1 : -1);
+    else return;
+    event.preventDefault();
+  }
+
+  /** Follow the next name of the cursor's line. @param {number} line @param {1 | -1} step */
+  async stepName(line, step) {
+    if (!(await this.read())) return;
+    const names = this.namesIn(line);
+    const at = this.followed?.line === line ? names.findIndex(({ from }) => from === this.followed?.name.from) : step > 0 ? -1 : names.length;
+    this.followName(line, names[(at + step + names.length) % names.length] ?? null);
   }
 
   /** @param {number} index */
   goToHit(index) {
     if (!this.count) return;
     if (this.hits.length === 0) {
-      this.count.textContent = this.search?.value ? "no match" : "";
+      this.count.textContent = this.problem || (this.search?.value ? "no match" : "");
       return;
     }
     this.hit = (index + this.hits.length) % this.hits.length;
-    const line = /** @type {number} */ (this.hits[this.hit]);
+    const { line } = /** @type {Match} */ (this.hits[this.hit]);
     this.text?.reveal(line);
     this.text?.mark({ "is-current-hit": (each) => each === line });
-    this.count.textContent = `${this.hit + 1} of ${this.hits.length}`;
+    this.count.textContent = `${this.hit + 1} of ${this.hits.length}${this.problem ? ` ${this.problem}` : ""}`;
   }
 
   /** @param {KeyboardEvent} event */
@@ -252,10 +390,31 @@ class StagePane extends HTMLElement {
   }
 }
 
-/** @param {TextLine | null} line @returns {(Node | string)[]} */
-function tokensOf(line) {
-  if (!line) return [];
-  return line.tokens.map(([kind, text]) => (kind ? make("span", { class: kind }, text) : text));
+/**
+ * @template {{line: number}} Place
+ * @param {Place[]} places
+ * @returns {Map<number, Place[]>}
+ */
+function byLine(places) {
+  /** @type {Map<number, Place[]>} */
+  const found = new Map();
+  for (const place of places) {
+    const there = found.get(place.line);
+    if (there) there.push(place);
+    else found.set(place.line, [place]);
+  }
+  return found;
+}
+
+/** The column of a line's text under the mouse; -1: none. @param {Element} code @param {MouseEvent} event */
+function columnAt(code, event) {
+  const range = document.createRange();
+  range.selectNodeContents(code);
+  const { left, width } = range.getBoundingClientRect();
+  const length = code.textContent?.length ?? 0;
+  if (length === 0 || width === 0) return -1;
+  const column = Math.floor(((event.clientX - left) / width) * length);
+  return column >= 0 && column < length ? column : -1;
 }
 
 customElements.define("pane-stage", StagePane);

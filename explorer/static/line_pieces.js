@@ -1,0 +1,28 @@
+/** Put a line together: its coloured tokens, cut where something is marked. */
+import { make } from "./dom.js";
+
+/**
+ * @param {[string, string][]} tokens class and characters
+ * @param {{from: number, to: number, class: string}[]} marks may overlap; the classes add up
+ * @returns {(Node | string)[]}
+ */
+export function piecesOf(tokens, marks) {
+  if (marks.length === 0) return tokens.map(([kind, text]) => (kind ? make("span", { class: kind }, text) : text));
+  const cuts = marks.flatMap(({ from, to }) => [from, to]).sort((one, other) => one - other);
+  /** @type {(Node | string)[]} */
+  const pieces = [];
+  let column = 0;
+  for (const [kind, text] of tokens) {
+    const end = column + text.length;
+    for (let from = column; from < end; ) {
+      const at = from;
+      const to = Math.min(end, cuts.find((cut) => cut > at) ?? end);
+      const names = [kind, ...marks.filter((mark) => mark.from <= at && at < mark.to).map((mark) => mark.class)].filter(Boolean);
+      const part = text.slice(at - column, to - column);
+      pieces.push(names.length ? make("span", { class: names.join(" ") }, part) : part);
+      from = to;
+    }
+    column = end;
+  }
+  return pieces;
+}

@@ -1,0 +1,64 @@
+"""Names and search in the stage pane, in a real browser against the real server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from actions import expect_stage, wait_for_result
+from playwright.sync_api import Locator, Page, expect
+
+
+@pytest.fixture
+def page(visitor: Callable[..., Page]) -> Page:
+    """The matmul of a first visit, with its TTGIR and its SASS."""
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    expect_stage(page, "TTGIR", "tt.get_program_id")
+    return page
+
+
+def ttgir(page: Page) -> Locator:
+    return page.locator("pane-stage.hue-ttgir")
+
+
+def test_a_click_on_a_value_lights_its_uses_and_f2_goes_to_its_definition(page: Page) -> None:
+    pane = ttgir(page)
+    value = pane.locator(".code .nv", has_text=re.compile(r"^%programs_per_band$"))
+    value.nth(1).click()
+    expect(pane.locator(".uses")).to_have_text("%programs_per_band: 1 definition, 2 uses")
+    expect(pane.locator(".is-use")).to_have_count(3)
+    page.keyboard.press("F2")
+    expect(pane.locator(".is-cursor .is-definition")).to_have_text("%programs_per_band")
+    page.keyboard.press("F3")
+    expect(pane.locator(".is-cursor")).to_contain_text("arith.divsi")
+
+
+def test_names_are_followed_by_keyboard_alone(page: Page) -> None:
+    pane = ttgir(page)
+    pane.get_by_role("group").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    expect(pane.locator(".uses")).to_contain_text("#blocked: 1 definition")
+
+
+def test_search_takes_patterns_and_says_which_are_none(page: Page) -> None:
+    pane = ttgir(page)
+    pane.get_by_role("group").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("ARITH.(muli|addi)")
+    expect(pane.locator(".count")).to_have_text("no match")
+    pane.get_by_role("button", name="Regular expression").click()
+    expect(pane.locator(".count")).to_have_text(re.compile(r"^1 of \d+$"))
+    expect(pane.locator(".is-current-hit .is-match").first).to_have_text(re.compile("arith"))
+    search = pane.get_by_role("searchbox")
+    search.press("Enter")
+    expect(pane.locator(".count")).to_have_text(re.compile(r"^2 of \d+$"))
+    search.press("Shift+Enter")
+    expect(pane.locator(".count")).to_have_text(re.compile(r"^1 of \d+$"))
+    pane.get_by_role("button", name="Match case").click()
+    expect(pane.locator(".count")).to_have_text("no match")
+    search.fill("(")
+    expect(pane.locator(".count")).to_contain_text("group")
