@@ -1,6 +1,8 @@
 /** Start the page: learn what the server has, restore what the address says, and compile. */
 import { ApiError, api } from "./api.js";
 import "./banner.js";
+import { startCommands } from "./actions.js";
+import { startKeys } from "./commands.js";
 import { open } from "./compiler.js";
 import { DEFAULT_LAYOUT, Dock } from "./dock.js";
 import { byId } from "./dom.js";
@@ -8,19 +10,16 @@ import { keptDraft } from "./draft.js";
 import { choose, compileNow } from "./edit.js";
 import { startEditor } from "./editor.js";
 import { targetTitle } from "./format.js";
-import { startHelp } from "./help.js";
 import "./launch.js";
 import { openExample, startMenus } from "./menus.js";
-import { pathOf } from "./pipeline.js";
-import { unpin } from "./selection.js";
 import { startSplitter } from "./splitter.js";
 import "./status.js";
 import { store } from "./store.js";
-import { formatView, parseView } from "./view.js";
+import { keep, kept } from "./storage.js";
+import { formatView, parseLayout, parseView } from "./view.js";
 
 async function start() {
   startSplitter();
-  startHelp();
   startKeys();
   const editor = startEditor(byId("editor"));
   byId("compile-button").addEventListener("click", () => {
@@ -46,15 +45,21 @@ async function start() {
   }
   const view = parseView(location.hash);
   const dock = new Dock(byId("panes"), () => writeAddress(dock));
-  dock.show(view.layout);
-  store.update({ pinned: view.pinned, origin: "address" });
+  // A link shows what its sender saw; a visit by name begins as the last one ended.
+  dock.show(view.layout ?? (location.pathname === "/" ? parseLayout(kept(LAYOUT_KEY) ?? "") : null));
+  store.update({ pinned: view.pinned, reading: view.reading, origin: "address" });
+  store.watch(["reading"], () => document.body.classList.toggle("is-reading", store.state.reading));
+  startCommands(dock, editor);
   startMenus(dock);
   document.addEventListener("pane-open", (event) => dock.open(/** @type {CustomEvent<string>} */ (event).detail));
-  store.watch(["pinned", "result", "failure"], () => writeAddress(dock));
-  addEventListener("hashchange", () => {
+  store.watch(["pinned", "result", "failure", "reading"], () => writeAddress(dock));
+  addEventListener("popstate", () => {
     const next = parseView(location.hash);
-    dock.show(next.layout);
-    store.update({ pinned: next.pinned, origin: "address" });
+    isReturning = true;
+    dock.change(next.layout);
+    store.update({ pinned: next.pinned, reading: next.reading, origin: "address" });
+    isReturning = false;
+    writeAddress(dock);
   });
   await openFirst();
 }
@@ -68,15 +73,37 @@ async function openFirst() {
   else await openExample(store.state.firstExample);
 }
 
-/** @param {Dock} dock */
+const LAYOUT_KEY = "layout";
+/** Changes in quick succession are one step back. */
+const STEP_MS = 800;
+let isReturning = false;
+let lastStep = 0;
+
+/**
+ * Bring the address up to date: another view is a step for the back button, a moved border or a new result is not.
+ * @param {Dock} dock
+ */
 function writeAddress(dock) {
-  const { result, failure, pinned } = store.state;
-  const view = formatView({ layout: dock.layout(), pinned });
+  if (isReturning) return;
+  const { result, failure, pinned, reading } = store.state;
+  const layout = dock.layout();
+  const view = formatView({ layout, pinned, reading });
   // An address without panes stands for those of a first visit.
-  const hash = view === formatView({ layout: DEFAULT_LAYOUT, pinned }) ? formatView({ layout: null, pinned }) : view;
+  const hash = view === formatView({ layout: DEFAULT_LAYOUT, pinned, reading }) ? formatView({ layout: null, pinned, reading }) : view;
   const latest = failure ?? result;
   const path = latest ? `/k/${latest.id}` : location.pathname;
-  if (path + hash !== location.pathname + location.hash) history.replaceState(null, "", path + hash);
+  if (path + hash === location.pathname + location.hash) return;
+  keep(LAYOUT_KEY, formatView({ layout, pinned: [], reading: false }).replace(/^#panes=/, ""));
+  const now = performance.now();
+  const isStep = path === location.pathname && withoutShares(hash) !== withoutShares(location.hash) && now - lastStep > STEP_MS;
+  if (isStep) history.pushState(null, "", path + hash);
+  else history.replaceState(null, "", path + hash);
+  lastStep = now;
+}
+
+/** @param {string} hash */
+function withoutShares(hash) {
+  return hash.replace(/@\d+/g, "");
 }
 
 /** What is looked at, in the top bar and as the title of the window. */
@@ -100,25 +127,6 @@ function drawSubject() {
   rest.textContent = facts.join("  ·  ");
   subject.replaceChildren(name, rest);
   document.title = kernel ? `${kernel} · ${target.architecture} · triton·explorer` : "triton·explorer";
-}
-
-function startKeys() {
-  document.addEventListener("keydown", (event) => {
-    const isTyping = event.target instanceof HTMLElement && event.target.closest("input, select, textarea, .cm-editor") !== null;
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.defaultPrevented) {
-      event.preventDefault();
-      void compileNow();
-    } else if (event.altKey && /^Digit[1-9]$/.test(event.code)) {
-      const stage = pathOf(store.state.result)[Number(event.code.slice(5)) - 1];
-      if (!stage) return;
-      event.preventDefault();
-      document.dispatchEvent(new CustomEvent("pane-open", { detail: `stage:${stage}` }));
-    } else if (event.key === "Escape") {
-      unpin();
-    } else if (event.key === "?" && !isTyping) {
-      byId("help-button").click();
-    }
-  });
 }
 
 void start();

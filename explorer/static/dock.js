@@ -10,13 +10,12 @@
  */
 import { createDockview, Orientation } from "dockview-core";
 import { make } from "./dom.js";
+import { LOWERING } from "./presets.js";
 import { hueClass, shownStage, stageTitle } from "./stages.js";
 import { store } from "./store.js";
-import { groupsOf, parseLayout } from "./view.js";
+import { groupsOf } from "./view.js";
 
-export const DEFAULT_LAYOUT = /** @type {Layout} */ (
-  parseLayout("stage:ttir,stage:ttgir*,stage:llir,passes@52+stage:ptx,stage:sass*,resources,log@48")
-);
+export const DEFAULT_LAYOUT = LOWERING.layout;
 const narrow = matchMedia("(max-width: 720px)");
 
 /** Splits a pane's address in two. @param {string} address */
@@ -82,6 +81,27 @@ export class Dock {
     this.api.fromJSON(this.toDockview(wanted));
     this.silent = false;
     this.updateVisible();
+  }
+
+  /** Bring what is open to a layout; where the same panes are open already, only others come to the front. @param {Layout | null} layout */
+  change(layout) {
+    const wanted = known(layout) ?? DEFAULT_LAYOUT;
+    const now = this.layout();
+    const panesOf = (/** @type {Layout | null} */ each) => (each ? JSON.stringify(groupsOf(each).map(({ panes }) => panes)) : "");
+    if (narrow.matches || panesOf(now) !== panesOf(wanted)) return this.show(layout);
+    /** @type {string[][]} */
+    const ids = [];
+    const read = (/** @type {SerializedDockview["grid"]["root"]} */ node) => {
+      if (Array.isArray(node.data)) node.data.forEach(read);
+      else if (node.data.views.length) ids.push(node.data.views);
+    };
+    read(this.api.toJSON().grid.root);
+    groupsOf(wanted).forEach(({ active }, index) => {
+      const panel = this.api.getPanel(ids[index]?.[active] ?? "");
+      if (panel && panel.group.activePanel !== panel) panel.api.setActive();
+    });
+    this.updateVisible();
+    return undefined;
   }
 
   /** What is open where. @returns {Layout | null} */
@@ -162,23 +182,40 @@ export class Dock {
     this.add(name, state, { referenceGroup: group, direction });
   }
 
-  /** Move between tabs and groups. @param {KeyboardEvent} event */
+  /** @param {KeyboardEvent} event */
   key(event) {
-    if (event.key === "Delete" && event.target instanceof HTMLElement && event.target.role === "tab") {
-      this.api.activePanel?.api.close();
-      return;
-    }
-    const step = event.ctrlKey ? { "]": 1, "[": -1 }[event.key] : event.key === "F6" ? (event.shiftKey ? -1 : 1) : undefined;
+    if (event.key === "Delete" && event.target instanceof HTMLElement && event.target.role === "tab") this.close();
+  }
+
+  /** Close the pane in front of the active group. */
+  close() {
+    this.api.activePanel?.api.close();
+  }
+
+  /** Go to a neighbouring tab of the active group. @param {1 | -1} step */
+  stepTab(step) {
     const group = this.api.activeGroup;
-    if (!step || !group) return;
-    event.preventDefault();
-    if (event.key === "F6") {
-      const { groups } = this.api;
-      groups[(groups.indexOf(group) + step + groups.length) % groups.length]?.activePanel?.api.setActive();
-    } else {
-      const at = group.panels.findIndex((panel) => panel === group.activePanel);
-      group.panels[(at + step + group.panels.length) % group.panels.length]?.api.setActive();
-    }
+    if (!group) return;
+    const at = group.panels.findIndex((panel) => panel === group.activePanel);
+    group.panels[(at + step + group.panels.length) % group.panels.length]?.api.setActive();
+    this.focus();
+  }
+
+  /** Go to a neighbouring group. @param {1 | -1} step */
+  stepGroup(step) {
+    const { groups, activeGroup } = this.api;
+    if (!activeGroup) return;
+    groups[(groups.indexOf(activeGroup) + step + groups.length) % groups.length]?.activePanel?.api.setActive();
+    this.focus();
+  }
+
+  /** The same pane once more, beside the active one. @param {"right" | "below"} direction */
+  splitActive(direction) {
+    if (this.api.activeGroup) this.split(this.api.activeGroup, direction);
+  }
+
+  /** Put the focus into the active pane. */
+  focus() {
     const active = this.api.activePanel;
     /** @type {HTMLElement | null | undefined} */ (active && this.contents.get(active.id)?.element.querySelector("[tabindex='0']"))?.focus();
   }

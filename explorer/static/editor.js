@@ -12,7 +12,7 @@ import { python } from "@codemirror/lang-python";
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
-import { Annotation, EditorState, Prec, RangeSet, RangeValue, StateEffect, StateField } from "@codemirror/state";
+import { Annotation, Compartment, EditorState, Prec, RangeSet, RangeValue, StateEffect, StateField } from "@codemirror/state";
 import {
   Decoration, EditorView, GutterMarker, drawSelection, gutter, highlightActiveLine, highlightActiveLineGutter,
   highlightSpecialChars, keymap, lineNumbers,
@@ -25,6 +25,7 @@ import { hover, pin } from "./selection.js";
 import { store } from "./store.js";
 
 const ORIGIN = "editor";
+const reading = new Compartment();
 
 /** Marks a change of the text that the user did not type. */
 const fromStore = Annotation.define();
@@ -155,6 +156,7 @@ export function startEditor(parent) {
         indentUnit.of("    "),
         search({ top: true }),
         python(),
+        reading.of([]),
         syntaxHighlighting(classHighlighter),
         EditorView.contentAttributes.of({ "aria-label": "Source of the kernel", spellcheck: "false", autocapitalize: "off" }),
         Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => (void compileNow(), true) }])),
@@ -194,6 +196,7 @@ export function startEditor(parent) {
       scrollToPin(view);
     }
   });
+  store.watch(["reading"], () => view.dispatch({ effects: reading.reconfigure(EditorState.readOnly.of(store.state.reading)) }));
   store.watch(["linked", "hovered", "pinned", "result"], () => {
     view.dispatch({ effects: refresh.of(null) });
   });

@@ -1,36 +1,49 @@
-/** The sheet of keyboard shortcuts. */
+/** The help sheet: every command that has keys, and what mouse and keys do inside the panes. */
+import { allCommands, caps } from "./commands.js";
 import { byId, make } from "./dom.js";
 
-const SHORTCUTS = [
-  ["Ctrl Enter", "Compile now"],
-  ["Alt 1 … 6", "Show a stage"],
-  ["Esc", "Let pinned lines go"],
+/** What depends on where the focus or the mouse is. */
+const GESTURES = [
+  ["Click", "Pin a line; with Ctrl, one more"],
   ["↑ ↓", "Move along the lines of a stage or the list of passes"],
   ["Enter", "Pin the line; with Shift, one more"],
-  ["Click", "Pin a line; with Ctrl, one more"],
   ["← →", "Follow the names in the line under the cursor; so does a click"],
   ["F2", "Go to the definition; so does a double click"],
   ["F3", "Go to the next occurrence; with Shift, the one before"],
-  ["/", "Search the stage"],
+  ["/", "Search the stage that has the focus"],
   ["Ctrl F", "Search the source, or the stage that has the focus"],
-  ["Ctrl ] Ctrl [", "Next and previous tab of a group"],
-  ["F6", "Next group of panes"],
   ["Delete", "Close the tab that has the focus"],
-  ["?", "This sheet"],
 ];
 
-export function startHelp() {
+export function openHelp() {
   const dialog = /** @type {HTMLDialogElement} */ (byId("help"));
-  dialog.append(
+  if (dialog.open) return;
+  const commands = allCommands().filter(({ keys }) => keys?.length);
+  const groups = [...new Set(commands.map(({ group }) => group))];
+  /** @param {string} title @param {(readonly [string, string])[]} rows */
+  const section = (title, rows) =>
+    make(
+      "section",
+      {},
+      make("h3", {}, title),
+      make("dl", {}, ...rows.flatMap(([keys, words]) => [
+        make("dt", {}, ...caps(keys).map((cap) => make("kbd", {}, cap))),
+        make("dd", {}, words),
+      ])),
+    );
+  dialog.replaceChildren(
     make("h2", { id: "help-title" }, "Keyboard and mouse"),
-    make("dl", {}, ...SHORTCUTS.flatMap(([keys = "", words = ""]) => [
-      make("dt", {}, ...keys.split(" ").map((key) => (/^(…|,)$/.test(key) ? ` ${key} ` : make("kbd", {}, key)))),
-      make("dd", {}, words),
-    ])),
-    make("form", { method: "dialog" }, make("button", { class: "button primary" }, "Close")),
+    make(
+      "div",
+      { class: "help-sections", tabindex: "0", role: "region", "aria-labelledby": "help-title" },
+      ...groups.map((group) =>
+        section(group, commands.filter((each) => each.group === group).map(({ keys, title }) => /** @type {const} */ ([keys?.[0] ?? "", title])))),
+      section("Inside a pane", GESTURES.map(([keys = "", words = ""]) => /** @type {const} */ ([keys, words]))),
+    ),
+    make("form", { method: "dialog" }, make("span", { class: "hint" }, "The palette has every command."), make("button", { class: "button primary" }, "Close")),
   );
-  dialog.addEventListener("click", (event) => {
+  dialog.onclick = (event) => {
     if (event.target === dialog) dialog.close();
-  });
-  byId("help-button").addEventListener("click", () => dialog.showModal());
+  };
+  dialog.showModal();
 }

@@ -32,6 +32,7 @@
  * @property {number[]} hovered source lines under the mouse
  * @property {number[]} pinned source lines that stay lit
  * @property {string | null} origin who asked for the last change of `hovered` or `pinned`
+ * @property {boolean} reading the source is only looked at
  * @property {string[]} visible the states of the stage panes that can be seen
  */
 
@@ -58,6 +59,7 @@ const state = {
   hovered: [],
   pinned: [],
   origin: null,
+  reading: false,
   visible: [],
 };
 

@@ -1,43 +1,59 @@
 /**
- * Light or dark: as the system prefers, unless chosen here. Runs before the page is drawn, so it imports nothing.
+ * Light, dark or high contrast: as the system prefers, unless chosen here. Runs before the page is drawn, so it
+ * imports nothing; `theme-choose` (detail: a theme, or "system") chooses from elsewhere.
  */
 (() => {
   const KEY = "theme";
-  const system = matchMedia("(prefers-color-scheme: light)");
+  const THEMES = { light: "☾", dark: "◐", contrast: "☀" };
+  const light = matchMedia("(prefers-color-scheme: light)");
+  const contrast = matchMedia("(prefers-contrast: more)");
+  /** @type {string | null} what was chosen, where nothing can be kept */
+  let choice = null;
 
   function chosen() {
     try {
-      return localStorage.getItem(KEY);
+      return localStorage.getItem(KEY) ?? choice;
     } catch {
-      return null;
+      return choice;
     }
   }
 
   function current() {
-    return chosen() ?? (system.matches ? "light" : "dark");
+    const wanted = chosen();
+    if (wanted && wanted in THEMES) return /** @type {keyof typeof THEMES} */ (wanted);
+    return contrast.matches ? "contrast" : light.matches ? "light" : "dark";
   }
 
   function apply() {
-    document.documentElement.dataset.theme = current();
+    const theme = current();
+    document.documentElement.dataset.theme = theme;
     const button = document.getElementById("theme-button");
-    if (button) button.textContent = current() === "dark" ? "☀" : "☾";
+    if (!button) return;
+    button.textContent = THEMES[theme];
+    button.title = `Theme: ${theme === "contrast" ? "high contrast" : theme}`;
   }
 
-  function toggle() {
-    const next = current() === "dark" ? "light" : "dark";
+  /** @param {string} theme "system": none */
+  function choose(theme) {
+    choice = theme === "system" ? null : theme;
     try {
-      localStorage.setItem(KEY, next);
+      if (choice === null) localStorage.removeItem(KEY);
+      else localStorage.setItem(KEY, choice);
     } catch {
-      document.documentElement.dataset.theme = next;
-      return;
+      // It lasts as long as the page.
     }
     apply();
   }
 
   apply();
-  system.addEventListener("change", apply);
+  light.addEventListener("change", apply);
+  contrast.addEventListener("change", apply);
+  document.addEventListener("theme-choose", (event) => choose(/** @type {CustomEvent<string>} */ (event).detail));
   document.addEventListener("DOMContentLoaded", () => {
     apply();
-    document.getElementById("theme-button")?.addEventListener("click", toggle);
+    const names = Object.keys(THEMES);
+    document.getElementById("theme-button")?.addEventListener("click", () => {
+      choose(/** @type {string} */ (names[(names.indexOf(current()) + 1) % names.length]));
+    });
   });
 })();

@@ -1,5 +1,5 @@
 /**
- * The view in the address: `#panes=…&pin=…` behind `/k/<id>`, so that a copied link shows the same.
+ * The view in the address: `#panes=…&pin=…&read` behind `/k/<id>`, so that a copied link shows the same.
  *
  * Panes side by side are joined by "+", tabs of one group by ","; "*" marks the tab in front, "@60" the share
  * of the room in per cent, and brackets turn the direction: `stage:ttgir*,passes@60+(stage:sass*+log)@40`.
@@ -9,7 +9,7 @@
  * @typedef {{panes: string[], active: number, share: number}} Group tabs on top of each other
  * @typedef {{children: Layout[], share: number}} Split
  * @typedef {Group | Split} Layout
- * @typedef {{layout: Layout | null, pinned: number[]}} View
+ * @typedef {{layout: Layout | null, pinned: number[], reading: boolean}} View
  */
 
 const TAB = /^([a-z_]+(?::[\w.-]*)?)(\*?)/;
@@ -18,21 +18,23 @@ const SHARE = /^@(\d+)/;
 /** @param {string} fragment with or without "#" @returns {View} */
 export function parseView(fragment) {
   /** @type {View} */
-  const view = { layout: null, pinned: [] };
+  const view = { layout: null, pinned: [], reading: false };
   for (const part of fragment.replace(/^#/, "").split("&")) {
     const [name, value = ""] = part.split("=", 2);
     const text = decode(value);
     if (name === "panes") view.layout = parseLayout(text);
+    if (name === "read") view.reading = true;
     if (name === "pin") view.pinned = text.split(",").map(Number).filter((line) => Number.isInteger(line) && line > 0);
   }
   return view;
 }
 
 /** @param {View} view @returns {string} with "#" */
-export function formatView({ layout, pinned }) {
+export function formatView({ layout, pinned, reading }) {
   const parts = [];
   if (layout) parts.push(`panes=${formatLayout(layout, true)}`);
   if (pinned.length) parts.push(`pin=${pinned.join(",")}`);
+  if (reading) parts.push("read");
   return parts.length ? `#${parts.join("&")}` : "";
 }
 

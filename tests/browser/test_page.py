@@ -279,7 +279,7 @@ def test_the_theme_follows_the_system_until_one_is_chosen(visitor: Visitor) -> N
     page.goto("/")
     root = page.locator("html")
     expect(root).to_have_attribute("data-theme", "light")
-    page.get_by_role("button", name="Switch between light and dark").click()
+    page.get_by_role("button", name="Change the theme").click()
     expect(root).to_have_attribute("data-theme", "dark")
     page.reload()
     expect(root).to_have_attribute("data-theme", "dark")

@@ -1,0 +1,67 @@
+/**
+ * What the page as a whole can do, as commands.
+ *
+ * @import { EditorView } from "@codemirror/view"
+ * @import { Dock } from "./dock.js"
+ */
+import { register, registerFamily } from "./commands.js";
+import { cancel } from "./compiler.js";
+import { byId } from "./dom.js";
+import { compileNow } from "./edit.js";
+import { pathOf } from "./pipeline.js";
+import { PRESETS } from "./presets.js";
+import { unpin } from "./selection.js";
+import { stageTitle } from "./stages.js";
+import { store } from "./store.js";
+
+const THEMES = { system: "Theme: as the system", light: "Theme: light", dark: "Theme: dark", contrast: "Theme: high contrast" };
+
+/** @param {Dock} dock @param {EditorView} editor */
+export function startCommands(dock, editor) {
+  const click = (/** @type {string} */ id) => () => byId(id).click();
+  const palette = () => void import("./palette.js").then(({ openPalette }) => openPalette());
+  const help = () => void import("./help.js").then(({ openHelp }) => openHelp());
+  byId("help-button").addEventListener("click", help);
+  register([
+    { name: "compile", title: "Compile now", group: "Compile", keys: ["Ctrl Enter"], run: () => void compileNow() },
+    { name: "cancel", title: "Cancel the compilation", group: "Compile", run: () => { if (store.state.run || store.state.sending) cancel(); } },
+    { name: "source", title: "Go to the source", group: "Go to", run: () => editor.focus() },
+    { name: "launch", title: "Go to the launch", group: "Go to", run: () => /** @type {HTMLElement | null} */ (document.querySelector("launch-panel button, launch-panel select"))?.focus() },
+    { name: "panes", title: "Go to the active pane", group: "Go to", run: () => dock.focus() },
+    { name: "unpin", title: "Let pinned lines go", group: "Go to", keys: ["Esc"], run: unpin },
+  ]);
+  registerFamily(() =>
+    pathOf(store.state.result).map((stage, index) => ({
+      name: `stage:${stage}`, title: `Show ${stageTitle(stage)}`, group: "Go to",
+      ...(index < 9 ? { keys: [`Alt ${index + 1}`] } : {}), run: () => dock.open(`stage:${stage}`),
+    })));
+  registerFamily(() =>
+    store.state.paneKinds.filter(({ per_stage }) => !per_stage).map(({ name, title }) => ({
+      name: `pane:${name}`, title: `Show ${title}`, group: "Panes", run: () => dock.open(name),
+    })));
+  register([
+    { name: "next-tab", title: "Next tab", group: "Panes", keys: ["Ctrl ]"], run: () => dock.stepTab(1) },
+    { name: "previous-tab", title: "Previous tab", group: "Panes", keys: ["Ctrl ["], run: () => dock.stepTab(-1) },
+    { name: "next-group", title: "Next group of panes", group: "Panes", keys: ["F6"], run: () => dock.stepGroup(1) },
+    { name: "previous-group", title: "Previous group of panes", group: "Panes", keys: ["Shift F6"], run: () => dock.stepGroup(-1) },
+    { name: "split-right", title: "Split to the right", group: "Panes", run: () => dock.splitActive("right") },
+    { name: "split-below", title: "Split below", group: "Panes", run: () => dock.splitActive("below") },
+    { name: "close-pane", title: "Close the active pane", group: "Panes", run: () => dock.close() },
+    ...PRESETS.map(({ name, title, layout, reading }) => ({
+      name: `preset:${name}`, title: `Arrange panes: ${title}`, group: "Panes",
+      run: () => {
+        dock.show(layout);
+        store.update({ reading });
+        dock.changed();
+      },
+    })),
+    { name: "palette", title: "Find a command", group: "Page", keys: ["Ctrl K"], run: palette },
+    { name: "help", title: "Show the help sheet", group: "Page", keys: ["?"], run: help },
+    { name: "gallery", title: "Open the gallery", group: "Page", run: click("gallery-button") },
+    { name: "share", title: "Share", group: "Page", run: click("share-button") },
+    { name: "download", title: "Download", group: "Page", run: click("download-button") },
+    ...Object.entries(THEMES).map(([theme, title]) => ({
+      name: `theme:${theme}`, title, group: "Page", run: () => void document.dispatchEvent(new CustomEvent("theme-choose", { detail: theme })),
+    })),
+  ]);
+}
