@@ -74,10 +74,10 @@ async function openFirst() {
 }
 
 const LAYOUT_KEY = "layout";
-/** Changes in quick succession are one step back. */
+/** Changes of the view in quick succession are one step back; a new result is none. */
 const STEP_MS = 800;
 let isReturning = false;
-let lastStep = 0;
+let sameStepUntil = 0;
 
 /**
  * Bring the address up to date: another view is a step for the back button, a moved border or a new result is not.
@@ -95,10 +95,10 @@ function writeAddress(dock) {
   if (path + hash === location.pathname + location.hash) return;
   keep(LAYOUT_KEY, formatView({ layout, pinned: [], reading: false }).replace(/^#panes=/, ""));
   const now = performance.now();
-  const isStep = path === location.pathname && withoutShares(hash) !== withoutShares(location.hash) && now - lastStep > STEP_MS;
-  if (isStep) history.pushState(null, "", path + hash);
+  const isView = path === location.pathname && withoutShares(hash) !== withoutShares(location.hash);
+  if (isView && now > sameStepUntil) history.pushState(null, "", path + hash);
   else history.replaceState(null, "", path + hash);
-  lastStep = now;
+  if (isView) sameStepUntil = now + STEP_MS;
 }
 
 /** @param {string} hash */
