@@ -14,11 +14,14 @@ import { unpin } from "./selection.js";
 import { stageTitle } from "./stages.js";
 import { store } from "./store.js";
 
+const PALETTE_DELAY_MS = 2000;
 const THEMES = { system: "Theme: as the system", light: "Theme: light", dark: "Theme: dark", contrast: "Theme: high contrast" };
 
 /** @param {Dock} dock @param {EditorView} editor */
 export function startCommands(dock, editor) {
   const click = (/** @type {string} */ id) => () => byId(id).click();
+  // Fetched once the page has settled, so that letters typed right after its keys find it there.
+  setTimeout(() => void import("./palette.js"), PALETTE_DELAY_MS);
   const palette = () => void import("./palette.js").then(({ openPalette }) => openPalette());
   const help = () => void import("./help.js").then(({ openHelp }) => openHelp());
   byId("help-button").addEventListener("click", help);

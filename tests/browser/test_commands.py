@@ -26,10 +26,15 @@ def page(visitor: Visitor) -> Page:
     return page
 
 
-def run_command(page: Page, words: str) -> None:
-    """Do what the palette finds first for `words`."""
+def open_palette(page: Page) -> None:
+    """Press its keys, and wait until it takes letters."""
     page.keyboard.press("Control+k")
     expect(page.get_by_role("combobox", name="What to do")).to_be_focused()
+
+
+def run_command(page: Page, words: str) -> None:
+    """Do what the palette finds first for `words`."""
+    open_palette(page)
     page.keyboard.type(words)
     page.keyboard.press("Enter")
     expect(page.locator("dialog.palette")).to_have_count(0)
@@ -49,14 +54,14 @@ def test_every_command_and_pane_is_documented(page: Page) -> None:
 
 
 def test_the_palette_finds_by_a_few_letters_and_arrow_keys(page: Page) -> None:
-    page.keyboard.press("Control+k")
+    open_palette(page)
     page.keyboard.type("shptx")
     chosen = page.locator(".palette-option[aria-selected=true]")
     expect(chosen).to_have_text(re.compile("Show PTX"))
     page.keyboard.press("Enter")
     expect_stage(page, "PTX", ".visible .entry")
 
-    page.keyboard.press("Control+k")
+    open_palette(page)
     first = chosen.inner_text()
     page.keyboard.press("ArrowDown")
     assert chosen.inner_text() != first
