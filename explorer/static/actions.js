@@ -6,7 +6,7 @@
  */
 import { register, registerFamily } from "./commands.js";
 import { cancel } from "./compiler.js";
-import { byId } from "./dom.js";
+import { byId, toast } from "./dom.js";
 import { compileNow } from "./edit.js";
 import { pathOf } from "./pipeline.js";
 import { PRESETS } from "./presets.js";
@@ -21,8 +21,12 @@ const THEMES = { system: "Theme: as the system", light: "Theme: light", dark: "T
 export function startCommands(dock, editor) {
   const click = (/** @type {string} */ id) => () => byId(id).click();
   // Fetched once the page has settled, so that letters typed right after its keys find it there.
-  setTimeout(() => void import("./palette.js"), PALETTE_DELAY_MS);
-  const palette = () => void import("./palette.js").then(({ openPalette }) => openPalette());
+  setTimeout(() => import("./palette.js").catch(() => undefined), PALETTE_DELAY_MS);
+  const palette = () =>
+    void import("./palette.js").then(
+      ({ openPalette }) => openPalette(),
+      () => toast("The palette could not be loaded: the server does not answer."),
+    );
   const help = () => void import("./help.js").then(({ openHelp }) => openHelp());
   byId("help-button").addEventListener("click", help);
   register([
