@@ -1,7 +1,8 @@
 """Two compilations, aligned: what was asked differently, and what became different of it.
 
-In: two records, and the lines that each of their passes has changed. Out: structures that become JSON as
-they are. A part that only one of the two has stands alone; its other side is null.
+In: two records. Out: structures that become JSON as they are. A part that only one of the two has stands
+alone; its other side is null. How many lines a pass has changed is in the index of each of the two: to count
+them takes longer than all that is here.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from explorer.documents import ResourcesDocument, TargetDocument
 from explorer.model import Argument, Request, Scalar
 from explorer.pipeline.stages import STAGES
 from explorer.pipeline.targets import find_target
-from explorer.store import Changes, PassEntry, Record, StageEntry, Status
+from explorer.store import PassEntry, Record, StageEntry, Status
 
 Verdict = Literal["same", "better", "worse", "different"]
 
@@ -35,7 +36,7 @@ _PTX_REGISTER = re.compile(r"%([a-z]+)(\d+)\b")
 
 
 class SideDocument(msgspec.Struct, frozen=True):
-    """One of the two compilations, in brief."""
+    """One of the two compilations, in brief. `error` is the first thing that went wrong."""
 
     id: str
     url: str
@@ -44,6 +45,7 @@ class SideDocument(msgspec.Struct, frozen=True):
     target: TargetDocument
     triton: str
     milliseconds: float | None
+    error: str | None
 
 
 class DifferenceDocument(msgspec.Struct, frozen=True):
@@ -83,8 +85,6 @@ class PassSideDocument(msgspec.Struct, frozen=True):
     index: int
     changed: bool
     milliseconds: float
-    lines_added: int | None
-    lines_removed: int | None
     options: tuple[Scalar, ...]
 
 
@@ -159,9 +159,7 @@ class DiffDocument(msgspec.Struct, frozen=True):
         )
 
 
-def compare(
-    before: Record, before_changes: Changes, after: Record, after_changes: Changes, url: str
-) -> ComparisonDocument:
+def compare(before: Record, after: Record, url: str) -> ComparisonDocument:
     """Align two compilations; `url` is where the comparison itself is, the address of its parts below it."""
     source = source_diff(before, after)
     return ComparisonDocument(
@@ -170,7 +168,7 @@ def compare(
         differences=list(_differences(_asked(before), _asked(after))),
         source=SourcePairDocument(source.lines_added, source.lines_removed, f"{url}/source"),
         stages=[_stage_pair(before, after, name, url) for name in _stage_names(before, after)],
-        passes=_pass_pairs(before, before_changes, after, after_changes),
+        passes=_pass_pairs(before, after),
         resources=list(_resources(before, after)),
     )
 
@@ -180,21 +178,21 @@ def source_diff(before: Record, after: Record) -> DiffDocument:
     return DiffDocument.of(before.request.source, after.request.source, exact=True)
 
 
-def stage_diff(before: Record, after: Record, name: str) -> DiffDocument:
-    """Where a stage differs; one that a side does not have is empty there.
+def stage_diff(before: Record, after: Record, name: str, other: str | None = None) -> DiffDocument:
+    """Where stage `name` of `before` differs from stage `other` of `after`, by default the same.
+
+    A stage that a side does not have is empty there.
 
     Raises:
         NotFound: neither side has it.
     """
-    sides = [record.result.stages.get(name) for record in (before, after)]
-    if sides == [None, None]:
+    other = other or name
+    sides = ((before, before.result.stages.get(name)), (after, after.result.stages.get(other)))
+    if all(stage is None for _, stage in sides):
         before.stage(name)
-    texts = [
-        "" if stage is None else _text(record, stage)
-        for record, stage in zip((before, after), sides, strict=True)
-    ]
+    texts = ["" if stage is None else _text(record, stage) for record, stage in sides]
     # The numbers in a tree of Python are its values; nothing there is ever renumbered.
-    return DiffDocument.of(*texts, exact=name == "ast")
+    return DiffDocument.of(*texts, exact="ast" in (name, other))
 
 
 def _text(record: Record, stage: StageEntry) -> str:
@@ -215,6 +213,7 @@ def _side(record: Record) -> SideDocument:
         target=TargetDocument.of(find_target(request.target)),
         triton=request.triton,
         milliseconds=result.done.milliseconds if result.done else None,
+        error=next((each.message for each in result.diagnostics if each.severity == "error"), None),
     )
 
 
@@ -290,9 +289,7 @@ def _stage_side(record: Record, name: str) -> StageSideDocument | None:
     return StageSideDocument(stage.lines, stage.bytes, stage.milliseconds, len(passes), changed)
 
 
-def _pass_pairs(
-    before: Record, before_changes: Changes, after: Record, after_changes: Changes
-) -> list[PassPairDocument]:
+def _pass_pairs(before: Record, after: Record) -> list[PassPairDocument]:
     """Align the pipelines by the names of their passes, as texts are aligned by their lines."""
     old = [entry for _, entry in sorted(before.result.passes.items())]
     new = [entry for _, entry in sorted(after.result.passes.items())]
@@ -300,25 +297,23 @@ def _pass_pairs(
     pairs: list[PassPairDocument] = []
     for kind, i, i_end, j, j_end in SequenceMatcher(None, old_names, new_names, autojunk=False).get_opcodes():
         if kind == "equal":
-            for one, other in zip(old[i:i_end], new[j:j_end], strict=True):
-                pairs.append(
-                    _pass_pair(_pass_side(one, before_changes), _pass_side(other, after_changes), one)
-                )
+            pairs.extend(_pass_pair(*both) for both in zip(old[i:i_end], new[j:j_end], strict=True))
         else:
-            pairs.extend(_pass_pair(_pass_side(one, before_changes), None, one) for one in old[i:i_end])
-            pairs.extend(_pass_pair(None, _pass_side(other, after_changes), other) for other in new[j:j_end])
+            pairs.extend(_pass_pair(one, None) for one in old[i:i_end])
+            pairs.extend(_pass_pair(None, other) for other in new[j:j_end])
     return pairs
 
 
-def _pass_pair(
-    before: PassSideDocument | None, after: PassSideDocument | None, entry: PassEntry
-) -> PassPairDocument:
-    return PassPairDocument(entry.stage, entry.name, entry.title, before, after)
+def _pass_pair(before: PassEntry | None, after: PassEntry | None) -> PassPairDocument:
+    entry = before or after
+    assert entry is not None
+    return PassPairDocument(entry.stage, entry.name, entry.title, _pass_side(before), _pass_side(after))
 
 
-def _pass_side(entry: PassEntry, changes: Changes) -> PassSideDocument:
-    added, removed = changes.get(entry.index, (None, None))
-    return PassSideDocument(entry.index, entry.changed, entry.milliseconds, added, removed, entry.options)
+def _pass_side(entry: PassEntry | None) -> PassSideDocument | None:
+    if entry is None:
+        return None
+    return PassSideDocument(entry.index, entry.changed, entry.milliseconds, entry.options)
 
 
 def _resources(before: Record, after: Record) -> Iterable[ResourceDocument]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from explorer import comparison
 from explorer.comparison import ComparisonDocument, DiffDocument
@@ -10,7 +10,7 @@ from explorer.services import services
 from explorer.store import Record
 from explorer.views.http import json_part
 from explorer.views.links import API
-from explorer.views.operation import documented
+from explorer.views.operation import Query, documented
 
 blueprint = Blueprint(
     "compare", __name__, url_prefix=f"{API}/compilations/<compilation_id>/compare/<other_id>"
@@ -22,18 +22,18 @@ blueprint = Blueprint(
 def show(compilation_id: str, other_id: str) -> Response:
     """Two compilations, aligned: what was asked differently, stages, passes, resources."""
     before, after = _records(compilation_id, other_id)
-    changes = services().store.changes
     url = f"{API}/compilations/{before.id}/compare/{after.id}"
-    document = comparison.compare(before, changes(before), after, changes(after), url)
+    document = comparison.compare(before, after, url)
     return json_part(_less_final(before, after), document)
 
 
 @blueprint.get("/stages/<name>")
-@documented({200: DiffDocument})
+@documented({200: DiffDocument}, None, Query("other", str, "Another stage of the second compilation."))
 def stage(compilation_id: str, other_id: str, name: str) -> Response:
-    """Where a stage differs between two compilations."""
+    """Where a stage differs between two compilations, or two stages of one or two of them."""
     before, after = _records(compilation_id, other_id)
-    return json_part(_less_final(before, after), comparison.stage_diff(before, after, name))
+    diff = comparison.stage_diff(before, after, name, request.args.get("other"))
+    return json_part(_less_final(before, after), diff)
 
 
 @blueprint.get("/source")

@@ -2,6 +2,8 @@
 
 import pytest
 
+from explorer.store import Store
+
 
 @pytest.fixture(scope="module")
 def other(app, vector_add):
@@ -92,3 +94,32 @@ def test_sources_are_compared_to_the_letter(client, api, ticket, vector_add):
 def test_what_does_not_exist_is_not_found(client, ticket):
     assert client.get(f"{ticket['api']}/compare/7Qm2xV9dKcAB").status_code == 404
     assert client.get(f"{ticket['api']}/compare/{ticket['id']}/stages/nothing").status_code == 404
+
+
+def test_two_stages_of_one_compilation_are_compared(client, ticket):
+    url = f"{ticket['api']}/compare/{ticket['id']}/stages/ttir?other=ttgir"
+    stages = {row["name"]: row for row in client.get(ticket["api"]).get_json()["stages"]}
+    runs = client.get(url).get_json()["runs"]
+    assert sum(run["before_lines"] for run in runs) == stages["ttir"]["lines"]
+    assert sum(run["after_lines"] for run in runs) == stages["ttgir"]["lines"]
+    assert any(run["same"] for run in runs) and not all(run["same"] for run in runs)
+    assert client.get(url.replace("ttgir", "nothing")).get_json()["lines_added"] == 0
+
+
+def test_nobody_waits_for_the_lines_of_passes_to_be_counted(client, ticket, other, monkeypatch):
+    """That takes longer than all else together."""
+
+    def count(*_):
+        raise AssertionError("the lines of passes were counted")
+
+    monkeypatch.setattr(Store, "changes", count)
+    comparison = client.get(f"{ticket['api']}/compare/{other['id']}").get_json()
+    assert any(row["before"]["changed"] for row in comparison["passes"] if row["before"])
+
+
+def test_a_side_that_failed_says_why(client, api, ticket):
+    failed = api.compile("def broken(:\n    pass\n")
+    comparison = client.get(f"{ticket['api']}/compare/{failed['id']}").get_json()
+    assert comparison["before"]["error"] is None
+    assert comparison["after"]["status"] == "failed"
+    assert "syntax" in comparison["after"]["error"].lower()
