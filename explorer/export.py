@@ -30,6 +30,13 @@ class FileLinks:
         return f"passes/{index:03}.mlir"
 
 
+def file_stem(record: Record) -> str:
+    """What a file that holds all of a compilation is called, without its suffix."""
+    specialized = record.result.specialized
+    kernel = specialized.kernel if specialized else record.request.kernel
+    return f"{kernel if kernel and kernel.isascii() and kernel.isidentifier() else 'kernel'}-{record.id}"
+
+
 def files(record: Record, changes: Changes) -> Iterator[tuple[str, bytes]]:
     """Every file by its name. A pass that changed nothing has the text of an earlier one."""
     links = FileLinks()

@@ -8,6 +8,7 @@ import { register, registerFamily } from "./commands.js";
 import { cancel } from "./compiler.js";
 import { byId, toast } from "./dom.js";
 import { compileNow } from "./edit.js";
+import { canCompile, isEmbedded } from "./host.js";
 import { pathOf } from "./pipeline.js";
 import { PRESETS } from "./presets.js";
 import { unpin } from "./selection.js";
@@ -28,12 +29,15 @@ export function startCommands(dock, editor) {
       () => toast("The palette could not be loaded: the server does not answer."),
     );
   const help = () => void import("./help.js").then(({ openHelp }) => openHelp());
-  byId("help-button").addEventListener("click", help);
-  register([
+  document.getElementById("help-button")?.addEventListener("click", help);
+  if (canCompile) register([
     { name: "compile", title: "Compile now", group: "Compile", keys: ["Ctrl Enter"], run: () => void compileNow() },
     { name: "cancel", title: "Cancel the compilation", group: "Compile", run: () => { if (store.state.run || store.state.sending) cancel(); } },
-    { name: "source", title: "Go to the source", group: "Go to", run: () => editor.focus() },
     { name: "launch", title: "Go to the launch", group: "Go to", run: () => /** @type {HTMLElement | null} */ (document.querySelector("launch-panel button, launch-panel select"))?.focus() },
+    { name: "gallery", title: "Open the gallery", group: "Page", run: click("gallery-button") },
+  ]);
+  register([
+    ...(isEmbedded && !store.state.withSource ? [] : [{ name: "source", title: "Go to the source", group: "Go to", run: () => editor.focus() }]),
     { name: "panes", title: "Go to the active pane", group: "Go to", run: () => dock.focus() },
     { name: "unpin", title: "Let pinned lines go", group: "Go to", keys: ["Esc"], run: unpin },
   ]);
@@ -54,19 +58,11 @@ export function startCommands(dock, editor) {
     { name: "split-right", title: "Split to the right", group: "Panes", run: () => dock.splitActive("right") },
     { name: "split-below", title: "Split below", group: "Panes", run: () => dock.splitActive("below") },
     { name: "close-pane", title: "Close the active pane", group: "Panes", run: () => dock.close() },
-    ...PRESETS.map(({ name, title, layout, reading }) => ({
-      name: `preset:${name}`, title: `Arrange panes: ${title}`, group: "Panes",
-      run: () => {
-        dock.show(layout);
-        store.update({ reading });
-        dock.changed();
-      },
+    ...PRESETS.map((preset) => ({
+      name: `preset:${preset.name}`, title: `Arrange panes: ${preset.title}`, group: "Panes", run: () => dock.arrange(preset),
     })),
     { name: "palette", title: "Find a command", group: "Page", keys: ["Ctrl K"], run: palette },
     { name: "help", title: "Show the help sheet", group: "Page", keys: ["?"], run: help },
-    { name: "gallery", title: "Open the gallery", group: "Page", run: click("gallery-button") },
-    { name: "share", title: "Share", group: "Page", run: click("share-button") },
-    { name: "download", title: "Download", group: "Page", run: click("download-button") },
     ...Object.entries(THEMES).map(([theme, title]) => ({
       name: `theme:${theme}`, title, group: "Page", run: () => void document.dispatchEvent(new CustomEvent("theme-choose", { detail: theme })),
     })),

@@ -93,6 +93,6 @@ export const api = {
   /** @param {string} id @param {number} index @param {"text" | "diff"} what @returns {Promise<string>} */
   passText: async (id, index, what) =>
     (await request(`${BASE}${compilationPath(id)}/passes/${index}${what === "diff" ? "/diff" : ""}`)).text(),
-  /** @param {string} id @param {string} path */
-  url: (id, path) => `${BASE}${compilationPath(id)}/${path}`,
+  /** @param {string} id @param {string} path "": its index */
+  url: (id, path) => `${BASE}${compilationPath(id)}${path && `/${path}`}`,
 };

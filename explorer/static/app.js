@@ -10,8 +10,10 @@ import { keptDraft } from "./draft.js";
 import { choose, compileNow } from "./edit.js";
 import { startEditor } from "./editor.js";
 import { targetTitle } from "./format.js";
+import { canCompile, compilationId, isEmbedded } from "./host.js";
 import "./launch.js";
 import { openExample, startMenus } from "./menus.js";
+import { permalink, startShare } from "./share.js";
 import { startSplitter } from "./splitter.js";
 import "./status.js";
 import { store } from "./store.js";
@@ -22,10 +24,12 @@ async function start() {
   startSplitter();
   startKeys();
   const editor = startEditor(byId("editor"));
-  byId("compile-button").addEventListener("click", () => {
-    void compileNow();
-    editor.focus();
-  });
+  if (canCompile) {
+    byId("compile-button").addEventListener("click", () => {
+      void compileNow();
+      editor.focus();
+    });
+  }
   store.watch(["run", "sending", "result"], () => {
     const { run, sending, result } = store.state;
     const isBusy = Boolean(run || sending);
@@ -47,9 +51,11 @@ async function start() {
   const dock = new Dock(byId("panes"), () => writeAddress(dock));
   // A link shows what its sender saw; a visit by name begins as the last one ended.
   dock.show(view.layout ?? (location.pathname === "/" ? parseLayout(kept(LAYOUT_KEY) ?? "") : null));
-  store.update({ pinned: view.pinned, reading: view.reading, origin: "address" });
-  store.watch(["reading"], () => document.body.classList.toggle("is-reading", store.state.reading));
+  store.update({ pinned: view.pinned, reading: view.reading, withSource: isEmbedded && view.withSource === true, origin: "address" });
+  store.watch(["reading"], () => document.body.classList.toggle("is-reading", store.state.reading || !canCompile));
+  document.body.classList.toggle("has-source", store.state.withSource);
   startCommands(dock, editor);
+  if (!isEmbedded) startShare();
   startMenus(dock);
   document.addEventListener("pane-open", (event) => dock.open(/** @type {CustomEvent<string>} */ (event).detail));
   store.watch(["pinned", "result", "failure", "reading"], () => writeAddress(dock));
@@ -66,9 +72,8 @@ async function start() {
 
 /** What this visit begins with: the result of the address, what was edited last, or an example. */
 async function openFirst() {
-  const id = /^\/k\/([\w-]+)/.exec(location.pathname)?.[1];
   const draft = keptDraft();
-  if (id) await open(id);
+  if (compilationId) await open(compilationId);
   else if (draft) choose({ ...draft });
   else await openExample(store.state.firstExample);
 }
@@ -85,18 +90,24 @@ let sameStepUntil = 0;
  */
 function writeAddress(dock) {
   if (isReturning) return;
-  const { result, failure, pinned, reading } = store.state;
+  const { result, failure, pinned, reading, withSource } = store.state;
   const layout = dock.layout();
-  const view = formatView({ layout, pinned, reading });
+  const view = formatView({ layout, pinned, reading, withSource });
   // An address without panes stands for those of a first visit.
-  const hash = view === formatView({ layout: DEFAULT_LAYOUT, pinned, reading }) ? formatView({ layout: null, pinned, reading }) : view;
+  const isFirst = view === formatView({ layout: DEFAULT_LAYOUT, pinned, reading, withSource });
+  const hash = isFirst ? formatView({ layout: null, pinned, reading, withSource }) : view;
   const latest = failure ?? result;
-  const path = latest ? `/k/${latest.id}` : location.pathname;
+  const path = latest && canCompile ? `/k/${latest.id}` : location.pathname;
+  if (latest && isEmbedded) {
+    const fragment = formatView({ layout: isFirst ? null : layout, pinned, reading });
+    /** @type {HTMLAnchorElement} */ (byId("open-link")).href = permalink(latest, fragment);
+  }
   if (path + hash === location.pathname + location.hash) return;
   keep(LAYOUT_KEY, formatView({ layout, pinned: [], reading: false }).replace(/^#panes=/, ""));
   const now = performance.now();
   const isView = path === location.pathname && withoutShares(hash) !== withoutShares(location.hash);
-  if (isView && now > sameStepUntil) history.pushState(null, "", path + hash);
+  // In a frame, the back button belongs to the page around it.
+  if (isView && now > sameStepUntil && !isEmbedded) history.pushState(null, "", path + hash);
   else history.replaceState(null, "", path + hash);
   if (isView) sameStepUntil = now + STEP_MS;
 }

@@ -2,6 +2,7 @@
 import { compile } from "./compiler.js";
 import { make } from "./dom.js";
 import { diagnosticsOfDraft } from "./diagnostics.js";
+import { canCompile } from "./host.js";
 import { pin } from "./selection.js";
 import { stageTitle } from "./stages.js";
 import { store } from "./store.js";
@@ -45,7 +46,7 @@ class MessageBanner extends HTMLElement {
   show(title, details, again) {
     this.append(
       make("pre", { class: "banner-title" }, title),
-      make("div", { class: "banner-details" }, ...details, again && make("button", { type: "button", class: "button", onclick: () => void compile() }, "Try again")),
+      make("div", { class: "banner-details" }, ...details, again && canCompile && make("button", { type: "button", class: "button", onclick: () => void compile() }, "Try again")),
     );
   }
 }

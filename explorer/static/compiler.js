@@ -8,6 +8,7 @@
  */
 import { ApiError, api } from "./api.js";
 import { draftOf, requestOf, sameRequest } from "./draft.js";
+import { canCompile } from "./host.js";
 import { Result } from "./result.js";
 import { fallbackStage, targetStages } from "./stages.js";
 import { store } from "./store.js";
@@ -19,6 +20,7 @@ let inspecting = null;
 
 /** Ask the server to compile the draft as it is now. */
 export async function compile() {
+  if (!canCompile) return;
   const draft = structuredClone(store.state.draft);
   if (!draft.source.trim()) {
     store.update({ problem: { title: "There is nothing to compile", kind: "empty", detail: "Paste a Triton kernel, or open one from the gallery." } });

@@ -83,6 +83,13 @@ export class Dock {
     this.updateVisible();
   }
 
+  /** Arrange the panes as a preset does. @param {import("./presets.js").Preset} preset */
+  arrange({ layout, reading }) {
+    this.show(layout);
+    store.update({ reading });
+    this.changed();
+  }
+
   /** Bring what is open to a layout; where the same panes are open already, only others come to the front. @param {Layout | null} layout */
   change(layout) {
     const wanted = known(layout) ?? DEFAULT_LAYOUT;

@@ -21,6 +21,7 @@ import { classHighlighter } from "@lezer/highlight";
 import { diagnosticsOfDraft } from "./diagnostics.js";
 import { compileNow, editSource } from "./edit.js";
 import { hueOfLine } from "./format.js";
+import { canCompile } from "./host.js";
 import { hover, pin } from "./selection.js";
 import { store } from "./store.js";
 
@@ -196,7 +197,7 @@ export function startEditor(parent) {
       scrollToPin(view);
     }
   });
-  store.watch(["reading"], () => view.dispatch({ effects: reading.reconfigure(EditorState.readOnly.of(store.state.reading)) }));
+  store.watch(["reading"], () => view.dispatch({ effects: reading.reconfigure(EditorState.readOnly.of(store.state.reading || !canCompile)) }));
   store.watch(["linked", "hovered", "pinned", "result"], () => {
     view.dispatch({ effects: refresh.of(null) });
   });

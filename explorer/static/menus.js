@@ -1,17 +1,18 @@
 /**
- * The menus of the top bar and of the panes: native popovers, placed below their button.
+ * The menus of the gallery and of the panes.
  *
  * @import { DockviewGroupPanel } from "dockview-core"
  * @import { Dock } from "./dock.js"
  */
 import { ApiError, api } from "./api.js";
-import { byId, make, toast } from "./dom.js";
+import { make } from "./dom.js";
 import { freshDraft, forgetDraft } from "./draft.js";
 import { choose } from "./edit.js";
 import { forgetScroll } from "./editor.js";
-import { size } from "./format.js";
 import { hueClass, stageTitle } from "./stages.js";
 import { pathOf } from "./pipeline.js";
+import { menu, place } from "./popover.js";
+import { PRESETS } from "./presets.js";
 import { store } from "./store.js";
 
 /** Open an example of the gallery and compile it. @param {string} name */
@@ -34,52 +35,14 @@ export async function openExample(name) {
   }
 }
 
-/** Copy the address of exactly what is shown. */
-async function share() {
-  const result = store.state.failure ?? store.state.result;
-  if (!result) return toast("Compile something first: there is nothing to share yet.");
-  const link = `${location.origin}/k/${result.id}${location.hash}`;
-  try {
-    await navigator.clipboard.writeText(link);
-    toast(store.state.edited ? "Link copied. It shows the last compilation, without the edits since." : "Link to this view copied.");
-  } catch {
-    // Without permission for the clipboard the address bar has it.
-    toast("The address bar has the link to this view.");
-  }
-}
-
 /** @param {Dock} dock */
 export function startMenus(dock) {
-  byId("share-button").addEventListener("click", () => void share());
-
   const gallery = menu("gallery-menu", "gallery-button");
   store.watch(["gallery"], () => {
     gallery.replaceChildren(
       ...store.state.gallery.map(({ name, title, summary }) =>
         make("button", { type: "button", class: "card", onclick: () => { gallery.hidePopover(); void openExample(name); } }, make("b", {}, title), make("span", {}, firstSentence(summary)))),
     );
-  });
-
-  const download = menu("download-menu", "download-button");
-  download.addEventListener("beforetoggle", () => {
-    const { result } = store.state;
-    const entry = (/** @type {string} */ path, /** @type {string} */ title, /** @type {string} */ more, /** @type {string} */ file) =>
-      make("a", { class: "entry", href: api.url(/** @type {string} */ (result?.id), path), download: file }, make("span", {}, title), make("small", {}, more));
-    download.replaceChildren(
-      ...(result
-        ? [
-            entry("archive.zip", "Everything", "zip with result.json", `${result.document.kernel ?? "kernel"}-${result.id}.zip`),
-            make("hr"),
-            ...result.document.stages.map(({ name, title, bytes }) => entry(`stages/${name}?raw=1`, title, size(bytes), `${result.document.kernel ?? "kernel"}.${name}`)),
-            make("hr"),
-            entry("source", "Source", "Python", `${result.document.kernel ?? "kernel"}.py`),
-          ]
-        : [make("p", { class: "hint" }, "Compile something first.")]),
-    );
-  });
-
-  download.addEventListener("click", (event) => {
-    if (event.target instanceof Element && event.target.closest("a")) download.hidePopover();
   });
 
   const panes = menu("pane-menu", null);
@@ -96,38 +59,12 @@ export function startMenus(dock) {
       make("hr"),
       entry("Split to the right", "", "", () => dock.split(group, "right")),
       entry("Split below", "", "", () => dock.split(group, "below")),
+      make("hr"),
+      ...PRESETS.map((preset) => entry(`Arrange: ${preset.title}`, "In place of all panes", "", () => dock.arrange(preset))),
     );
     place(panes, anchor);
     panes.showPopover();
   });
-}
-
-/** @param {string} id @param {string | null} buttonId */
-function menu(id, buttonId) {
-  const element = byId(id);
-  element.addEventListener("toggle", (event) => {
-    const isOpen = /** @type {ToggleEvent} */ (event).newState === "open";
-    if (buttonId) byId(buttonId).setAttribute("aria-expanded", String(isOpen));
-    if (isOpen) /** @type {HTMLElement | null} */ (element.querySelector("button, a"))?.focus();
-  });
-  if (buttonId) element.addEventListener("beforetoggle", () => place(element, byId(buttonId)));
-  element.addEventListener("keydown", (event) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const entries = /** @type {HTMLElement[]} */ ([...element.querySelectorAll("button, a")]);
-    const at = entries.indexOf(/** @type {HTMLElement} */ (document.activeElement));
-    entries[(at + step + entries.length) % entries.length]?.focus();
-  });
-  return element;
-}
-
-/** Put a menu below its button, inside the window. @param {HTMLElement} element @param {HTMLElement} anchor */
-function place(element, anchor) {
-  const { bottom, right } = anchor.getBoundingClientRect();
-  element.style.top = `${Math.round(bottom + 6)}px`;
-  element.style.right = `${Math.max(8, Math.round(innerWidth - right))}px`;
-  element.style.maxHeight = `${Math.max(160, Math.round(innerHeight - bottom - 24))}px`;
 }
 
 /** @param {string} text */

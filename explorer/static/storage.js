@@ -1,7 +1,9 @@
-/** What this browser remembers between visits; nothing, where it is not allowed to. */
+/** What this browser remembers between visits; nothing, where it is not allowed to, or only looks at one result. */
+import { canCompile } from "./host.js";
 
 /** @param {string} key @param {string | null} value null: forget it */
 export function keep(key, value) {
+  if (!canCompile) return;
   try {
     if (value === null) localStorage.removeItem(key);
     else localStorage.setItem(key, value);

@@ -33,6 +33,7 @@
  * @property {number[]} pinned source lines that stay lit
  * @property {string | null} origin who asked for the last change of `hovered` or `pinned`
  * @property {boolean} reading the source is only looked at
+ * @property {boolean} withSource a frame shows the source, too
  * @property {string[]} visible the states of the stage panes that can be seen
  */
 
@@ -60,6 +61,7 @@ const state = {
   pinned: [],
   origin: null,
   reading: false,
+  withSource: false,
   visible: [],
 };
 

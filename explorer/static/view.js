@@ -1,7 +1,8 @@
 /**
- * The view in the address: `#panes=…&pin=…&read` behind `/k/<id>`, so that a copied link shows the same.
+ * The view in the address: `#panes=…&pin=…&read` behind `/k/<id>`, so that a copied link shows the same;
+ * behind `/embed/<id>`, `&source` shows the source beside the panes.
  *
- * Panes side by side are joined by "+", tabs of one group by ","; "*" marks the tab in front, "@60" the share
+ * Panes side by side are joined by "+", tabs of one group by ","; "*" marks the tab in front where that is not the first, "@60" the share
  * of the room in per cent, and brackets turn the direction: `stage:ttgir*,passes@60+(stage:sass*+log)@40`.
  */
 
@@ -9,7 +10,7 @@
  * @typedef {{panes: string[], active: number, share: number}} Group tabs on top of each other
  * @typedef {{children: Layout[], share: number}} Split
  * @typedef {Group | Split} Layout
- * @typedef {{layout: Layout | null, pinned: number[], reading: boolean}} View
+ * @typedef {{layout: Layout | null, pinned: number[], reading: boolean, withSource?: boolean}} View
  */
 
 const TAB = /^([a-z_]+(?::[\w.-]*)?)(\*?)/;
@@ -18,23 +19,25 @@ const SHARE = /^@(\d+)/;
 /** @param {string} fragment with or without "#" @returns {View} */
 export function parseView(fragment) {
   /** @type {View} */
-  const view = { layout: null, pinned: [], reading: false };
+  const view = { layout: null, pinned: [], reading: false, withSource: false };
   for (const part of fragment.replace(/^#/, "").split("&")) {
     const [name, value = ""] = part.split("=", 2);
     const text = decode(value);
     if (name === "panes") view.layout = parseLayout(text);
     if (name === "read") view.reading = true;
+    if (name === "source") view.withSource = true;
     if (name === "pin") view.pinned = text.split(",").map(Number).filter((line) => Number.isInteger(line) && line > 0);
   }
   return view;
 }
 
 /** @param {View} view @returns {string} with "#" */
-export function formatView({ layout, pinned, reading }) {
+export function formatView({ layout, pinned, reading, withSource }) {
   const parts = [];
   if (layout) parts.push(`panes=${formatLayout(layout, true)}`);
   if (pinned.length) parts.push(`pin=${pinned.join(",")}`);
   if (reading) parts.push("read");
+  if (withSource) parts.push("source");
   return parts.length ? `#${parts.join("&")}` : "";
 }
 
@@ -55,7 +58,7 @@ function decode(value) {
 /** @param {Layout} layout @param {boolean} outermost @returns {string} */
 function formatLayout(layout, outermost) {
   if ("panes" in layout) {
-    const tabs = layout.panes.map((pane, index) => (index === layout.active ? `${pane}*` : pane)).join(",");
+    const tabs = layout.panes.map((pane, index) => (index === layout.active && index > 0 ? `${pane}*` : pane)).join(",");
     return tabs + share(layout);
   }
   const inside = layout.children.map((child) => formatLayout(child, false)).join("+");

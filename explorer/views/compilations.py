@@ -6,10 +6,10 @@ import msgspec
 from flask import Blueprint, Response
 
 from explorer.documents import CompilationDocument
-from explorer.export import zip_archive
+from explorer.export import file_stem, zip_archive
 from explorer.services import services
 from explorer.store import Status
-from explorer.views.http import binary_part, json_part, json_response, text_part
+from explorer.views.http import attachment, binary_part, json_part, json_response, text_part
 from explorer.views.lines import RANGE, LinesDocument, lines_document
 from explorer.views.links import API, ApiLinks
 from explorer.views.operation import documented
@@ -77,6 +77,4 @@ def archive(compilation_id: str) -> Response:
     """Everything in one file: `result.json`, the source, and the text of every stage and pass."""
     record = services().queue.find(compilation_id)
     data = zip_archive(record, services().store.changes(record))
-    response = binary_part(record, data, "application/zip")
-    response.headers["Content-Disposition"] = f'attachment; filename="{record.id}.zip"'
-    return response
+    return attachment(binary_part(record, data, "application/zip"), f"{file_stem(record)}.zip")

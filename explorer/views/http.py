@@ -97,6 +97,12 @@ def binary_part(record: Record, data: bytes, media_type: str) -> Response:
     return _part(record, Response(data, mimetype=media_type))
 
 
+def attachment(response: Response, name: str) -> Response:
+    """An answer that a browser saves as a file."""
+    response.headers.set("Content-Disposition", "attachment", filename=name)
+    return response
+
+
 def _part(record: Record, response: Response) -> Response:
     """For ever the same once the result is final."""
     if not record.is_final:

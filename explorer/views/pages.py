@@ -1,4 +1,4 @@
-"""The page: one HTML document at `/` and at every permalink, and the browser code it loads.
+"""The page: one HTML document at `/`, at every permalink and in every frame, and the browser code it loads.
 
 The document holds no data and no inline code. The browser asks the API for everything it shows, and
 `/page.json` for the panes and stages there are.
@@ -21,6 +21,7 @@ from explorer.pipeline.targets import find_target
 from explorer.services import services
 from explorer.store import Record
 from explorer.views.panes import PANES
+from explorer.views.security import allow_frames
 
 blueprint = Blueprint("pages", __name__)
 
@@ -33,13 +34,28 @@ ONE_YEAR_SECONDS = 365 * 24 * 3600
 @blueprint.get("/k/<compilation_id>")
 def page(compilation_id: str | None = None) -> tuple[str, int]:
     """The page; which result it shows, the browser reads from the address, and says if there is none."""
+    return render_page("site", compilation_id)
+
+
+@blueprint.get("/embed/<compilation_id>")
+def embed(compilation_id: str) -> tuple[str, int]:
+    """A result to look at in a frame of any other page; the fragment says which panes, as in a permalink."""
+    allow_frames()
+    return render_page("embed", compilation_id)
+
+
+def render_page(host: str, compilation_id: str | None) -> tuple[str, int]:
+    """The document and its status; `host` says where it is looked at: on the site, or in a frame."""
     status, preview = 200, None
     if compilation_id is not None:
         try:
             preview = preview_of(services().store.find(compilation_id))
         except NotFound:
             status = 404
-    return render_template("page.html", bundle=bundle, preview=preview), status
+    html = render_template(
+        "page.html", bundle=bundle, host=host, compilation=compilation_id or "", preview=preview
+    )
+    return html, status
 
 
 def preview_of(record: Record) -> dict[str, str]:

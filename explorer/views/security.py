@@ -28,6 +28,11 @@ _HEADERS = {
 }
 
 
+def allow_frames() -> None:
+    """Let any site show the current answer in a frame. What it can load stays as it is."""
+    g.frame_ancestors = "*"
+
+
 def secure(app: Flask) -> None:
     """Put the headers on every answer, and offer `csp_nonce` to the templates."""
     app.context_processor(lambda: {"csp_nonce": _nonce()})
@@ -42,7 +47,7 @@ def _nonce() -> str:
 
 
 def _add_headers(response: Response) -> Response:
-    policy = dict(_POLICY)
+    policy = {**_POLICY, "frame-ancestors": g.get("frame_ancestors", _POLICY["frame-ancestors"])}
     if "csp_nonce" in g:
         policy["style-src"] += f" 'nonce-{g.csp_nonce}'"
     response.headers["Content-Security-Policy"] = "; ".join(

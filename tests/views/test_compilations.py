@@ -65,6 +65,7 @@ def test_the_source_is_plain_text(client, ticket, vector_add):
 def test_the_archive_holds_all_texts(client, ticket, index):
     response = client.get(ticket["api"] + "/archive.zip")
     assert response.mimetype == "application/zip"
+    assert response.headers["Content-Disposition"] == f"attachment; filename=add_kernel-{ticket['id']}.zip"
     with zipfile.ZipFile(io.BytesIO(response.data)) as archive:
         result = json.loads(archive.read(f"{ticket['id']}/result.json"))
         rows = result["stages"] + result["passes"]

@@ -25,7 +25,7 @@ def client(app: Flask) -> FlaskClient:
     return client
 
 
-@pytest.mark.parametrize("address", ["/", "/k/7Qm2xV9dKcAB"])
+@pytest.mark.parametrize("address", ["/", "/k/7Qm2xV9dKcAB", "/embed/7Qm2xV9dKcAB"])
 def test_the_document_has_no_inline_code_and_names_the_nonce_of_its_policy(
     client: FlaskClient, address: str
 ) -> None:

@@ -35,3 +35,16 @@ def test_a_foreign_name_for_this_machine_is_refused(client):
     """Otherwise any web site could talk to a server on loopback under a name of its own."""
     assert client.get("/api/v1/targets", headers={"Host": "evil.example"}).status_code == 400
     assert client.get("/api/v1/targets", headers={"Host": "127.0.0.1:8000"}).status_code == 200
+
+
+def test_only_what_is_made_for_frames_is_shown_in_them(client, ticket):
+    policies = {
+        path: client.get(path).headers["Content-Security-Policy"]
+        for path in ("/", ticket["url"], f"/embed/{ticket['id']}", "/embed/7Qm2xV9dKcAB", ticket["api"])
+    }
+    parts = {path: dict(part.split(" ", 1) for part in policies[path].split("; ")) for path in policies}
+    ancestors = [directives.pop("frame-ancestors") for directives in parts.values()]
+    assert ancestors == ["'self'", "'self'", "*", "*", "'self'"]
+    for directives in parts.values():
+        directives["style-src"] = re.sub(r"nonce-[\w-]+", "nonce", directives["style-src"])
+    assert parts[f"/embed/{ticket['id']}"] == parts[ticket["url"]]

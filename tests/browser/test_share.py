@@ -1,0 +1,258 @@
+"""What is shared: links, snippets and files from the menu, and the page in a frame of another site."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from actions import expect_stage, stage_text, wait_for_result
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, FrameLocator, Page, expect
+
+Visitor = Callable[..., Page]
+
+
+@pytest.fixture
+def page(visitor: Visitor) -> Page:
+    """The page after a first visit."""
+    page = visitor(permissions=["clipboard-read", "clipboard-write"])
+    page.goto("/")
+    wait_for_result(page)
+    return page
+
+
+@pytest.fixture
+def other_site(tmp_path: Path) -> Iterator[Callable[[str], str]]:
+    """Another origin: takes HTML, answers the address of a page with it."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *arguments: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+
+    def publish(body: str) -> str:
+        (tmp_path / "index.html").write_text(
+            f"<!doctype html><html lang=en><link rel=icon href=data:,><title>Post</title><body>{body}"
+        )
+        return f"http://127.0.0.1:{server.server_port}/index.html"
+
+    yield publish
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def share(page: Page) -> None:
+    """Open the menu."""
+    page.get_by_role("button", name="Share").click()
+    expect(page.locator("#share-menu")).to_be_visible()
+
+
+def clipboard(page: Page) -> str:
+    return str(page.evaluate("navigator.clipboard.readText()"))
+
+
+def run_command(page: Page, words: str) -> None:
+    """Do what the palette finds first for `words`."""
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="What to do")).to_be_focused()
+    page.keyboard.type(words)
+    page.keyboard.press("Enter")
+
+
+def test_the_link_of_a_first_visit_has_no_more_than_an_id(page: Page, server: str) -> None:
+    share(page)
+    page.keyboard.press("Enter")
+    expect(page.locator("#toast")).to_have_text("Link to this view copied.")
+    expect(page.locator("#share-menu")).to_be_hidden()
+    assert re.fullmatch(re.escape(server) + r"/k/\w{12}", clipboard(page))
+
+
+def test_a_link_never_ends_with_what_chats_cut_off(page: Page) -> None:
+    page.evaluate("location.hash = 'panes=stage:ttir,stage:ptx*'")
+    expect_stage(page, "PTX", ".visible .entry")
+    run_command(page, "copy the link")
+    link = clipboard(page)
+    assert link.endswith("stage:ptx%2A")
+    page.goto("about:blank")
+    page.goto(link)
+    expect_stage(page, "PTX", ".visible .entry")
+
+
+def test_where_the_clipboard_is_refused_the_text_is_selected(page: Page) -> None:
+    page.evaluate(
+        """() => {
+          navigator.clipboard.writeText = () => Promise.reject(new DOMException("no", "NotAllowedError"));
+          document.execCommand = () => false;
+        }"""
+    )
+    share(page)
+    page.get_by_role("button", name="Copy HTML").click()
+    expect(page.locator("#toast")).to_contain_text("press Ctrl+C")
+    expect(page.locator("#share-embed")).to_be_focused()
+    assert page.evaluate("getSelection().toString()").startswith("<iframe ")
+
+
+def test_without_a_clipboard_the_old_way_copies(page: Page) -> None:
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")
+    share(page)
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#toast")).to_have_text("Link to this view copied.")
+    page.evaluate("delete navigator.clipboard")
+    assert clipboard(page) == page.url
+
+
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [
+        ("Zip", r"matmul_kernel-\w{12}\.zip"),
+        ("result.json", r"result\.json"),
+        ("TTGIR", r"matmul_kernel\.ttgir"),
+    ],
+)
+def test_files_are_saved_by_mouse_and_by_palette(page: Page, entry: str, name: str) -> None:
+    share(page)
+    with page.expect_download() as by_mouse:
+        page.locator("#share-menu").locator("a", has=page.get_by_text(entry, exact=True)).click()
+    with page.expect_download() as by_palette:
+        run_command(page, f"download {entry}")
+    assert re.fullmatch(name, by_mouse.value.suggested_filename)
+    assert by_palette.value.suggested_filename == by_mouse.value.suggested_filename
+    assert by_palette.value.path().read_bytes() == by_mouse.value.path().read_bytes()
+    if entry == "result.json":
+        assert json.loads(by_mouse.value.path().read_text())["kernel"] == "matmul_kernel"
+
+
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+def test_the_menu_is_accessible_and_fits_a_phone(visitor: Visitor, color_scheme: str) -> None:
+    page = visitor(375, 812, color_scheme=color_scheme)
+    page.goto("/")
+    wait_for_result(page)
+    share(page)
+    box = page.locator("#share-menu").bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 375
+    violations = Axe().run(page, context="#share-menu").response["violations"]
+    assert [(each["id"], node["html"][:160]) for each in violations for node in each["nodes"]] == []
+
+
+def test_presets_are_in_the_menu_of_a_pane(page: Page) -> None:
+    page.get_by_role("button", name="Add a pane here").first.click()
+    page.locator("#pane-menu").get_by_role("button", name="Arrange: Two stages").click()
+    expect(page.get_by_role("tab")).to_have_count(2)
+
+
+# --- frames ---------------------------------------------------------------------------------------
+
+
+def copied_frame(page: Page, with_source: bool) -> str:
+    """The snippet for what the page shows."""
+    share(page)
+    if with_source:
+        page.get_by_label("with the source").check()
+    page.get_by_role("button", name="Copy HTML").click()
+    expect(page.locator("#toast")).to_have_text("HTML to embed this view copied.")
+    return clipboard(page)
+
+
+@pytest.mark.parametrize("with_source", [False, True])
+def test_a_page_of_another_site_shows_the_very_view(
+    page: Page, other_site: Callable[[str], str], with_source: bool
+) -> None:
+    page.evaluate("location.hash = 'panes=stage:ttgir@50+passes@50'")
+    expect(page.get_by_role("tab")).to_have_count(2)
+    page.locator(".text-row", has_text="tt.get_program_id").click()
+    expect(page).to_have_url(re.compile("pin="))
+    shown, url = stage_text(page, "TTGIR"), page.url
+    snippet = copied_frame(page, with_source)
+    remembered = page.evaluate("JSON.stringify(localStorage)")
+
+    page.goto(other_site(f"<h1>Post</h1>{snippet}"))
+    frame = page.frame_locator("iframe")
+    expect(frame.get_by_role("tab")).to_have_text([re.compile("TTGIR"), re.compile("Passes")])
+    expect(frame.get_by_role("group", name="TTGIR, ").locator(".text-row.is-pinned").first).to_be_visible()
+    assert frame.get_by_role("group", name="TTGIR, ").inner_text().split("\n")[0] in shown
+    expect(frame.locator("pipeline-path .node.is-done")).to_have_count(6)
+    expect(frame.locator("#editor")).to_be_visible(visible=with_source)
+    expect(frame.locator("launch-panel")).to_be_hidden()
+    expect(frame.get_by_role("link", name="Open in")).to_have_attribute("href", url)
+    with page.context.expect_page() as opened:
+        frame.get_by_role("link", name="Open in").click()
+    expect(opened.value).to_have_url(url)
+    opened.value.goto("/healthz")
+    assert opened.value.evaluate("JSON.stringify(localStorage)") == remembered
+
+
+def read_only(frame: FrameLocator) -> None:
+    """Nothing can be typed."""
+    expect(frame.locator(".cm-content")).to_have_attribute("aria-readonly", "true")
+
+
+def test_a_frame_can_be_used_and_changes_nothing_around_it(
+    page: Page, other_site: Callable[[str], str], visitor: Visitor
+) -> None:
+    snippet = copied_frame(page, with_source=True)
+    address = html.unescape(re.search('src="([^"]+)"', snippet)[1])  # type: ignore[index]
+    reader = visitor()
+    # As in browsers that keep third parties from storing anything.
+    reader.add_init_script(
+        """if (top !== self) Object.defineProperty(window, "localStorage", {
+          get() { throw new DOMException("The request was denied.", "SecurityError"); } });"""
+    )
+    url = other_site(f'<h1>Post</h1><iframe src="{html.escape(address)}" width=1000 height=700></iframe>')
+    reader.goto(url)
+    frame = reader.frame_locator("iframe")
+    expect(frame.get_by_role("group", name="TTGIR, ")).to_contain_text("tt.func")
+    read_only(frame)
+    requests: list[str] = []
+    reader.on("request", lambda request: requests.append(request.method))
+    frame.locator(".cm-line").first.click()
+    reader.keyboard.press("Control+Enter")
+    frame.locator(".node", has_text="LLVM IR").click()
+    expect(frame.get_by_role("group", name="LLVM IR, ")).to_contain_text("define")
+    assert set(requests) <= {"GET"}
+    assert reader.url == url
+    assert reader.evaluate("history.length") == 2
+
+
+def test_a_frame_of_what_does_not_exist_says_so(
+    other_site: Callable[[str], str], visitor: Visitor, server: str
+) -> None:
+    reader = visitor()
+    reader.goto(other_site(f'<iframe src="{server}/embed/7Qm2xV9dKcAB" width=800 height=400></iframe>'))
+    expect(reader.frame_locator("iframe").locator("message-banner")).to_contain_text("no compilation")
+
+
+def test_the_page_itself_is_shown_in_no_frame(
+    browser: Browser, other_site: Callable[[str], str], server: str
+) -> None:
+    reader = browser.new_page()
+    with reader.expect_event("console", lambda message: "frame-ancestors" in message.text):
+        reader.goto(other_site(f'<iframe src="{server}/"></iframe>'))
+    reader.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(800, 420), (375, 560)])
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+def test_a_frame_fits_and_is_accessible(
+    page: Page, visitor: Visitor, width: int, height: int, color_scheme: str
+) -> None:
+    path = page.url.replace("/k/", "/embed/")
+    frame = visitor(width, height, color_scheme=color_scheme)
+    frame.goto(f"{path}#panes=stage:ttgir@50+stage:sass@50&source")
+    expect(frame.locator(".text-row .code span").first).to_be_visible()
+    sizes = frame.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+    assert sizes == [width, height]
+    violations = Axe().run(frame, context={"exclude": [[".cm-scroller"]]}).response["violations"]
+    assert [(each["id"], node["html"][:160]) for each in violations for node in each["nodes"]] == []
