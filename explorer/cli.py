@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from explorer.analyses import ANALYSES, Analysis
 from explorer.documents import CompilationDocument, InspectionDocument
 from explorer.errors import ExplorerError, InvalidRequest
 from explorer.export import FileLinks, write_folder
@@ -63,9 +64,12 @@ def _compile(options: argparse.Namespace) -> int:
         changes = services.store.changes(record)
         if options.output:
             write_folder(record, changes, options.output)
+        elif options.analysis:
+            document = services.analyst.answer(options.analysis, record, dict(options.parameter))
+            sys.stdout.buffer.write(document + b"\n")
         elif options.json:
-            document = CompilationDocument.of(record, FileLinks(), changes)
-            sys.stdout.buffer.write(msgspec.json.encode(document) + b"\n")
+            index = CompilationDocument.of(record, FileLinks(), changes)
+            sys.stdout.buffer.write(msgspec.json.encode(index) + b"\n")
         elif record.result.stages:
             _print_stage(record, options.stage)
     return _report(record, options.file)
@@ -203,6 +207,21 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--output", type=Path, metavar="DIR", help="write result.json and a file a stage")
     what.add_argument("--json", action="store_true", help="print result.json")
 
+    what.add_argument(
+        "--analysis",
+        type=_analysis,
+        metavar="NAME",
+        help=f"print what an analysis finds out, as JSON: {', '.join(each.name for each in ANALYSES)}",
+    )
+    compile_.add_argument(
+        "--parameter",
+        type=_parameter,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter of the analysis; may be repeated",
+    )
+
     inspect = _add(commands, "inspect", _inspect, "list the kernels and launches of a file")
     _add_source(inspect)
 
@@ -210,6 +229,21 @@ def _parser() -> argparse.ArgumentParser:
     _add(commands, "settings", _settings, "list the settings, as a Markdown table")
     _add(commands, "version", _version, "print the version")
     return parser
+
+
+def _analysis(name: str) -> Analysis:
+    for analysis in ANALYSES:
+        if analysis.name == name:
+            return analysis
+    known = ", ".join(each.name for each in ANALYSES)
+    raise argparse.ArgumentTypeError(f"unknown analysis {name!r}; there are: {known}")
+
+
+def _parameter(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
 
 
 def _add(

@@ -13,6 +13,8 @@ import msgspec
 
 from explorer.analysis.occupancy import occupancy
 from explorer.model import (
+    Allocation,
+    Answer,
     Argument,
     Diagnostic,
     Done,
@@ -26,7 +28,7 @@ from explorer.model import (
     Specialized,
 )
 from explorer.pipeline.targets import Target, find_target
-from explorer.store import Changes, Entry, PassEntry, Record, StageEntry, Status
+from explorer.store import BinaryEntry, Changes, Entry, PassEntry, Record, StageEntry, Status
 
 
 class Links(Protocol):
@@ -38,6 +40,8 @@ class Links(Protocol):
     def stage(self, stage: StageEntry) -> str: ...
 
     def compiler_pass(self, index: int) -> str: ...
+
+    def binary(self, binary: BinaryEntry) -> str: ...
 
 
 class TargetDocument(msgspec.Struct, frozen=True):
@@ -160,6 +164,18 @@ class ResourcesDocument(msgspec.Struct, frozen=True):
         )
 
 
+class BinaryDocument(msgspec.Struct, frozen=True):
+    """The binary that a launch would load; `url` has it."""
+
+    name: str
+    bytes: int
+    url: str
+
+    @classmethod
+    def of(cls, binary: BinaryEntry, links: Links) -> BinaryDocument:
+        return cls(binary.name, binary.bytes, links.binary(binary))
+
+
 class CompilationDocument(msgspec.Struct, frozen=True):
     """The index of a compilation: everything but the texts."""
 
@@ -180,6 +196,7 @@ class CompilationDocument(msgspec.Struct, frozen=True):
     stages: list[StageDocument]
     passes: list[PassDocument]
     resources: ResourcesDocument | None
+    binary: BinaryDocument | None
     diagnostics: list[Diagnostic]
     logs: list[Log]
 
@@ -206,6 +223,7 @@ class CompilationDocument(msgspec.Struct, frozen=True):
             stages=[StageDocument.of(stage, links) for stage in result.stages.values()],
             passes=[PassDocument.of(result.passes[index], links, changes) for index in sorted(result.passes)],
             resources=ResourcesDocument.of(result.resources, request.target) if result.resources else None,
+            binary=BinaryDocument.of(result.binary, links) if result.binary else None,
             diagnostics=result.diagnostics,
             logs=log_documents(result.logs),
         )
@@ -232,7 +250,17 @@ def log_documents(logs: Mapping[str, list[str]]) -> list[Log]:
 
 
 EventDocument = (
-    Inspection | Specialized | StageDocument | PassDocument | ResourcesDocument | Diagnostic | Log | Done
+    Inspection
+    | Specialized
+    | StageDocument
+    | PassDocument
+    | ResourcesDocument
+    | BinaryDocument
+    | Allocation
+    | Answer
+    | Diagnostic
+    | Log
+    | Done
 )
 
 
@@ -245,5 +273,7 @@ def event_document(entry: Entry, target: str, links: Links) -> EventDocument:
             return PassDocument.of(entry, links, {})
         case Resources():
             return ResourcesDocument.of(entry, target)
+        case BinaryEntry():
+            return BinaryDocument.of(entry, links)
         case _:
             return entry

@@ -8,6 +8,7 @@
     │   └── UnknownTriton          400
     ├── NotFound                   404   no such compilation, stage, pass, example or page
     ├── MethodNotAllowed           405
+    ├── NotAnswerable              422   an analysis has nothing to say about this compilation
     ├── SourceTooLarge             413
     ├── UnsupportedMediaType       415
     └── Unavailable                503   try again later
@@ -76,6 +77,12 @@ class SourceTooLarge(ExplorerError):
     status = 413
     kind = "source_too_large"
     title = "The source is too large"
+
+
+class NotAnswerable(ExplorerError):
+    status = 422
+    kind = "not_answerable"
+    title = "This cannot be said of this compilation"
 
 
 class UnsupportedMediaType(ExplorerError):

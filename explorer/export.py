@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from explorer.documents import CompilationDocument
-from explorer.store import Changes, Record, StageEntry
+from explorer.store import BinaryEntry, Changes, Record, StageEntry
 
 _SUFFIXES = {"python-ast": "txt", "llir": "ll", "amdgcn": "s"}
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # a ZIP of the same result is the same ZIP
@@ -29,6 +29,10 @@ class FileLinks:
         """The text after a pass."""
         return f"passes/{index:03}.mlir"
 
+    def binary(self, binary: BinaryEntry) -> str:
+        """The binary."""
+        return f"kernel.{binary.name}"
+
 
 def file_stem(record: Record) -> str:
     """What a file that holds all of a compilation is called, without its suffix."""
@@ -45,6 +49,8 @@ def files(record: Record, changes: Changes) -> Iterator[tuple[str, bytes]]:
     yield "source.py", record.request.source.encode("utf-8", errors="replace")
     for stage in record.result.stages.values():
         yield links.stage(stage), record.read(stage.text)
+    if record.result.binary:
+        yield links.binary(record.result.binary), record.read(record.result.binary.data)
     for index in record.result.passes:
         yield links.compiler_pass(index), record.text_after_pass(index).encode()
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 LineNumber = int
 Scalar = str | int | float | bool | None
@@ -48,6 +48,9 @@ class Request:
     With neither, the only launch of the kernel is taken, or the first.
     `config` is an index into the autotune configurations of the kernel.
     `options` overrides compiler options: num_warps, num_stages, num_ctas, maxnreg, …
+    `task` is "compile", "inspect", or the name of something to be found out about what a compilation has
+    made (`explorer.pipeline.questions`); `source` is then the text to look at, in the place of a user's
+    source, and `options` are the question's own.
     """
 
     source: str
@@ -58,7 +61,7 @@ class Request:
     arguments: tuple[Argument, ...] | str | None = None
     config: int | None = None
     options: dict[str, Scalar] = field(default_factory=dict)
-    task: Literal["compile", "inspect"] = "compile"
+    task: str = "compile"
 
 
 @dataclass(frozen=True)
@@ -214,6 +217,57 @@ class Resources:
 
 
 @dataclass(frozen=True)
+class Binary:
+    """The binary itself: "cubin" or "hsaco", in base 64."""
+
+    kind: ClassVar[str] = "binary"
+    name: str
+    data: str
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A piece of shared memory, as the compiler's allocation has placed it.
+
+    `use` is "explicit" (the program asks for it), "scratch" (an operation needs it while it runs) or
+    "virtual" (what a called function needs). It is alive from the operation `start` to before `end`,
+    positions in the order of operations in which the compiler has looked at them. `owner` is the
+    operation, as text.
+    """
+
+    index: int
+    use: Literal["explicit", "scratch", "virtual"]
+    size_bytes: int
+    offset_bytes: int
+    start: int
+    end: int
+    owner: str
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """Where the buffers of one function lie in shared memory.
+
+    `pass_index` is the pass that has decided it: the module after it is what the positions count in.
+    `function` counts the functions, those that are called before those that call them.
+    """
+
+    kind: ClassVar[str] = "allocation"
+    pass_index: int
+    function: int
+    buffers: tuple[Buffer, ...]
+    shared_bytes: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a question has found out: `document` is JSON, of the type that the question names."""
+
+    kind: ClassVar[str] = "answer"
+    document: str
+
+
+@dataclass(frozen=True)
 class Diagnostic:
     """A message for the user. `line` is in the user's source (0: no line); `hint` says what to do."""
 
@@ -251,11 +305,20 @@ class Done:
     is_transient: bool = False
 
 
-Event = Inspection | Specialized | Stage | Pass | Resources | Diagnostic | Log | Done
-EVENT_TYPES: dict[str, type[Event]] = {
-    event_type.kind: event_type
-    for event_type in (Inspection, Specialized, Stage, Pass, Resources, Diagnostic, Log, Done)
-}
+Event = (
+    Inspection
+    | Specialized
+    | Stage
+    | Pass
+    | Resources
+    | Binary
+    | Allocation
+    | Answer
+    | Diagnostic
+    | Log
+    | Done
+)
+EVENT_TYPES: dict[str, type[Event]] = {event_type.kind: event_type for event_type in get_args(Event)}
 
 
 def to_plain(value: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import cast
 
 from flask import Flask, current_app
 
+from explorer.analyses import Analyst
 from explorer.errors import ExplorerError, UnknownTarget, UnknownTriton
 from explorer.jobs import Metrics, Queue
 from explorer.pipeline import targets
@@ -33,6 +34,7 @@ class Services:
         self.store = Store(settings)
         self.sandbox = Sandbox(replace(settings.sandbox, warm_up=warm_up))
         self.queue = Queue(self.store, self.sandbox, settings, self.metrics)
+        self.analyst = Analyst(self.store, self.queue)
         self.problem: str | None = None
         self._starter = threading.Thread(target=self._start_sandbox, name="sandbox-start", daemon=True)
         self._starter.start()

@@ -112,15 +112,22 @@ class Queue:
             self._perform(*waiting)
 
     def inspect(self, request: Request) -> Record:
-        """What a source holds: run in the sandbox like a compilation, and not kept.
+        """What a source holds.
 
         Raises:
             QueueFull: too many jobs wait already.
         """
-        inspection = replace(request, task="inspect")
-        digest = digest_of(canonical_json(inspection))
+        return self.ask(replace(request, task="inspect"))
+
+    def ask(self, request: Request) -> Record:
+        """Do what is asked for in the sandbox like a compilation, but do not keep it.
+
+        Raises:
+            QueueFull: too many jobs wait already.
+        """
+        digest = digest_of(canonical_json(request))
         batch = self._store.batch()
-        fresh = Job(digest, inspection, datetime.now(UTC), batch.read)
+        fresh = Job(digest, request, datetime.now(UTC), batch.read)
         record = self._enter(fresh, batch).wait()
         if not record.is_finished:
             raise Unavailable("The server is shutting down. Try again in a moment.")

@@ -8,6 +8,7 @@ Source: the order of steps is that of triton.compiler.compiler.compile, 3.6 and 
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import dataclasses
 import io
@@ -17,7 +18,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NoReturn
 
-from explorer.model import Diagnostic, Event, Location, Log, Resources, Stage
+from explorer.model import Binary, Diagnostic, Event, Location, Log, Resources, Stage
 from explorer.pipeline.diagnose import ABSOLUTE_FOLDER, diagnose
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.functions import function_trees
@@ -47,8 +48,8 @@ class Compilation:
         self._target = target
         self._source = source
         self._emit = emit
-        self._recorder = PassRecorder(target, emit)
         self._output = ToolOutput()
+        self._recorder = PassRecorder(target, self._output, emit)
         self._metadata: dict[str, Any] = {}
         self._stage = ""
         self._tool_log = ""
@@ -76,6 +77,8 @@ class Compilation:
                     self._emit(message)
             resources = self._resources(artifacts)
             self._emit(resources)
+            data = base64.b64encode(artifacts[self._target.binary]).decode("ascii")
+            self._emit(Binary(self._target.binary, data))
             self._tell(binary.result())
         self._check_limits(resources)
 

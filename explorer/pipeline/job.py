@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 import traceback
 from collections.abc import Callable
 from typing import Literal
 
-from explorer.model import Diagnostic, Done, Event, Inspection, Log, Request
+from explorer.model import Answer, Diagnostic, Done, Event, Inspection, Log, Request, to_plain
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.targets import Target, UnknownTarget, find_target
 
@@ -110,6 +111,11 @@ def _without_repeated_diagnostics(emit: Emit) -> Emit:
 def _perform(request: Request, target: Target, emit: Emit) -> None:
     # What Triton 3.9 does by default, said aloud, so that it does not warn of what 3.10 will do.
     os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
+    if request.task not in ("compile", "inspect"):
+        from explorer.pipeline.questions import QUESTIONS
+
+        emit(Answer(json.dumps(to_plain(QUESTIONS[request.task](request, target)))))
+        return
     from explorer.pipeline.compile import Compilation
     from explorer.pipeline.module import load
     from explorer.pipeline.specialize import resolve

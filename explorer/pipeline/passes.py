@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import importlib
 import json
 import os
@@ -26,9 +27,11 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import IO, Any
 
-from explorer.model import Diagnostic, Pass, Scalar
+from explorer.model import Allocation, Diagnostic, Pass, Scalar
+from explorer.pipeline.allocation import allocates_shared_memory, allocation_printed, read_allocations
 from explorer.pipeline.stages.mlir import without_locations
 from explorer.pipeline.targets import Target
+from explorer.pipeline.tool_output import ToolOutput
 
 #: One queued pass: the backend's name for it, the function that adds it, and its arguments.
 _Queued = tuple[str, Callable[..., None], tuple[Any, ...]]
@@ -52,9 +55,12 @@ class PassRecorder:
     modules were printed beside the compile.
     """
 
-    def __init__(self, target: Target, emit: Callable[[Pass | Diagnostic], None]) -> None:
+    def __init__(
+        self, target: Target, output: ToolOutput, emit: Callable[[Pass | Allocation | Diagnostic], None]
+    ) -> None:
         self.stage = ""
         self._target = target
+        self._output = output
         self._emit = emit
         self._count = 0
         self._text = ""
@@ -90,9 +96,17 @@ class PassRecorder:
         for position, (function_name, add, arguments) in enumerate(queued):
             if self._shadow is None and function_name.endswith(_TO_LLVM_DIALECT):
                 self._shadow = _Shadow(_texts(real_ir, context, queued[position:], module, tag))
-            name, options, milliseconds = _run_pass(
-                real_ir, context, add, arguments, module, tag, function_name
+            run_pass = functools.partial(
+                _run_pass, real_ir, context, add, arguments, module, tag, function_name
             )
+            if allocates_shared_memory(function_name):
+                with allocation_printed(real_ir, context, self._output) as printed:
+                    name, options, milliseconds = run_pass()
+                    allocations = read_allocations(printed(), self._count)
+                for allocation in allocations:
+                    self._emit(allocation)
+            else:
+                name, options, milliseconds = run_pass()
             title = _title(function_name)
             if self._shadow is None:
                 self._tell(name, title, options, milliseconds, module)

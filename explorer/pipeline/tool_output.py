@@ -14,7 +14,7 @@ import re
 import stat
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import cast
 
 from explorer.model import Diagnostic, Severity
@@ -22,6 +22,7 @@ from explorer.pipeline.user_source import SOURCE_FILE
 
 _STANDARD_ERROR = 2
 _MAXIMUM_BYTES = 1 << 20
+_MAXIMUM_DUMP_BYTES = 1 << 26
 _MESSAGE = re.compile(
     r"^(?P<path>.+?):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning|remark|note): "
 )
@@ -37,6 +38,7 @@ class ToolOutput:
     def __init__(self) -> None:
         self._reader = -1
         self._offset = 0
+        self._held = ""
 
     @contextlib.contextmanager
     def active(self) -> Iterator[ToolOutput]:
@@ -62,7 +64,17 @@ class ToolOutput:
 
     def new_text(self) -> str:
         """Return what was written since the last call (a megabyte at most)."""
-        data = os.pread(self._reader, _MAXIMUM_BYTES, self._offset)
+        text, self._held = self._held + self._read(_MAXIMUM_BYTES), ""
+        return text
+
+    @contextlib.contextmanager
+    def apart(self) -> Iterator[Callable[[], str]]:
+        """Keep what is written meanwhile out of `new_text`: the function that is handed out returns it."""
+        self._held += self._read(_MAXIMUM_BYTES)
+        yield lambda: self._read(_MAXIMUM_DUMP_BYTES)
+
+    def _read(self, most_bytes: int) -> str:
+        data = os.pread(self._reader, most_bytes, self._offset)
         self._offset += len(data)
         return data.decode(errors="replace")
 

@@ -6,6 +6,8 @@ of `explorer.model`, lists are checked against each other, and lines, bytes and 
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from dataclasses import fields, replace
 
@@ -13,6 +15,8 @@ import msgspec
 
 from explorer.model import (
     EVENT_TYPES,
+    Allocation,
+    Binary,
     Diagnostic,
     Done,
     Event,
@@ -82,6 +86,7 @@ class EventStream:
         self._count = 0
         self._stages: set[str] = set()
         self._passes: set[int] = set()
+        self._has_binary = False
 
     def feed(self, data: bytes) -> list[Event]:
         """Take bytes as they arrive; return the events that are now whole, none beyond Done.
@@ -118,8 +123,8 @@ class EventStream:
 
     def _register(self, event: Event, size_bytes: int) -> None:
         self._count += 1
-        if not isinstance(event, Stage | Pass):
-            # Only the texts of stages and passes go to the disk: the rest is kept in memory.
+        if not isinstance(event, Stage | Pass | Binary):
+            # Only texts and binaries go to the disk: the rest is kept in memory.
             self._journal_bytes += size_bytes
             if self._journal_bytes > self._settings.event_journal_bytes:
                 limit_bytes = self._settings.event_journal_bytes
@@ -134,6 +139,10 @@ class EventStream:
             if event.index in self._passes:
                 raise ProtocolError(f"pass {event.index} came twice")
             self._passes.add(event.index)
+        elif isinstance(event, Binary):
+            if self._has_binary:
+                raise ProtocolError("a second binary came")
+            self._has_binary = True
 
 
 def _check(event: Event) -> None:
@@ -172,6 +181,17 @@ def _check(event: Event) -> None:
     elif isinstance(event, Resources):
         numbers = [getattr(event, field.name) or 0 for field in fields(event)]
         _require(min(numbers) >= 0 and max(numbers) <= MAX_RESOURCE, "a resource")
+    elif isinstance(event, Binary):
+        _require(_NAME.fullmatch(event.name), "a binary's name")
+        try:
+            base64.b64decode(event.data, validate=True)
+        except (ValueError, binascii.Error):
+            raise ProtocolError("a binary is not in base 64") from None
+    elif isinstance(event, Allocation):
+        numbers = [event.pass_index, event.function, event.shared_bytes]
+        for buffer in event.buffers:
+            numbers += [buffer.index, buffer.size_bytes, buffer.offset_bytes, buffer.start, buffer.end]
+        _require(min(numbers) >= 0 and max(numbers) <= MAX_RESOURCE, "an allocation's number")
     elif isinstance(event, Inspection):
         _require(len(event.kernels) <= 10_000 and len(event.launches) <= 10_000, "the number of kernels")
         lines = [kernel.line for kernel in event.kernels] + [launch.line for launch in event.launches]

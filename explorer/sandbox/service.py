@@ -133,8 +133,9 @@ class Sandbox:
             if pool is None:
                 raise SandboxUnavailable(self._problem)
         size_bytes = len(request.source.encode("utf-8", "replace"))
-        if size_bytes > self.settings.request_bytes:
-            return iter(_refusal(size_bytes, self.settings.request_bytes))
+        limit_bytes = self.settings.most_bytes(request.task)
+        if size_bytes > limit_bytes:
+            return iter(_refusal(size_bytes, limit_bytes))
         job = _Job(request, cancelled or threading.Event())
         pool.enter(job)
         return _follow(job, pool)

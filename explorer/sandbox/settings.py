@@ -51,6 +51,7 @@ class SandboxSettings:
     queue_length: int = 50
     jobs_per_slot: int = 500
     request_bytes: int = 2 * MIB
+    question_bytes: int = 64 * MIB
     event_line_bytes: int = 64 * MIB
     event_total_bytes: int = 256 * MIB
     event_journal_bytes: int = 8 * MIB
@@ -61,3 +62,7 @@ class SandboxSettings:
     python_path: tuple[Path, ...] = ()
     triton_folders: tuple[Path, ...] = ()
     bubblewrap: Path | None = None
+
+    def most_bytes(self, task: str) -> int:
+        """How long the source of a request may be: what a compiler has written is longer than a script."""
+        return self.request_bytes if task in ("compile", "inspect") else self.question_bytes

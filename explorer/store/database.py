@@ -71,6 +71,16 @@ class CompilationRow(Base):
     changes: Mapped[str | None] = mapped_column(String(64), default=None)
 
 
+class FindingRow(Base):
+    """Something that was found out about a result, once. `document` is the address of a blob."""
+
+    __tablename__ = "finding"
+
+    journal: Mapped[str] = mapped_column(String(64), primary_key=True)
+    question: Mapped[str] = mapped_column(String(64), primary_key=True)
+    document: Mapped[str] = mapped_column(String(64))
+
+
 def open_database(url: str) -> Engine:
     """Connect, and make the tables where there are none.
 

@@ -6,6 +6,7 @@ a journal adds up to. A running job and a stored result are the same thing at di
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -13,6 +14,9 @@ import msgspec
 
 from explorer.lexers import count_lines
 from explorer.model import (
+    Allocation,
+    Answer,
+    Binary,
     Diagnostic,
     Done,
     Event,
@@ -55,6 +59,14 @@ class PassEntry(msgspec.Struct, frozen=True):
     text: Address | None
 
 
+class BinaryEntry(msgspec.Struct, frozen=True):
+    """The binary: a cubin or an hsaco."""
+
+    name: str
+    bytes: int
+    data: Address
+
+
 class StageLocations(msgspec.Struct, frozen=True):
     """Where the lines of a stage come from, as the compiler said it: the blob behind `locations`."""
 
@@ -62,13 +74,28 @@ class StageLocations(msgspec.Struct, frozen=True):
     line_locations: tuple[tuple[int, ...], ...]
 
 
-Entry = Inspection | Specialized | StageEntry | PassEntry | Resources | Diagnostic | Log | Done
+Entry = (
+    Inspection
+    | Specialized
+    | StageEntry
+    | PassEntry
+    | Resources
+    | BinaryEntry
+    | Allocation
+    | Answer
+    | Diagnostic
+    | Log
+    | Done
+)
 ENTRY_TYPES: dict[str, type[Entry]] = {
     Inspection.kind: Inspection,
     Specialized.kind: Specialized,
     Stage.kind: StageEntry,
     Pass.kind: PassEntry,
     Resources.kind: Resources,
+    Binary.kind: BinaryEntry,
+    Allocation.kind: Allocation,
+    Answer.kind: Answer,
     Diagnostic.kind: Diagnostic,
     Log.kind: Log,
     Done.kind: Done,
@@ -104,6 +131,9 @@ class Recorder:
             return self._record_stage(event)
         if isinstance(event, Pass):
             return self._record_pass(event)
+        if isinstance(event, Binary):
+            data = base64.b64decode(event.data)
+            return BinaryEntry(event.name, len(data), self._batch.add(data))
         return event
 
     def _record_stage(self, stage: Stage) -> StageEntry:
@@ -142,6 +172,9 @@ class Result:
     stages: dict[str, StageEntry] = field(default_factory=dict)
     passes: dict[int, PassEntry] = field(default_factory=dict)
     resources: Resources | None = None
+    binary: BinaryEntry | None = None
+    allocations: list[Allocation] = field(default_factory=list)
+    answer: Answer | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
     logs: dict[str, list[str]] = field(default_factory=dict)
     done: Done | None = None
@@ -162,6 +195,12 @@ class Result:
                     result.passes[entry.index] = entry
                 case Resources():
                     result.resources = entry
+                case BinaryEntry():
+                    result.binary = entry
+                case Allocation():
+                    result.allocations.append(entry)
+                case Answer():
+                    result.answer = entry
                 case Diagnostic():
                     result.diagnostics.append(entry)
                 case Log():

@@ -22,7 +22,7 @@ from explorer.settings import Settings
 from explorer.store.address import LONGEST_ID, SHORTEST_ID, base58, canonical_json, digest_of
 from explorer.store.blobs import Address, BlobBatch, BlobStore, pack, unpack
 from explorer.store.changes import Changes, changes_of, decode_changes, encode_changes
-from explorer.store.database import CompilationRow, open_database
+from explorer.store.database import CompilationRow, FindingRow, open_database
 from explorer.store.entries import Entry, decode_journal, encode_journal
 from explorer.store.record import Record, Status
 
@@ -102,6 +102,25 @@ class Store:
                     del self._changes[next(iter(self._changes))]
                 self._changes[record.journal] = changes
         return changes
+
+    def finding(self, record: Record, question: str) -> bytes | None:
+        """What was found out about a result before; None if nobody has asked, or it is not stored."""
+        if record.journal is None:
+            return None
+        with self._sessions() as session:
+            row = session.get(FindingRow, (record.journal, digest_of(question.encode())))
+        return None if row is None else self._blobs.read(row.document)
+
+    def keep_finding(self, record: Record, question: str, document: bytes) -> None:
+        """Keep what was found out about a stored result."""
+        if record.journal is None:
+            return
+        batch = self.batch()
+        address = batch.add(document)
+        batch.commit()
+        row = FindingRow(journal=record.journal, question=digest_of(question.encode()), document=address)
+        with self._sessions.begin() as session:
+            session.merge(row)
 
     def _stored_changes(self, record: Record) -> Changes:
         """Read the changes, or work them out and keep them."""

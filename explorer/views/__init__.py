@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Flask
 
-from explorer.views import compare, compilations, events, inspect, meta, pages, passes, stages
+from explorer.views import analyses, compare, compilations, events, inspect, meta, pages, passes, stages
 from explorer.views.compression import compress
 from explorer.views.problems import handle_errors
 from explorer.views.security import secure
@@ -16,6 +16,7 @@ BLUEPRINTS = (
     events.blueprint,
     stages.blueprint,
     passes.blueprint,
+    analyses.blueprint,
     inspect.blueprint,
     meta.blueprint,
 )

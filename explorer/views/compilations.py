@@ -6,6 +6,7 @@ import msgspec
 from flask import Blueprint, Response
 
 from explorer.documents import CompilationDocument
+from explorer.errors import NotFound
 from explorer.export import file_stem, zip_archive
 from explorer.services import services
 from explorer.store import Status
@@ -69,6 +70,18 @@ def source_lines(compilation_id: str) -> Response:
     """Highlighted lines of the source."""
     record = services().queue.find(compilation_id)
     return json_part(record, lines_document(record.request.source, "python"))
+
+
+@blueprint.get("/<compilation_id>/binary")
+@documented({200: "application/octet-stream"})
+def binary(compilation_id: str) -> Response:
+    """The binary that a launch would load: a cubin or an hsaco."""
+    record = services().queue.find(compilation_id)
+    found = record.result.binary
+    if found is None:
+        raise NotFound("This compilation has no binary (yet).")
+    response = binary_part(record, record.read(found.data), "application/octet-stream")
+    return attachment(response, f"{file_stem(record)}.{found.name}")
 
 
 @blueprint.get("/<compilation_id>/archive.zip")

@@ -84,7 +84,12 @@ def json_response(document: Any, status: int = 200) -> Response:
 
 def json_part(record: Record, document: Any) -> Response:
     """A document that depends on a stored result only."""
-    return _part(record, Response(msgspec.json.encode(document), mimetype="application/json"))
+    return encoded_json_part(record, msgspec.json.encode(document))
+
+
+def encoded_json_part(record: Record, data: bytes) -> Response:
+    """The same, of a document that is JSON already."""
+    return _part(record, Response(data, mimetype="application/json"))
 
 
 def text_part(record: Record, text: str | bytes) -> Response:

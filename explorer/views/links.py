@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.store import StageEntry
+from explorer.store import BinaryEntry, StageEntry
 
 API = "/api/v1"
 
@@ -37,3 +37,7 @@ class ApiLinks:
     def compiler_pass(self, index: int) -> str:
         """The text after a pass."""
         return f"{self.api}/passes/{index}"
+
+    def binary(self, binary: BinaryEntry) -> str:  # noqa: ARG002  a result has one
+        """The binary."""
+        return f"{self.api}/binary"

@@ -1,0 +1,70 @@
+"""What an analysis is, and what it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import msgspec
+
+from explorer.errors import NotAnswerable
+from explorer.jobs import Queue
+from explorer.model import Request, Scalar
+from explorer.store import Record
+
+Document = TypeVar("Document")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A part of what an analysis is asked: a field of the query string."""
+
+    name: str
+    type: type
+    description: str
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A compilation that something is asked about, and the parameters of the question by name."""
+
+    record: Record
+    parameters: Mapping[str, str]
+    queue: Queue = field(repr=False)
+
+    def ask(
+        self, question: str, text: str, wanted: type[Document], options: Mapping[str, Scalar] | None = None
+    ) -> Document:
+        """Ask the compiler's own tools about a text, in the sandbox.
+
+        Raises:
+            NotAnswerable: they cannot say; the message is theirs.
+        """
+        request = self.record.request
+        result = self.queue.ask(
+            Request(text, request.target, request.triton, options=dict(options or {}), task=question)
+        ).result
+        if result.answer is None:
+            errors = [each.message for each in result.diagnostics if each.severity == "error"]
+            raise NotAnswerable(" ".join(errors) or "The compiler did not answer.")
+        try:
+            return msgspec.json.decode(result.answer.document, type=wanted)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise NotAnswerable(f"The answer cannot be understood: {error}.") from error
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Something that can be found out about a compilation.
+
+    `name` is its address and its name in the command line; `document` the type of what `find` returns.
+    Raise `version` when `find` comes to other results: what was stored by an older one is found anew.
+    """
+
+    name: str
+    summary: str
+    version: int
+    document: Any
+    find: Callable[[Subject], Any]
+    parameters: tuple[Parameter, ...] = ()

@@ -1,0 +1,59 @@
+"""Answers what is asked about compilations: from the store, or by finding it out once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import msgspec
+
+from explorer.analyses.analysis import Analysis, Subject
+from explorer.errors import InvalidRequest
+from explorer.jobs import Queue
+from explorer.store import Record, Store
+
+
+class Analyst:
+    """Finds things out about compilations. Safe to use from many threads."""
+
+    def __init__(self, store: Store, queue: Queue) -> None:
+        self._store = store
+        self._queue = queue
+        self._changed = threading.Condition()
+        self._busy: set[tuple[str, str]] = set()
+
+    def answer(self, analysis: Analysis, record: Record, parameters: Mapping[str, str]) -> bytes:
+        """Return the document as JSON.
+
+        Raises:
+            InvalidRequest: a parameter that the analysis does not have.
+            NotAnswerable: there is nothing to be found out; the message says why.
+        """
+        known = {parameter.name for parameter in analysis.parameters}
+        if unknown := sorted(parameters.keys() - known):
+            takes = ", ".join(sorted(known)) or "none"
+            raise InvalidRequest(f"{analysis.name} has no parameter {unknown[0][:50]!r}. It has: {takes}.")
+        key = msgspec.json.encode([analysis.name, analysis.version, sorted(parameters.items())]).decode()
+        with self._one_at_a_time(record.id, key):
+            stored = self._store.finding(record, key)
+            if stored is not None:
+                return stored
+            found = analysis.find(Subject(record, parameters, self._queue))
+            document = msgspec.json.encode(found)
+            self._store.keep_finding(record, key, document)
+            return document
+
+    @contextmanager
+    def _one_at_a_time(self, compilation_id: str, key: str) -> Iterator[None]:
+        """Whoever asks the same at the same time waits for the first one's answer."""
+        mine = (compilation_id, key)
+        with self._changed:
+            self._changed.wait_for(lambda: mine not in self._busy)
+            self._busy.add(mine)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._busy.discard(mine)
+                self._changed.notify_all()

@@ -1,0 +1,92 @@
+"""Where shared memory was allocated, as the compiler's own analysis says it.
+
+In: the pass that allocates. Out: an `Allocation` for each function of the module.
+
+The analysis prints what it does when it is asked to: for each buffer the operation that it belongs to,
+then, each time that it has placed them, `id size offset interval start end` and the pairs that must not
+overlap. The last placement is the final one. The interference it prints is what its next round has to
+resolve, so that it is empty in the end.
+
+Source: lib/Analysis/Allocation.cpp of Triton 3.6 and 3.9, whose wheels are built with assertions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from explorer.model import Allocation, Buffer
+from explorer.pipeline.tool_output import ToolOutput
+
+_VARIABLE = "TRITON_LLVM_DEBUG_ONLY"
+_TOPIC = "allocation-shared-memory"
+_ALLOCATES = "allocate_shared_memory"
+
+_OWNER = re.compile(r"^-- buffer (\d+); value: ", re.MULTILINE)
+_PLACED = re.compile(r"^-- (\d+) (\d+) (\d+) interval (\d+) (\d+)$", re.MULTILINE)
+_PLACEMENT = "Dump bufferRange"
+_END = re.compile(r"^Allocated: (\d+), analyzed: \d+$", re.MULTILINE)
+_EXPLICIT = re.compile(r"^%\S+ = ttg\.local_alloc\b")
+_CALL = re.compile(r"^(?:%\S+ = )?tt\.call\b")
+_MOST_CHARACTERS = 500
+
+
+def allocates_shared_memory(function_name: str) -> bool:
+    """Whether the backend's function of this name adds the pass that allocates shared memory."""
+    return _ALLOCATES in function_name
+
+
+@contextlib.contextmanager
+def allocation_printed(real_ir: Any, context: Any, output: ToolOutput) -> Iterator[Callable[[], str]]:
+    """Have the compiler print its allocation meanwhile; the function that is handed out returns that."""
+    os.environ[_VARIABLE] = _TOPIC
+    try:
+        with output.apart() as read:
+            yield read
+    finally:
+        # What was switched on stays on until another topic is asked for.
+        os.environ[_VARIABLE] = "nothing"
+        real_ir.pass_manager(context).enable_debug()
+        del os.environ[_VARIABLE]
+
+
+def read_allocations(dump: str, pass_index: int) -> list[Allocation]:
+    """Read what the analysis has printed of one module, function by function."""
+    allocations: list[Allocation] = []
+    start = 0
+    for end in _END.finditer(dump):
+        section = dump[start : end.start()]
+        start = end.end()
+        owners = _owners(section)
+        _, _, last = section.rpartition(_PLACEMENT)
+        buffers = tuple(
+            Buffer(index, _use(owner), size, offset, first, stop, owner)
+            for index, size, offset, first, stop in (map(int, row) for row in _PLACED.findall(last))
+            for owner in [owners.get(index, "")]
+        )
+        allocations.append(Allocation(pass_index, len(allocations), buffers, int(end[1])))
+    return allocations
+
+
+def _owners(section: str) -> dict[int, str]:
+    """The operation of each buffer: its text up to the next buffer, or to the first placement."""
+    head, _, _ = section.partition(f"[{_TOPIC}]")
+    marks = list(_OWNER.finditer(head))
+    ends = [mark.start() for mark in marks[1:]] + [len(head)]
+    return {
+        int(mark[1]): _shortened(head[mark.end() : end].strip())
+        for mark, end in zip(marks, ends, strict=False)
+    }
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[: _MOST_CHARACTERS - 1]}…"
+
+
+def _use(owner: str) -> Any:
+    if _EXPLICIT.match(owner):
+        return "explicit"
+    return "virtual" if _CALL.match(owner) else "scratch"

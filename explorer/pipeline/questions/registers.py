@@ -1,0 +1,104 @@
+"""How many registers are alive at each instruction of a binary, as the disassembler counts them.
+
+In: a cubin. Out: `LiveRegisters`, in the order of the listing that the SASS stage shows.
+
+Source: nvdisasm of CUDA 12.8 and 13.1 (`-plr -lrm count`): a table in a comment behind each instruction,
+whose head names the kinds of registers; an empty field is 0.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer.model import Diagnostic, Request
+from explorer.pipeline.errors import UserError
+from explorer.pipeline.targets import Target
+
+_SECONDS = 60
+_HEAD = re.compile(r"// \|((?: *[A-Z]+ *\|)+)\s*$")
+_INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/.*// \|((?:[ \d]*\|)+)\s*$")
+_SECTION = re.compile(r"^\s*\.section\s+\.text\.([^,\s]+)")
+
+
+@dataclass(frozen=True)
+class LiveAt:
+    """The registers that are alive at the instruction at `address`, a byte offset, of `function`."""
+
+    function: str
+    address: int
+    general: int
+    uniform: int
+    predicate: int
+    uniform_predicate: int
+
+
+@dataclass(frozen=True)
+class LiveRegisters:
+    """Live registers, instruction by instruction."""
+
+    instructions: tuple[LiveAt, ...]
+
+
+def live_registers(request: Request, target: Target) -> LiveRegisters:
+    """Read the live registers of a cubin, which `request.source` has in base 64.
+
+    Raises:
+        UserError: the target has no disassembler that tells, or it cannot read this binary.
+    """
+    if target.vendor != "NVIDIA":
+        raise _refusal(f"{target.architecture}: no tool in Triton's package tells which registers are alive.")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.cubin"
+        path.write_bytes(base64.b64decode(request.source))
+        listing = _disassemble(path)
+    return LiveRegisters(tuple(_read(listing)))
+
+
+def _disassemble(path: Path) -> str:
+    from triton import knobs
+
+    command = [knobs.nvidia.nvdisasm.path, "-c", "-plr", "-lrm", "count", str(path)]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=True)  # noqa: S603  # ours
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode(errors="replace").replace(str(path), "the binary").strip()
+        raise _refusal(f"nvdisasm does not tell the live registers: {said}") from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _refusal(f"nvdisasm did not run: {error}") from error
+    return done.stdout.decode(errors="replace")
+
+
+def _read(listing: str) -> list[LiveAt]:
+    kinds: list[str] = []
+    found: list[LiveAt] = []
+    function = ""
+    for line in listing.splitlines():
+        if section := _SECTION.match(line):
+            function = section[1]
+        elif instruction := _INSTRUCTION.match(line):
+            counts = [int(field) if field.strip() else 0 for field in instruction[2].split("|")[:-1]]
+            by_kind = dict(zip(kinds, counts, strict=True))
+            found.append(
+                LiveAt(
+                    function,
+                    int(instruction[1], 16),
+                    by_kind.get("GPR", 0),
+                    by_kind.get("UGPR", 0),
+                    by_kind.get("PRED", 0),
+                    by_kind.get("UPRED", 0),
+                )
+            )
+        elif head := _HEAD.search(line):
+            kinds = [kind.strip() for kind in head[1].split("|")[:-1]]
+    if not found:
+        raise _refusal("nvdisasm has listed no live registers.")
+    return found
+
+
+def _refusal(message: str) -> UserError:
+    return UserError(Diagnostic("error", message, "sass"))
