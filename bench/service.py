@@ -55,10 +55,31 @@ class Service:
         finally:
             connection.close()
 
-    def compile(self, source: str, target: str) -> Timing:
-        """Ask for a compile and follow its events to the last one."""
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://{_HOST}:{self.port}"
+
+    def time(self, path: str) -> float:
+        """Milliseconds until the whole answer to a GET is here."""
         start = time.perf_counter()
-        accepted = self.request("POST", "/api/v1/compilations", {"source": source, "target": target})
+        self.request("GET", path)
+        return (time.perf_counter() - start) * 1000
+
+    def answers(self, path: str) -> bool:
+        """Whether there is something at a path."""
+        connection = self.connect()
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().status == 200
+        finally:
+            connection.close()
+
+    def compile(self, source: str, target: str, **options: object) -> Timing:
+        """Ask for a compile, by default with its launch's options, and follow its events to the last one."""
+        start = time.perf_counter()
+        body = {"source": source, "target": target, **({"options": options} if options else {})}
+        accepted = self.request("POST", "/api/v1/compilations", body)
         connection = self.connect()
         first_stage = 0.0
         status = ""
