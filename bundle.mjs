@@ -14,7 +14,17 @@ const output = `${source}/dist`;
 const panes = (await readdir(`${source}/panes`)).filter((name) => name.endsWith(".js"));
 
 await rm(output, { recursive: true, force: true });
+/** @type {import("esbuild").BuildOptions & {metafile: true}} */
+const options = {
+  bundle: true,
+  target: ["chrome110", "firefox115", "safari16.4"],
+  minify: true,
+  legalComments: "none",
+  metafile: true,
+  logLevel: "warning",
+};
 const { metafile } = await build({
+  ...options,
   entryPoints: [
     `${source}/theme.js`,
     `${source}/app.js`,
@@ -28,18 +38,29 @@ const { metafile } = await build({
   chunkNames: "chunks/[name]-[hash]",
   assetNames: "fonts/[name]-[hash]",
   loader: { ".woff2": "file", ".svg": "copy" },
-  bundle: true,
   splitting: true,
   format: "esm",
-  target: ["chrome110", "firefox115", "safari16.4"],
-  minify: true,
-  legalComments: "none",
-  metafile: true,
-  logLevel: "warning",
+});
+
+/** The page for a file without a server: one script with everything in it, one style sheet with its fonts. */
+const { metafile: offline } = await build({
+  ...options,
+  stdin: {
+    contents: ["recording.js", ...panes.map((name) => `panes/${name}`), "app.js", "page.css"]
+      .map((name) => `import "./${name}";`)
+      .join("\n"),
+    resolveDir: source,
+    sourcefile: "offline.js",
+  },
+  outdir: output,
+  entryNames: "offline-[hash]",
+  loader: { ".woff2": "dataurl" },
+  format: "iife",
 });
 
 /** @type {Record<string, string>} */
 const manifest = {};
+for (const file of Object.keys(offline.outputs)) manifest[`offline${path.extname(file)}`] = path.relative(output, file);
 for (const [file, { entryPoint }] of Object.entries(metafile.outputs)) {
   if (entryPoint) manifest[path.relative(source, entryPoint)] = path.relative(output, file);
   if (!/\.(js|css)$/.test(file)) continue;

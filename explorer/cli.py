@@ -64,6 +64,10 @@ def _compile(options: argparse.Namespace) -> int:
         changes = services.store.changes(record)
         if options.output:
             write_folder(record, changes, options.output)
+        elif options.html:
+            from explorer.views.html_file import html_file  # the page's half of the program, for this alone
+
+            options.html.write_bytes(html_file(record, changes))
         elif options.analysis:
             document = services.analyst.answer(options.analysis, record, dict(options.parameter))
             sys.stdout.buffer.write(document + b"\n")
@@ -205,6 +209,7 @@ def _parser() -> argparse.ArgumentParser:
     what = compile_.add_mutually_exclusive_group()
     what.add_argument("--stage", help="stage to print (default: the last one)")
     what.add_argument("--output", type=Path, metavar="DIR", help="write result.json and a file a stage")
+    what.add_argument("--html", type=Path, metavar="FILE", help="write one page that works offline")
     what.add_argument("--json", action="store_true", help="print result.json")
 
     what.add_argument(

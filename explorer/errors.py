@@ -8,6 +8,7 @@
     │   └── UnknownTriton          400
     ├── NotFound                   404   no such compilation, stage, pass, example or page
     ├── MethodNotAllowed           405
+    ├── NotFinished                409   what is asked for exists once the compilation is done
     ├── NotAnswerable              422   an analysis has nothing to say about this compilation
     ├── SourceTooLarge             413
     ├── UnsupportedMediaType       415
@@ -71,6 +72,12 @@ class MethodNotAllowed(ExplorerError):
     status = 405
     kind = "method_not_allowed"
     title = "Method not allowed"
+
+
+class NotFinished(ExplorerError):
+    status = 409
+    kind = "not_finished"
+    title = "Not finished yet"
 
 
 class SourceTooLarge(ExplorerError):

@@ -1,5 +1,6 @@
 """The command line, as a process of its own where it compiles."""
 
+import html
 import json
 import os
 import pty
@@ -60,6 +61,15 @@ def test_all_stages_are_written(kernel, tmp_path):
     for row in document["stages"] + document["passes"]:
         assert (folder / row["url"]).is_file()
     assert 'ttg.num-warps" = 2' in (folder / "ttgir.ttgir").read_text()
+
+
+def test_a_page_is_written(kernel, tmp_path):
+    file = tmp_path / "result.html"
+    result = run("compile", kernel, "--signature", SIGNATURE, "--html", file)
+    assert result.returncode == 0, result.stderr
+    page = file.read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "default-src 'none'" in html.unescape(page.partition("<style")[0])
 
 
 def test_the_document_is_printed(kernel):

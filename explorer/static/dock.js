@@ -335,13 +335,15 @@ class PaneContent {
     const { name, state } = this.params ?? { name: "", state: "" };
     const kind = kindOf(name);
     if (!kind) return;
+    const tag = `pane-${name.replaceAll("_", "-")}`;
     try {
-      await import(kind.module);
+      // A file without a server has all panes inside.
+      if (!customElements.get(tag)) await import(kind.module);
     } catch {
       this.element.append(make("div", { class: "empty" }, make("p", {}, `The pane “${kind.title}” could not be loaded. Reload the page.`)));
       return;
     }
-    this.pane = /** @type {HTMLElement & {paneState: string}} */ (document.createElement(`pane-${name.replaceAll("_", "-")}`));
+    this.pane = /** @type {HTMLElement & {paneState: string}} */ (document.createElement(tag));
     this.pane.paneState = state;
     this.pane.id = `${this.id}-content`;
     this.element.append(this.pane);

@@ -42,6 +42,7 @@ function embedSnippet({ id, document: { kernel, target, triton } }, withSource) 
 function wholeDownloads({ id, document: { kernel } }) {
   const name = `${kernel ?? "kernel"}-${id}`;
   return [
+    { path: "export.html", title: "HTML file", more: "this page with everything, works offline", file: `${name}.html` },
     { path: "archive.zip", title: "Zip", more: "result.json and all texts", file: `${name}.zip` },
     { path: "", title: "result.json", more: "everything but the texts", file: "result.json" },
   ];
@@ -87,10 +88,11 @@ function draw(popover) {
     popover.replaceChildren(make("p", { class: "hint" }, NOTHING));
     return;
   }
-  const files = [...(isFile ? [] : wholeDownloads(result).map((each) => link(result, each))), make("hr"), ...textDownloads(result).map((each) => link(result, each))];
+  const entries = (/** @type {Download[]} */ downloads) => downloads.map((each) => link(result, each));
+  const files = isFile ? entries(textDownloads(result)) : [...entries(wholeDownloads(result)), make("hr"), ...entries(textDownloads(result))];
   popover.replaceChildren(
     ...(isFile ? [] : [linkSection(popover, result), embedSection(popover, result)]),
-    make("section", { class: "share-files", "aria-label": "Files" }, make("h2", {}, "Files"), ...files),
+    make("section", { class: "share-files", "aria-label": "Files" }, !isFile && make("h2", {}, "Files"), ...files),
   );
 }
 

@@ -10,6 +10,7 @@ from explorer.errors import NotFound
 from explorer.export import file_stem, zip_archive
 from explorer.services import services
 from explorer.store import Status
+from explorer.views.html_file import html_file
 from explorer.views.http import attachment, binary_part, json_part, json_response, text_part
 from explorer.views.lines import RANGE, LinesDocument, lines_document
 from explorer.views.links import API, ApiLinks
@@ -82,6 +83,15 @@ def binary(compilation_id: str) -> Response:
         raise NotFound("This compilation has no binary (yet).")
     response = binary_part(record, record.read(found.data), "application/octet-stream")
     return attachment(response, f"{file_stem(record)}.{found.name}")
+
+
+@blueprint.get("/<compilation_id>/export.html")
+@documented({200: "text/html"})
+def html(compilation_id: str) -> Response:
+    """The page with everything about a finished result in one file, which works without a server."""
+    record = services().queue.find(compilation_id)
+    data = html_file(record, services().store.changes(record))
+    return attachment(binary_part(record, data, "text/html"), f"{file_stem(record)}.html")
 
 
 @blueprint.get("/<compilation_id>/archive.zip")

@@ -45,13 +45,32 @@ def lines_document(text: str, language: str) -> LinesDocument:
     last = query_integer("to", first + MOST_LINES - 1, minimum=1)
     if last < first:
         raise InvalidRequest(f"'to' must not be before 'from', got {first} to {last}.")
+    lines = _split(text)
+    last = min(last, first + MOST_LINES - 1, len(lines))
+    return LinesDocument(first, last, len(lines), _numbered(lines, language, first, last))
+
+
+def all_lines(text: str, language: str) -> LinesDocument:
+    """All lines, coloured as they are when they are asked for range by range."""
+    lines = _split(text)
+    numbered = [
+        line
+        for first in range(1, len(lines) + 1, MOST_LINES)
+        for line in _numbered(lines, language, first, min(first + MOST_LINES - 1, len(lines)))
+    ]
+    return LinesDocument(1, len(lines), len(lines), numbered)
+
+
+def _split(text: str) -> list[str]:
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
-    last = min(last, first + MOST_LINES - 1, len(lines))
-    highlighted = _coloured(lines[first - 1 : last], language)
-    numbered = [Line(number, tokens) for number, tokens in enumerate(highlighted, first)]
-    return LinesDocument(first, last, len(lines), numbered)
+    return lines
+
+
+def _numbered(lines: list[str], language: str, first: int, last: int) -> list[Line]:
+    coloured = _coloured(lines[first - 1 : last], language)
+    return [Line(number, tokens) for number, tokens in enumerate(coloured, first)]
 
 
 def _coloured(lines: list[str], language: str) -> list[list[Span]]:

@@ -58,7 +58,12 @@ class HealthDocument(msgspec.Struct, frozen=True):
 @documented({200: list[TargetRow]})
 def list_targets() -> Response:
     """The GPUs that kernels can be compiled for."""
-    return json_response([TargetRow(t.name, t.title, t.architecture, t.vendor, t.stages) for t in TARGETS])
+    return json_response(target_rows())
+
+
+def target_rows() -> list[TargetRow]:
+    """All targets, in the order of their menu."""
+    return [TargetRow(t.name, t.title, t.architecture, t.vendor, t.stages) for t in TARGETS]
 
 
 @blueprint.get(f"{API}/tritons")

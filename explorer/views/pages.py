@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +70,16 @@ def preview_of(record: Record) -> dict[str, str]:
 @blueprint.get("/page.json")
 def parts() -> Response:
     """What the page is made of: the panes in the order of the menu, the stages, the first example."""
-    return jsonify(
-        first_example=DEFAULT_EXAMPLE,
-        panes=[{**dataclasses.asdict(pane), "module": bundle(f"panes/{pane.name}.js")} for pane in PANES],
-        stages=[{"name": stage.name, "title": stage.title} for stage in STAGES],
-    )
+    return jsonify(parts_document(bundle))
+
+
+def parts_document(address: Callable[[str], str]) -> dict[str, Any]:
+    """The parts; `address` says where the file made from a source is."""
+    return {
+        "first_example": DEFAULT_EXAMPLE,
+        "panes": [{**dataclasses.asdict(pane), "module": address(f"panes/{pane.name}.js")} for pane in PANES],
+        "stages": [{"name": stage.name, "title": stage.title} for stage in STAGES],
+    }
 
 
 @blueprint.get("/assets/<path:name>")
@@ -96,6 +102,11 @@ def asset(name: str) -> Response:
 def bundle(name: str) -> str:
     """The address of the bundled file made from `explorer/static/<name>`."""
     return url_for("pages.asset", name=manifest()[name])
+
+
+def bundled_file(name: str) -> bytes:
+    """The content of the bundled file made from `explorer/static/<name>`."""
+    return (DIST / manifest()[name]).read_bytes()
 
 
 def manifest() -> dict[str, str]:

@@ -7,7 +7,7 @@ from flask import Blueprint, Response
 from explorer.analysis.diff import unified_diff
 from explorer.lexers import LEXERS
 from explorer.services import services
-from explorer.store import PassEntry
+from explorer.store import PassEntry, Record
 from explorer.views.http import json_part, text_part
 from explorer.views.lines import RANGE, LinesDocument, lines_document
 from explorer.views.links import API
@@ -38,8 +38,16 @@ def lines(compilation_id: str, index: int) -> Response:
 def diff(compilation_id: str, index: int) -> Response:
     """What a pass has changed, as a unified diff. A value that was only renumbered is no change."""
     record = services().queue.find(compilation_id)
-    before, after = record.text_before_pass(index), record.text_after_pass(index)
-    return text_part(record, unified_diff(before, after))
+    return text_part(record, diff_of(record, index))
+
+
+def diff_of(record: Record, index: int) -> str:
+    """The difference that a pass made.
+
+    Raises:
+        NotFound: there is no such pass (yet).
+    """
+    return unified_diff(record.text_before_pass(index), record.text_after_pass(index))
 
 
 def _language(entry: PassEntry) -> str:

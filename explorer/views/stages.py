@@ -7,6 +7,7 @@ from flask import Blueprint, Response, request
 
 from explorer.model import Frame, Location
 from explorer.services import services
+from explorer.store import Record
 from explorer.store.entries import StageLocations
 from explorer.views.http import json_part, text_part
 from explorer.views.lines import RANGE, LinesDocument, lines_document
@@ -57,11 +58,16 @@ def lines(compilation_id: str, name: str) -> Response:
 def locations(compilation_id: str, name: str) -> Response:
     """Where the lines of a stage come from."""
     record = services().queue.find(compilation_id)
-    data = record.read(record.stage(name).locations)
-    return json_part(record, _document(msgspec.json.decode(data, type=StageLocations)))
+    return json_part(record, locations_of(record, name))
 
 
-def _document(stored: StageLocations) -> LocationsDocument:
+def locations_of(record: Record, name: str) -> LocationsDocument:
+    """Where the lines of a stage come from, in terms of the user's source and of other files.
+
+    Raises:
+        NotFound: there is no such stage (yet).
+    """
+    stored = msgspec.json.decode(record.read(record.stage(name).locations), type=StageLocations)
     files: dict[str, int] = {}
     rows = [[_row(frame, files) for frame in location.frames] for location in stored.locations]
     own = [_line_in_source(location) for location in stored.locations]

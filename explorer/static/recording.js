@@ -1,0 +1,56 @@
+/**
+ * The answers that this file has brought along, in place of those of a server.
+ *
+ * Each is base64 of gzip in an element of its own, unpacked when it is first asked for. `#recording` has the
+ * number of the answer by address; an address of lines has all lines, and is asked for ranges of them.
+ */
+import { answerBy } from "./api.js";
+import { byId, make } from "./dom.js";
+
+/** @type {Record<string, number>} */
+const numbers = JSON.parse(byId("recording").textContent ?? "{}");
+/** @type {Map<string, Promise<unknown>>} documents with lines, which are asked for piece by piece */
+const documents = new Map();
+
+answerBy(async (address, { method = "GET" } = {}) => {
+  const { pathname, search, searchParams } = new URL(address, "http://file/");
+  const key = pathname + search in numbers ? pathname + search : pathname;
+  if (method !== "GET") return refusal(405, "There is no compiler in this file", "Open the result on its server to compile.");
+  if (!(key in numbers)) return refusal(404, "This is not in the file", "Open the result on its server to see it.");
+  if (!searchParams.has("from")) return new Response(await unpack(key));
+  if (!documents.has(key)) documents.set(key, new Response(await unpack(key)).json());
+  const whole = /** @type {{lines: unknown[]}} */ (await documents.get(key));
+  const lines = whole.lines.slice(Number(searchParams.get("from")) - 1, Number(searchParams.get("to")));
+  return json({ ...whole, lines });
+});
+
+/** @param {string} key */
+function unpack(key) {
+  const packed = atob(byId(`answer-${numbers[key]}`).textContent ?? "");
+  const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).blob();
+}
+
+/** @param {number} status @param {string} error @param {string} detail */
+function refusal(status, error, detail) {
+  return json({ error, kind: "not_in_file", detail }, status);
+}
+
+/** @param {unknown} document @param {number} [status] */
+function json(document, status = 200) {
+  return new Response(JSON.stringify(document), { status });
+}
+
+// Links to answers are followed here as well.
+document.addEventListener("click", (event) => {
+  const link = event.target instanceof Element ? event.target.closest("a") : null;
+  const address = link?.getAttribute("href") ?? "";
+  const key = address in numbers ? address : address.replace(/\?.*/, "");
+  if (!link || !(key in numbers)) return;
+  event.preventDefault();
+  void unpack(key).then((blob) => {
+    const url = URL.createObjectURL(new Blob([blob], { type: "text/plain;charset=utf-8" }));
+    make("a", { href: url, download: link.download || (key.split("/").at(-1) ?? "") }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  });
+});

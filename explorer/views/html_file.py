@@ -1,0 +1,85 @@
+"""One HTML file with the page and everything about one result inside: it works from a disk, without a server.
+
+The answers of the API are packed into it, each as base64 of gzip in a `<script>` of a type that no browser
+runs, so that nothing a user's code has written can be read as markup. The scripts that do run are named by
+their hashes in the file's own policy, which forbids the network altogether.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Any
+
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
+
+from explorer.errors import NotFinished
+from explorer.store import Changes, Record
+from explorer.views.pages import bundled_file, parts_document, preview_of
+from explorer.views.recording import recorded_answers
+
+_GZIP_LEVEL = 6
+
+
+def html_file(record: Record, changes: Changes) -> bytes:
+    """The file.
+
+    Raises:
+        NotFinished: the compilation is still under way.
+    """
+    if not record.is_finished:
+        raise NotFinished("The file can be made once the compilation is done. Try again then.")
+    page = json.dumps(parts_document(lambda _: "")).encode()
+    answers = [("/page.json", page), *recorded_answers(record, changes)]
+    theme, style, script = (bundled_file(name) for name in ("theme.js", "offline.css", "offline.js"))
+    # The same result is the same file; nobody else can put an element into it.
+    nonce = sha256(record.id.encode()).hexdigest()[:24]
+    addresses, packed = _pack(answers)
+    template = Environment(loader=PackageLoader("explorer"), autoescape=True).get_template("offline.html")
+    html = template.render(
+        host="file",
+        compilation=record.id,
+        preview=preview_of(record),
+        policy=_policy([theme, script], nonce),
+        csp_nonce=nonce,
+        icon=base64.b64encode(bundled_file("icon.svg")).decode(),
+        theme=_inline(theme),
+        style=_inline(style),
+        script=_inline(script),
+        addresses=_inline(json.dumps(addresses).replace("<", "\\u003c").encode()),
+        packed=packed,
+    )
+    return html.encode()
+
+
+def _pack(answers: Iterable[tuple[str, bytes]]) -> tuple[dict[str, int], list[str]]:
+    """The number of the answer of each address, and the answers; equal ones are packed once."""
+    numbers: dict[bytes, int] = {}
+    addresses = {address: numbers.setdefault(body, len(numbers)) for address, body in answers}
+    packed = (gzip.compress(body, _GZIP_LEVEL, mtime=0) for body in numbers)
+    return addresses, [base64.b64encode(data).decode() for data in packed]
+
+
+def _policy(scripts: list[bytes], nonce: str) -> str:
+    hashes = " ".join(f"'sha256-{base64.b64encode(sha256(script).digest()).decode()}'" for script in scripts)
+    directives: dict[str, Any] = {
+        "default-src": "'none'",
+        "script-src": hashes,
+        "style-src": f"'nonce-{nonce}'",
+        "img-src": "data:",
+        "font-src": "data:",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in directives.items())
+
+
+def _inline(text: bytes) -> Markup:
+    """A text of our own bundle, which stands in the file as it is."""
+    lower = text.lower()
+    assert b"</script" not in lower and b"</style" not in lower and b"<!--" not in lower
+    return Markup(text.decode())  # noqa: S704

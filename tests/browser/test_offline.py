@@ -1,0 +1,214 @@
+"""The one HTML file, opened from a disk by a browser that has no network."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from actions import stage_text, wait_for_result
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from explorer.views.panes import PANES
+
+Visitor = Callable[..., Page]
+Saved = Callable[[str], Path]
+
+SCALE = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x_ptr, y_ptr, n, factor, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(y_ptr + offsets, x * factor, mask=offsets < n)
+
+
+x = torch.empty(4096, device="cuda")
+scale[(4,)](x, x, 4096, 2.0, BLOCK=1024)
+"""
+
+
+def answer(url: str, body: object = None) -> bytes:
+    """What the server answers."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=60) as response:
+        return bytes(response.read())
+
+
+@pytest.fixture(scope="module")
+def saved(server: str, tmp_path_factory: pytest.TempPathFactory) -> Saved:
+    """Compiles a source and saves the result as one file."""
+    folder = tmp_path_factory.mktemp("saved")
+
+    def save(source: str) -> Path:
+        ticket = json.loads(answer(f"{server}/api/v1/compilations", {"source": source, "target": "cuda:90"}))
+        answer(server + ticket["events"])
+        file = folder / f"{ticket['id']}.html"
+        file.write_bytes(answer(f"{server}{ticket['api']}/export.html"))
+        return file
+
+    return save
+
+
+@pytest.fixture(scope="module")
+def scale_file(saved: Saved) -> Path:
+    return saved(SCALE)
+
+
+@pytest.fixture
+def offline(visitor: Visitor) -> Iterator[Callable[..., Page]]:
+    """Opens a file in a browser without a network; nothing but the file itself may be asked for."""
+    requests: list[str] = []
+
+    def open_file(file: Path, fragment: str = "", **options: object) -> Page:
+        page = visitor(offline=True, **options)
+        page.on("request", lambda request: requests.append(request.url.split(":")[0]))
+        page.goto(file.as_uri() + fragment)
+        wait_for_result(page)
+        return page
+
+    yield open_file
+    assert set(requests) <= {"file", "blob"}
+
+
+def test_every_stage_and_pane_is_in_the_file(scale_file: Path, offline: Callable[..., Page]) -> None:
+    page = offline(scale_file)
+    expect(page.locator("#subject b")).to_have_text("scale")
+    for node in page.locator("pipeline-path .node").all():
+        node.click()
+        title = node.locator(".node-title").inner_text()
+        expect(page.get_by_role("group", name=f"{title}, ").locator(".code span").first).to_be_visible()
+    for arrow in page.locator("pipeline-path .arrow button").all():
+        arrow.click()
+        expect(page.locator("pane-passes .diff-row").first).to_be_visible()
+    page.get_by_label("whole text").check()
+    expect(page.locator("pane-passes .text-row .number").first).to_be_visible()
+    for pane in (pane for pane in PANES if not pane.per_stage):
+        page.keyboard.press("Control+k")
+        page.keyboard.type(f"Show {pane.title}")
+        page.keyboard.press("Enter")
+        expect(page.locator(f"pane-{pane.name}").first).to_be_visible()
+    expect(page.get_by_text("not in the file")).to_have_count(0)
+    expect(page.locator("launch-panel table")).to_contain_text("16-byte aligned")
+
+
+def test_the_file_shows_what_the_server_shows(
+    scale_file: Path, offline: Callable[..., Page], visitor: Visitor
+) -> None:
+    view = "#panes=stage:ttgir@50+stage:sass@50&pin=10"
+    file = offline(scale_file, view)
+    server = visitor()
+    server.goto(f"/k/{scale_file.stem}{view}")
+    wait_for_result(server)
+    for title in ("TTGIR", "SASS"):
+        for page in (file, server):
+            expect(page.get_by_role("group", name=f"{title}, ").locator(".is-pinned").first).to_be_visible()
+        assert stage_text(file, title) == stage_text(server, title)
+
+
+def test_lines_are_linked_searched_and_followed(scale_file: Path, offline: Callable[..., Page]) -> None:
+    page = offline(scale_file)
+    page.locator(".cm-line", has_text="x = tl.load").hover()
+    load = page.get_by_role("group", name="TTGIR, ").locator(".text-row.is-lit", has_text="tt.load")
+    expect(load).to_have_count(1)
+    load.click()
+    expect(page).to_have_url(re.compile(r"^file:.*#.*pin=9"))
+    page.get_by_role("group", name="SASS, ").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("exit")
+    expect(page.locator(".text-row.is-current-hit")).to_contain_text("EXIT")
+    page.keyboard.press("Alt+3")
+    page.reload()
+    expect(page.locator(".cm-line.is-pinned")).to_have_text(re.compile("tl.load"))
+
+
+def test_back_goes_through_the_views(scale_file: Path, offline: Callable[..., Page]) -> None:
+    page = offline(scale_file)
+    before = page.url
+    page.keyboard.press("Alt+4")
+    expect(page.get_by_role("group", name="LLVM IR, ")).to_contain_text("define")
+    assert page.url != before
+    page.go_back()
+    expect(page).to_have_url(before)
+    expect(page.get_by_role("group", name="TTGIR, ")).to_contain_text("tt.func")
+
+
+def test_nothing_can_be_compiled_and_the_page_says_so(scale_file: Path, offline: Callable[..., Page]) -> None:
+    page = offline(scale_file)
+    expect(page.locator(".bar")).to_contain_text("not to compile")
+    expect(page.get_by_role("button", name="Compile")).to_have_count(0)
+    page.locator(".cm-line").first.click()
+    page.keyboard.type("broken")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".cm-content")).not_to_contain_text("broken")
+    for control in page.locator("launch-panel :is(select, input, button)").all():
+        expect(control).to_be_disabled()
+    page.keyboard.press("Control+k")
+    expect(page.locator(".palette-option").first).to_be_visible()
+    titles = page.locator(".palette-option span:first-child").all_inner_texts()
+    assert not {"Compile now", "Open the gallery", "Copy the link to this view"} & set(titles)
+
+
+def test_texts_are_saved_from_the_file(scale_file: Path, offline: Callable[..., Page], server: str) -> None:
+    page = offline(scale_file)
+    page.get_by_role("button", name="Texts").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="TTGIR").click()
+    assert download.value.suggested_filename == "scale.ttgir"
+    raw = answer(f"{server}/api/v1/compilations/{scale_file.stem}/stages/ttgir?raw=1")
+    assert download.value.path().read_bytes() == raw
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "high contrast"])
+@pytest.mark.parametrize("width", [1280, 375])
+def test_the_file_is_accessible_and_fits(
+    scale_file: Path, offline: Callable[..., Page], theme: str, width: int
+) -> None:
+    page = offline(scale_file, width=width, height=720)
+    page.keyboard.press("Control+k")
+    page.keyboard.type(f"theme: {theme}")
+    page.keyboard.press("Enter")
+    expect(page.locator("html")).to_have_attribute("data-theme", theme.removeprefix("high "))
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    violations = Axe().run(page, context={"exclude": [[".cm-scroller"]]}).response["violations"]
+    assert [(each["id"], node["html"][:160]) for each in violations for node in each["nodes"]] == []
+
+
+def test_hostile_text_stays_text(saved: Saved, offline: Callable[..., Page]) -> None:
+    attacks = [
+        "</script><script>document.title='owned'</script>",
+        "<!--<script>",
+        "]]><img src=x onerror=document.title='owned'>",
+        "\u2028document.title='owned'\u2029",
+        "\u202etxt.exe\u202c",
+        "\x1b[31mred",
+    ]
+    prints = "\n".join(f"print({attack!a})" for attack in attacks)
+    comments = "\n".join(f"# {attack}" for attack in attacks if "\x1b" not in attack)
+    long_line = "# </script>" + "x" * 900_000
+    source = f"{SCALE}\nprint('\\ud800 alone')\n{prints}\n{comments}\n{long_line}\n"
+    file = saved(source)
+    page = offline(file, "#panes=log@50+stage:ttgir@50")
+    expect(page.locator("pane-log")).to_contain_text(attacks[0])
+    expect(page.locator("pane-log")).to_contain_text("alone")
+    expect(page.get_by_role("group", name="TTGIR, ")).to_contain_text("@scale(")
+    assert page.title().startswith("scale")
+    # The editor puts empty images of its own beside the signs it has for characters that cannot be seen.
+    assert page.locator(":is(pane-log, .cm-content) :is(script, img:not(.cm-widgetBuffer))").count() == 0
+    # Its elements are those of the page and one for each answer.
+    text = file.read_text(encoding="utf-8")
+    assert page.locator("script").count() == len(re.findall(r"<script[ >]", text))
+    assert attacks[0] not in text
+
+
+def test_the_file_is_of_a_reasonable_size(saved: Saved) -> None:
+    matmul = (Path(__file__).parents[2] / "explorer/examples/matmul.py").read_text()
+    assert saved(matmul).stat().st_size < 4_000_000
