@@ -10,6 +10,8 @@ const GESTURES = [
   ["← →", "Follow the names in the line under the cursor; so does a click"],
   ["F2", "Go to the definition; so does a double click"],
   ["F3", "Go to the next occurrence; with Shift, the one before"],
+  ["[ ]", "Fold what the cursor is in, unfold what is folded there"],
+  ["{ }", "Fold everything inside of functions, unfold everything"],
   ["/", "Search the stage that has the focus"],
   ["Ctrl F", "Search the source, or the stage that has the focus"],
   ["Delete", "Close the tab that has the focus"],

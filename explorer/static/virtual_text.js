@@ -3,8 +3,10 @@
  *
  * Its owner says how many lines there are and fills a line's element when asked; the list calls back when a
  * line is pointed at or chosen, by mouse or by keyboard. Marks beside the scroll bar show where lit lines are.
+ * Lines may be hidden; the others keep their numbers.
  */
 import { make } from "./dom.js";
+import { RowMap } from "./row_map.js";
 
 export const LINE_HEIGHT_PX = 19;
 const OVERSCAN_LINES = 12;
@@ -15,13 +17,14 @@ const OVERSCAN_LINES = 12;
  * @property {(row: HTMLElement, line: number) => void} draw fills `row`, which may hold another line's content
  * @property {(line: number) => void} [point] the mouse or the cursor is on a line; 0: it has left
  * @property {(line: number, add: boolean) => void} [choose]
+ * @property {() => void} [moved] other lines are in sight, or the cursor is on another
  */
 
 export class VirtualText {
   /** @param {Owner} owner */
   constructor(owner) {
     this.owner = owner;
-    this.total = 0;
+    this.map = new RowMap(0);
     this.cursor = 0;
     this.pointed = 0;
     this.scrollTop = 0;
@@ -56,7 +59,7 @@ export class VirtualText {
   /** Begin with another text. @param {number} total @param {string} [label] */
   reset(total, label) {
     if (label) this.scroller.setAttribute("aria-label", label);
-    this.total = total;
+    this.map = new RowMap(total);
     this.cursor = 0;
     this.widest = 0;
     this.body.style.minWidth = "";
@@ -65,6 +68,43 @@ export class VirtualText {
     this.rows.clear();
     this.scroller.style.setProperty("--digits", String(Math.max(3, String(total).length)));
     this.render();
+  }
+
+  /**
+   * Show other lines of the same text. What is in sight stays where it is.
+   * @param {RowMap} map
+   * @param {number} [anchor] the line that stays where it is; left out: the topmost
+   */
+  showLines(map, anchor = this.topLine) {
+    const offset = (this.map.rowOf(anchor) - 1) * LINE_HEIGHT_PX - this.scrollTop;
+    this.map = map;
+    this.space.style.height = `${map.count * LINE_HEIGHT_PX}px`;
+    for (const [line, row] of this.rows) {
+      if (map.isShown(line)) this.place(row, line);
+      else this.take(line, row);
+    }
+    if (this.cursor && !map.isShown(this.cursor)) this.cursor = map.lineOf(map.rowOf(this.cursor));
+    this.scrollTop = Math.max(0, Math.min(map.count * LINE_HEIGHT_PX - this.scroller.clientHeight, (map.rowOf(anchor) - 1) * LINE_HEIGHT_PX - offset));
+    this.scroller.scrollTop = this.scrollTop;
+    this.render();
+    this.redraw();
+  }
+
+  /** The first line that is in sight as a whole. */
+  get topLine() {
+    return this.map.lineOf(Math.min(this.map.count, Math.ceil(this.scrollTop / LINE_HEIGHT_PX) + 1));
+  }
+
+  /** @param {HTMLElement} row @param {number} line */
+  place(row, line) {
+    row.style.transform = `translateY(${(this.map.rowOf(line) - 1) * LINE_HEIGHT_PX}px)`;
+  }
+
+  /** Take a row away and keep its element. @param {number} line @param {HTMLElement} row */
+  take(line, row) {
+    this.rows.delete(line);
+    row.remove();
+    this.pool.push(row);
   }
 
   /** The element may have been out of sight, where browsers forget how far it was scrolled. */
@@ -88,23 +128,22 @@ export class VirtualText {
     const height = this.scroller.clientHeight;
     if (height === 0) return;
     const first = Math.max(1, Math.floor(this.scroller.scrollTop / LINE_HEIGHT_PX) + 1 - OVERSCAN_LINES);
-    const last = Math.min(this.total, Math.ceil((this.scroller.scrollTop + height) / LINE_HEIGHT_PX) + OVERSCAN_LINES);
+    const last = Math.min(this.map.count, Math.ceil((this.scroller.scrollTop + height) / LINE_HEIGHT_PX) + OVERSCAN_LINES);
+    const [firstLine, lastLine] = [this.map.lineOf(first), this.map.lineOf(last)];
     for (const [line, row] of this.rows) {
-      if (line < first || line > last) {
-        this.rows.delete(line);
-        row.remove();
-        this.pool.push(row);
-      }
+      if (line < firstLine || line > lastLine) this.take(line, row);
     }
-    for (let line = first; line <= last; line += 1) {
+    for (let index = first; index <= last; index += 1) {
+      const line = this.map.lineOf(index);
       if (this.rows.has(line)) continue;
       const row = this.pool.pop() ?? make("div", { class: "text-row" });
-      row.style.transform = `translateY(${(line - 1) * LINE_HEIGHT_PX}px)`;
+      this.place(row, line);
       this.rows.set(line, row);
       this.owner.draw(row, line);
       this.body.append(row);
     }
     this.widen();
+    this.owner.moved?.();
   }
 
   /** As wide as the widest line seen so far, so that the text does not jump sideways while it is scrolled. */
@@ -149,7 +188,7 @@ export class VirtualText {
       context.fillStyle = color;
       let before = -1;
       for (const line of lines) {
-        const y = Math.round(((line - 1) / Math.max(1, this.total)) * (height - 3));
+        const y = Math.round((Math.max(0, this.map.rowOf(line) - 1) / Math.max(1, this.map.count)) * (height - 3));
         if (y !== before) context.fillRect(1, y, 6, 3);
         before = y;
       }
@@ -158,19 +197,23 @@ export class VirtualText {
 
   /** Bring a line to the middle, unless it is in sight. @param {number} line @param {boolean} [always] */
   reveal(line, always = false) {
-    const top = (line - 1) * LINE_HEIGHT_PX;
-    const { clientHeight } = this.scroller;
-    const isVisible = top >= this.scrollTop && top + LINE_HEIGHT_PX <= this.scrollTop + clientHeight;
-    if (isVisible && !always) return;
-    this.scrollTop = Math.max(0, Math.round(top - clientHeight / 3));
+    if (this.isInSight(line) && !always) return;
+    const top = (this.map.rowOf(line) - 1) * LINE_HEIGHT_PX;
+    this.scrollTop = Math.max(0, Math.round(top - this.scroller.clientHeight / 3));
     this.scroller.scrollTop = this.scrollTop;
     this.render();
   }
 
+  /** @param {number} line */
+  isInSight(line) {
+    const top = (this.map.rowOf(line) - 1) * LINE_HEIGHT_PX;
+    return this.map.isShown(line) && top >= this.scrollTop && top + LINE_HEIGHT_PX <= this.scrollTop + this.scroller.clientHeight;
+  }
+
   /** @param {number} y @returns {number} 0: below the last line */
   lineAt(y) {
-    const line = Math.floor((y - this.space.getBoundingClientRect().top) / LINE_HEIGHT_PX) + 1;
-    return line >= 1 && line <= this.total ? line : 0;
+    const row = Math.floor((y - this.space.getBoundingClientRect().top) / LINE_HEIGHT_PX) + 1;
+    return row >= 1 && row <= this.map.count ? this.map.lineOf(row) : 0;
   }
 
   /** @param {number} line */
@@ -186,18 +229,18 @@ export class VirtualText {
     this.mark({ "is-cursor": (each) => each === line });
     if (line) this.reveal(line);
     this.pointAt(line);
+    this.owner.moved?.();
   }
 
   /** @param {KeyboardEvent} event */
   key(event) {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const first = Math.floor(this.scrollTop / LINE_HEIGHT_PX) + 1;
-    const from = this.cursor || first - 1;
+    const from = this.cursor ? this.map.rowOf(this.cursor) : Math.floor(this.scrollTop / LINE_HEIGHT_PX);
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / LINE_HEIGHT_PX) - 2);
-    const target = { ArrowDown: from + 1, ArrowUp: from - 1, PageDown: from + page, PageUp: from - page, Home: 1, End: this.total }[event.key];
+    const target = { ArrowDown: from + 1, ArrowUp: from - 1, PageDown: from + page, PageUp: from - page, Home: 1, End: this.map.count }[event.key];
     if (target !== undefined) {
       event.preventDefault();
-      this.setCursor(Math.min(this.total, Math.max(1, target)));
+      this.setCursor(this.map.lineOf(Math.min(this.map.count, Math.max(1, target))));
     } else if (event.key === "Enter" && this.cursor) {
       this.owner.choose?.(this.cursor, event.shiftKey);
     }

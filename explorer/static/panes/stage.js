@@ -1,47 +1,52 @@
 /**
  * `<pane-stage>`: the text of one stage, every line linked to the source line it comes from.
  *
+ * What can be done with the text is in `../stage/`, one file each; here it is put together.
+ *
  * @import { StageContent } from "../result.js"
- * @import { Name, Occurrence } from "../symbols.js"
- * @import { Match } from "../text_search.js"
  */
 import { api } from "../api.js";
-import { debounce, make } from "../dom.js";
+import { register } from "../commands.js";
+import { make } from "../dom.js";
 import { duration, hueOfLine, plural, size } from "../format.js";
 import { piecesOf } from "../line_pieces.js";
 import { Outline } from "../outline.js";
+import { RowMap } from "../row_map.js";
 import { hover, pin } from "../selection.js";
+import { Breadcrumb } from "../stage/breadcrumb.js";
+import { Folding } from "../stage/folding.js";
+import { Links } from "../stage/links.js";
+import { NameFollower } from "../stage/name_follower.js";
+import { SearchBar } from "../stage/search_bar.js";
 import { hueClass, shownStage, stageTitle, targetStages } from "../stages.js";
 import { store } from "../store.js";
-import { definitionOf, namesOf, occurrencesOf } from "../symbols.js";
-import { findMatches } from "../text_search.js";
-import { LINE_HEIGHT_PX, VirtualText } from "../virtual_text.js";
+import { VirtualText } from "../virtual_text.js";
 
-class StagePane extends HTMLElement {
+export class StagePane extends HTMLElement {
   /** @type {StageContent | null} */
   content = null;
   /** @type {(() => void)[]} */
   watches = [];
   state = "";
-  hovered = new Set();
-  pinned = new Set();
-  /** @type {Match[]} where the text has what is searched for */
-  hits = [];
-  /** @type {Map<number, Match[]>} */
-  hitsByLine = new Map();
-  hit = 0;
-  /** why not everything was searched */
-  problem = "";
   /** @type {string[]} the whole text, once it was needed */
   lines = [];
   /** @type {Outline | null} */
   outline = null;
-  /** @type {{line: number, name: Name} | null} the name that is followed */
-  followed = null;
-  /** @type {Occurrence[]} where it occurs */
-  uses = [];
-  /** @type {Map<number, Occurrence[]>} */
-  usesByLine = new Map();
+  folding = new Folding();
+  links = new Links(this);
+  names = new NameFollower(this);
+  search = new SearchBar(this);
+  breadcrumb = new Breadcrumb(this);
+  text = new VirtualText({
+    label: "Stage",
+    draw: (row, line) => this.drawLine(row, line),
+    point: (line) => this.point(line),
+    choose: (line, add) => this.chooseLine(line, add),
+    moved: () => this.breadcrumb.update(),
+  });
+  place = make("span", { class: "place" });
+  facts = make("span", { class: "facts" });
+  message = make("div", { class: "empty" });
 
   get paneState() {
     return this.state;
@@ -50,15 +55,15 @@ class StagePane extends HTMLElement {
   /** The name of the stage. @param {string} state */
   set paneState(state) {
     this.state = state;
-    if (this.text) this.choose();
+    if (this.childElementCount) this.choose();
   }
 
   connectedCallback() {
-    if (!this.text) this.build();
+    if (!this.childElementCount) this.build();
     this.watches = [
       store.watch(["result", "targets"], () => this.choose()),
-      store.watch(["hovered", "pinned", "linked"], () => this.light()),
-      store.watch(["pinned"], () => this.followPin()),
+      store.watch(["hovered", "pinned", "linked"], () => this.links.light()),
+      store.watch(["pinned"], () => this.links.followPin()),
     ];
   }
 
@@ -67,45 +72,22 @@ class StagePane extends HTMLElement {
   }
 
   build() {
-    this.text = new VirtualText({
-      label: "Stage",
-      draw: (row, line) => this.drawLine(row, line),
-      point: (line) => this.point(line),
-      choose: (line, add) => this.chooseLine(line, add),
-    });
-    this.text.scroller.addEventListener("click", (event) => void this.clickName(event));
-    this.text.scroller.addEventListener("dblclick", () => this.goToDefinition());
-    this.text.element.addEventListener("keydown", (event) => {
-      this.nameKey(event);
-      if (event.key === "/" || (event.key === "f" && (event.ctrlKey || event.metaKey))) {
-        event.preventDefault();
-        this.openSearch();
-      }
-    });
-    this.place = make("span", { class: "place" });
-    this.facts = make("span", { class: "facts" });
-    this.search = make("input", {
-      type: "search", class: "search", placeholder: "search  /", "aria-label": "Search this stage", spellcheck: "false",
-      oninput: debounce(() => void this.find(), 120), onkeydown: (/** @type {KeyboardEvent} */ event) => this.searchKey(event),
-    });
-    const toggle = (/** @type {string} */ label, /** @type {string} */ text) =>
-      make("button", {
-        type: "button", class: "toggle", "aria-label": label, "aria-pressed": "false", title: label,
-        onclick: (/** @type {Event} */ event) => {
-          const button = /** @type {HTMLElement} */ (event.currentTarget);
-          button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") !== "true"));
-          void this.find();
-        },
-      }, text);
-    this.exact = toggle("Match case", "Aa");
-    this.pattern = toggle("Regular expression", ".*");
-    this.usesNote = make("span", { class: "uses", role: "status" });
-    this.count = make("span", { class: "count", role: "status" });
-    this.message = make("div", { class: "empty" });
+    const { scroller } = this.text;
+    // Before the text itself sees it: a click on a fold's mark pins nothing.
+    scroller.addEventListener("click", (event) => {
+      if (!(event.target instanceof Element) || !event.target.closest(".fold, .folded")) return;
+      event.stopImmediatePropagation();
+      this.toggleFold(this.text.lineAt(event.clientY));
+    }, { capture: true });
+    scroller.addEventListener("click", (event) => void this.names.click(event));
+    scroller.addEventListener("dblclick", () => this.names.goToDefinition());
+    this.text.element.addEventListener("keydown", (event) => this.key(event));
+    this.addEventListener("focusin", () => (activePane = this));
     this.append(
+      this.breadcrumb.element,
       this.text.element,
       this.message,
-      make("div", { class: "pane-foot" }, this.place, this.usesNote, this.count, this.search, this.exact, this.pattern, this.facts),
+      make("div", { class: "pane-foot" }, this.place, this.names.note, ...this.search.elements, this.facts),
     );
   }
 
@@ -115,22 +97,24 @@ class StagePane extends HTMLElement {
     const name = shownStage(this.state);
     const content = result?.content(name) ?? null;
     this.explain(name, content !== null);
-    if (content === this.content || !this.text) return;
+    if (content === this.content) return;
     const isAnother = content?.row.name !== this.content?.row.name;
     this.content = content;
-    this.setHits([]);
+    this.search.set([]);
     this.lines = [];
     this.outline = null;
-    this.follow(null, []);
+    this.folding.clear();
+    this.names.set(null, []);
+    this.breadcrumb.update();
     if (!content) {
-      this.facts?.replaceChildren();
+      this.facts.replaceChildren();
       return;
     }
     this.className = hueClass(name);
     if (isAnother) this.text.scrollTop = 0;
     this.text.reset(content.row.lines, `${stageTitle(name)}, ${plural(content.row.lines, "line")}`);
     this.text.shown();
-    this.facts?.replaceChildren(
+    this.facts.replaceChildren(
       `${plural(content.row.lines, "line")} · ${size(content.row.bytes)} · ${duration(content.row.milliseconds)} · `,
       make("a", { href: `${api.url(content.id, `stages/${name}`)}?raw=1`, target: "_blank", title: "What the tool printed" }, "raw"),
     );
@@ -138,16 +122,16 @@ class StagePane extends HTMLElement {
       if (this.content !== content) return;
       const { linked } = store.state;
       for (const line of content.shownLines.keys()) linked.add(line);
-      this.text?.redraw();
+      this.text.redraw();
       store.update({ linked });
-      this.followPin();
+      this.links.followPin();
+      void this.read();
     });
-    if (this.search?.value) void this.find();
+    if (this.search.input.value) void this.search.find();
   }
 
   /** Say why there is no text, where there is none. @param {string} name @param {boolean} isThere */
   explain(name, isThere) {
-    if (!this.message || !this.text) return;
     const { result, run, sending } = store.state;
     this.message.hidden = isThere;
     this.text.element.hidden = !isThere;
@@ -167,73 +151,47 @@ class StagePane extends HTMLElement {
   drawLine(row, line) {
     const content = this.content;
     if (!content) return;
-    let [number, stripe, code] = /** @type {[HTMLElement, HTMLElement, HTMLElement]} */ (/** @type {unknown} */ (row.children));
-    if (!number || !stripe || !code) {
+    let [number, fold, stripe, code] = /** @type {HTMLElement[]} */ ([...row.children]);
+    if (!number || !fold || !stripe || !code) {
       number = make("span", { class: "number" });
+      fold = make("span", { class: "fold", "aria-hidden": "true" });
       stripe = make("span", { class: "stripe" });
       code = make("span", { class: "code" });
-      row.replaceChildren(number, stripe, code);
+      row.replaceChildren(number, fold, stripe, code);
     }
     number.textContent = String(line);
+    const foldable = this.folding.at(line);
+    const isFolded = this.folding.folded.has(line);
+    fold.textContent = foldable ? (isFolded ? "▸" : "▾") : "";
     const sourceLine = content.sourceLines(line)[0];
     stripe.classList.toggle("is-blank", sourceLine === undefined);
     if (sourceLine !== undefined) stripe.style.setProperty("--hue", String(hueOfLine(sourceLine)));
     const text = content.line(line, () => {
-      if (this.content !== content || this.text?.rows.get(line) !== row) return;
+      if (this.content !== content || this.text.rows.get(line) !== row) return;
       this.drawLine(row, line);
       this.text.schedule();
     });
     const marks = [
-      ...(this.hitsByLine.get(line) ?? []).map(({ from, to }) => ({ from, to, class: "is-match" })),
-      ...(this.usesByLine.get(line) ?? []).map(({ from, to, isDefinition }) => ({ from, to, class: isDefinition ? "is-use is-definition" : "is-use" })),
+      ...(this.search.byLine.get(line) ?? []).map(({ from, to }) => ({ from, to, class: "is-match" })),
+      ...(this.names.byLine.get(line) ?? []).map(({ from, to, isDefinition }) => ({ from, to, class: isDefinition ? "is-use is-definition" : "is-use" })),
     ];
     code.replaceChildren(...piecesOf(text?.tokens ?? [], marks));
-    row.classList.toggle("is-lit", this.hovered.has(line));
-    row.classList.toggle("is-pinned", this.pinned.has(line));
-    row.classList.toggle("is-hit", this.hitsByLine.has(line));
-    row.classList.toggle("is-cursor", this.text?.cursor === line);
-  }
-
-  /** Light the lines that come from the lit source lines. */
-  light() {
-    const { hovered, pinned } = store.state;
-    this.hovered = this.linesFrom(hovered);
-    this.pinned = this.linesFrom(pinned);
-    this.text?.mark({ "is-lit": (line) => this.hovered.has(line), "is-pinned": (line) => this.pinned.has(line) });
-    const style = getComputedStyle(this);
-    this.text?.drawMarks([
-      { lines: [...this.hitsByLine.keys()], color: style.getPropertyValue("--warn") },
-      { lines: [...this.usesByLine.keys()], color: style.getPropertyValue("--ok") },
-      { lines: [...this.pinned], color: style.getPropertyValue("--accent") },
-      { lines: [...this.hovered], color: style.getPropertyValue("--text") },
-    ]);
-  }
-
-  /** @param {number[]} sourceLines @returns {Set<number>} */
-  linesFrom(sourceLines) {
-    const lines = new Set();
-    for (const sourceLine of sourceLines) {
-      for (const line of this.content?.shownLines.get(sourceLine) ?? []) lines.add(line);
-    }
-    return lines;
-  }
-
-  /** Scroll to what somebody else has pinned. */
-  followPin() {
-    const { pinned, origin } = store.state;
-    if (pinned.length === 0 || origin === this.id || !this.content?.locations || !this.text) return;
-    const lines = [...this.linesFrom(pinned)].sort((one, other) => one - other);
-    const first = lines[0];
-    const top = Math.floor(this.text.scrollTop / LINE_HEIGHT_PX) + 1;
-    const bottom = top + Math.floor(this.text.scroller.clientHeight / LINE_HEIGHT_PX) - 2;
-    if (first !== undefined && !lines.some((line) => line >= top && line <= bottom)) this.text.reveal(first, true);
+    const folded = row.children[4];
+    if (foldable && isFolded) {
+      const words = `… ${plural(foldable.to - foldable.from + 1, "line")}`;
+      if (folded) folded.textContent = words;
+      else row.append(make("span", { class: "folded", title: "Unfold" }, words));
+    } else folded?.remove();
+    row.classList.toggle("is-lit", this.links.hovered.has(line));
+    row.classList.toggle("is-pinned", this.links.pinned.has(line));
+    row.classList.toggle("is-hit", this.search.byLine.has(line));
+    row.classList.toggle("is-cursor", this.text.cursor === line);
   }
 
   /** @param {number} line 0: none */
   point(line) {
     hover(line ? (this.content?.sourceLines(line) ?? []) : [], this.id);
     const locations = this.content?.locations;
-    if (!this.place) return;
     const indices = line ? (locations?.lines[line - 1] ?? []) : [];
     const frames = indices.length && locations ? (locations.locations[/** @type {number} */ (indices[0])] ?? []) : [];
     const words = frames.map(([file, at, , name], depth) => {
@@ -246,44 +204,20 @@ class StagePane extends HTMLElement {
     this.place.title = this.place.textContent;
   }
 
-  openSearch() {
-    this.search?.focus();
-    this.search?.select();
-  }
-
   /** The whole text and its structure, fetched when first needed. @returns {Promise<Outline | null>} null: another stage is shown by now */
   async read() {
     const content = this.content;
     if (!content) return null;
     const lines = await content.text();
     if (this.content !== content) return null;
-    this.lines = lines;
-    this.outline ??= new Outline(lines, content.row.language);
+    if (!this.outline) {
+      this.lines = lines;
+      this.outline = new Outline(lines, content.row.language);
+      this.folding.read(lines, this.outline, content.row.language);
+      this.text.redraw();
+      this.breadcrumb.update();
+    }
     return this.outline;
-  }
-
-  /** @param {Match[]} hits */
-  setHits(hits) {
-    this.hits = hits;
-    this.hit = 0;
-    this.hitsByLine = byLine(hits);
-  }
-
-  async find() {
-    const query = {
-      text: this.search?.value ?? "",
-      isPattern: this.pattern?.getAttribute("aria-pressed") === "true",
-      isExact: this.exact?.getAttribute("aria-pressed") === "true",
-    };
-    if (query.text && !(await this.read())) return;
-    if (query.text !== this.search?.value) return;
-    const { matches, problem } = findMatches(this.lines, query);
-    this.problem = problem;
-    this.setHits(matches);
-    this.text?.redraw();
-    this.text?.mark({ "is-current-hit": () => false });
-    this.light();
-    this.goToHit(0);
   }
 
   /** Pin the source lines of a line. @param {number} line @param {boolean} add */
@@ -291,130 +225,77 @@ class StagePane extends HTMLElement {
     pin(this.content?.sourceLines(line) ?? [], this.id, add);
   }
 
-  /** Follow the name under the mouse. @param {MouseEvent} event */
-  async clickName(event) {
-    if (event.detail > 1 || !this.text) return;
-    const line = this.text.lineAt(event.clientY);
-    const code = this.text.rows.get(line)?.querySelector(".code");
-    const column = code ? columnAt(code, event) : -1;
-    if (!line || column < 0 || !(await this.read())) return;
-    const name = this.namesIn(line).find(({ from, to }) => from <= column && column < to);
-    this.followName(line, name ?? null);
+  /** Bring a line in sight, out of what hides it. @param {number} line @param {boolean} [always] to the middle, even if it is in sight */
+  reveal(line, always = false) {
+    if (this.folding.uncover(line)) this.showLines();
+    this.text.reveal(line, always);
   }
 
-  /** @param {number} line */
-  namesIn(line) {
-    return namesOf(this.lines[line - 1] ?? "", this.content?.row.language ?? "");
+  /** Put the cursor on a line. @param {number} line */
+  goToLine(line) {
+    this.reveal(line);
+    this.text.setCursor(line);
   }
 
-  /** Light what a name stands for. @param {number} line @param {Name | null} name */
-  followName(line, name) {
-    const { content, outline } = this;
-    if (!content || !outline || !name) this.follow(null, []);
-    else this.follow({ line, name }, occurrencesOf(this.lines, outline, content.row.language, line, name));
+  /** Show what is not hidden. @param {number} [anchor] the line that stays where it is */
+  showLines(anchor) {
+    const total = this.content?.row.lines ?? 0;
+    const hidden = new Uint8Array(total + 1);
+    this.folding.hide(hidden);
+    this.text.showLines(new RowMap(total, hidden.includes(1) ? hidden : null), anchor);
+    this.links.drawMarks();
+    this.breadcrumb.update();
   }
 
-  /** @param {{line: number, name: Name} | null} followed @param {Occurrence[]} uses */
-  follow(followed, uses) {
-    this.followed = followed;
-    this.uses = uses;
-    this.usesByLine = byLine(uses);
-    if (!this.usesNote) return;
-    const written = uses.filter(({ isDefinition }) => isDefinition).length;
-    this.usesNote.textContent = followed ? `${followed.name.label}: ${plural(written, "definition")}, ${plural(uses.length - written, "use")}` : "";
-    this.usesNote.title = "F2: definition · F3: next occurrence";
-    this.text?.redraw();
-    this.light();
+  /** Fold or unfold what has its header at a line. @param {number} line */
+  toggleFold(line) {
+    if (!this.folding.at(line)) return;
+    this.folding.set(line, !this.folding.folded.has(line));
+    this.showLines(line);
   }
 
-  goToDefinition() {
-    const { followed, content } = this;
-    const target = followed && content ? definitionOf(this.uses, followed.line, content.row.language) : null;
-    if (target) this.goToName(target);
-  }
-
-  /** @param {1 | -1} step */
-  goToUse(step) {
-    const at = this.uses.findIndex((each) => each.line === this.followed?.line && each.from === this.followed.name.from);
-    const target = this.uses[(at + step + this.uses.length) % this.uses.length];
-    if (target) this.goToName(target);
-  }
-
-  /** @param {Occurrence} target */
-  goToName(target) {
-    this.followed = { line: target.line, name: target };
-    this.text?.setCursor(target.line);
-  }
-
-  /** F2 to the definition, F3 or Shift F2 to the next occurrence, arrows from name to name. @param {KeyboardEvent} event */
-  nameKey(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey || !this.text || event.target !== this.text.scroller) return;
-    if (event.key === "F2" && !event.shiftKey) this.goToDefinition();
-    else if (event.key === "F3" || event.key === "F2") this.goToUse(event.key === "F3" && event.shiftKey ? -1 : 1);
-    else if ((event.key === "ArrowRight" || event.key === "ArrowLeft") && this.text.cursor) void this.stepName(this.text.cursor, event.key === "ArrowRight" ? 1 : -1);
-    else return;
-    event.preventDefault();
-  }
-
-  /** Follow the next name of the cursor's line. @param {number} line @param {1 | -1} step */
-  async stepName(line, step) {
+  /** Fold or unfold what is around the cursor. @param {boolean} isFolded */
+  async foldHere(isFolded) {
     if (!(await this.read())) return;
-    const names = this.namesIn(line);
-    const at = this.followed?.line === line ? names.findIndex(({ from }) => from === this.followed?.name.from) : step > 0 ? -1 : names.length;
-    this.followName(line, names[(at + step + names.length) % names.length] ?? null);
+    const line = this.text.cursor || this.text.topLine;
+    const fold = isFolded ? this.folding.around(line, true) : this.folding.at(line);
+    if (!fold) return;
+    this.folding.set(fold.first, isFolded);
+    if (isFolded) this.text.setCursor(fold.first);
+    this.showLines(fold.first);
   }
 
-  /** @param {number} index */
-  goToHit(index) {
-    if (!this.count) return;
-    if (this.hits.length === 0) {
-      this.count.textContent = this.problem || (this.search?.value ? "no match" : "");
-      return;
-    }
-    this.hit = (index + this.hits.length) % this.hits.length;
-    const { line } = /** @type {Match} */ (this.hits[this.hit]);
-    this.text?.reveal(line);
-    this.text?.mark({ "is-current-hit": (each) => each === line });
-    this.count.textContent = `${this.hit + 1} of ${this.hits.length}${this.problem ? ` ${this.problem}` : ""}`;
+  /** @param {boolean} isFolded */
+  async foldAll(isFolded) {
+    if (!(await this.read())) return;
+    this.folding.setAll(isFolded);
+    this.showLines();
+    if (this.text.cursor) this.text.reveal(this.text.cursor);
   }
 
   /** @param {KeyboardEvent} event */
-  searchKey(event) {
-    if (event.key === "Enter") this.goToHit(this.hit + (event.shiftKey ? -1 : 1));
-    if (event.key === "Escape" && this.search) {
-      event.stopPropagation();
-      this.search.value = "";
-      void this.find();
-      this.text?.scroller.focus();
-    }
+  key(event) {
+    const isPlain = !event.ctrlKey && !event.altKey && !event.metaKey;
+    if (event.target !== this.text.scroller) return;
+    if (isPlain && (event.key === "[" || event.key === "]")) void this.foldHere(event.key === "[");
+    else if (isPlain && (event.key === "{" || event.key === "}")) void this.foldAll(event.key === "{");
+    else if ((isPlain && event.key === "/") || (event.key === "f" && (event.ctrlKey || event.metaKey))) this.search.open();
+    else if (!this.names.key(event)) return;
+    event.preventDefault();
   }
 }
 
-/**
- * @template {{line: number}} Place
- * @param {Place[]} places
- * @returns {Map<number, Place[]>}
- */
-function byLine(places) {
-  /** @type {Map<number, Place[]>} */
-  const found = new Map();
-  for (const place of places) {
-    const there = found.get(place.line);
-    if (there) there.push(place);
-    else found.set(place.line, [place]);
-  }
-  return found;
+/** The stage pane that was used last. @type {StagePane | null} */
+let activePane = null;
+
+/** What a command without a place of its own is about. @returns {StagePane | null} */
+function paneInUse() {
+  return activePane?.isConnected ? activePane : document.querySelector("pane-stage");
 }
 
-/** The column of a line's text under the mouse; -1: none. @param {Element} code @param {MouseEvent} event */
-function columnAt(code, event) {
-  const range = document.createRange();
-  range.selectNodeContents(code);
-  const { left, width } = range.getBoundingClientRect();
-  const length = code.textContent?.length ?? 0;
-  if (length === 0 || width === 0) return -1;
-  const column = Math.floor(((event.clientX - left) / width) * length);
-  return column >= 0 && column < length ? column : -1;
-}
+register([
+  { name: "fold-all", title: "Fold all", group: "Stage", run: () => void paneInUse()?.foldAll(true) },
+  { name: "unfold-all", title: "Unfold all", group: "Stage", run: () => void paneInUse()?.foldAll(false) },
+]);
 
 customElements.define("pane-stage", StagePane);

@@ -1,0 +1,99 @@
+/**
+ * Following a name of a stage's text: its occurrences are lit, and keys lead from one to the next.
+ *
+ * @import { StagePane } from "../panes/stage.js"
+ * @import { Name, Occurrence } from "../symbols.js"
+ */
+import { make } from "../dom.js";
+import { plural } from "../format.js";
+import { definitionOf, namesOf, occurrencesOf } from "../symbols.js";
+import { byLine, columnAt } from "./places.js";
+
+export class NameFollower {
+  /** @param {StagePane} pane */
+  constructor(pane) {
+    this.pane = pane;
+    /** @type {{line: number, name: Name} | null} */
+    this.followed = null;
+    /** @type {Occurrence[]} */
+    this.uses = [];
+    /** @type {Map<number, Occurrence[]>} */
+    this.byLine = new Map();
+    this.note = make("span", { class: "uses", role: "status", title: "F2: definition · F3: next occurrence" });
+  }
+
+  /** Follow the name under the mouse; with Ctrl, go to its definition. @param {MouseEvent} event */
+  async click(event) {
+    if (event.detail > 1) return;
+    const { pane } = this;
+    const line = pane.text.lineAt(event.clientY);
+    const code = pane.text.rows.get(line)?.querySelector(".code");
+    const column = code ? columnAt(code, event) : -1;
+    if (!line || column < 0 || !(await pane.read())) return;
+    this.choose(line, this.namesIn(line).find(({ from, to }) => from <= column && column < to) ?? null);
+  }
+
+  /** @param {number} line */
+  namesIn(line) {
+    return namesOf(this.pane.lines[line - 1] ?? "", this.pane.content?.row.language ?? "");
+  }
+
+  /** Light what a name stands for. @param {number} line @param {Name | null} name */
+  choose(line, name) {
+    const { content, outline, lines } = this.pane;
+    if (!content || !outline || !name) this.set(null, []);
+    else this.set({ line, name }, occurrencesOf(lines, outline, content.row.language, line, name));
+  }
+
+  /** @param {{line: number, name: Name} | null} followed @param {Occurrence[]} uses */
+  set(followed, uses) {
+    const isSame = !followed && !this.followed;
+    this.followed = followed;
+    this.uses = uses;
+    this.byLine = byLine(uses);
+    if (isSame) return;
+    const written = uses.filter(({ isDefinition }) => isDefinition).length;
+    this.note.textContent = followed ? `${followed.name.label}: ${plural(written, "definition")}, ${plural(uses.length - written, "use")}` : "";
+    this.pane.text.redraw();
+    this.pane.links.drawMarks();
+  }
+
+  goToDefinition() {
+    const { followed } = this;
+    const { content } = this.pane;
+    const target = followed && content ? definitionOf(this.uses, followed.line, content.row.language) : null;
+    if (target) this.goTo(target);
+  }
+
+  /** @param {1 | -1} step */
+  goToUse(step) {
+    const at = this.uses.findIndex((each) => each.line === this.followed?.line && each.from === this.followed.name.from);
+    const target = this.uses[(at + step + this.uses.length) % this.uses.length];
+    if (target) this.goTo(target);
+  }
+
+  /** @param {Occurrence} target */
+  goTo(target) {
+    this.followed = { line: target.line, name: target };
+    this.pane.goToLine(target.line);
+  }
+
+  /** F2 to the definition, F3 or Shift F2 to the next occurrence, arrows from name to name. @param {KeyboardEvent} event @returns {boolean} whether the key was one of these */
+  key(event) {
+    const { cursor } = this.pane.text;
+    if (event.ctrlKey || event.altKey || event.metaKey) return false;
+    if (event.key === "F2" && !event.shiftKey) this.goToDefinition();
+    else if (event.key === "F3" || event.key === "F2") this.goToUse(event.key === "F3" && event.shiftKey ? -1 : 1);
+    else if ((event.key === "ArrowRight" || event.key === "ArrowLeft") && cursor) void this.step(cursor, event.key === "ArrowRight" ? 1 : -1);
+    else return false;
+    return true;
+  }
+
+  /** Follow the next name of the cursor's line. @param {number} line @param {1 | -1} step */
+  async step(line, step) {
+    if (!(await this.pane.read())) return;
+    const names = this.namesIn(line);
+    const at = this.followed?.line === line ? names.findIndex(({ from }) => from === this.followed?.name.from) : step > 0 ? -1 : names.length;
+    this.choose(line, names[(at + step + names.length) % names.length] ?? null);
+  }
+}

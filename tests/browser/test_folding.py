@@ -1,0 +1,150 @@
+"""Folding and the breadcrumb of the stage pane, in a real browser against the real server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from actions import expect_stage, wait_for_result
+from playwright.sync_api import Locator, Page, expect
+
+
+@pytest.fixture
+def page(visitor: Callable[..., Page]) -> Page:
+    """The matmul of a first visit, with its TTGIR and its SASS."""
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    expect_stage(page, "TTGIR", "tt.get_program_id")
+    return page
+
+
+@pytest.fixture
+def ttgir(page: Page) -> Locator:
+    """Its TTGIR, the structure of which is known already."""
+    pane = page.locator("pane-stage.hue-ttgir")
+    expect(pane.locator(".fold", has_text="▾").first).to_be_visible()
+    return pane
+
+
+def numbers(pane: Locator) -> list[int]:
+    """The numbers of the lines that are drawn."""
+    return sorted(int(text) for text in pane.locator(".number").all_inner_texts())
+
+
+def whole_text(page: Page, stage: str) -> list[str]:
+    """The lines of a stage, as they are downloaded."""
+    identifier = re.search(r"/k/(\w+)", page.url)
+    assert identifier
+    response = page.request.get(f"/api/v1/compilations/{identifier[1]}/stages/{stage}")
+    return response.text().rstrip("\n").split("\n")
+
+
+def test_a_function_is_folded_by_its_mark_and_lines_keep_their_numbers(page: Page, ttgir: Locator) -> None:
+    text = whole_text(page, "ttgir")
+    first = next(number for number, line in enumerate(text, 1) if "tt.func" in line)
+    last = max(number for number, line in enumerate(text, 1) if line == "  }")
+    header = ttgir.locator(".text-row", has_text="tt.func public @")
+    header.locator(".fold").click()
+    expect(header.locator(".folded")).to_have_text(f"… {last - first - 1} lines")
+    assert numbers(ttgir) == [*range(1, first + 1), *range(last, len(text) + 1)]
+    expect(page.locator(".is-pinned")).to_have_count(0)
+    header.locator(".folded").click()
+    expect(header.locator(".folded")).to_have_count(0)
+    assert first + 1 in numbers(ttgir)
+
+
+def rows(pane: Locator) -> int:
+    """How many lines are shown, in sight or not."""
+    return int(pane.locator(".text-space").evaluate("space => space.clientHeight / 19"))
+
+
+def test_brackets_fold_and_unfold_by_keyboard_alone(page: Page, ttgir: Locator) -> None:
+    all_rows = rows(ttgir)
+    ttgir.get_by_role("group").focus()
+    page.keyboard.press("{")
+    expect(ttgir.locator(".folded").first).to_be_visible()
+    assert rows(ttgir) < all_rows
+    page.keyboard.press("}")
+    expect(ttgir.locator(".folded")).to_have_count(0)
+    assert rows(ttgir) == all_rows
+    page.keyboard.press("Home")
+    for _ in range(40):
+        page.keyboard.press("ArrowDown")
+    expect(ttgir.locator(".is-cursor .number")).to_have_text("41")
+    page.keyboard.press("[")
+    folded = ttgir.locator(".is-cursor .folded")
+    expect(folded).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    assert int(ttgir.locator(".is-cursor .number").inner_text()) > 42
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("]")
+    expect(folded).to_have_count(0)
+    assert rows(ttgir) == all_rows
+
+
+def test_what_is_searched_for_is_unfolded(page: Page, ttgir: Locator) -> None:
+    ttgir.get_by_role("group").focus()
+    page.keyboard.press("{")
+    expect(ttgir.locator(".folded").first).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("scf.yield")
+    expect(ttgir.locator(".is-current-hit")).to_contain_text("scf.yield")
+
+
+def fold_loop(page: Page, ttgir: Locator) -> Locator:
+    """Find the loop, fold it by its mark and return its line."""
+    ttgir.get_by_role("group").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("scf.for")
+    loop = ttgir.locator(".is-current-hit")
+    expect(loop).to_contain_text("scf.for")
+    loop.locator(".fold").click()
+    expect(loop.locator(".folded")).to_be_visible()
+    return loop
+
+
+def test_a_use_is_unfolded(page: Page, ttgir: Locator) -> None:
+    loop = fold_loop(page, ttgir)
+    loop.locator(".code .nv").nth(1).click()
+    expect(loop.locator(".is-use").first).to_be_attached()
+    page.keyboard.press("F3")
+    expect(ttgir.locator(".is-cursor .is-use").first).to_be_visible()
+    expect(loop.locator(".folded")).to_have_count(0)
+
+
+def test_a_pin_in_the_source_unfolds_what_comes_from_it(page: Page, ttgir: Locator) -> None:
+    loop = fold_loop(page, ttgir)
+    page.locator(".cm-line", has_text="tl.dot(").click()
+    expect(ttgir.locator(".is-pinned").first).to_be_visible()
+    expect(loop.locator(".folded")).to_have_count(0)
+
+
+@pytest.mark.parametrize("stage", ["LLVM IR", "PTX", "SASS", "Python AST"])
+def test_every_language_folds(page: Page, stage: str) -> None:
+    position = ["Python AST", "TTIR", "TTGIR", "LLVM IR", "PTX", "SASS"].index(stage) + 1
+    page.keyboard.press(f"Alt+{position}")
+    text = page.get_by_role("group", name=f"{stage}, ")
+    expect(text.locator(".fold", has_text="▾").first).to_be_attached()
+    all_rows = rows(text)
+    text.focus()
+    page.keyboard.press("{")
+    expect(text.locator(".text-space")).not_to_have_css("height", f"{19 * all_rows}px")
+    page.keyboard.press("}")
+    expect(text.locator(".text-space")).to_have_css("height", f"{19 * all_rows}px")
+
+
+def test_the_breadcrumb_says_where_the_cursor_is_and_leads_there(page: Page, ttgir: Locator) -> None:
+    crumbs = ttgir.get_by_role("navigation")
+    expect(crumbs).to_have_text("top of the file")
+    ttgir.get_by_role("group").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("scf.yield")
+    expect(ttgir.locator(".is-current-hit")).to_contain_text("scf.yield")
+    ttgir.locator(".is-current-hit .code").click()
+    expect(crumbs.get_by_role("button").nth(1)).to_have_text("matmul_kernel")
+    loop = crumbs.get_by_role("button", name=re.compile("^scf.for"))
+    loop.click()
+    expect(ttgir.locator(".is-cursor")).to_contain_text("scf.for")
+    expect(ttgir.get_by_role("group")).to_be_focused()
