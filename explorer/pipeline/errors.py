@@ -14,3 +14,8 @@ class UserError(Exception):
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
         self.diagnostic = diagnostic
+
+
+def user_error(message: str, line: int = 0, hint: str = "") -> UserError:
+    """An error of the user's at a line of the source (0: at none)."""
+    return UserError(Diagnostic("error", message, line=line, hint=hint))

@@ -14,16 +14,8 @@ from triton.runtime.jit import JITCallable
 
 from explorer.model import Argument, Diagnostic
 from explorer.pipeline.errors import UserError
+from explorer.pipeline.signature_types import TYPES, is_type
 
-#: The element types of Triton's signatures.
-TYPES = (
-    "i1", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32", "u64",
-    "fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16", "fp16", "bf16", "fp32", "fp64",
-)  # fmt: skip
-
-_TYPE = re.compile(
-    rf"^(?:\*k?)*(?:{'|'.join(TYPES)}|\(.*\))$|^nvTmaDesc$|^tensordesc(?:_im2col)?<.*>$", re.DOTALL
-)
 _NAMED = re.compile(r"^\s*([A-Za-z_]\w*)\s*=(?!=)\s*")
 
 
@@ -36,11 +28,6 @@ class Item:
     name: str | None = None
     type: str | None = None
     hint: str = ""
-
-
-def is_type(text: str) -> bool:
-    """Tell whether `text` is a type that a signature may name."""
-    return bool(_TYPE.match(text))
 
 
 def parse(signature: str) -> list[Item]:

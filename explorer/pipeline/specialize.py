@@ -5,18 +5,17 @@ In: what a source holds and a request. Out: a specialisation, as the just-in-tim
 
 from __future__ import annotations
 
-import contextlib
 import difflib
-import inspect
 from dataclasses import dataclass
 from typing import Any
 
 from triton.compiler.compiler import make_backend
 
-from explorer.model import Argument, Diagnostic, Launch, Request, Specialized
+from explorer.model import Launch, Request, Specialized
 from explorer.pipeline import signature as signatures
 from explorer.pipeline.arguments import describe_arguments, shown_options, to_scalar
-from explorer.pipeline.errors import UserError
+from explorer.pipeline.chosen_arguments import Constant, choose_arguments
+from explorer.pipeline.errors import UserError, user_error
 from explorer.pipeline.fake_gpu import NeedsValue, RecordedLaunch, TooManyLaunches, fake_gpu
 from explorer.pipeline.module import Found, FoundKernel, FoundLaunch
 from explorer.pipeline.parameters import config_options
@@ -48,14 +47,10 @@ def resolve(found: Found, request: Request, target: Target) -> Specialization:
             return _from_launch(launch, request, target)
         _refuse_broken(found)
     elif request.launch is not None:
-        raise _error("A request names either a launch or arguments, not both.")
+        raise user_error("A request names either a launch or arguments, not both.")
     if kernel is None:
         kernel = _only_kernel(found)
     return _from_arguments(kernel, found, request, target)
-
-
-def _error(message: str, line: int = 0, hint: str = "") -> UserError:
-    return UserError(Diagnostic("error", message, line=line, hint=hint))
 
 
 # --- choosing ---------------------------------------------------------------------------------
@@ -71,7 +66,7 @@ def _refuse_broken(found: Found) -> None:
 def _choose_kernel(found: Found, request: Request) -> FoundKernel | None:
     if not found.kernels:
         _refuse_broken(found)
-        raise _error(
+        raise user_error(
             "There is no kernel in the source.",
             hint="A kernel is a function with the decorator @triton.jit or @gluon.jit.",
         )
@@ -84,7 +79,7 @@ def _choose_kernel(found: Found, request: Request) -> FoundKernel | None:
     _refuse_broken(found)
     close = difflib.get_close_matches(request.kernel, names, 1)
     hint = f"Did you mean {close[0]!r}? " if close else ""
-    raise _error(
+    raise user_error(
         f"There is no kernel {request.kernel!r} in the source.", hint=f"{hint}There are: {', '.join(names)}."
     )
 
@@ -92,7 +87,7 @@ def _choose_kernel(found: Found, request: Request) -> FoundKernel | None:
 def _only_kernel(found: Found) -> FoundKernel:
     if len(found.kernels) > 1:
         names = ", ".join(kernel.info.name for kernel in found.kernels)
-        raise _error("The source has several kernels and no launch.", hint=f"Choose one of: {names}.")
+        raise user_error("The source has several kernels and no launch.", hint=f"Choose one of: {names}.")
     return found.kernels[0]
 
 
@@ -103,13 +98,13 @@ def _choose_launch(found: Found, request: Request, kernel: FoundKernel | None) -
             _refuse_broken(found)
             count = len(launches)
             launches_made = "1 launch" if count == 1 else f"{count} launches"
-            raise _error(
+            raise user_error(
                 f"There is no launch {request.launch}: the source makes {launches_made}.",
                 hint="Launches are counted from 0, in the order in which they are made.",
             )
         launch = launches[request.launch]
         if kernel is not None and launch.kernel is not kernel:
-            raise _error(
+            raise user_error(
                 f"Launch {request.launch} is one of {launch.kernel.info.name}, not of {kernel.info.name}.",
                 launch.info.line,
             )
@@ -123,7 +118,7 @@ def _check_options(request: Request, target: Target) -> None:
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)
             hint = f"Did you mean {close[0]!r}? " if close else ""
-            raise _error(
+            raise user_error(
                 f"Unknown compiler option {name!r}.", hint=f"{hint}Known options: {', '.join(known)}."
             )
 
@@ -131,7 +126,7 @@ def _check_options(request: Request, target: Target) -> None:
 def _check_config(kernel: FoundKernel, config: int | None) -> None:
     count = len(kernel.info.configs)
     if config is not None and not 0 <= config < count:
-        raise _error(
+        raise user_error(
             f"There is no configuration {config}: {kernel.info.name} has {count}.",
             kernel.info.line,
             "Configurations are counted from 0, in the order of the autotune decorator." if count else "",
@@ -160,7 +155,7 @@ def _launch_again(launch: FoundLaunch, request: Request, target: Target) -> Reco
             call.interface.run(*call.arguments, **call.keywords)
         except (Exception, NeedsValue, TooManyLaunches) as error:
             if not recorder.launches:
-                raise _error(f"{type(error).__name__}: {error}", launch.info.line) from error
+                raise user_error(f"{type(error).__name__}: {error}", launch.info.line) from error
     return recorder.launches[0]
 
 
@@ -213,13 +208,7 @@ def _from_arguments(kernel: FoundKernel, found: Found, request: Request, target:
         config_index = config_index or 0
         config = kernel.autotuner.configs[config_index]
         preset, options = dict(config.kwargs), config_options(config)
-    chosen: dict[str, Argument | _Constant]
-    if request.arguments is None:
-        chosen = _guessed(kernel, preset)
-    elif isinstance(request.arguments, str):
-        chosen = _from_signature(kernel, request.arguments, preset, found.namespace)
-    else:
-        chosen = _from_form(kernel, request.arguments, preset, found.namespace)
+    chosen = choose_arguments(kernel, request.arguments, preset, found.namespace)
     backend = make_backend(target.for_triton())
     signature: dict[str, Any] = {}
     constexprs: dict[tuple[int, ...], Any] = {}
@@ -227,17 +216,17 @@ def _from_arguments(kernel: FoundKernel, found: Found, request: Request, target:
     bound: dict[str, Any] = {}
     for position, parameter in enumerate(kernel.jit_function.params):
         name = parameter.name
-        argument = chosen[name] if name in chosen else _Constant(preset[name])
-        if isinstance(argument, _Constant):
+        argument = chosen[name] if name in chosen else Constant(preset[name])
+        if isinstance(argument, Constant):
             signature[name], constexprs[(position,)] = "constexpr", argument.value
             bound[name] = argument.value
             continue
         if parameter.is_constexpr:
-            raise _error(
+            raise user_error(
                 f"{kernel.info.name}: {name!r} is a constexpr: it needs a value, not {argument.type}.",
                 kernel.info.line,
             )
-        signature[name] = argument.type
+        signature[name], bound[name] = argument.type, argument.value
         if argument.specialization == "divisible by 16":
             # "S": within 2 GiB, which AMD's backend asks of a launch's tensors and NVIDIA's ignores.
             attrs[(position,)] = backend.parse_attr("DS" if argument.type.startswith("*") else "D")
@@ -246,171 +235,8 @@ def _from_arguments(kernel: FoundKernel, found: Found, request: Request, target:
     try:
         full = backend.parse_options({**options, **request.options}).__dict__
     except (AssertionError, TypeError, ValueError) as error:
-        raise _error(f"{type(error).__name__}: {error}", kernel.info.line) from error
+        raise user_error(f"{type(error).__name__}: {error}", kernel.info.line) from error
     recorded = RecordedLaunch(
         kernel.jit_function, signature, constexprs, attrs, dict(full), bound, None, 0, None, config_index
     )
     return _specialization(kernel, recorded, request, None)
-
-
-@dataclass(frozen=True)
-class _Constant:
-    """The value of an argument that the compiler folds."""
-
-    value: Any
-
-
-def _default_of(parameter: Any) -> _Constant | None:
-    if parameter.default is inspect.Parameter.empty:
-        return None
-    return _Constant(parameter.default)
-
-
-def _guessed(kernel: FoundKernel, preset: dict[str, Any]) -> dict[str, Argument | _Constant]:
-    chosen: dict[str, Argument | _Constant] = {}
-    missing = []
-    for parameter, raw in zip(kernel.info.parameters, kernel.jit_function.params, strict=True):
-        guess = parameter.guess
-        if parameter.name in preset:
-            continue
-        if not guess.type:
-            missing.append(parameter.name)
-        elif guess.type == "constexpr":
-            chosen[parameter.name] = _default_of(raw) or _Constant(guess.value)
-        else:
-            chosen[parameter.name] = guess
-    if missing:
-        names = ", ".join(missing)
-        raise _error(
-            f"The source makes no launch of {kernel.info.name}, and nothing says what {names} should be.",
-            kernel.info.line,
-            "Add a launch to the source, or give the arguments or a signature.",
-        )
-    return chosen
-
-
-def _from_signature(
-    kernel: FoundKernel, text: str, preset: dict[str, Any], namespace: dict[str, Any]
-) -> dict[str, Argument | _Constant]:
-    items = signatures.parse(text)
-    parameters = {parameter.name: parameter for parameter in kernel.jit_function.params}
-    named = {item.name: item for item in items if item.name is not None}
-    for name, item in named.items():
-        if name not in parameters:
-            raise _error(
-                f"Signature, character {item.column + 1}: {kernel.info.name} has no parameter {name!r}.",
-                kernel.info.line,
-                f"Its parameters are: {', '.join(parameters)}.",
-            )
-    positional = [item for item in items if item.name is None]
-    free = [name for name in parameters if name not in named]
-    without_preset = [name for name in free if name not in preset]
-    if len(positional) <= len(without_preset):
-        free = without_preset
-    if len(positional) > len(free):
-        raise _error(
-            f"{kernel.info.name} takes {len(parameters)} arguments, the signature has {len(items)}.",
-            kernel.info.line,
-            f"Its parameters are: {', '.join(parameters)}.",
-        )
-    given = {**dict(zip(free, positional, strict=False)), **named}
-    chosen = {
-        name: _read_item(kernel, parameter, given[name], namespace)
-        for name, parameter in parameters.items()
-        if name in given
-    }
-    return _with_defaults(kernel, chosen, preset)
-
-
-def _with_defaults(
-    kernel: FoundKernel, chosen: dict[str, Argument | _Constant], preset: dict[str, Any]
-) -> dict[str, Argument | _Constant]:
-    """Add the defaults of the parameters that neither the user nor the configuration sets."""
-    missing = []
-    for parameter in kernel.jit_function.params:
-        name = parameter.name
-        if name in chosen or name in preset:
-            continue
-        default = _default_of(parameter)
-        if default is None:
-            missing.append(name)
-        else:
-            chosen[name] = default
-    if missing:
-        parameters = [parameter.name for parameter in kernel.info.parameters]
-        raise _error(
-            f"{kernel.info.name} takes {len(parameters)} arguments; missing: {', '.join(missing)}.",
-            kernel.info.line,
-            f"Its parameters are: {', '.join(parameters)}.",
-        )
-    return chosen
-
-
-def _read_item(
-    kernel: FoundKernel, parameter: Any, item: signatures.Item, namespace: dict[str, Any]
-) -> Argument | _Constant:
-    if item.type is not None and not parameter.is_constexpr:
-        if item.hint == "1":
-            return _Constant(1)
-        return Argument(parameter.name, item.type, None, "divisible by 16" if item.hint == "16" else "")
-    try:
-        return _Constant(signatures.constant(item.text, namespace))
-    except ValueError as error:
-        raise _error(
-            f"Signature, character {item.column + 1}: for {parameter.name!r}, {error}.",
-            kernel.info.line,
-            'Write a type such as *fp16:16 or i32, or for a constexpr a value such as 128, True or "text".',
-        ) from None
-
-
-def _from_form(
-    kernel: FoundKernel,
-    arguments: tuple[Argument, ...],
-    preset: dict[str, Any],
-    namespace: dict[str, Any],
-) -> dict[str, Argument | _Constant]:
-    parameters = {parameter.name: parameter for parameter in kernel.jit_function.params}
-    chosen: dict[str, Argument | _Constant] = {}
-    for position, argument in enumerate(arguments):
-        name = argument.name or (list(parameters)[position] if position < len(parameters) else "")
-        if name not in parameters:
-            raise _error(
-                f"{kernel.info.name} has no parameter {name or f'number {position + 1}'!r}.",
-                kernel.info.line,
-                f"Its parameters are: {', '.join(parameters)}.",
-            )
-        chosen[name] = _read_argument(kernel, parameters[name], argument, namespace)
-    return _with_defaults(kernel, chosen, preset)
-
-
-def _read_argument(
-    kernel: FoundKernel, parameter: Any, argument: Argument, namespace: dict[str, Any]
-) -> Argument | _Constant:
-    if argument.type == "constexpr" or argument.specialization == "constexpr" or parameter.is_constexpr:
-        return _Constant(_read_value(argument.value, namespace))
-    if argument.specialization == "equal to 1":
-        return _Constant(1)
-    if not signatures.is_type(argument.type):
-        raise _error(
-            f"{kernel.info.name}: {argument.type!r} is no type for {parameter.name!r}.",
-            kernel.info.line,
-            f"A pointer is a * before, a scalar is, one of: {', '.join(signatures.TYPES)}.",
-        )
-    return argument
-
-
-def _read_value(value: Any, namespace: dict[str, Any]) -> Any:
-    """Turn what JSON carried back into a constant.
-
-    JSON has text for what it cannot carry: a type, a jitted function, the `repr` of a tuple or a layout.
-    """
-    if not isinstance(value, str):
-        return value
-    if "." in value and (dtype := signatures.dtype_of(value)) is not None:
-        return dtype
-    if hasattr(namespace.get(value), "cache_key"):
-        return namespace[value]
-    if value.endswith(")"):
-        with contextlib.suppress(ValueError):
-            return signatures.constant(value, namespace)
-    return value

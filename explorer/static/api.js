@@ -73,7 +73,8 @@ async function post(path, body, signal) {
 const compilationPath = (id) => `/compilations/${encodeURIComponent(id)}`;
 
 export const api = {
-  /** @returns {Promise<{panes: PaneKind[], stages: StageKind[], first_example: string}>} */
+  /** @returns {Promise<{panes: PaneKind[], stages: StageKind[], first_example: string, default_target: string,
+   *   argument_types: string[], type_pattern: string}>} */
   page: async () => (await request("/page.json")).json(),
   /** @returns {Promise<Target[]>} */
   targets: () => get("/targets"),
@@ -85,7 +86,7 @@ export const api = {
   example: (name) => get(`/gallery/${encodeURIComponent(name)}`),
   /** @param {Partial<CompilationRequest>} body @param {AbortSignal} signal @returns {Promise<InspectionDocument>} */
   inspect: (body, signal) => post("/inspect", body, signal),
-  /** @param {CompilationRequest} body @param {AbortSignal} signal @returns {Promise<{id: string, status: string}>} */
+  /** @param {CompilationRequest} body @param {AbortSignal} [signal] @returns {Promise<{id: string, status: string}>} */
   compile: (body, signal) => post("/compilations", body, signal),
   /** @param {string} id @returns {Promise<CompilationDocument>} */
   compilation: (id) => get(compilationPath(id)),

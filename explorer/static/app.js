@@ -41,7 +41,11 @@ async function start() {
 
   try {
     const [page, targets, tritons, gallery] = await Promise.all([api.page(), api.targets(), api.tritons(), api.gallery()]);
-    store.update({ paneKinds: page.panes, stageKinds: page.stages, firstExample: page.first_example, targets, tritons, gallery });
+    store.update({
+      paneKinds: page.panes, stageKinds: page.stages, firstExample: page.first_example, defaultTarget: page.default_target,
+      argumentTypes: page.argument_types, typePattern: page.type_pattern,
+      draft: { ...store.state.draft, target: page.default_target }, targets, tritons, gallery,
+    });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     store.update({ problem: error.problem });
@@ -72,7 +76,7 @@ async function start() {
 
 /** What this visit begins with: the result of the address, what was edited last, or an example. */
 async function openFirst() {
-  const draft = keptDraft();
+  const draft = keptDraft(store.state.defaultTarget);
   if (compilationId) await open(compilationId);
   else if (draft) choose({ ...draft });
   else await openExample(store.state.firstExample);

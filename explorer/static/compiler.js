@@ -7,11 +7,13 @@
  * @import { CompilationDocument, Draft, StageRow, PassRow } from "./types.js"
  */
 import { ApiError, api } from "./api.js";
+import { draftProblems } from "./argument_checks.js";
 import { draftOf, requestOf, sameRequest } from "./draft.js";
 import { canCompile } from "./host.js";
 import { Result } from "./result.js";
 import { fallbackStage, targetStages } from "./stages.js";
 import { store } from "./store.js";
+import { isAwaited } from "./variants.js";
 
 /** @type {AbortController | null} ends the request or event stream under way */
 let current = null;
@@ -24,6 +26,11 @@ export async function compile() {
   const draft = structuredClone(store.state.draft);
   if (!draft.source.trim()) {
     store.update({ problem: { title: "There is nothing to compile", kind: "empty", detail: "Paste a Triton kernel, or open one from the gallery." } });
+    return;
+  }
+  const problems = draftProblems(draft);
+  if (problems.length) {
+    store.update({ problem: { title: "The launch cannot be compiled as it stands", kind: "launch", detail: problems.join(" ") } });
     return;
   }
   const { run, result } = store.state;
@@ -49,7 +56,7 @@ export async function compile() {
 function takeOver() {
   const { run } = store.state;
   current?.abort();
-  if (run && !run.result.finished) void api.cancel(run.result.id).catch(() => undefined);
+  if (run && !run.result.finished && !isAwaited(run.result.id)) void api.cancel(run.result.id).catch(() => undefined);
   current = new AbortController();
   store.update({ run: null });
   return current;
@@ -89,14 +96,15 @@ export async function inspect() {
     const inspection = await api.inspect({ source, target, triton: triton ?? undefined }, signal);
     const { draft } = store.state;
     if (signal.aborted || draft.source !== source) return;
+    store.update({ inspectionProblem: null });
     const isGone = inspection.kernels.length > 0 && inspection.kernels.every(({ name }) => name !== draft.kernel);
     // A kernel that was chosen and then renamed leaves the choice open again.
     const { inspection: before } = store.state;
     // A source that cannot be read for the moment keeps its kernels on screen.
     const seen = before && inspection.kernels.length === 0 ? { ...before, diagnostics: inspection.diagnostics } : inspection;
     store.update({ inspection: seen, ...(draft.kernel && isGone ? { draft: { ...draft, kernel: null, launch: null, config: null } } : {}) });
-  } catch {
-    // The compilation that follows says what is wrong.
+  } catch (error) {
+    if (error instanceof ApiError && !signal.aborted) store.update({ inspectionProblem: error.problem });
   }
 }
 

@@ -32,6 +32,7 @@ export function draftOf(document) {
     launch: request.launch ?? null,
     arguments: Array.isArray(given) ? given : [],
     signature: typeof given === "string" ? given : "",
+    typed: {},
     options: request.options ?? {},
     config: request.config ?? null,
     target: target.name,
@@ -39,11 +40,11 @@ export function draftOf(document) {
   };
 }
 
-/** A draft of a source alone. @param {string} source @param {Partial<Draft>} [more] @returns {Draft} */
-export function freshDraft(source, more = {}) {
+/** A draft of a source alone. @param {string} source @param {string} target @param {Partial<Draft>} [more] @returns {Draft} */
+export function freshDraft(source, target, more = {}) {
   return {
     source, kernel: null, mode: "launch", launch: null, arguments: [], signature: "", options: {}, config: null,
-    target: "cuda:90", triton: null, ...more,
+    typed: {}, target, triton: null, ...more,
   };
 }
 
@@ -84,11 +85,11 @@ export function keepDraft(draft) {
   keep(STORAGE_KEY, JSON.stringify(draft));
 }
 
-/** @returns {Draft | null} the draft that was last edited in this browser */
-export function keptDraft() {
+/** The draft that was last edited in this browser. @param {string} target where it names none @returns {Draft | null} */
+export function keptDraft(target) {
   try {
     const draft = JSON.parse(kept(STORAGE_KEY) ?? "null");
-    return typeof draft?.source === "string" && draft.source.trim() ? freshDraft(draft.source, draft) : null;
+    return typeof draft?.source === "string" && draft.source.trim() ? freshDraft(draft.source, target, draft) : null;
   } catch {
     return null;
   }

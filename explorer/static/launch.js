@@ -1,24 +1,25 @@
 /**
  * `<launch-panel>`: what is compiled of the source, and how.
  *
- * @import { Argument, Kernel, Launch, Scalar } from "./types.js"
+ * @import { Kernel, Launch } from "./types.js"
  */
+import { OPTION_PREFIX, optionProblem } from "./argument_checks.js";
 import { make, setValue } from "./dom.js";
 import { guessedArguments, kernelOf, launchOf } from "./draft.js";
 import { adjust, choose } from "./edit.js";
-import { literal, specializationTitle, targetTitle } from "./format.js";
+import { literal, targetTitle } from "./format.js";
+import { ArgumentForm, argumentTable } from "./launch_arguments.js";
+import { launchState } from "./launch_state.js";
+import { ConfigVariants, TargetVariants, groupedByVendor } from "./launch_variants.js";
 import { keep, kept } from "./storage.js";
 import { store } from "./store.js";
+import { rememberResults } from "./variants.js";
 
 const OPTIONS = [
   { name: "num_warps", title: "warps", choices: ["1", "2", "4", "8", "16", "32"] },
   { name: "num_stages", title: "stages", choices: ["1", "2", "3", "4", "5", "6", "7"] },
   { name: "num_ctas", title: "CTAs", choices: ["1", "2", "4", "8"] },
   { name: "maxnreg", title: "max regs", choices: ["32", "64", "96", "128", "168", "255"] },
-];
-const TYPES = [
-  "*fp16", "*bf16", "*fp32", "*fp64", "*fp8e4nv", "*fp8e5", "*i1", "*i8", "*i16", "*i32", "*i64", "*u8",
-  "i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "fp16", "bf16", "fp32", "fp64", "constexpr",
 ];
 const COLLAPSED_KEY = "launch-collapsed";
 
@@ -35,27 +36,40 @@ class LaunchPanel extends HTMLElement {
     this.optionInputs = OPTIONS.map(({ name, title, choices }) => {
       const list = make("datalist", { id: `choices-${name}` }, ...choices.map((value) => make("option", { value })));
       const input = make("input", {
-        type: "text", inputmode: "numeric", pattern: "[0-9]*", list: list.id, "aria-label": title, autocomplete: "off",
+        type: "text", inputmode: "numeric", list: list.id, "aria-label": title, autocomplete: "off", "aria-describedby": "option-problem",
         oninput: () => this.changeOption(name, input),
       });
-      return { name, input, label: make("label", { class: "option" }, make("span", {}, title), input, list) };
+      return { name, title, input, label: make("label", { class: "option" }, make("span", {}, title), input, list) };
     });
-    this.configs = make("div", { class: "chips", role: "group", "aria-label": "Autotune configurations" });
+    this.hint = make("p", { class: "hint state-hint" });
+    this.optionProblem = make("p", { class: "cell-problem", id: "option-problem", role: "alert" });
+    this.form = new ArgumentForm();
+    this.configs = new ConfigVariants();
+    this.several = new TargetVariants();
+    this.types = make("datalist", { id: "argument-types" });
     this.body = make(
       "div",
       { id: "launch-body" },
-      make("div", { class: "row" }, this.target, this.triton),
+      make("div", { class: "row" }, this.target, this.triton, this.several.button),
+      this.several.box,
       make("div", { class: "row" }, this.kernel, this.launch),
+      this.hint,
       this.argumentsBox,
       make("div", { class: "options" }, ...this.optionInputs.map(({ label }) => label)),
-      this.configs,
-      make("datalist", { id: "argument-types" }, ...TYPES.map((value) => make("option", { value }))),
+      this.optionProblem,
+      this.configs.box,
+      this.types,
     );
     this.append(make("div", { class: "panel-title" }, this.title_, this.toggle), this.body);
     // A small window opens for reading.
     this.collapse((kept(COLLAPSED_KEY) ?? (matchMedia("(max-width: 720px)").matches ? "1" : "0")) === "1");
     store.watch(["targets", "tritons", "draft"], () => this.drawTarget());
-    store.watch(["draft", "inspection", "result", "run"], () => this.drawLaunch());
+    store.watch(["draft", "inspection", "inspectionProblem", "result", "failure", "run", "sending"], () => this.drawLaunch());
+    store.watch(["argumentTypes"], () => {
+      const scalars = store.state.argumentTypes;
+      this.types?.replaceChildren(...[...scalars.map((type) => `*${type}`), ...scalars, "constexpr"].map((value) => make("option", { value })));
+    });
+    rememberResults();
   }
 
   collapsed = false;
@@ -79,7 +93,7 @@ class LaunchPanel extends HTMLElement {
     const { target, triton } = this;
     if (!target || !triton) return;
     if (target.options.length !== targets.length) {
-      const vendors = grouped(targets);
+      const vendors = groupedByVendor(targets);
       target.replaceChildren(
         ...[...vendors].map(([vendor, members]) =>
           make("optgroup", { label: vendor }, ...members.map((each) => make("option", { value: each.name }, targetTitle(each))))),
@@ -91,6 +105,7 @@ class LaunchPanel extends HTMLElement {
       triton.replaceChildren(...versions.map((version) => make("option", { value: version }, `Triton ${version}`)));
     }
     setValue(triton, draft.triton ?? tritons.default);
+    this.several?.draw(draft);
   }
 
   drawLaunch() {
@@ -112,21 +127,31 @@ class LaunchPanel extends HTMLElement {
       draft.mode === "launch" ? String(launch?.index ?? "") : draft.mode,
       "",
     );
-    this.title_.textContent =
-      draft.mode === "form" ? "Launch · by hand"
-      : draft.mode === "signature" ? "Launch · by signature"
-      : launch ? `Launch · found at line ${launch.line}`
-      : "Launch · guessed";
+    const state = launchState(kernel, launch);
+    if (this.title_.textContent !== state.title) this.title_.textContent = state.title;
+    if (this.hint) {
+      this.hint.textContent = state.hint;
+      this.hint.hidden = !state.hint;
+      this.hint.classList.toggle("warning", Boolean(state.isProblem));
+    }
     this.drawArguments(kernel, launch);
     const specialization = result?.document.kernel === kernel?.name ? result?.document.specialization : null;
     const config = draft.config ?? (draft.mode === "launch" ? (launch?.config ?? specialization?.config ?? null) : null);
     const inherited = { ...launch?.options, ...kernel?.configs.find(({ index }) => index === config)?.options, ...(specialization?.config === config ? specialization?.options : {}) };
-    for (const { name, input } of this.optionInputs ?? []) {
+    const problems = [];
+    for (const { name, title, input } of this.optionInputs ?? []) {
+      const typed = draft.typed[OPTION_PREFIX + name];
       const value = draft.options[name];
-      if (document.activeElement !== input) setValue(input, value === undefined || value === null ? "" : String(value));
+      if (document.activeElement !== input) setValue(input, typed ?? (value === undefined || value === null ? "" : String(value)));
       input.placeholder = inherited[name] === undefined || inherited[name] === null ? "auto" : literal(inherited[name]);
+      input.setAttribute("aria-invalid", String(typed !== undefined));
+      if (typed !== undefined) problems.push(`${title}: ${optionProblem(typed)}`);
     }
-    this.drawConfigs(kernel, config);
+    if (this.optionProblem) {
+      this.optionProblem.textContent = problems.join(" ");
+      this.optionProblem.hidden = problems.length === 0;
+    }
+    this.configs.draw(draft, kernel, config);
   }
 
   /** @param {Kernel | null} kernel @param {Launch | null} launch */
@@ -147,44 +172,27 @@ class LaunchPanel extends HTMLElement {
       return;
     }
     if (draft.mode === "form") {
-      // A row that is being typed in is not drawn anew.
-      if (!box.contains(document.activeElement)) box.replaceChildren(argumentForm(draft.arguments));
+      if (!this.form) return;
+      if (this.form.table.parentElement !== box) box.replaceChildren(this.form.table);
+      this.form.draw(draft);
       return;
     }
     const specialization = result?.document.kernel === kernel?.name ? result?.document.specialization : null;
     const shown = launch?.arguments ?? specialization?.arguments ?? (kernel ? guessedArguments(kernel) : []);
     const chosen = draft.config ?? launch?.config ?? null;
     const configured = kernel?.configs.find(({ index }) => index === chosen)?.arguments ?? {};
-    box.replaceChildren(argumentTable(shown.map((each) => (each.name in configured ? { ...each, value: configured[each.name] ?? null } : each))));
-  }
-
-  /** @param {Kernel | null} kernel @param {number | null} config */
-  drawConfigs(kernel, config) {
-    const configs = kernel?.configs ?? [];
-    const key = JSON.stringify([configs, config]);
-    if (!this.configs || this.configs.dataset.key === key) return;
-    this.configs.dataset.key = key;
-    this.configs.replaceChildren(
-      ...configs.map((each) => {
-        const details = Object.entries(each.arguments).map(([name, value]) => `${name} ${literal(value)}`).join(", ");
-        const values = Object.values(each.arguments).map(literal).join("·");
-        return make(
-          "button",
-          {
-            type: "button", class: "chip", "aria-pressed": String(each.index === config), title: details,
-            onclick: () => choose({ config: each.index, options: {} }),
-          },
-          configTitle(each.options),
-          values ? make("small", {}, values) : null,
-        );
-      }),
-    );
-    this.configs.toggleAttribute("hidden", configs.length === 0);
+    const values = shown.map((each) => (each.name in configured ? { ...each, value: configured[each.name] ?? null } : each));
+    const origin = launch ? "launch" : "guess";
+    // A name that has the focus stays where it is.
+    const key = JSON.stringify([values, origin]);
+    if (box.dataset.key === key && box.firstElementChild?.tagName === "TABLE" && box.firstElementChild !== this.form?.table) return;
+    box.dataset.key = key;
+    box.replaceChildren(...(values.length ? [argumentTable(values, origin)] : []));
   }
 
   /** @param {string} name */
   chooseKernel(name) {
-    choose({ kernel: name, launch: null, config: null, mode: "launch", options: {} });
+    choose({ kernel: name, launch: null, config: null, mode: "launch", options: {}, typed: {} });
   }
 
   /** @param {string} value */
@@ -194,12 +202,12 @@ class LaunchPanel extends HTMLElement {
     const launch = launchOf(draft, inspection);
     if (value === "form") {
       const begin = launch?.arguments ?? (kernel ? guessedArguments(kernel) : []);
-      choose({ mode: "form", kernel: kernel?.name ?? null, launch: null, config: null, arguments: structuredClone(begin), options: this.effectiveOptions() });
+      choose({ mode: "form", kernel: kernel?.name ?? null, launch: null, config: null, arguments: structuredClone(begin), typed: {}, options: this.effectiveOptions() });
     } else if (value === "signature") {
       const signature = store.state.result?.document.specialization?.signature ?? "";
-      choose({ mode: "signature", kernel: kernel?.name ?? null, launch: null, config: null, signature: draft.signature || signature, options: this.effectiveOptions() });
+      choose({ mode: "signature", kernel: kernel?.name ?? null, launch: null, config: null, signature: draft.signature || signature, typed: {}, options: this.effectiveOptions() });
     } else {
-      choose({ mode: "launch", kernel: kernel?.name ?? null, launch: value === "" ? null : Number(value), config: null, options: {} });
+      choose({ mode: "launch", kernel: kernel?.name ?? null, launch: value === "" ? null : Number(value), config: null, options: {}, typed: {} });
     }
   }
 
@@ -216,124 +224,16 @@ class LaunchPanel extends HTMLElement {
 
   /** @param {string} name @param {HTMLInputElement} input */
   changeOption(name, input) {
-    const options = { ...store.state.draft.options };
+    const { draft } = store.state;
+    const options = { ...draft.options };
+    const typed = { ...draft.typed };
     const text = input.value.trim();
+    delete typed[OPTION_PREFIX + name];
     if (text === "") delete options[name];
-    else if (/^\d+$/.test(text)) options[name] = Number(text);
-    input.setCustomValidity(text === "" || /^\d+$/.test(text) ? "" : "A whole number");
-    if (input.validity.valid) adjust({ options });
+    else if (optionProblem(text)) typed[OPTION_PREFIX + name] = input.value;
+    else options[name] = Number(text);
+    adjust({ options, typed });
   }
-}
-
-/**
- * The arguments of a launch, those of one kind and value in one row, and all constants in one.
- * @param {Argument[]} shown
- */
-function argumentTable(shown) {
-  /** @type {Map<string, Argument[]>} */
-  const rows = new Map();
-  for (const argument of shown) {
-    const isConstant = argument.specialization === "constexpr";
-    const key = JSON.stringify([argument.type, argument.specialization, isConstant || valueOf(argument)]);
-    const members = rows.get(key);
-    if (members) members.push(argument);
-    else rows.set(key, [argument]);
-  }
-  return make(
-    "table",
-    {},
-    make("thead", {}, make("tr", {}, ...["argument", "type", "specialised", "value"].map((title) => make("th", { scope: "col" }, title)))),
-    make(
-      "tbody",
-      {},
-      ...[...rows.values()].map((members) => {
-        const first = /** @type {Argument} */ (members[0]);
-        const values = members.map(valueOf);
-        const names = members.map(({ name }) => name).join(", ");
-        return make(
-          "tr",
-          {},
-          make("td", { title: names }, names),
-          make("td", { title: first.type }, first.type),
-          make("td", { class: "words" }, specializationTitle(first)),
-          make("td", {}, (new Set(values).size === 1 ? values.slice(0, 1) : values).join(", ")),
-        );
-      }),
-    ),
-  );
-}
-
-/** @param {Argument} argument */
-function valueOf({ shape, value, type }) {
-  if (shape) return shape.length ? shape.join("\u00a0×\u00a0") : "scalar";
-  return value === null && type !== "constexpr" ? "" : literal(value);
-}
-
-/**
- * A row of controls for each argument.
- * @param {Argument[]} shown
- */
-function argumentForm(shown) {
-  const change = (/** @type {number} */ index, /** @type {Partial<Argument>} */ changes) => {
-    const next = store.state.draft.arguments.map((each, at) => (at === index ? { ...each, ...changes } : each));
-    adjust({ arguments: next });
-  };
-  return make(
-    "table",
-    { class: "form" },
-    make("thead", {}, make("tr", {}, ...["argument", "type", "specialised", "value"].map((title) => make("th", { scope: "col" }, title)))),
-    make(
-      "tbody",
-      {},
-      ...shown.map((argument, index) => {
-        const value = make("input", {
-          type: "text", "aria-label": `Value of ${argument.name}`, value: argument.value === null ? "" : literal(argument.value),
-          oninput: () => change(index, { value: scalarOf(value.value) }),
-        });
-        const specialization = make(
-          "select",
-          { "aria-label": `Specialisation of ${argument.name}`, onchange: () => change(index, { specialization: specialization.value }) },
-          make("option", { value: "" }, "none"),
-          make("option", { value: "divisible by 16" }, "divisible by 16"),
-          make("option", { value: "equal to 1" }, "equal to 1"),
-        );
-        const type = make("input", {
-          type: "text", "aria-label": `Type of ${argument.name}`, value: argument.type, list: "argument-types", autocomplete: "off",
-          oninput: () => {
-            enable();
-            change(index, { type: type.value.trim(), specialization: type.value === "constexpr" ? "constexpr" : specialization.value, shape: null, strides: null });
-          },
-        });
-        const enable = () => {
-          const isConstant = type.value.trim() === "constexpr";
-          specialization.disabled = isConstant;
-          value.disabled = !isConstant;
-        };
-        specialization.value = argument.specialization === "constexpr" ? "" : argument.specialization;
-        enable();
-        return make("tr", {}, make("td", {}, argument.name), make("td", {}, type), make("td", {}, specialization), make("td", {}, value));
-      }),
-    ),
-  );
-}
-
-/** A constexpr as Python would read it. @param {string} text @returns {Scalar} */
-function scalarOf(text) {
-  const trimmed = text.trim();
-  if (trimmed === "None" || trimmed === "") return null;
-  if (trimmed === "True") return true;
-  if (trimmed === "False") return false;
-  if (/^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+)$/.test(trimmed)) return Number(trimmed);
-  return trimmed.replace(/^(["'])(.*)\1$/, "$2");
-}
-
-/** @param {Record<string, Scalar>} options */
-function configTitle(options) {
-  const parts = [];
-  if (options.num_warps !== undefined) parts.push(`${options.num_warps} warps`);
-  if (options.num_stages !== undefined) parts.push(`${options.num_stages} stages`);
-  if (Number(options.num_ctas) > 1) parts.push(`${options.num_ctas} CTAs`);
-  return parts.join(" · ") || "defaults";
 }
 
 /**
@@ -351,14 +251,6 @@ function fill(select, choices, chosen, empty) {
     select.replaceChildren(...wanted.map(({ value, text }) => make("option", { value }, text)));
   }
   setValue(select, chosen);
-}
-
-/** @param {import("./types.js").Target[]} targets */
-function grouped(targets) {
-  /** @type {Map<string, import("./types.js").Target[]>} */
-  const groups = new Map();
-  for (const target of targets) groups.set(target.vendor, [...(groups.get(target.vendor) ?? []), target]);
-  return groups;
 }
 
 customElements.define("launch-panel", LaunchPanel);

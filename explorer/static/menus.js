@@ -22,9 +22,8 @@ export async function openExample(name) {
     const { draft, tritons } = store.state;
     forgetScroll();
     store.update({ pinned: [], origin: null, inspection: null });
-    choose(freshDraft(example.source, {
+    choose(freshDraft(example.source, example.target ?? draft.target, {
       kernel: example.kernel ?? null,
-      target: example.target ?? draft.target,
       triton: draft.triton ?? (tritons.default || null),
     }));
     // An example as it came is nothing to keep.

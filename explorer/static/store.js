@@ -5,6 +5,7 @@
  * it draws and is called once for each update that touches any of them.
  *
  * @import { Draft, InspectionDocument, Target, GalleryRow, PaneKind, StageKind, Problem } from "./types.js"
+ * @import { Batch, BatchKind, Outcome } from "./variants.js"
  * @import { Result } from "./result.js"
  */
 
@@ -20,8 +21,14 @@
  * @property {{versions: string[], default: string}} tritons
  * @property {GalleryRow[]} gallery
  * @property {string} firstExample what a first visit opens
+ * @property {string} defaultTarget what is compiled for until somebody chooses
+ * @property {string[]} argumentTypes the names of types that are offered
+ * @property {string} typePattern what a signature may say of an argument, as a regular expression
  * @property {Draft} draft
  * @property {InspectionDocument | null} inspection what is known of the draft's source
+ * @property {Problem | null} inspectionProblem why the source could not be looked into
+ * @property {Map<string, Outcome>} outcomes what became of each request of this page, by `requestKey`
+ * @property {Partial<Record<BatchKind, Batch>>} batches several variants that are compiled, or were
  * @property {Result | null} result what the panes show
  * @property {Run | null} run
  * @property {boolean} sending a request is on its way to the server, which has not answered yet
@@ -45,11 +52,17 @@ const state = {
   tritons: { versions: [], default: "" },
   gallery: [],
   firstExample: "",
+  defaultTarget: "",
+  argumentTypes: [],
+  typePattern: "",
   draft: {
     source: "", kernel: null, mode: "launch", launch: null, arguments: [], signature: "", options: {}, config: null,
-    target: "cuda:90", triton: null,
+    typed: {}, target: "", triton: null,
   },
   inspection: null,
+  inspectionProblem: null,
+  outcomes: new Map(),
+  batches: {},
   result: null,
   run: null,
   sending: false,

@@ -74,6 +74,7 @@
  * @property {number | null} launch
  * @property {Argument[]} arguments
  * @property {string} signature
+ * @property {Record<string, string>} typed what stands in a cell and cannot be taken as it is, by "<name>.<field>"
  * @property {Record<string, Scalar>} options
  * @property {number | null} config
  * @property {string} target

@@ -17,9 +17,10 @@ from flask import Blueprint, Response, abort, jsonify, render_template, request,
 
 from explorer.errors import NotFound
 from explorer.examples import DEFAULT_EXAMPLE
+from explorer.pipeline.signature_types import TYPE_PATTERN, TYPES
 from explorer.pipeline.stages import STAGES
 from explorer.pipeline.targets import find_target
-from explorer.services import services
+from explorer.services import DEFAULT_TARGET, services
 from explorer.store import Record
 from explorer.views.panes import PANES
 from explorer.views.security import allow_frames
@@ -69,14 +70,20 @@ def preview_of(record: Record) -> dict[str, str]:
 
 @blueprint.get("/page.json")
 def parts() -> Response:
-    """What the page is made of: the panes in the order of the menu, the stages, the first example."""
+    """What the page is made of: the panes in the order of the menu, the stages, how a first visit begins."""
     return jsonify(parts_document(bundle))
 
 
 def parts_document(address: Callable[[str], str]) -> dict[str, Any]:
-    """The parts; `address` says where the file made from a source is."""
+    """The parts; `address` says where the file made from a source is.
+
+    `argument_types` are the names that are offered, `type_pattern` is what a signature may say of one.
+    """
     return {
         "first_example": DEFAULT_EXAMPLE,
+        "default_target": DEFAULT_TARGET,
+        "argument_types": TYPES,
+        "type_pattern": TYPE_PATTERN,
         "panes": [{**dataclasses.asdict(pane), "module": address(f"panes/{pane.name}.js")} for pane in PANES],
         "stages": [{"name": stage.name, "title": stage.title} for stage in STAGES],
     }

@@ -72,7 +72,7 @@ def test_typing_compiles_and_brings_the_stages(page: Page) -> None:
     assert page.url != before
     expect_stage(page, "TTGIR", "@scale(")
     expect_stage(page, "SASS", "scale:")
-    table = page.locator("launch-panel table")
+    table = page.get_by_role("table", name="Arguments")
     expect(table).to_contain_text("16-byte aligned")
     expect(page.locator("launch-panel h2")).to_have_text("Launch · found at line 14")
 
@@ -205,7 +205,7 @@ def test_opening_what_is_shown_keeps_its_launch(page: Page) -> None:
     """The first visit shows this example already."""
     wait_for_result(page)
     open_example(page, "Matrix multiplication, autotuned")
-    expect(page.locator("launch-panel .chip")).not_to_have_count(0)
+    expect(page.locator("launch-panel tr.variant")).not_to_have_count(0)
     expect(page.locator("launch-panel h2")).to_contain_text("found at line")
 
 
@@ -213,17 +213,13 @@ def test_an_autotune_configuration_compiles_on_a_click(page: Page) -> None:
     open_example(page, "Matrix multiplication, autotuned")
     expect(page.locator("#subject b")).to_have_text(re.compile("matmul"), timeout=60_000)
     wait_for_result(page)
-    first, other = (
-        page.locator("launch-panel .chip[aria-pressed=true]"),
-        page.locator("launch-panel .chip[aria-pressed=false]"),
-    )
-    expect(first).to_have_count(1)
-    wanted = other.last.inner_text()
+    shown = page.locator("launch-panel tr.variant.is-shown")
+    expect(shown).to_have_count(1)
     before = page.url
-    other.last.click()
+    page.get_by_role("button", name="configuration 6").click()
     expect(page).not_to_have_url(before, timeout=60_000)
     wait_for_result(page)
-    expect(first).to_have_text(re.compile(re.escape(wanted.split("\n")[0])))
+    expect(shown.get_by_role("button")).to_have_accessible_name(re.compile("configuration 6, complete"))
 
 
 def test_passes_show_what_each_has_changed(scale_page: Page) -> None:

@@ -1,0 +1,36 @@
+"""The types that arguments of kernels can have, by their names in Triton's signatures.
+
+Needs neither triton nor torch, so that the page can check what is typed by the same list.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: The element types of Triton's signatures.
+TYPES = (
+    "i1", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32", "u64",
+    "fp8e4nv", "fp8e5", "fp8e4b15", "fp8e4b8", "fp8e5b16", "fp16", "bf16", "fp32", "fp64",
+)  # fmt: skip
+
+#: What a signature may say of an argument: a scalar, a pointer, a tuple or a descriptor.
+TYPE_PATTERN = rf"^(?:\*k?)*(?:{'|'.join(TYPES)}|\(.*\))$|^nvTmaDesc$|^tensordesc(?:_im2col)?<.*>$"
+
+_TYPE = re.compile(TYPE_PATTERN, re.DOTALL)
+_INTEGER = re.compile(r"([iu])(\d+)")
+
+
+def is_type(text: str) -> bool:
+    """Tell whether `text` is a type that a signature may name."""
+    return bool(_TYPE.match(text))
+
+
+def value_range(kind: str) -> range | None:
+    """The values of an integer type; None for a type that is none."""
+    found = _INTEGER.fullmatch(kind)
+    if found is None:
+        return None
+    bits = int(found[2])
+    if found[1] == "u" or bits == 1:
+        return range(2**bits)
+    return range(-(2 ** (bits - 1)), 2 ** (bits - 1))
