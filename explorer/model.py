@@ -231,8 +231,8 @@ class Buffer:
 
     `use` is "explicit" (the program asks for it), "scratch" (an operation needs it while it runs) or
     "virtual" (what a called function needs). It is alive from the operation `start` to before `end`,
-    positions in the order of operations in which the compiler has looked at them. `owner` is the
-    operation, as text.
+    positions in the order of operations in which the compiler has looked at them; None: to the end of the
+    function, whichever way it is left. `owner` is the operation, as text.
     """
 
     index: int
@@ -240,7 +240,7 @@ class Buffer:
     size_bytes: int
     offset_bytes: int
     start: int
-    end: int
+    end: int | None
     owner: str
 
 
@@ -249,7 +249,8 @@ class Allocation:
     """Where the buffers of one function lie in shared memory.
 
     `pass_index` is the pass that has decided it: the module after it is what the positions count in.
-    `function` counts the functions, those that are called before those that call them.
+    `function` counts the functions, those that are called before those that call them. `source_lines[i]` is
+    the line of the user's source that line i+1 of that module comes from (0: none).
     """
 
     kind: ClassVar[str] = "allocation"
@@ -257,6 +258,7 @@ class Allocation:
     function: int
     buffers: tuple[Buffer, ...]
     shared_bytes: int
+    source_lines: tuple[LineNumber, ...] = ()
 
 
 @dataclass(frozen=True)

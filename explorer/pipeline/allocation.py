@@ -1,6 +1,6 @@
 """Where shared memory was allocated, as the compiler's own analysis says it.
 
-In: the pass that allocates. Out: an `Allocation` for each function of the module.
+In: the pass that allocates, and the module after it. Out: an `Allocation` for each function of the module.
 
 The analysis prints what it does when it is asked to: for each buffer the operation that it belongs to,
 then, each time that it has placed them, `id size offset interval start end` and the pairs that must not
@@ -18,7 +18,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from explorer.model import Allocation, Buffer
+from explorer.model import Allocation, Buffer, LineNumber
+from explorer.pipeline.locations import LocationTable
+from explorer.pipeline.stages.mlir import read_module
 from explorer.pipeline.tool_output import ToolOutput
 
 _VARIABLE = "TRITON_LLVM_DEBUG_ONLY"
@@ -32,6 +34,8 @@ _END = re.compile(r"^Allocated: (\d+), analyzed: \d+$", re.MULTILINE)
 _EXPLICIT = re.compile(r"^%\S+ = ttg\.local_alloc\b")
 _CALL = re.compile(r"^(?:%\S+ = )?tt\.call\b")
 _MOST_CHARACTERS = 500
+#: The end of what is alive as long as the function: the largest size_t.
+_FOR_EVER = 2**64 - 1
 
 
 def allocates_shared_memory(function_name: str) -> bool:
@@ -53,8 +57,9 @@ def allocation_printed(real_ir: Any, context: Any, output: ToolOutput) -> Iterat
         del os.environ[_VARIABLE]
 
 
-def read_allocations(dump: str, pass_index: int) -> list[Allocation]:
+def read_allocations(dump: str, pass_index: int, module: Any) -> list[Allocation]:
     """Read what the analysis has printed of one module, function by function."""
+    source_lines = _source_lines(str(module))
     allocations: list[Allocation] = []
     start = 0
     for end in _END.finditer(dump):
@@ -63,12 +68,22 @@ def read_allocations(dump: str, pass_index: int) -> list[Allocation]:
         owners = _owners(section)
         _, _, last = section.rpartition(_PLACEMENT)
         buffers = tuple(
-            Buffer(index, _use(owner), size, offset, first, stop, owner)
+            Buffer(index, _use(owner), size, offset, first, None if stop >= _FOR_EVER else stop, owner)
             for index, size, offset, first, stop in (map(int, row) for row in _PLACED.findall(last))
             for owner in [owners.get(index, "")]
         )
-        allocations.append(Allocation(pass_index, len(allocations), buffers, int(end[1])))
+        allocations.append(Allocation(pass_index, len(allocations), buffers, int(end[1]), source_lines))
     return allocations
+
+
+def _source_lines(raw: str) -> tuple[LineNumber, ...]:
+    """The user's line of each line of a module that was printed with locations; 0: none."""
+    table = LocationTable()
+    read_module(raw, table)
+    own = [
+        next((frame.line for frame in location.frames if frame.file == ""), 0) for location in table.locations
+    ]
+    return tuple(next((own[index] for index in line if own[index]), 0) for line in table.lines)
 
 
 def _owners(section: str) -> dict[int, str]:

@@ -102,7 +102,7 @@ class PassRecorder:
             if allocates_shared_memory(function_name):
                 with allocation_printed(real_ir, context, self._output) as printed:
                     name, options, milliseconds = run_pass()
-                    allocations = read_allocations(printed(), self._count)
+                    allocations = read_allocations(printed(), self._count, module)
                 for allocation in allocations:
                     self._emit(allocation)
             else:

@@ -190,8 +190,10 @@ def _check(event: Event) -> None:
     elif isinstance(event, Allocation):
         numbers = [event.pass_index, event.function, event.shared_bytes]
         for buffer in event.buffers:
-            numbers += [buffer.index, buffer.size_bytes, buffer.offset_bytes, buffer.start, buffer.end]
+            numbers += [buffer.index, buffer.size_bytes, buffer.offset_bytes, buffer.start, buffer.end or 0]
         _require(min(numbers) >= 0 and max(numbers) <= MAX_RESOURCE, "an allocation's number")
+        _require(min(event.source_lines, default=0) >= 0, "an allocation's line")
+        _require(max(event.source_lines, default=0) <= MAX_NUMBER, "an allocation's line")
     elif isinstance(event, Inspection):
         _require(len(event.kernels) <= 10_000 and len(event.launches) <= 10_000, "the number of kernels")
         lines = [kernel.line for kernel in event.kernels] + [launch.line for launch in event.launches]

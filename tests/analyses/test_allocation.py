@@ -45,3 +45,11 @@ def test_a_kernel_without_shared_memory_has_no_buffers(analyst, compile_example)
     document = json.loads(analyst.answer(allocation.ANALYSIS, compile_example("vector_add"), {}))
     assert [each["buffers"] for each in document["functions"]] == [[]]
     assert document["shared_bytes"] == 0
+
+
+@pytest.mark.parametrize("triton", ["3.9.0", "3.6.0"])
+def test_what_warp_specialization_needs_is_alive_as_long_as_the_function(compile_example, triton):
+    record = compile_example("matmul_persistent", target="cuda:100", triton=triton)
+    assert record.status == "complete"
+    endless = [each for each in record.result.allocations[0].buffers if each.end is None]
+    assert [(each.use, each.start) for each in endless] == [("scratch", 0)]
