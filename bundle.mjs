@@ -61,8 +61,10 @@ const { metafile: offline } = await build({
 /** @type {Record<string, string>} */
 const manifest = {};
 for (const file of Object.keys(offline.outputs)) manifest[`offline${path.extname(file)}`] = path.relative(output, file);
-for (const [file, { entryPoint }] of Object.entries(metafile.outputs)) {
+for (const [file, { entryPoint, inputs }] of Object.entries(metafile.outputs)) {
   if (entryPoint) manifest[path.relative(source, entryPoint)] = path.relative(output, file);
+  const [input] = Object.keys(inputs);
+  if (file.endsWith(".woff2") && input) manifest[`fonts/${path.basename(input)}`] = path.relative(output, file);
   if (!/\.(js|css)$/.test(file)) continue;
   const text = await readFile(file);
   await writeFile(`${file}.gz`, gzipSync(text, { level: 9 }));

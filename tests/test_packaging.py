@@ -39,7 +39,7 @@ def test_the_wheel_holds_the_page_and_the_gallery(wheel):
     assert any(re.fullmatch(r"explorer/static/dist/app-\w+\.js", name) for name in names)
     assert any(name.endswith(".woff2") for name in names)
     assert {f"explorer/examples/{example.name}.py" for example in load_examples()} <= set(names)
-    assert "explorer/templates/page.html" in names
+    assert {"explorer/templates/page.html", "explorer/static/tokens.css"} <= set(names)
     assert "explorer/py.typed" in names
 
 

@@ -1,0 +1,38 @@
+"""The picture that a chat shows beside a permalink."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from flask import Blueprint, Response
+
+from explorer.card import Look, draw_card
+from explorer.documents import CompilationDocument
+from explorer.services import services
+from explorer.views.http import binary_part
+from explorer.views.links import ApiLinks
+from explorer.views.pages import bundled_file
+
+blueprint = Blueprint("card", __name__)
+
+_TOKENS = Path(__file__).parents[1] / "static/tokens.css"
+
+
+@blueprint.get("/k/<compilation_id>/card.png")
+def picture(compilation_id: str) -> Response:
+    """What a result is, at a glance. Drawn of what is stored; nothing is run."""
+    record = services().queue.find(compilation_id)
+    document = CompilationDocument.of(record, ApiLinks(record.id), {})
+    response = binary_part(record, draw_card(document, page_look()), "image/png")
+    # Chats show it in their own pages.
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    return response
+
+
+@lru_cache(maxsize=1)
+def page_look() -> Look:
+    """The fonts and colours of the page."""
+    faces = ("inter", "jetbrains-mono")
+    sans, mono = (bundled_file(f"fonts/{face}-latin-wght-normal.woff2") for face in faces)
+    return Look(sans, mono, _TOKENS.read_text(encoding="utf-8"))
