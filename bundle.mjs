@@ -28,6 +28,7 @@ const { metafile } = await build({
   entryPoints: [
     `${source}/theme.js`,
     `${source}/app.js`,
+    `${source}/compare/page.js`,
     `${source}/page.css`,
     `${source}/icon.svg`,
     ...panes.map((name) => `${source}/panes/${name}`),

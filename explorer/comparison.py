@@ -32,7 +32,8 @@ _BETTER_HIGHER = {"occupancy"}
 _ORDER = {stage.name: position for position, stage in enumerate(STAGES)}
 
 _ADDRESS = re.compile(r"/\*[0-9a-f]{4,}\*/")
-_PTX_REGISTER = re.compile(r"%([a-z]+)(\d+)\b")
+#: %rd12 of PTX, %.frozen12 of LLVM IR: names that were told apart by a number.
+_NUMBERED_NAME = re.compile(r"%([\w.$-]*[A-Za-z.$-])(\d+)(?![\w.$-])")
 
 
 class SideDocument(msgspec.Struct, frozen=True):
@@ -165,12 +166,22 @@ def compare(before: Record, after: Record, url: str) -> ComparisonDocument:
     return ComparisonDocument(
         before=_side(before),
         after=_side(after),
-        differences=list(_differences(_asked(before), _asked(after))),
+        differences=differences(before, after),
         source=SourcePairDocument(source.lines_added, source.lines_removed, f"{url}/source"),
         stages=[_stage_pair(before, after, name, url) for name in _stage_names(before, after)],
         passes=_pass_pairs(before, after),
         resources=list(_resources(before, after)),
     )
+
+
+def differences(before: Record, after: Record) -> list[DifferenceDocument]:
+    """What was asked differently, beside the source."""
+    old, new = _asked(before), _asked(after)
+    return [
+        DifferenceDocument(name, old.get(name), new.get(name))
+        for name in old | new
+        if old.get(name) != new.get(name)
+    ]
 
 
 def source_diff(before: Record, after: Record) -> DiffDocument:
@@ -196,11 +207,11 @@ def stage_diff(before: Record, after: Record, name: str, other: str | None = Non
 
 
 def _text(record: Record, stage: StageEntry) -> str:
-    """The text without what moves when anything before it does: addresses, numbers of virtual registers."""
+    """The text without what moves when anything before it does: addresses, numbers of values."""
     text = record.text(stage.text)
     if stage.language == "sass":
         return _ADDRESS.sub("", text)
-    return _PTX_REGISTER.sub(r"%\1_\2", text) if stage.language == "ptx" else text
+    return _NUMBERED_NAME.sub(r"%\1_\2", text) if stage.language in ("ptx", "llir") else text
 
 
 def _side(record: Record) -> SideDocument:
@@ -249,12 +260,6 @@ def _argument(argument: Argument) -> Scalar:
     if argument.shape is not None:
         words.append(f"[{', '.join(map(str, argument.shape))}]")
     return ", ".join(filter(None, words))
-
-
-def _differences(before: dict[str, Scalar], after: dict[str, Scalar]) -> Iterable[DifferenceDocument]:
-    for name in before | after:
-        if before.get(name) != after.get(name):
-            yield DifferenceDocument(name, before.get(name), after.get(name))
 
 
 # --- what became of it --------------------------------------------------------------------------

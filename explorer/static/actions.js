@@ -6,30 +6,19 @@
  */
 import { register, registerFamily } from "./commands.js";
 import { cancel } from "./compiler.js";
-import { byId, toast } from "./dom.js";
+import { byId } from "./dom.js";
 import { compileNow } from "./edit.js";
 import { canCompile, isEmbedded } from "./host.js";
+import { startPageCommands } from "./page_commands.js";
 import { pathOf } from "./pipeline.js";
 import { PRESETS } from "./presets.js";
 import { unpin } from "./selection.js";
 import { stageTitle } from "./stages.js";
 import { store } from "./store.js";
 
-const PALETTE_DELAY_MS = 2000;
-const THEMES = { system: "Theme: as the system", light: "Theme: light", dark: "Theme: dark", contrast: "Theme: high contrast" };
-
 /** @param {Dock} dock @param {EditorView} editor */
 export function startCommands(dock, editor) {
   const click = (/** @type {string} */ id) => () => byId(id).click();
-  // Fetched once the page has settled, so that letters typed right after its keys find it there.
-  setTimeout(() => import("./palette.js").catch(() => undefined), PALETTE_DELAY_MS);
-  const palette = () =>
-    void import("./palette.js").then(
-      ({ openPalette }) => openPalette(),
-      () => toast("The palette could not be loaded: the server does not answer."),
-    );
-  const help = () => void import("./help.js").then(({ openHelp }) => openHelp());
-  document.getElementById("help-button")?.addEventListener("click", help);
   if (canCompile) register([
     { name: "compile", title: "Compile now", group: "Compile", keys: ["Ctrl Enter"], run: () => void compileNow() },
     { name: "cancel", title: "Cancel the compilation", group: "Compile", run: () => { if (store.state.run || store.state.sending) cancel(); } },
@@ -61,10 +50,6 @@ export function startCommands(dock, editor) {
     ...PRESETS.map((preset) => ({
       name: `preset:${preset.name}`, title: `Arrange panes: ${preset.title}`, group: "Panes", run: () => dock.arrange(preset),
     })),
-    { name: "palette", title: "Find a command", group: "Page", keys: ["Ctrl K"], run: palette },
-    { name: "help", title: "Show the help sheet", group: "Page", keys: ["?"], run: help },
-    ...Object.entries(THEMES).map(([theme, title]) => ({
-      name: `theme:${theme}`, title, group: "Page", run: () => void document.dispatchEvent(new CustomEvent("theme-choose", { detail: theme })),
-    })),
   ]);
+  startPageCommands();
 }

@@ -1,7 +1,7 @@
 /**
  * The server's API, typed.
  *
- * @import { CompilationDocument, CompilationRequest, GalleryExample, GalleryRow, InspectionDocument, Locations,
+ * @import { CompilationDocument, CompilationRequest, ComparisonDocument, DiffDocument, GalleryExample, GalleryRow, InspectionDocument, Locations,
  *   PaneKind, Problem, StageKind, Target, TextLine } from "./types.js"
  */
 
@@ -104,4 +104,10 @@ export const api = {
     (await request(`${BASE}${compilationPath(id)}/passes/${index}${what === "diff" ? "/diff" : ""}`)).text(),
   /** @param {string} id @param {string} path "": its index */
   url: (id, path) => `${BASE}${compilationPath(id)}${path && `/${path}`}`,
+  /** @param {string} id @param {number} from @param {number} to @returns {Promise<{lines: TextLine[], total: number}>} */
+  sourceLines: (id, from, to) => get(`${compilationPath(id)}/source/lines?from=${from}&to=${to}`),
+  /** @param {string} before @param {string} after @returns {Promise<ComparisonDocument>} */
+  comparison: (before, after) => get(`${compilationPath(before)}/compare/${encodeURIComponent(after)}`),
+  /** @param {string} before @param {string} after @param {string} path below the comparison @returns {Promise<DiffDocument>} */
+  diff: (before, after, path) => get(`${compilationPath(before)}/compare/${encodeURIComponent(after)}/${path}`),
 };

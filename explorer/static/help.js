@@ -2,7 +2,9 @@
 import { allCommands, caps } from "./commands.js";
 import { byId, make } from "./dom.js";
 
-/** What depends on where the focus or the mouse is. */
+/** @import { Gestures } from "./page_commands.js" */
+
+/** What depends on where the focus or the mouse is. @type {Gestures} */
 const GESTURES = [
   ["Click", "Pin a line; with Ctrl, one more"],
   ["↑ ↓", "Move along the lines of a stage or the list of passes"],
@@ -17,12 +19,13 @@ const GESTURES = [
   ["Delete", "Close the tab that has the focus"],
 ];
 
-export function openHelp() {
+/** @param {Gestures} [gestures] */
+export function openHelp(gestures = GESTURES) {
   const dialog = /** @type {HTMLDialogElement} */ (byId("help"));
   if (dialog.open) return;
   const commands = allCommands().filter(({ keys }) => keys?.length);
   const groups = [...new Set(commands.map(({ group }) => group))];
-  /** @param {string} title @param {(readonly [string, string])[]} rows */
+  /** @param {string} title @param {Gestures} rows */
   const section = (title, rows) =>
     make(
       "section",
@@ -40,7 +43,7 @@ export function openHelp() {
       { class: "help-sections", tabindex: "0", role: "region", "aria-labelledby": "help-title" },
       ...groups.map((group) =>
         section(group, commands.filter((each) => each.group === group).map(({ keys, title }) => /** @type {const} */ ([keys?.[0] ?? "", title])))),
-      section("Inside a pane", GESTURES.map(([keys = "", words = ""]) => /** @type {const} */ ([keys, words]))),
+      section("Inside a pane", gestures),
     ),
     make("form", { method: "dialog" }, make("span", { class: "hint" }, "The palette has every command."), make("button", { class: "button primary" }, "Close")),
   );

@@ -37,7 +37,7 @@ export class StageContent {
     if (Array.isArray(chunk)) return chunk[number - 1 - index * CHUNK_LINES] ?? null;
     if (!chunk) {
       const first = index * CHUNK_LINES + 1;
-      const fetching = api.lines(this.id, this.row.name, first, Math.min(first + CHUNK_LINES - 1, this.row.lines)).then(
+      const fetching = this.fetchLines(first, Math.min(first + CHUNK_LINES - 1, this.row.lines)).then(
         (document) => void this.chunks.set(index, document.lines),
         () => void this.chunks.delete(index),
       );
@@ -47,6 +47,11 @@ export class StageContent {
       void /** @type {Promise<void>} */ (chunk).then(arrived);
     }
     return null;
+  }
+
+  /** @param {number} from @param {number} to */
+  fetchLines(from, to) {
+    return api.lines(this.id, this.row.name, from, to);
   }
 
   /** Fetch where the lines come from, once. */

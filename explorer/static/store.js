@@ -4,8 +4,8 @@
  * Everything shown is drawn from here; whoever wants a change asks `actions.js`. A listener names the parts
  * it draws and is called once for each update that touches any of them.
  *
- * @import { Draft, InspectionDocument, Target, GalleryRow, PaneKind, StageKind, Problem } from "./types.js"
  * @import { Batch, BatchKind, Outcome } from "./variants.js"
+ * @import { ComparisonDocument, Draft, InspectionDocument, Target, GalleryRow, PaneKind, StageKind, Problem } from "./types.js"
  * @import { Result } from "./result.js"
  */
 
@@ -41,6 +41,7 @@
  * @property {string | null} origin who asked for the last change of `hovered` or `pinned`
  * @property {boolean} reading the source is only looked at
  * @property {boolean} withSource a frame shows the source, too
+ * @property {ComparisonDocument | null} comparison what the page of a comparison shows
  * @property {string[]} visible the states of the stage panes that can be seen
  */
 
@@ -75,6 +76,7 @@ const state = {
   origin: null,
   reading: false,
   withSource: false,
+  comparison: null,
   visible: [],
 };
 

@@ -66,6 +66,20 @@
  * @typedef {{name: string, title: string}} StageKind
  * @typedef {{title: string, kind: string, detail: string}} Problem
  *
+ * @typedef {{lines: number, bytes: number, milliseconds: number, passes: number, changed_passes: number}} StageSide
+ * @typedef {{name: string, title: string, language: string, before: StageSide | null, after: StageSide | null,
+ *   lines_added: number, lines_removed: number, url: string}} StagePair
+ * @typedef {{index: number, changed: boolean, milliseconds: number, options: Scalar[]}} PassSide
+ * @typedef {{stage: string, name: string, title: string, before: PassSide | null, after: PassSide | null}} PassPair
+ * @typedef {{name: string, before: Scalar, after: Scalar, verdict: "same" | "better" | "worse" | "different"}} ResourcePair
+ * @typedef {{id: string, url: string, status: Status, kernel: string | null, target: Target, triton: string,
+ *   milliseconds: number | null, error: string | null}} ComparedSide
+ * @typedef {{before: ComparedSide, after: ComparedSide, differences: {name: string, before: Scalar, after: Scalar}[],
+ *   source: {lines_added: number, lines_removed: number}, stages: StagePair[], passes: PassPair[],
+ *   resources: ResourcePair[]}} ComparisonDocument
+ * @typedef {{before_line: number, before_lines: number, after_line: number, after_lines: number, same: boolean}} DiffRun
+ * @typedef {{lines_added: number, lines_removed: number, runs: DiffRun[]}} DiffDocument
+ *
  * What the user asks to compile; `mode` says which of launch, arguments and signature counts.
  * @typedef {object} Draft
  * @property {string} source

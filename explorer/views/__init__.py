@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from flask import Flask
 
-from explorer.views import analyses, card, compare, compilations, events, inspect, meta, pages, passes, stages
+from explorer.views import (
+    analyses,
+    card,
+    compare,
+    compare_page,
+    compilations,
+    events,
+    inspect,
+    meta,
+    pages,
+    passes,
+    stages,
+)
 from explorer.views.compression import compress
 from explorer.views.problems import handle_errors
 from explorer.views.security import secure
@@ -12,6 +24,7 @@ from explorer.views.security import secure
 BLUEPRINTS = (
     pages.blueprint,
     card.blueprint,
+    compare_page.blueprint,
     compilations.blueprint,
     compare.blueprint,
     events.blueprint,

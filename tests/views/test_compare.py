@@ -1,5 +1,7 @@
 """Two compilations side by side, as a program sees them."""
 
+import re
+
 import pytest
 
 from explorer.store import Store
@@ -123,3 +125,16 @@ def test_a_side_that_failed_says_why(client, api, ticket):
     assert comparison["before"]["error"] is None
     assert comparison["after"]["status"] == "failed"
     assert "syntax" in comparison["after"]["error"].lower()
+
+
+def test_a_chat_learns_what_is_compared(client, ticket, other):
+    text = client.get(f"/compare/{ticket['id']}..{other['id']}").text
+    assert '<meta property="og:title" content="add_kernel, compared · triton·explorer">' in text
+    assert '<meta property="og:description" content="num_warps 4 → 8">' in text
+    assert not re.search(r"<script(?![^>]* src=)|<style| style=| on\w+=", text)
+
+
+def test_the_page_of_what_does_not_exist_is_not_found(client, ticket):
+    response = client.get(f"/compare/{ticket['id']}..7Qm2xV9dKcAB")
+    assert response.status_code == 404
+    assert response.text.startswith("<!doctype html>") and "og:title" not in response.text

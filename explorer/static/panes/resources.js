@@ -1,27 +1,7 @@
 /** `<pane-resources>`: what the binary needs of the machine. */
 import { make } from "../dom.js";
-import { plural, size } from "../format.js";
+import { FACTS } from "../resource_facts.js";
 import { store } from "../store.js";
-
-/**
- * The rows in their order: a fact is left out where the tools do not say it, a rare one also where it is 0.
- * @type {{name: string, title: string, show: (value: number) => string, warn?: (value: number) => boolean, rare?: boolean}[]}
- */
-const FACTS = [
-  { name: "registers", title: "Registers per thread", show: String },
-  { name: "scalar_registers", title: "Scalar registers per wave", show: String },
-  { name: "spill_stores_bytes", title: "Spilled, stores", show: size, warn: (value) => value > 0 },
-  { name: "spill_loads_bytes", title: "Spilled, loads", show: size, warn: (value) => value > 0 },
-  { name: "stack_bytes", title: "Stack per thread", show: size, rare: true },
-  { name: "shared_bytes", title: "Shared memory per block", show: size },
-  { name: "shared_limit_bytes", title: "Shared memory, the most a block may have", show: size },
-  { name: "tensor_memory_columns", title: "Tensor memory", show: (value) => plural(value, "column"), rare: true },
-  { name: "global_scratch_bytes", title: "Global scratch", show: size, rare: true },
-  { name: "constant_bytes", title: "Constant memory", show: size },
-  { name: "barriers", title: "Barriers", show: String },
-  { name: "warps", title: "Warps per block", show: String },
-  { name: "threads", title: "Threads per block", show: String },
-];
 
 class ResourcesPane extends HTMLElement {
   paneState = "";

@@ -1,0 +1,52 @@
+/**
+ * What a comparison shows, in the fragment of its address: nothing (what there is in brief), `#source`,
+ * `#passes`, `#stage=ttgir` or `#stage=ttir..ttgir`, with `&unified` and `&all` (also passes without a change).
+ *
+ * @typedef {{show: "brief" | "source" | "passes" | "stage", before: string, after: string, unified: boolean, all: boolean}} View
+ */
+
+const STAGE = /^([\w-]+)(?:\.\.([\w-]+))?$/;
+
+/** @param {string} fragment @returns {View} what it does not say, or not in these words, is as on a first visit */
+export function parseView(fragment) {
+  /** @type {View} */
+  const view = { show: "brief", before: "", after: "", unified: false, all: false };
+  for (const part of fragment.replace(/^#/, "").split("&")) {
+    const [name, value = ""] = part.split("=", 2);
+    const stages = STAGE.exec(value);
+    if (name === "source" || name === "passes") view.show = name;
+    if (name === "stage" && stages) {
+      Object.assign(view, { show: "stage", before: stages[1], after: stages[2] ?? stages[1] });
+    }
+    if (name === "unified" || name === "all") view[name] = true;
+  }
+  return view;
+}
+
+/** @param {View} view @returns {string} with "#"; "#" alone for what a first visit shows */
+export function formatView({ show, before, after, unified, all }) {
+  const what = show === "stage" ? `stage=${before === after ? before : `${before}..${after}`}` : show === "brief" ? "" : show;
+  return `#${[what, unified && "unified", all && "all"].filter(Boolean).join("&")}`;
+}
+
+/** The view of the address now. */
+export function currentView() {
+  return parseView(location.hash);
+}
+
+/** Show something else, as a step that the back button undoes. @param {Partial<View>} changes */
+export function go(changes) {
+  location.hash = formatView({ ...currentView(), ...changes });
+}
+
+/** The ids that the address names. @returns {[string, string]} */
+export function comparedIds() {
+  const [, before = "", after = ""] = /^\/compare\/([\w-]+)\.\.([\w-]+)/.exec(location.pathname) ?? [];
+  return [before, after];
+}
+
+/** The address of a comparison. @param {string} before @param {string} after @param {View} [view] */
+export function comparisonUrl(before, after, view) {
+  const url = `/compare/${encodeURIComponent(before)}..${encodeURIComponent(after)}`;
+  return view && formatView(view) !== "#" ? url + formatView(view) : url;
+}

@@ -1,0 +1,216 @@
+/**
+ * `<comparison-diff>`: two texts side by side or one below the other, only the lines in sight drawn.
+ *
+ * @import { StageContent } from "../result.js"
+ * @import { DiffDocument } from "../types.js"
+ * @import { Row } from "./aligned_rows.js"
+ */
+import { make } from "../dom.js";
+import { plural } from "../format.js";
+import { piecesOf } from "../line_pieces.js";
+import { LINE_HEIGHT_PX, VirtualText } from "../virtual_text.js";
+import { AlignedRows } from "./aligned_rows.js";
+import { changedSpans } from "./line_changes.js";
+
+/** @typedef {"before" | "after" | "both"} Side what a column of text shows */
+/** @typedef {{title: string, before: StageContent | null, after: StageContent | null, diff: DiffDocument}} Texts */
+
+class ComparisonDiff extends HTMLElement {
+  /** @type {Texts | null} */
+  texts = null;
+  rows = new AlignedRows([], false);
+  /** @type {Map<Side, VirtualText>} */
+  columns = new Map();
+  /** the row of the change that was gone to last; -1: none @type {number} */
+  at = -1;
+  /** whose scrolling the other column follows @type {VirtualText | null} */
+  leader = null;
+  resize = new ResizeObserver(() => this.drawMarks());
+
+  connectedCallback() {
+    this.resize.observe(this);
+  }
+
+  disconnectedCallback() {
+    this.resize.disconnect();
+  }
+
+  /** @param {Texts} texts @param {boolean} unified */
+  show(texts, unified) {
+    this.texts = texts;
+    this.at = -1;
+    this.rows = new AlignedRows(texts.diff.runs, unified);
+    /** @type {Side[]} */
+    const sides = unified ? ["both"] : ["before", "after"];
+    if (sides.some((side) => !this.columns.has(side))) {
+      this.columns = new Map(sides.map((side) => [side, this.column(side)]));
+      this.className = unified ? "is-unified" : "is-split";
+      this.replaceChildren(...[...this.columns.values()].map(({ element }) => element));
+    }
+    for (const column of this.columns.values()) column.scroller.scrollTop = column.scrollTop = 0;
+    this.reset();
+    const [first] = this.rows.changes;
+    // What differs is what one came for.
+    if (first !== undefined) this.goTo(first, false);
+  }
+
+  /** @param {Side} side */
+  column(side) {
+    const column = new VirtualText({
+      label: "Difference",
+      draw: (element, line) => this.drawRow(side, column, element, line),
+      point: (line) => this.point(line),
+      choose: (line) => this.unfold(line),
+    });
+    for (const event of ["pointerenter", "pointerdown", "wheel", "touchstart", "focusin"]) {
+      column.scroller.addEventListener(event, () => (this.leader = column), { passive: true });
+    }
+    column.scroller.addEventListener("scroll", () => this.follow(column), { passive: true });
+    return column;
+  }
+
+  /** Keep the columns side by side. @param {VirtualText} column */
+  follow(column) {
+    if (this.leader !== null && this.leader !== column) return;
+    for (const other of this.columns.values()) {
+      if (other === column) continue;
+      other.scroller.scrollTop = column.scroller.scrollTop;
+      other.scroller.scrollLeft = column.scroller.scrollLeft;
+    }
+  }
+
+  /** Begin anew with the rows as they are now. */
+  reset() {
+    const { texts, rows } = this;
+    if (!texts) return;
+    const names = { before: "Before", after: "After", both: "Before and after" };
+    for (const [side, column] of this.columns) {
+      const most = Math.max(texts.before?.row.lines ?? 0, texts.after?.row.lines ?? 0);
+      column.reset(rows.rows.length, `${names[side]}: ${texts.title}, ${plural(rows.rows.length, "row")}`);
+      column.scroller.style.setProperty("--digits", String(Math.max(3, String(most).length)));
+      column.shown();
+    }
+    this.drawMarks();
+    this.dispatchEvent(new CustomEvent("change-shown", { bubbles: true }));
+  }
+
+  /** Show a run of equal lines in full. @param {number} line */
+  unfold(line) {
+    const row = this.rows.rows[line - 1];
+    if (row?.kind !== "fold") return;
+    this.rows.unfold(row.run);
+    this.at = -1;
+    this.reset();
+    for (const column of this.columns.values()) if (column.scroller === document.activeElement) column.setCursor(line);
+  }
+
+  unfoldAll() {
+    const top = this.rows.rows[this.topRow()];
+    this.rows.unfoldAll();
+    this.at = -1;
+    this.reset();
+    const index = this.rows.rows.findIndex((row) => row.run === top?.run && row.before === top.before && row.after === top.after);
+    if (index >= 0) for (const column of this.columns.values()) column.reveal(index + 1, true);
+  }
+
+  /** @param {Side} side @param {VirtualText} column @param {HTMLElement} element @param {number} line */
+  drawRow(side, column, element, line) {
+    const row = this.rows.rows[line - 1];
+    if (!row || !this.texts) return;
+    if (row.kind === "fold") {
+      element.className = "text-row diff-row is-fold";
+      const words = side === "after" ? "" : `⋯ ${plural(this.rows.hidden(row.run), "equal line")}`;
+      element.replaceChildren(make("span", { class: "fold-words" }, words));
+      return;
+    }
+    const isBefore = side === "before" || (side === "both" && row.after === 0);
+    const number = isBefore ? row.before : row.after;
+    const kind = row.kind === "same" ? "" : number === 0 ? "is-absent" : isBefore ? "is-removed" : "is-added";
+    element.className = `text-row diff-row ${kind}`;
+    const sign = kind === "is-removed" ? "−" : kind === "is-added" ? "+" : "";
+    const code = make("span", { class: "code" });
+    const numbers = side === "both" ? [row.before, row.after] : [number];
+    element.replaceChildren(...numbers.map((each) => make("span", { class: "number" }, each ? String(each) : "")), make("span", { class: "sign" }, sign), code);
+    if (number === 0) return;
+    const content = isBefore ? this.texts.before : this.texts.after;
+    const again = () => {
+      if (column.rows.get(line) !== element || this.rows.rows[line - 1] !== row) return;
+      this.drawRow(side, column, element, line);
+      column.schedule();
+    };
+    const text = content?.line(number, again);
+    if (!text) return;
+    code.replaceChildren(...piecesOf(text.tokens, this.marks(row, isBefore, text.tokens, again)));
+  }
+
+  /** What differs inside a line from the one it took the place of. @param {Row} row @param {boolean} isBefore @param {[string, string][]} tokens @param {() => void} again */
+  marks(row, isBefore, tokens, again) {
+    const pair = this.rows.unified ? row.pair : isBefore ? row.after : row.before;
+    if (row.kind !== "changed" || !pair) return [];
+    const other = (isBefore ? this.texts?.after : this.texts?.before)?.line(pair, again);
+    if (!other) return [];
+    const [mine, theirs] = [textOf(tokens), textOf(other.tokens)];
+    const spans = isBefore ? changedSpans(mine, theirs).before : changedSpans(theirs, mine).after;
+    return spans.map((span) => ({ ...span, class: "is-changed" }));
+  }
+
+  /** @param {number} line 0: none */
+  point(line) {
+    for (const column of this.columns.values()) column.mark({ "is-lit": (each) => each === line });
+  }
+
+  drawMarks() {
+    const { rows } = this.rows;
+    const style = getComputedStyle(this);
+    const linesWith = (/** @type {"before" | "after"} */ side) => rows.flatMap((row, index) => (row.kind === "changed" && row[side] ? [index + 1] : []));
+    for (const [side, column] of this.columns) {
+      column.drawMarks([
+        ...(side === "after" ? [] : [{ lines: linesWith("before"), color: style.getPropertyValue("--bad") }]),
+        ...(side === "before" ? [] : [{ lines: linesWith("after"), color: style.getPropertyValue("--ok") }]),
+      ]);
+    }
+  }
+
+  get count() {
+    return this.rows.changes.length;
+  }
+
+  /** Which change is shown, from 1; 0: none was gone to. */
+  get position() {
+    return this.rows.changes.indexOf(this.at) + 1;
+  }
+
+  /** Go to the next change, or the one before; after the last one comes the first. @param {1 | -1} step */
+  step(step) {
+    const { changes } = this.rows;
+    if (changes.length === 0) return;
+    const [column] = this.columns.values();
+    const isInSight = this.at >= 0 && column && Math.abs((this.at + 0.5) * LINE_HEIGHT_PX - column.scrollTop - column.scroller.clientHeight / 2) < column.scroller.clientHeight / 2;
+    const from = isInSight ? this.at : this.topRow() - (step > 0 ? 1 : 0);
+    const next = step > 0 ? changes.find((row) => row > from) ?? changes[0] : changes.findLast((row) => row < from) ?? changes.at(-1);
+    this.goTo(/** @type {number} */ (next), true);
+  }
+
+  topRow() {
+    const [column] = this.columns.values();
+    return Math.floor((column?.scrollTop ?? 0) / LINE_HEIGHT_PX);
+  }
+
+  /** @param {number} row from 0 @param {boolean} isLit whether to outline it */
+  goTo(row, isLit) {
+    this.at = row;
+    for (const column of this.columns.values()) {
+      column.reveal(row + 1, true);
+      column.mark({ "is-current-change": (each) => isLit && each === row + 1 });
+    }
+    this.dispatchEvent(new CustomEvent("change-shown", { bubbles: true }));
+  }
+}
+
+/** @param {[string, string][]} tokens */
+function textOf(tokens) {
+  return tokens.map(([, text]) => text).join("");
+}
+
+customElements.define("comparison-diff", ComparisonDiff);
+export { ComparisonDiff };

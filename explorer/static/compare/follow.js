@@ -1,0 +1,60 @@
+/**
+ * Compare again whenever one of two running compilations has got further, until both are done.
+ *
+ * @import { ComparedSide, ComparisonDocument } from "../types.js"
+ */
+import { ApiError, api } from "../api.js";
+import { store } from "../store.js";
+
+/** Stages come in quick succession: they are compared together. */
+const PAUSE_MS = 200;
+
+/** @param {ComparisonDocument} first */
+export async function follow(first) {
+  const running = [...new Map([first.before, first.after].filter((side) => !isOver(side)).map((side) => [side.id, side])).values()];
+  if (running.length === 0) return;
+  let isAsking = false;
+  let isAskedAgain = false;
+  const ask = async () => {
+    if (isAsking) {
+      isAskedAgain = true;
+      return;
+    }
+    isAsking = true;
+    do {
+      isAskedAgain = false;
+      try {
+        store.update({ comparison: await api.comparison(first.before.id, first.after.id), problem: null });
+      } catch (error) {
+        if (!(error instanceof ApiError)) throw error;
+        // What is shown stays; the next event asks again.
+      }
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    } while (isAskedAgain);
+    isAsking = false;
+  };
+  await Promise.all(running.map(({ id }) => listen(id, () => void ask())));
+  void ask();
+}
+
+/** @param {ComparedSide} side */
+function isOver({ status }) {
+  return status === "complete" || status === "failed";
+}
+
+/** Call `changed` when something of a compilation has come, until it is done. @param {string} id @param {() => void} changed */
+function listen(id, changed) {
+  return new Promise((resolve) => {
+    const stream = new EventSource(api.url(id, "events"));
+    for (const kind of ["specialized", "stage", "resources", "diagnostic"]) stream.addEventListener(kind, changed);
+    const end = () => {
+      stream.close();
+      resolve(undefined);
+    };
+    stream.addEventListener("done", end);
+    stream.addEventListener("error", () => {
+      // The browser tries again by itself unless the server has refused.
+      if (stream.readyState === EventSource.CLOSED) end();
+    });
+  });
+}

@@ -1,0 +1,83 @@
+/** Start the page of a comparison: fetch it, follow what still runs, and let everything be done by keyboard. */
+import { ApiError, api } from "../api.js";
+import { register, registerFamily, startKeys } from "../commands.js";
+import { byId, make, toast } from "../dom.js";
+import { startPageCommands } from "../page_commands.js";
+import { store } from "../store.js";
+import { comparedIds, comparisonUrl, currentView, go } from "./address.js";
+import { follow } from "./follow.js";
+import { inShort } from "./head.js";
+import "./path.js";
+import { ComparisonView } from "./view.js";
+
+const GESTURES = /** @type {const} */ ([
+  ["Click", "Unfold equal lines"],
+  ["↑ ↓", "Move along the lines"],
+  ["Enter", "Unfold the equal lines under the cursor"],
+]);
+
+async function start() {
+  startKeys();
+  store.watch(["comparison"], drawSubject);
+  byId("swap-button").addEventListener("click", swap);
+  byId("copy-button").addEventListener("click", () => void copyLink());
+  startCommands();
+  const [before, after] = comparedIds();
+  try {
+    const [page, targets, comparison] = await Promise.all([api.page(), api.targets(), api.comparison(before, after)]);
+    store.update({ stageKinds: page.stages, targets, comparison });
+    void follow(comparison);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    store.update({ problem: error.problem });
+  }
+}
+
+function startCommands() {
+  const view = () => /** @type {ComparisonView} */ (document.querySelector("comparison-view"));
+  startPageCommands(GESTURES);
+  register([
+    { name: "next-change", title: "Next change", group: "Compare", keys: ["N"], run: () => view().step(1) },
+    { name: "previous-change", title: "Previous change", group: "Compare", keys: ["P"], run: () => view().step(-1) },
+    { name: "unfold", title: "Unfold all equal lines", group: "Compare", keys: ["E"], run: () => view().unfoldAll() },
+    { name: "unified", title: "Side by side or unified", group: "Compare", keys: ["U"], run: () => go({ unified: !currentView().unified }) },
+    { name: "swap", title: "Exchange before and after", group: "Compare", keys: ["S"], run: swap },
+    { name: "copy-link", title: "Copy the link", group: "Page", run: () => void copyLink() },
+    { name: "brief", title: "Compare in brief", group: "Compare", run: () => go({ show: "brief" }) },
+    { name: "source", title: "Compare the sources", group: "Compare", run: () => go({ show: "source" }) },
+    { name: "passes", title: "Compare the passes", group: "Compare", run: () => go({ show: "passes" }) },
+  ]);
+  registerFamily(() =>
+    (store.state.comparison?.stages ?? []).map(({ name, title }, index) => ({
+      name: `stage:${name}`, title: `Compare ${title}`, group: "Compare", ...(index < 9 ? { keys: [`Alt ${index + 1}`] } : {}),
+      run: () => go({ show: "stage", before: name, after: name }),
+    })));
+}
+
+/** What was before becomes what is after. */
+function swap() {
+  const [before, after] = comparedIds();
+  const view = currentView();
+  location.assign(comparisonUrl(after, before, { ...view, before: view.after, after: view.before }));
+}
+
+async function copyLink() {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    toast("Link to this comparison copied.");
+  } catch {
+    // Without permission for the clipboard the address bar has it.
+    toast("The address bar has the link to this comparison.");
+  }
+}
+
+function drawSubject() {
+  const { comparison } = store.state;
+  if (!comparison) return;
+  const kernels = [...new Set([comparison.before.kernel, comparison.after.kernel])].map((name) => name ?? "kernel").join(" and ");
+  const words = inShort(comparison);
+  byId("subject").replaceChildren(make("b", {}, kernels), make("span", {}, words));
+  document.title = `${kernels}: ${words} · triton·explorer`;
+}
+
+void start();

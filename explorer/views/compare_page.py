@@ -1,0 +1,54 @@
+"""The page at `/compare/<id>..<id>`: without data, as every page, and what a chat shows of its link."""
+
+from __future__ import annotations
+
+from flask import Blueprint, render_template
+
+from explorer import comparison
+from explorer.errors import NotFound
+from explorer.pipeline.targets import find_target
+from explorer.services import services
+from explorer.store import Record
+from explorer.views.pages import bundle
+
+blueprint = Blueprint("compare_page", __name__)
+
+_MOST_DIFFERENCES = 4
+
+
+@blueprint.get("/compare/<before_id>..<after_id>")
+def page(before_id: str, after_id: str) -> tuple[str, int]:
+    """Two compilations side by side; the browser asks the API for them, and says if one does not exist."""
+    status, preview = 200, None
+    try:
+        store = services().store
+        preview = preview_of(store.find(before_id), store.find(after_id))
+    except NotFound:
+        status = 404
+    html = render_template("compare.html", bundle=bundle, host="site", preview=preview)
+    return html, status
+
+
+def preview_of(before: Record, after: Record) -> dict[str, str]:
+    """What a chat shows of a comparison: the kernels as title, what was asked differently below."""
+    kernels = dict.fromkeys(_kernel(record) for record in (before, after))
+    title = f"{' and '.join(kernels)}, compared · triton·explorer"
+    differences = [
+        f"{each.name} {_words(each.name, each.before)} → {_words(each.name, each.after)}"
+        for each in comparison.differences(before, after)
+        if each.name != "kernel"
+    ]
+    more = len(differences) - _MOST_DIFFERENCES
+    facts = differences[:_MOST_DIFFERENCES] + ([f"{more} more"] if more > 0 else [])
+    if before.request.source != after.request.source:
+        facts.append("another source")
+    return {"title": title, "description": " · ".join(facts) or "Asked the same"}
+
+
+def _kernel(record: Record) -> str:
+    specialized = record.result.specialized
+    return (specialized.kernel if specialized else record.request.kernel) or "Kernel"
+
+
+def _words(name: str, value: object) -> str:
+    return find_target(str(value)).architecture if name == "target" else str(value)

@@ -1,0 +1,273 @@
+"""Two results side by side, in a real browser: what differs, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from explorer.examples import load_examples
+
+Visitor = Callable[..., Page]
+DOCUMENTATION = Path(__file__).parents[2] / "docs/commands.md"
+
+#: Everything in it that a page could take for markup, for a colour or for a direction.
+HOSTILE = '''"""</script><script>document.title = "broken in"</script> \x1b[31mred\x1b[0m \u202etfel\u202c"""
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy(x_ptr, BLOCK: tl.constexpr):
+    # <img src=x onerror=alert(1)>
+    offsets = tl.arange(0, BLOCK)
+    tl.store(x_ptr + offsets, tl.load(x_ptr + offsets){})
+'''
+
+
+def post(server: str, **body: object) -> dict[str, str]:
+    """Ask for a compilation, and do not wait for it."""
+    request = urllib.request.Request(
+        f"{server}/api/v1/compilations", json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request) as response:
+        ticket: dict[str, str] = json.load(response)
+    return ticket
+
+
+def compiled(server: str, **body: object) -> str:
+    """The id of a compilation, once it is there."""
+    ticket = post(server, **body)
+    with urllib.request.urlopen(server + ticket["events"]) as events:
+        events.read()
+    return ticket["id"]
+
+
+def matmul(server: str, warps: int, target: str = "cuda:90") -> str:
+    source = next(example.source for example in load_examples() if example.name == "matmul")
+    return compiled(server, source=source, target=target, options={"num_warps": warps})
+
+
+@pytest.fixture(scope="module")
+def pair(server: str) -> str:
+    """The address of a matmul with 4 warps and with 8."""
+    return f"/compare/{matmul(server, 4)}..{matmul(server, 8)}"
+
+
+def step(page: Page, title: str) -> None:
+    """Choose a step of the path."""
+    page.get_by_role("navigation", name="What is compared").get_by_role("link", name=title).click()
+
+
+def column(page: Page, side: str):
+    """A column of the difference."""
+    return page.get_by_role("group", name=f"{side}: ")
+
+
+def test_what_differs_is_said_in_brief(visitor: Visitor, pair: str) -> None:
+    page = visitor()
+    page.goto(pair)
+    expect(page.locator("#subject")).to_have_text("matmul_kernelnum_warps 4 → 8")
+    expect(page.get_by_role("group", name="Asked differently")).to_contain_text("num_warps 4 → 8")
+    registers = page.get_by_role("row", name=re.compile("^Registers per thread"))
+    expect(registers).to_contain_text(re.compile(r"−\d+ better"))
+    expect(page.get_by_role("row", name=re.compile("^Warps per block 4 8"))).to_contain_text("+4")
+    ttgir = page.get_by_role("row", name=re.compile("^TTGIR"))
+    expect(ttgir).to_contain_text(re.compile(r"ms.*\+\d+ −\d+.*\d+ of \d+"))
+    expect(page).to_have_title(re.compile("matmul_kernel: num_warps 4 → 8"))
+
+
+def test_a_stage_is_shown_side_by_side_with_what_differs_in_its_lines(visitor: Visitor, pair: str) -> None:
+    page = visitor()
+    page.goto(pair)
+    step(page, "TTGIR")
+    expect(page).to_have_url(re.compile("#stage=ttgir$"))
+    removed = column(page, "Before").locator(".is-removed", has_text="ttg.num-warps")
+    expect(removed.locator(".is-changed")).to_have_text("4")
+    added = column(page, "After").locator(".is-added", has_text="ttg.num-warps")
+    expect(added.locator(".is-changed")).to_have_text("8")
+    expect(removed.locator(".code span.s").first).to_be_visible()
+
+    page.get_by_role("button", name="Unified").click()
+    expect(page).to_have_url(re.compile("#stage=ttgir&unified$"))
+    both = column(page, "Before and after")
+    expect(both.locator(".is-removed", has_text="ttg.num-warps")).to_be_visible()
+    expect(both.locator(".is-added", has_text="ttg.num-warps")).to_be_visible()
+    page.go_back()
+    expect(column(page, "After")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Resources")).to_be_visible()
+
+
+def test_equal_lines_are_folded_and_come_back_by_click_and_by_key(visitor: Visitor, pair: str) -> None:
+    page = visitor()
+    page.goto(f"{pair}#stage=ttgir")
+    before = column(page, "Before")
+    fold = before.locator(".is-fold").first
+    hidden = int(re.search(r"(\d+) equal lines", fold.inner_text())[1])
+    folds = before.locator(".is-fold").count()
+    top = fold.evaluate("row => row.style.transform")
+    fold.click()
+    expect(before.locator(".is-fold")).to_have_count(folds - 1)
+    expect(before.locator(f".text-row[style*='{top}'] .number")).not_to_be_empty()
+    assert hidden > 3
+    page.keyboard.press("e")
+    expect(before.locator(".is-fold")).to_have_count(0)
+    expect(page.get_by_role("button", name="Unfold all")).to_be_disabled()
+
+
+def test_changes_are_gone_through_by_keyboard(visitor: Visitor, pair: str) -> None:
+    page = visitor()
+    page.goto(f"{pair}#stage=sass")
+    place = page.locator("comparison-view .count")
+    expect(place).to_have_text(re.compile(r"^1 of \d+ changes$"))
+    page.keyboard.press("n")
+    expect(place).to_have_text(re.compile(r"^2 of "))
+    expect(column(page, "Before").locator(".is-current-change")).to_be_visible()
+    expect(column(page, "After").locator(".is-current-change")).to_be_visible()
+    page.keyboard.press("p")
+    page.keyboard.press("p")
+    last = re.search(r"of (\d+) ", place.inner_text())[1]
+    expect(place).to_have_text(f"{last} of {last} changes")
+    tops = "columns => columns.map(column => column.scrollTop)"
+    one, other = page.locator("comparison-diff .text").evaluate_all(tops)
+    assert one == other > 0
+
+
+def test_the_other_column_follows(visitor: Visitor, pair: str) -> None:
+    page = visitor()
+    page.goto(f"{pair}#stage=llir")
+    column(page, "After").hover()
+    page.mouse.wheel(0, 900)
+    page.wait_for_function(
+        "() => { const [one, other] = [...document.querySelectorAll('comparison-diff .text')]"
+        ".map(each => each.scrollTop); return one === other && one > 500; }"
+    )
+
+
+def test_two_different_stages_are_compared(visitor: Visitor, pair: str) -> None:
+    page = visitor()
+    page.goto(f"{pair}#stage=ttgir")
+    page.get_by_role("combobox", name="Stage before").select_option("ttir")
+    expect(page).to_have_url(re.compile(r"#stage=ttir\.\.ttgir$"))
+    expect(column(page, "Before")).to_have_attribute("aria-label", re.compile("TTIR and TTGIR"))
+    expect(column(page, "After").locator(".is-added", has_text="#blocked = ").first).to_be_visible()
+
+
+def test_passes_are_aligned_and_their_lines_counted_when_looked_at(visitor: Visitor, pair: str) -> None:
+    page = visitor()
+    page.goto(pair)
+    step(page, "Passes")
+    pipeline = page.get_by_role("row", name=re.compile("^tritongpu-pipeline"))
+    expect(pipeline).to_contain_text(re.compile(r"\+\d+ −\d+.*\+\d+ −\d+"))
+    rows = page.locator(".passes tbody tr")
+    shown = rows.count()
+    page.get_by_role("checkbox", name="changed only").uncheck()
+    expect(page).to_have_url(re.compile("#passes&all$"))
+    assert rows.count() > shown
+
+
+def test_swapping_exchanges_the_sides(visitor: Visitor, pair: str) -> None:
+    page = visitor()
+    page.goto(f"{pair}#stage=ttir..ttgir")
+    expect(column(page, "After")).to_be_visible()
+    page.keyboard.press("s")
+    before, after = re.search(r"/compare/(\w+)\.\.(\w+)", pair).groups()
+    expect(page).to_have_url(re.compile(rf"/compare/{after}\.\.{before}#stage=ttgir\.\.ttir$"))
+    expect(page.get_by_role("group", name="Asked differently")).to_contain_text("num_warps 8 → 4")
+
+
+def test_another_target_has_stages_of_its_own(visitor: Visitor, server: str, pair: str) -> None:
+    page = visitor()
+    nvidia = re.search(r"/compare/(\w+)", pair)[1]
+    page.goto(f"/compare/{nvidia}..{matmul(server, 4, 'hip:gfx942')}")
+    path = page.get_by_role("navigation", name="What is compared")
+    expect(path.get_by_role("link", name="SASS")).to_contain_text("only before")
+    expect(path.get_by_role("link", name="AMDGCN")).to_contain_text("only after")
+    step(page, "AMDGCN")
+    expect(column(page, "Before").locator(".is-absent").first).to_be_visible()
+    expect(column(page, "After").locator(".is-added").first).to_be_visible()
+
+
+def test_what_still_compiles_is_filled_in(visitor: Visitor, server: str, pair: str) -> None:
+    page = visitor()
+    known = re.search(r"/compare/(\w+)", pair)[1]
+    source = next(example.source for example in load_examples() if example.name == "flash_attention")
+    running = post(server, source=source, target="cuda:100", options={"num_stages": 2})
+    page.goto(f"/compare/{known}..{running['id']}#stage=sass")
+    expect(page.get_by_role("region", name="After").locator(".state")).to_have_class(
+        "state is-complete", timeout=60_000
+    )
+    expect(column(page, "After").locator(".is-added").first).to_be_visible()
+
+
+def test_a_failed_side_and_a_link_to_nothing_are_explained(visitor: Visitor, server: str, pair: str) -> None:
+    page = visitor()
+    known = re.search(r"/compare/(\w+)", pair)[1]
+    failed = compiled(server, source=HOSTILE.format(" + nothing"), target="cuda:90", arguments="*fp32, 64")
+    page.goto(f"/compare/{known}..{failed}")
+    after = page.get_by_role("region", name="After")
+    expect(after).to_contain_text("nothing")
+    expect(after.locator(".state")).to_have_class("state is-failed")
+    page.goto(f"/compare/{known}..7Qm2xV9dKcAB")
+    expect(page.locator("comparison-view")).to_contain_text("There is no compilation '7Qm2xV9dKcAB' here")
+
+
+def test_strings_of_kernels_are_only_ever_text(visitor: Visitor, server: str) -> None:
+    page = visitor()
+    ids = [
+        compiled(server, source=HOSTILE.format(more), target="cuda:90", arguments="*fp32, 64")
+        for more in ("", " * 2")
+    ]
+    page.goto(f"/compare/{ids[0]}..{ids[1]}#source")
+    after = column(page, "After")
+    expect(after.locator(".is-added")).to_be_visible()
+    page.keyboard.press("e")
+    expect(after).to_contain_text('</script><script>document.title = "broken in"</script>')
+    expect(after).to_contain_text("\x1b[31mred")
+    expect(after).to_contain_text("\u202etfel\u202c")
+    expect(after.locator("img")).to_have_count(0)
+    expect(page).to_have_title(re.compile("^copy: another source"))
+    changed = after.locator(".is-added .is-changed").all_text_contents()
+    assert "".join(changed) == " * 2"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", ["", "stage=ttgir", "stage=ttgir&unified", "passes", "source"])
+def test_it_is_accessible_and_fits_a_small_window(
+    visitor: Visitor, pair: str, scheme: str, view: str
+) -> None:
+    page = visitor(width=1280, height=720, color_scheme=scheme)
+    page.goto(f"{pair}#{view}")
+    expect(page.locator("comparison-view table, comparison-view .text-row").first).to_be_visible()
+    found = Axe().run(page).response["violations"]
+    assert [(each["id"], node["html"][:160]) for each in found for node in each["nodes"]] == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_link_is_read_on_a_telephone(visitor: Visitor, pair: str) -> None:
+    page = visitor(width=375, height=800)
+    page.goto(f"{pair}#stage=ttgir")
+    expect(column(page, "Before and after").locator(".is-added").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_every_command_is_documented(visitor: Visitor, pair: str) -> None:
+    page = visitor()
+    page.goto(pair)
+    expect(page.locator("#subject b")).to_be_visible()
+    page.keyboard.press("Control+k")
+    options = page.locator(".palette-option")
+    expect(options.first).to_be_visible()
+    titles = [text.strip() for text in options.locator("span:first-child").all_inner_texts()]
+    documented = DOCUMENTATION.read_text(encoding="utf-8")
+    assert [title for title in titles if f"| {title} |" not in documented] == []
+    page.keyboard.type("compare ptx")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("#stage=ptx$"))
