@@ -5,7 +5,7 @@ import { startCommands } from "./actions.js";
 import { startKeys } from "./commands.js";
 import { open } from "./compiler.js";
 import { DEFAULT_LAYOUT, Dock } from "./dock.js";
-import { byId } from "./dom.js";
+import { byId, debounce } from "./dom.js";
 import { keptDraft } from "./draft.js";
 import { choose, compileNow } from "./edit.js";
 import { startEditor } from "./editor.js";
@@ -55,7 +55,7 @@ async function start() {
   const dock = new Dock(byId("panes"), () => writeAddress(dock));
   // A link shows what its sender saw; a visit by name begins as the last one ended.
   dock.show(view.layout ?? (location.pathname === "/" ? parseLayout(kept(LAYOUT_KEY) ?? "") : null));
-  store.update({ pinned: view.pinned, reading: view.reading, withSource: isEmbedded && view.withSource === true, origin: "address" });
+  store.update({ pinned: view.pinned, cursor: view.cursor ?? null, reading: view.reading, withSource: isEmbedded && view.withSource === true, origin: "address" });
   store.watch(["reading"], () => document.body.classList.toggle("is-reading", store.state.reading || !canCompile));
   document.body.classList.toggle("has-source", store.state.withSource);
   startCommands(dock, editor);
@@ -63,11 +63,12 @@ async function start() {
   startMenus(dock);
   document.addEventListener("pane-open", (event) => dock.open(/** @type {CustomEvent<string>} */ (event).detail));
   store.watch(["pinned", "result", "failure", "reading"], () => writeAddress(dock));
+  store.watch(["cursor"], debounce(() => writeAddress(dock), CURSOR_PAUSE_MS));
   addEventListener("popstate", () => {
     const next = parseView(location.hash);
     isReturning = true;
     dock.change(next.layout);
-    store.update({ pinned: next.pinned, reading: next.reading, origin: "address" });
+    store.update({ pinned: next.pinned, cursor: next.cursor ?? null, reading: next.reading, origin: "address" });
     isReturning = false;
     writeAddress(dock);
   });
@@ -85,6 +86,8 @@ async function openFirst() {
 const LAYOUT_KEY = "layout";
 /** Changes of the view in quick succession are one step back; a new result is none. */
 const STEP_MS = 800;
+/** Browsers refuse an address that changes with every repeat of a held key. */
+const CURSOR_PAUSE_MS = 250;
 let isReturning = false;
 let sameStepUntil = 0;
 
@@ -94,31 +97,31 @@ let sameStepUntil = 0;
  */
 function writeAddress(dock) {
   if (isReturning) return;
-  const { result, failure, pinned, reading, withSource } = store.state;
+  const { result, failure, pinned, cursor, reading, withSource } = store.state;
   const layout = dock.layout();
-  const view = formatView({ layout, pinned, reading, withSource });
+  const view = formatView({ layout, pinned, reading, withSource, cursor });
   // An address without panes stands for those of a first visit.
-  const isFirst = view === formatView({ layout: DEFAULT_LAYOUT, pinned, reading, withSource });
-  const hash = isFirst ? formatView({ layout: null, pinned, reading, withSource }) : view;
+  const isFirst = view === formatView({ layout: DEFAULT_LAYOUT, pinned, reading, withSource, cursor });
+  const hash = isFirst ? formatView({ layout: null, pinned, reading, withSource, cursor }) : view;
   const latest = failure ?? result;
   const path = latest && canCompile ? `/k/${latest.id}` : location.pathname;
   if (latest && isEmbedded) {
-    const fragment = formatView({ layout: isFirst ? null : layout, pinned, reading });
+    const fragment = formatView({ layout: isFirst ? null : layout, pinned, reading, cursor });
     /** @type {HTMLAnchorElement} */ (byId("open-link")).href = permalink(latest, fragment);
   }
   if (path + hash === location.pathname + location.hash) return;
   keep(LAYOUT_KEY, formatView({ layout, pinned: [], reading: false }).replace(/^#panes=/, ""));
   const now = performance.now();
-  const isView = path === location.pathname && withoutShares(hash) !== withoutShares(location.hash);
+  const isView = path === location.pathname && withoutPositions(hash) !== withoutPositions(location.hash);
   // In a frame, the back button belongs to the page around it.
   if (isView && now > sameStepUntil && !isEmbedded) history.pushState(null, "", path + hash);
   else history.replaceState(null, "", path + hash);
   if (isView) sameStepUntil = now + STEP_MS;
 }
 
-/** @param {string} hash */
-function withoutShares(hash) {
-  return hash.replace(/@\d+/g, "");
+/** Without what no step back is worth: borders and the cursor. @param {string} hash */
+function withoutPositions(hash) {
+  return hash.replace(/@\d+|line=[^&]*&?/g, "").replace(/[#&]+$/, "");
 }
 
 /** What is looked at, in the top bar and as the title of the window. */

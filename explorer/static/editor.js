@@ -22,7 +22,8 @@ import { diagnosticsOfDraft } from "./diagnostics.js";
 import { compileNow, editSource } from "./edit.js";
 import { hueOfLine } from "./format.js";
 import { canCompile } from "./host.js";
-import { hover, pin } from "./selection.js";
+import { hover, pin, show } from "./selection.js";
+import { SourceFacts } from "./source_facts.js";
 import { store } from "./store.js";
 
 const ORIGIN = "editor";
@@ -133,6 +134,7 @@ function pinBlock(view, block, event) {
  * @param {HTMLElement} parent
  */
 export function startEditor(parent) {
+  const facts = new SourceFacts();
   const nonce = document.querySelector("meta[name=csp-nonce]")?.getAttribute("content") ?? "";
   const view = new EditorView({
     parent,
@@ -165,6 +167,10 @@ export function startEditor(parent) {
         EditorView.updateListener.of((update) => {
           const typed = update.docChanged && !update.transactions.some((each) => each.annotation(fromStore));
           if (typed) editSource(update.state.doc.toString());
+          if (update.selectionSet || update.transactions.some(({ effects }) => effects.some((effect) => effect.is(setSourceLines)))) {
+            const { from, to } = update.state.doc.lineAt(update.state.selection.main.head);
+            facts.setCursor(update.view.hasFocus ? sourceLineAt(update.state, from, to) : 0);
+          }
         }),
         EditorView.domEventHandlers({
           mousemove: (event, editor) => hover(linesUnder(editor, event), ORIGIN),
@@ -172,16 +178,21 @@ export function startEditor(parent) {
           click: (event, editor) => {
             const lines = linesUnder(editor, event);
             const isSelecting = !editor.state.selection.main.empty;
-            if (lines.length && !isSelecting && !lines.every((line) => store.state.pinned.includes(line))) {
+            if (lines.length && !isSelecting && event.detail < 2 && !lines.every((line) => store.state.pinned.includes(line))) {
               pin(lines, ORIGIN, event.ctrlKey || event.metaKey);
             }
           },
+          dblclick: (event, editor) => show(linesUnder(editor, event), ORIGIN),
         }),
         EditorView.theme({}),
       ],
     }),
   });
 
+  parent.append(facts.element);
+  store.watch(["shown"], () => {
+    if (store.state.shown.line && store.state.origin !== ORIGIN) scrollToPin(view);
+  });
   store.watch(["draft"], () => {
     const { source } = store.state.draft;
     if (source === view.state.doc.toString()) return;

@@ -6,12 +6,14 @@ import { byId, make } from "./dom.js";
 
 /** What depends on where the focus or the mouse is. @type {Gestures} */
 const GESTURES = [
-  ["Click", "Pin a line; with Ctrl, one more"],
+  ["Click", "Pin a line; with Ctrl beside a name, one more"],
+  ["Double click", "Pin the line and scroll every pane to it"],
   ["↑ ↓", "Move along the lines of a stage or the list of passes"],
   ["Enter", "Pin the line; with Shift, one more"],
   ["← →", "Follow the names in the line under the cursor; so does a click"],
-  ["F2", "Go to the definition; so does a double click"],
+  ["F2", "Go to the definition; so does Ctrl and a click on the name"],
   ["F3", "Go to the next occurrence; with Shift, the one before"],
+  ["I", "Show where the line under the cursor comes from; so does the mouse"],
   ["[ ]", "Fold what the cursor is in, unfold what is folded there"],
   ["{ }", "Fold everything inside of functions, unfold everything"],
   ["/", "Search the stage that has the focus"],

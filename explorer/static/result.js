@@ -19,6 +19,8 @@ export class StageContent {
     this.locations = null;
     /** @type {Map<number, number[]>} shown lines by source line */
     this.shownLines = new Map();
+    /** @type {Map<number, number>} operations or instructions by source line */
+    this.operationCounts = new Map();
     /** @type {Promise<void> | null} */
     this.locationsPromise = null;
     /** @type {Promise<string[]> | null} */
@@ -65,6 +67,7 @@ export class StageContent {
             else this.shownLines.set(line, [index + 1]);
           }
         });
+        this.operationCounts = new Map(locations.source_line_operations);
         this.locations = locations;
       },
       () => {

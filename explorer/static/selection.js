@@ -28,6 +28,27 @@ export function pin(lines, origin, add = false) {
   store.update({ pinned: same(wanted, pinned) ? [] : wanted, origin });
 }
 
+/**
+ * Pin source lines and have every pane scroll to what comes from them, in sight or not.
+ * @param {number[]} lines
+ * @param {string} origin
+ */
+export function show(lines, origin) {
+  const [line] = lines;
+  if (line !== undefined) store.update({ pinned: lines, shown: { line }, origin });
+}
+
+/**
+ * Say which line of a stage the cursor is on, for the address and for other panes with the same stage.
+ * @param {string} stage
+ * @param {number} line
+ * @param {string} origin
+ */
+export function putCursor(stage, line, origin) {
+  const { cursor } = store.state;
+  if (cursor?.stage !== stage || cursor.line !== line) store.update({ cursor: { stage, line }, origin });
+}
+
 /** Let all pinned lines go. */
 export function unpin() {
   if (store.state.pinned.length) store.update({ pinned: [], origin: null });

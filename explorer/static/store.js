@@ -38,7 +38,9 @@
  * @property {Set<number>} linked source lines from which something of `result` comes, as far as is known
  * @property {number[]} hovered source lines under the mouse
  * @property {number[]} pinned source lines that stay lit
- * @property {string | null} origin who asked for the last change of `hovered` or `pinned`
+ * @property {{line: number}} shown the source line that every pane was last asked to scroll to; 0: none yet
+ * @property {{stage: string, line: number} | null} cursor the stage line that the cursor was last put on
+ * @property {string | null} origin who asked for the last change of `hovered`, `pinned`, `shown` or `cursor`
  * @property {boolean} reading the source is only looked at
  * @property {boolean} withSource a frame shows the source, too
  * @property {ComparisonDocument | null} comparison what the page of a comparison shows
@@ -73,6 +75,8 @@ const state = {
   linked: new Set(),
   hovered: [],
   pinned: [],
+  shown: { line: 0 },
+  cursor: null,
   origin: null,
   reading: false,
   withSource: false,

@@ -60,7 +60,8 @@
  * @typedef {GalleryRow & {source: string, kernel: string | null, target: string | null}} GalleryExample
  * @typedef {{n: number, tokens: [string, string][]}} TextLine
  * @typedef {[number, number, number, string]} FrameRow file index, line, column, function
- * @typedef {{files: string[], locations: FrameRow[][], lines: number[][], source_lines: number[][]}} Locations
+ * @typedef {{files: string[], locations: FrameRow[][], lines: number[][], source_lines: number[][],
+ *   operations: number, source_line_operations: [number, number][]}} Locations
  *
  * @typedef {{name: string, title: string, summary: string, per_stage: boolean, module: string}} PaneKind
  * @typedef {{name: string, title: string}} StageKind

@@ -1,5 +1,6 @@
 /**
  * The view in the address: `#panes=…&pin=…&read` behind `/k/<id>`, so that a copied link shows the same;
+ * `&line=ttgir.42` is the line of a stage that the cursor is on;
  * behind `/embed/<id>`, `&source` shows the source beside the panes.
  *
  * Panes side by side are joined by "+", tabs of one group by ","; "*" marks the tab in front where that is not the first, "@60" the share
@@ -10,7 +11,8 @@
  * @typedef {{panes: string[], active: number, share: number}} Group tabs on top of each other
  * @typedef {{children: Layout[], share: number}} Split
  * @typedef {Group | Split} Layout
- * @typedef {{layout: Layout | null, pinned: number[], reading: boolean, withSource?: boolean}} View
+ * @typedef {{layout: Layout | null, pinned: number[], reading: boolean, withSource?: boolean,
+ *   cursor?: {stage: string, line: number} | null}} View
  */
 
 const TAB = /^([a-z_]+(?::[\w.-]*)?)(\*?)/;
@@ -19,10 +21,12 @@ const SHARE = /^@(\d+)/;
 /** @param {string} fragment with or without "#" @returns {View} */
 export function parseView(fragment) {
   /** @type {View} */
-  const view = { layout: null, pinned: [], reading: false, withSource: false };
+  const view = { layout: null, pinned: [], reading: false, withSource: false, cursor: null };
   for (const part of fragment.replace(/^#/, "").split("&")) {
-    const [name, value = ""] = part.split("=", 2);
+    const [name = "", value = ""] = part.split(/=(.*)/s);
     const text = decode(value);
+    const line = name === "line" && /^([\w-]+)\.(\d+)$/.exec(text);
+    if (line) view.cursor = { stage: line[1] ?? "", line: Number(line[2]) };
     if (name === "panes") view.layout = parseLayout(text);
     if (name === "read") view.reading = true;
     if (name === "source") view.withSource = true;
@@ -32,9 +36,10 @@ export function parseView(fragment) {
 }
 
 /** @param {View} view @returns {string} with "#" */
-export function formatView({ layout, pinned, reading, withSource }) {
+export function formatView({ layout, pinned, reading, withSource, cursor }) {
   const parts = [];
   if (layout) parts.push(`panes=${formatLayout(layout, true)}`);
+  if (cursor) parts.push(`line=${cursor.stage}.${cursor.line}`);
   if (pinned.length) parts.push(`pin=${pinned.join(",")}`);
   if (reading) parts.push("read");
   if (withSource) parts.push("source");

@@ -45,13 +45,14 @@ export class VirtualText {
     this.scroller.addEventListener("click", (event) => {
       const line = this.lineAt(event.clientY);
       const isSelecting = getSelection()?.type === "Range";
-      if (line && !isSelecting) {
-        this.cursor = line;
+      // The second click of a double click would undo the first.
+      if (line && !isSelecting && event.detail < 2) {
+        this.moveCursor(line);
         this.owner.choose?.(line, event.ctrlKey || event.metaKey);
       }
     });
     this.scroller.addEventListener("keydown", (event) => this.key(event));
-    this.scroller.addEventListener("blur", () => this.setCursor(0));
+    this.scroller.addEventListener("blur", () => this.pointAt(0));
     this.resize = new ResizeObserver(() => this.shown());
     this.resize.observe(this.scroller);
   }
@@ -223,12 +224,17 @@ export class VirtualText {
     this.owner.point?.(line);
   }
 
-  /** @param {number} line */
-  setCursor(line) {
+  /** @param {number} line @param {boolean} [isPointed] as if the mouse were there */
+  setCursor(line, isPointed = true) {
+    this.moveCursor(line);
+    this.reveal(line);
+    if (isPointed) this.pointAt(line);
+  }
+
+  /** @param {number} line in sight */
+  moveCursor(line) {
     this.cursor = line;
     this.mark({ "is-cursor": (each) => each === line });
-    if (line) this.reveal(line);
-    this.pointAt(line);
     this.owner.moved?.();
   }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from flask import Blueprint, Response, request
 
+from explorer.analysis.operations import operation_lines, operations_by_source_line
 from explorer.model import Frame, Location
 from explorer.services import services
 from explorer.store import Record
@@ -26,12 +27,16 @@ class LocationsDocument(msgspec.Struct, frozen=True):
     `locations` are lists of frames, the innermost first; a frame is the index of its file in `files`,
     line, column and function; the user's own source is the file "". `lines[i]` are indices into
     `locations` for line i+1, and `source_lines[i]` the lines of the user's source that it stems from.
+    `operations` says how many lines are operations or instructions, and `source_line_operations` how many
+    of these stem from a line of the user's source, as pairs of its number and the count.
     """
 
     files: list[str]
     locations: list[list[FrameRow]]
     lines: tuple[tuple[int, ...], ...]
     source_lines: list[list[int]]
+    operations: int
+    source_line_operations: list[tuple[int, int]]
 
 
 @blueprint.get("/<name>")
@@ -67,7 +72,9 @@ def locations_of(record: Record, name: str) -> LocationsDocument:
     Raises:
         NotFound: there is no such stage (yet).
     """
-    stored = msgspec.json.decode(record.read(record.stage(name).locations), type=StageLocations)
+    stage = record.stage(name)
+    stored = msgspec.json.decode(record.read(stage.locations), type=StageLocations)
+    is_operation = operation_lines(record.text(stage.text).split("\n"), stage.language)
     files: dict[str, int] = {}
     rows = [[_row(frame, files) for frame in location.frames] for location in stored.locations]
     own = [_line_in_source(location) for location in stored.locations]
@@ -77,7 +84,10 @@ def locations_of(record: Record, name: str) -> LocationsDocument:
             found = dict.fromkeys(own[index] for index in indices)
             by_indices[indices] = [line for line in found if line is not None]
     source_lines = [by_indices[indices] for indices in stored.line_locations]
-    return LocationsDocument(list(files), rows, stored.line_locations, source_lines)
+    counts = operations_by_source_line(is_operation, source_lines)
+    return LocationsDocument(
+        list(files), rows, stored.line_locations, source_lines, sum(is_operation), list(counts.items())
+    )
 
 
 def _row(frame: Frame, files: dict[str, int]) -> FrameRow:

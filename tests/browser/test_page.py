@@ -132,7 +132,7 @@ def test_share_copies_the_link_to_this_very_view(scale_page: Page) -> None:
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator("#toast")).to_have_text("Link to this view copied.")
     assert page.evaluate("navigator.clipboard.readText()") == page.url
-    assert page.url.endswith(f"#pin={LOAD_LINE}")
+    assert re.search(rf"#line=ttgir\.\d+&pin={LOAD_LINE}$", page.url)
 
 
 def test_everything_can_be_downloaded(scale_page: Page) -> None:

@@ -75,3 +75,13 @@ def test_an_unknown_stage_is_answered_with_those_there_are(client, ticket):
     response = client.get(f"{ticket['api']}/stages/amdgcn")
     assert response.status_code == 404
     assert "ttgir" in response.get_json()["detail"]
+
+
+@pytest.mark.parametrize("stage", ["ttir", "ttgir", "llir", "ptx", "sass"])
+def test_a_source_line_says_how_many_operations_it_became(client, ticket, vector_add, stage):
+    document = client.get(f"{ticket['api']}/stages/{stage}/locations").get_json()
+    counts = dict(document["source_line_operations"])
+    source = vector_add.split("\n")
+    store = next(number for number, line in enumerate(source, 1) if "tl.store(" in line)
+    assert 0 < counts[store] < document["operations"] <= len(document["lines"])
+    assert all(counts[line] <= sum(line in lines for lines in document["source_lines"]) for line in counts)

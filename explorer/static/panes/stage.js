@@ -12,10 +12,11 @@ import { duration, hueOfLine, plural, size } from "../format.js";
 import { piecesOf } from "../line_pieces.js";
 import { Outline } from "../outline.js";
 import { RowMap } from "../row_map.js";
-import { hover, pin } from "../selection.js";
+import { hover, pin, putCursor, show } from "../selection.js";
 import { Breadcrumb } from "../stage/breadcrumb.js";
 import { Folding } from "../stage/folding.js";
 import { Links } from "../stage/links.js";
+import { LocationCard } from "../stage/location_card.js";
 import { NameFollower } from "../stage/name_follower.js";
 import { SearchBar } from "../stage/search_bar.js";
 import { hueClass, shownStage, stageTitle, targetStages } from "../stages.js";
@@ -37,12 +38,13 @@ export class StagePane extends HTMLElement {
   names = new NameFollower(this);
   search = new SearchBar(this);
   breadcrumb = new Breadcrumb(this);
+  card = new LocationCard(this);
   text = new VirtualText({
     label: "Stage",
     draw: (row, line) => this.drawLine(row, line),
     point: (line) => this.point(line),
     choose: (line, add) => this.chooseLine(line, add),
-    moved: () => this.breadcrumb.update(),
+    moved: () => this.moved(),
   });
   place = make("span", { class: "place" });
   facts = make("span", { class: "facts" });
@@ -64,29 +66,35 @@ export class StagePane extends HTMLElement {
       store.watch(["result", "targets"], () => this.choose()),
       store.watch(["hovered", "pinned", "linked"], () => this.links.light()),
       store.watch(["pinned"], () => this.links.followPin()),
+      store.watch(["shown"], () => this.links.followShown()),
+      store.watch(["cursor"], () => this.followCursor()),
     ];
   }
 
   disconnectedCallback() {
     for (const end of this.watches) end();
+    this.card.point(0);
   }
 
   build() {
     const { scroller } = this.text;
     // Before the text itself sees it: a click on a fold's mark pins nothing.
     scroller.addEventListener("click", (event) => {
+      if ((event.ctrlKey || event.metaKey) && this.names.clickDefinition(event)) return event.stopImmediatePropagation();
       if (!(event.target instanceof Element) || !event.target.closest(".fold, .folded")) return;
       event.stopImmediatePropagation();
       this.toggleFold(this.text.lineAt(event.clientY));
     }, { capture: true });
     scroller.addEventListener("click", (event) => void this.names.click(event));
-    scroller.addEventListener("dblclick", () => this.names.goToDefinition());
+    scroller.addEventListener("dblclick", (event) => show(this.content?.sourceLines(this.text.lineAt(event.clientY)) ?? [], this.id));
+    for (const type of ["scroll", "pointerdown", "keydown", "pointerleave"]) scroller.addEventListener(type, () => this.card.point(0), { passive: true });
     this.text.element.addEventListener("keydown", (event) => this.key(event));
     this.addEventListener("focusin", () => (activePane = this));
     this.append(
       this.breadcrumb.element,
       this.text.element,
       this.message,
+      this.card.element,
       make("div", { class: "pane-foot" }, this.place, this.names.note, ...this.search.elements, this.facts),
     );
   }
@@ -114,6 +122,7 @@ export class StagePane extends HTMLElement {
     if (isAnother) this.text.scrollTop = 0;
     this.text.reset(content.row.lines, `${stageTitle(name)}, ${plural(content.row.lines, "line")}`);
     this.text.shown();
+    this.followCursor();
     this.facts.replaceChildren(
       `${plural(content.row.lines, "line")} · ${size(content.row.bytes)} · ${duration(content.row.milliseconds)} · `,
       make("a", { href: `${api.url(content.id, `stages/${name}`)}?raw=1`, target: "_blank", title: "What the tool printed" }, "raw"),
@@ -191,6 +200,7 @@ export class StagePane extends HTMLElement {
   /** @param {number} line 0: none */
   point(line) {
     hover(line ? (this.content?.sourceLines(line) ?? []) : [], this.id);
+    this.card.point(line);
     const locations = this.content?.locations;
     const indices = line ? (locations?.lines[line - 1] ?? []) : [];
     const frames = indices.length && locations ? (locations.locations[/** @type {number} */ (indices[0])] ?? []) : [];
@@ -231,10 +241,25 @@ export class StagePane extends HTMLElement {
     this.text.reveal(line, always);
   }
 
-  /** Put the cursor on a line. @param {number} line */
-  goToLine(line) {
+  /** Go to the line that another pane, or the address, has the cursor on. */
+  followCursor() {
+    const { cursor, origin } = store.state;
+    if (!cursor || origin === this.id || !this.content || cursor.stage !== this.content.row.name) return;
+    if (cursor.line === this.text.cursor || cursor.line > this.content.row.lines) return;
+    this.goToLine(cursor.line, false);
+  }
+
+  /** Other lines are in sight, or the cursor is on another line. */
+  moved() {
+    this.breadcrumb.update();
+    const { cursor } = this.text;
+    if (cursor && this.content && document.activeElement === this.text.scroller) putCursor(this.content.row.name, cursor, this.id);
+  }
+
+  /** Put the cursor on a line. @param {number} line @param {boolean} [isPointed] as if the mouse were there */
+  goToLine(line, isPointed = true) {
     this.reveal(line);
-    this.text.setCursor(line);
+    this.text.setCursor(line, isPointed);
   }
 
   /** Show what is not hidden. @param {number} [anchor] the line that stays where it is */
@@ -277,7 +302,8 @@ export class StagePane extends HTMLElement {
   key(event) {
     const isPlain = !event.ctrlKey && !event.altKey && !event.metaKey;
     if (event.target !== this.text.scroller) return;
-    if (isPlain && (event.key === "[" || event.key === "]")) void this.foldHere(event.key === "[");
+    if (isPlain && event.key === "i" && this.text.cursor) this.card.point(this.text.cursor, true);
+    else if (isPlain && (event.key === "[" || event.key === "]")) void this.foldHere(event.key === "[");
     else if (isPlain && (event.key === "{" || event.key === "}")) void this.foldAll(event.key === "{");
     else if ((isPlain && event.key === "/") || (event.key === "f" && (event.ctrlKey || event.metaKey))) this.search.open();
     else if (!this.names.key(event)) return;

@@ -25,9 +25,8 @@ export class Breadcrumb {
   draw() {
     const { outline } = this.pane;
     const path = outline?.path(this.line) ?? [];
-    this.element.hidden = !outline || outline.regions.length === 0;
     const shown = path.map(({ first }) => first).join();
-    if (shown === this.shown && this.element.childElementCount) return;
+    if (shown === this.shown && this.element.childElementCount && outline) return;
     this.shown = shown;
     this.element.replaceChildren(
       ...path.flatMap((region, depth) => [
@@ -35,7 +34,8 @@ export class Breadcrumb {
         make("button", { type: "button", class: "crumb", title: `Line ${region.first.toLocaleString("en")}: ${region.title}`, onclick: () => this.goTo(region.first) }, region.title),
       ]).filter((each) => each !== null),
     );
-    if (path.length === 0) this.element.append(make("span", { class: "crumb" }, "top of the file"));
+    // Its height is kept where there is nothing to say: nothing may jump.
+    if (outline && path.length === 0) this.element.append(make("span", { class: "crumb" }, "top of the file"));
   }
 
   /** @param {number} line */

@@ -48,12 +48,24 @@ export class Links {
     return lines;
   }
 
+  /** Scroll to what somebody has asked every pane to show. */
+  followShown() {
+    const { shown, origin } = store.state;
+    const first = shown.line && origin !== this.pane.id ? this.inOrder([shown.line])[0] : undefined;
+    if (first !== undefined) this.pane.reveal(first, true);
+  }
+
+  /** @param {number[]} sourceLines */
+  inOrder(sourceLines) {
+    return [...this.linesFrom(sourceLines)].sort((one, other) => one - other);
+  }
+
   /** Scroll to what somebody else has pinned. */
   followPin() {
     const { pinned, origin } = store.state;
     const { text, content, id } = this.pane;
     if (pinned.length === 0 || origin === id || !content?.locations) return;
-    const lines = [...this.linesFrom(pinned)].sort((one, other) => one - other);
+    const lines = this.inOrder(pinned);
     const first = lines[0];
     const top = text.topLine;
     const bottom = text.map.lineOf(Math.min(text.map.count, text.map.rowOf(top) + Math.floor(text.scroller.clientHeight / LINE_HEIGHT_PX) - 2));

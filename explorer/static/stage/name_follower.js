@@ -22,15 +22,29 @@ export class NameFollower {
     this.note = make("span", { class: "uses", role: "status", title: "F2: definition · F3: next occurrence" });
   }
 
-  /** Follow the name under the mouse; with Ctrl, go to its definition. @param {MouseEvent} event */
+  /** Follow the name under the mouse. @param {MouseEvent} event */
   async click(event) {
-    if (event.detail > 1) return;
-    const { pane } = this;
-    const line = pane.text.lineAt(event.clientY);
-    const code = pane.text.rows.get(line)?.querySelector(".code");
+    if (event.detail > 1 || !(await this.pane.read())) return;
+    const found = this.under(event);
+    this.choose(found?.line ?? 0, found?.name ?? null);
+  }
+
+  /** Go to the definition of the name under the mouse. @param {MouseEvent} event @returns {boolean} whether there is one */
+  clickDefinition(event) {
+    const found = this.under(event);
+    if (!found) return false;
+    this.choose(found.line, found.name);
+    this.goToDefinition();
+    return true;
+  }
+
+  /** The name under the mouse, where the text is known. @param {MouseEvent} event */
+  under(event) {
+    const line = this.pane.text.lineAt(event.clientY);
+    const code = this.pane.text.rows.get(line)?.querySelector(".code");
     const column = code ? columnAt(code, event) : -1;
-    if (!line || column < 0 || !(await pane.read())) return;
-    this.choose(line, this.namesIn(line).find(({ from, to }) => from <= column && column < to) ?? null);
+    const name = line && column >= 0 ? this.namesIn(line).find(({ from, to }) => from <= column && column < to) : undefined;
+    return name ? { line, name } : null;
   }
 
   /** @param {number} line */

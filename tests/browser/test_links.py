@@ -1,0 +1,118 @@
+"""What links the panes: hover cards, what a source line became, double clicks, the cursor in the address."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from actions import expect_stage, wait_for_result
+from playwright.sync_api import Locator, Page, expect
+
+
+@pytest.fixture
+def page(visitor: Callable[..., Page]) -> Page:
+    """The matmul of a first visit, with its TTGIR and its SASS."""
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    expect_stage(page, "TTGIR", "tt.get_program_id")
+    expect(page.locator("pane-stage.hue-ttgir .stripe:not(.is-blank)").first).to_be_visible()
+    return page
+
+
+@pytest.fixture
+def ttgir(page: Page) -> Locator:
+    return page.locator("pane-stage.hue-ttgir")
+
+
+def source_line(page: Page, text: str) -> tuple[int, str]:
+    """The number and the text of the source line that holds `text`."""
+    identifier = re.search(r"/k/(\w+)", page.url)
+    assert identifier
+    source = page.request.get(f"/api/v1/compilations/{identifier[1]}/source").text()
+    return next((number, line) for number, line in enumerate(source.split("\n"), 1) if text in line)
+
+
+def test_the_card_shows_the_source_of_what_is_under_the_mouse(page: Page, ttgir: Locator) -> None:
+    number, text = source_line(page, "tl.program_id(axis=0)")
+    ttgir.locator(".text-row", has_text="tt.get_program_id").hover()
+    card = page.locator(".location-card:popover-open")
+    expect(card.locator("code")).to_have_text(text.strip())
+    expect(card.locator(".where")).to_have_text(re.compile(f"^line {number}"))
+    page.mouse.move(5, 5)
+    expect(card).to_have_count(0)
+
+
+def test_the_card_of_a_fused_line_shows_every_place_by_keyboard_alone(page: Page) -> None:
+    """Instructions of LLVM IR stem from library functions, too: the calls that led there are listed."""
+    page.keyboard.press("Alt+4")
+    pane = page.locator("pane-stage.hue-llir")
+    expect_stage(page, "LLVM IR", "define")
+    pane.get_by_role("group").focus()
+    card = page.locator(".location-card:popover-open")
+    page.keyboard.press("/")
+    page.keyboard.type("@llvm.nvvm.read.ptx.sreg.ctaid.x()")
+    hit = pane.locator(".is-current-hit")
+    expect(hit).to_contain_text("ctaid")
+    hit.locator(".number").click()
+    page.mouse.move(5, 5)
+    expect(card).to_have_count(0)
+    page.keyboard.press("i")
+    expect(card.locator("code").first).to_contain_text("tl.program_id")
+    page.keyboard.press("ArrowDown")
+    expect(card).to_have_count(0)
+
+
+def test_a_source_line_says_what_it_became(page: Page) -> None:
+    facts = page.get_by_role("group", name="What the source line became")
+    expect(facts).to_contain_text("Point at a line")
+    number, _ = source_line(page, "accumulator = tl.dot(")
+    page.locator(".cm-line", has_text="tl.dot(").hover()
+    expect(facts.locator(".source-line")).to_have_text(f"line {number}")
+    identifier = re.search(r"/k/(\w+)", page.url)
+    assert identifier
+    for stage, title in (("ttgir", "TTGIR"), ("sass", "SASS")):
+        document = page.request.get(f"/api/v1/compilations/{identifier[1]}/stages/{stage}/locations").json()
+        count = dict(document["source_line_operations"])[number]
+        cell = facts.locator(".source-stage", has_text=title)
+        expect(cell.locator("b")).to_have_text(str(count))
+        share = 100 * count / document["operations"]
+        expect(cell.locator("span")).to_have_text("<1 %" if share < 1 else f"{int(share + 0.5)} %")
+
+
+def test_a_double_click_scrolls_every_pane(page: Page, ttgir: Locator) -> None:
+    sass = page.locator("pane-stage.hue-sass")
+    scrolled = "pane => pane.querySelector('.text').scrollTop"
+    assert sass.evaluate(scrolled) == 0
+    ttgir.get_by_role("group").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("tt.store")
+    hit = ttgir.locator(".is-current-hit")
+    expect(hit).to_contain_text("tt.store")
+    number, text = source_line(page, "tl.store(")
+    hit.locator(".number").dblclick()
+    expect(page).to_have_url(re.compile(f"pin={number}$"))
+    expect(page.locator(".cm-line.is-pinned")).to_have_text(text)
+    expect(page.locator(".cm-line.is-pinned")).to_be_in_viewport()
+    expect(sass.locator(".is-pinned").first).to_be_in_viewport()
+    assert sass.evaluate(scrolled) > 0
+
+
+def test_control_click_goes_to_the_definition(page: Page, ttgir: Locator) -> None:
+    value = ttgir.locator(".code .nv", has_text=re.compile(r"^%programs_per_band$"))
+    value.nth(1).click(modifiers=["ControlOrMeta"])
+    expect(ttgir.locator(".is-cursor .is-definition")).to_have_text("%programs_per_band")
+    expect(page.locator(".is-pinned")).to_have_count(0)
+
+
+def test_the_cursor_is_part_of_the_address(page: Page, ttgir: Locator, visitor: Callable[..., Page]) -> None:
+    ttgir.get_by_role("group").focus()
+    page.keyboard.press("End")
+    last = ttgir.locator(".is-cursor .number").inner_text()
+    expect(page).to_have_url(re.compile(rf"#line=ttgir\.{last}$"))
+    other = visitor()
+    other.goto(page.url)
+    wait_for_result(other)
+    expect(other.locator("pane-stage.hue-ttgir .is-cursor .number")).to_have_text(last)
+    expect(other.locator("pane-stage.hue-ttgir .is-cursor")).to_be_in_viewport()
