@@ -2,7 +2,8 @@
  * Bundle the page: `explorer/static/*.js` and its packages go in, `explorer/static/dist/` comes out.
  *
  * Every file name holds the hash of its content, so that browsers may keep it for ever;
- * `manifest.json` says which file answers to which name. Texts are stored compressed beside themselves.
+ * `manifest.json` says which file answers to which name, `first_load.json` which modules a first visit needs.
+ * Texts are stored compressed beside themselves.
  */
 import { build } from "esbuild";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -11,6 +12,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 const source = "explorer/static";
 const output = `${source}/dist`;
+const FIRST_MODULES = ["app.js", "editor.js", "dock.js", "panes/stage.js"];
 const panes = (await readdir(`${source}/panes`)).filter((name) => name.endsWith(".js"));
 
 await rm(output, { recursive: true, force: true });
@@ -75,3 +77,15 @@ for (const [file, { entryPoint, inputs }] of Object.entries(metafile.outputs)) {
   );
 }
 await writeFile(`${output}/manifest.json`, JSON.stringify(manifest, null, 1));
+
+/** Modules import others: a browser that knows of all asks for them at once. @type {Set<string>} */
+const firstLoad = new Set();
+const collect = (/** @type {string} */ file) => {
+  if (firstLoad.has(file)) return;
+  firstLoad.add(file);
+  for (const { path: imported, kind } of metafile.outputs[`${output}/${file}`].imports) {
+    if (kind === "import-statement") collect(path.relative(output, imported));
+  }
+};
+for (const name of FIRST_MODULES) collect(manifest[name]);
+await writeFile(`${output}/first_load.json`, JSON.stringify([...firstLoad], null, 1));

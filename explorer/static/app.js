@@ -1,18 +1,21 @@
-/** Start the page: learn what the server has, restore what the address says, and compile. */
+/**
+ * Start the page: learn what the server has, restore what the address says, and compile.
+ *
+ * @import { Dock } from "./dock.js"
+ */
 import { ApiError, api } from "./api.js";
 import "./banner.js";
 import { startCommands } from "./actions.js";
 import { startKeys } from "./commands.js";
 import { open } from "./compiler.js";
-import { DEFAULT_LAYOUT, Dock } from "./dock.js";
 import { byId, debounce } from "./dom.js";
 import { keptDraft } from "./draft.js";
 import { choose, compileNow } from "./edit.js";
-import { startEditor } from "./editor.js";
 import { targetTitle } from "./format.js";
 import { canCompile, compilationId, isEmbedded } from "./host.js";
 import "./launch.js";
 import { openExample, startMenus } from "./menus.js";
+import { LOWERING } from "./presets.js";
 import { permalink, startShare } from "./share.js";
 import { startSplitter } from "./splitter.js";
 import "./status.js";
@@ -23,6 +26,11 @@ import { formatView, parseLayout, parseView } from "./view.js";
 async function start() {
   startSplitter();
   startKeys();
+  // Asked for together; each module is then run as a task of its own, and none of them for long.
+  const documents = Promise.all([api.page(), api.targets(), api.tritons(), api.gallery()]);
+  documents.catch(() => undefined);
+  const docking = import("./dock.js");
+  const { startEditor } = await import("./editor.js");
   const editor = startEditor(byId("editor"));
   if (canCompile) {
     byId("compile-button").addEventListener("click", () => {
@@ -40,7 +48,7 @@ async function start() {
   store.watch(["result", "draft", "inspection", "targets"], drawSubject);
 
   try {
-    const [page, targets, tritons, gallery] = await Promise.all([api.page(), api.targets(), api.tritons(), api.gallery()]);
+    const [page, targets, tritons, gallery] = await documents;
     store.update({
       paneKinds: page.panes, stageKinds: page.stages, firstExample: page.first_example, defaultTarget: page.default_target,
       argumentTypes: page.argument_types, typePattern: page.type_pattern,
@@ -52,6 +60,7 @@ async function start() {
     return;
   }
   const view = parseView(location.hash);
+  const { Dock } = await docking;
   const dock = new Dock(byId("panes"), () => writeAddress(dock));
   // A link shows what its sender saw; a visit by name begins as the last one ended.
   dock.show(view.layout ?? (location.pathname === "/" ? parseLayout(kept(LAYOUT_KEY) ?? "") : null));
@@ -101,7 +110,7 @@ function writeAddress(dock) {
   const layout = dock.layout();
   const view = formatView({ layout, pinned, reading, withSource, cursor });
   // An address without panes stands for those of a first visit.
-  const isFirst = view === formatView({ layout: DEFAULT_LAYOUT, pinned, reading, withSource, cursor });
+  const isFirst = view === formatView({ layout: LOWERING.layout, pinned, reading, withSource, cursor });
   const hash = isFirst ? formatView({ layout: null, pinned, reading, withSource, cursor }) : view;
   const latest = failure ?? result;
   const path = latest && canCompile ? `/k/${latest.id}` : location.pathname;

@@ -6,12 +6,10 @@
  * @import { Diagnostic } from "./types.js"
  * @import { Diagnostic as Underline } from "@codemirror/lint"
  */
-import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { python } from "@codemirror/lang-python";
 import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, setDiagnostics } from "@codemirror/lint";
-import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { Annotation, Compartment, EditorState, Prec, RangeSet, RangeValue, StateEffect, StateField } from "@codemirror/state";
 import {
   Decoration, EditorView, GutterMarker, drawSelection, gutter, highlightActiveLine, highlightActiveLineGutter,
@@ -28,6 +26,7 @@ import { store } from "./store.js";
 
 const ORIGIN = "editor";
 const reading = new Compartment();
+const extras = new Compartment();
 
 /** Marks a change of the text that the user did not type. */
 const fromStore = Annotation.define();
@@ -152,18 +151,16 @@ export function startEditor(parent) {
         highlightSpecialChars(),
         highlightActiveLine(),
         highlightActiveLineGutter(),
-        highlightSelectionMatches(),
         bracketMatching(),
-        closeBrackets(),
         indentOnInput(),
         indentUnit.of("    "),
-        search({ top: true }),
+        extras.of([]),
         python(),
         reading.of([]),
         syntaxHighlighting(classHighlighter),
         EditorView.contentAttributes.of({ "aria-label": "Source of the kernel", spellcheck: "false", autocapitalize: "off" }),
         Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => (void compileNow(), true) }])),
-        keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, indentWithTab]),
+        keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),
         EditorView.updateListener.of((update) => {
           const typed = update.docChanged && !update.transactions.some((each) => each.annotation(fromStore));
           if (typed) editSource(update.state.doc.toString());
@@ -173,6 +170,7 @@ export function startEditor(parent) {
           }
         }),
         EditorView.domEventHandlers({
+          focus: (_event, editor) => void loadExtras(editor),
           mousemove: (event, editor) => hover(linesUnder(editor, event), ORIGIN),
           mouseleave: () => hover([], ORIGIN),
           click: (event, editor) => {
@@ -196,6 +194,7 @@ export function startEditor(parent) {
   store.watch(["draft"], () => {
     const { source } = store.state.draft;
     if (source === view.state.doc.toString()) return;
+    wasScrolled = false;
     view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: source }, annotations: fromStore.of(true) });
     view.scrollDOM.scrollTop = 0;
   });
@@ -222,6 +221,21 @@ export function startEditor(parent) {
   return view;
 }
 
+let areExtrasWanted = false;
+
+/** Readers do without; whoever puts the cursor into the text will want them. @param {EditorView} view */
+async function loadExtras(view) {
+  if (areExtrasWanted) return;
+  areExtrasWanted = true;
+  try {
+    const module = await import("./editor_extras.js");
+    view.dispatch({ effects: extras.reconfigure(module.extras) });
+  } catch {
+    // The next time the cursor is put there.
+    areExtrasWanted = false;
+  }
+}
+
 /** The result whose lines are marked. @type {import("./result.js").Result | null} */
 let marked = null;
 let wasScrolled = false;
@@ -240,11 +254,6 @@ function scrollToPin(view) {
   for (const cursor = view.state.field(sourceLines).iter(); cursor.value; cursor.next()) {
     if (cursor.value.number === first) view.dispatch({ effects: EditorView.scrollIntoView(cursor.from, { y: "center" }) });
   }
-}
-
-/** Let the next result scroll to its kernel, as a newly opened file should. */
-export function forgetScroll() {
-  wasScrolled = false;
 }
 
 /** @param {EditorView} view @param {MouseEvent} event */

