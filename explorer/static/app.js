@@ -7,11 +7,13 @@ import { ApiError, api } from "./api.js";
 import "./banner.js";
 import { startCommands } from "./actions.js";
 import { startKeys } from "./commands.js";
+import { startCompareMenu } from "./compare_menu.js";
 import { open } from "./compiler.js";
 import { byId, debounce } from "./dom.js";
 import { keptDraft } from "./draft.js";
 import { choose, compileNow } from "./edit.js";
-import { targetTitle } from "./format.js";
+import { kernelFacts, targetTitle } from "./format.js";
+import { startHistoryMenu } from "./history_menu.js";
 import { canCompile, compilationId, isEmbedded } from "./host.js";
 import "./launch.js";
 import { openExample, startMenus } from "./menus.js";
@@ -69,6 +71,10 @@ async function start() {
   document.body.classList.toggle("has-source", store.state.withSource);
   startCommands(dock, editor);
   if (!isEmbedded) startShare();
+  if (canCompile) {
+    startCompareMenu();
+    startHistoryMenu();
+  }
   startMenus(dock);
   document.addEventListener("pane-open", (event) => dock.open(/** @type {CustomEvent<string>} */ (event).detail));
   store.watch(["pinned", "result", "failure", "reading"], () => writeAddress(dock));
@@ -146,7 +152,7 @@ function drawSubject() {
   const facts = [
     targetTitle(target),
     `Triton ${triton}`,
-    [options.num_warps && `${options.num_warps} warps`, options.num_stages && `${options.num_stages} stages`].filter(Boolean).join(", "),
+    kernelFacts(options),
   ].filter(Boolean);
   const name = document.createElement("b");
   name.textContent = kernel ?? "";

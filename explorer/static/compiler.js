@@ -10,6 +10,7 @@ import { ApiError, api } from "./api.js";
 import { draftProblems } from "./argument_checks.js";
 import { draftOf, requestOf, sameRequest } from "./draft.js";
 import { canCompile } from "./host.js";
+import { expectOwn } from "./history.js";
 import { Result } from "./result.js";
 import { fallbackStage, targetStages } from "./stages.js";
 import { store } from "./store.js";
@@ -46,6 +47,7 @@ export async function compile() {
   try {
     const accepted = await api.compile(requestOf(draft), stop.signal);
     if (stop.signal.aborted) return;
+    expectOwn(accepted.id);
     await follow(accepted.id, draft, stop);
   } catch (error) {
     report(error, stop);

@@ -37,6 +37,20 @@ function trim(value) {
   return value.toFixed(1).replace(/\.0$/, "");
 }
 
+/** Warps and stages, in words. @param {Record<string, unknown>} options */
+export function kernelFacts({ num_warps, num_stages }) {
+  return [num_warps && `${num_warps} warps`, num_stages && `${num_stages} stages`].filter(Boolean).join(", ");
+}
+
+/** How long ago something was. @param {number} milliseconds */
+export function ago(milliseconds) {
+  const minutes = Math.round(milliseconds / 60_000);
+  if (minutes < 1) return "just now";
+  if (minutes < 60) return `${plural(minutes, "minute")} ago`;
+  if (minutes < 48 * 60) return `${plural(Math.round(minutes / 60), "hour")} ago`;
+  return `${plural(Math.round(minutes / 60 / 24), "day")} ago`;
+}
+
 /** @param {{title: string, architecture: string}} target */
 export function targetTitle(target) {
   return target.title ? `${target.title}, ${target.architecture}` : target.architecture;

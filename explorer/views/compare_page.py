@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, render_template
+from flask import Blueprint, render_template, url_for
 
 from explorer import comparison
 from explorer.errors import NotFound
@@ -25,6 +25,9 @@ def page(before_id: str, after_id: str) -> tuple[str, int]:
         preview = preview_of(store.find(before_id), store.find(after_id))
     except NotFound:
         status = 404
+    if preview is not None:
+        ids = {"before_id": before_id, "after_id": after_id}
+        preview["url"] = url_for("compare_page.page", **ids, _external=True)
     html = render_template("compare.html", bundle=bundle, host="site", preview=preview)
     return html, status
 
