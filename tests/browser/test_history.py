@@ -1,0 +1,186 @@
+"""Own results and drafts, kept in the browser; and another variant beside what is shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from actions import set_source, wait_for_result
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+Visitor = Callable[..., Page]
+
+SCALE = '''"""Scale</script><script>alert(1)</script> \x1b[31m a vector."""
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n) * FACTOR, mask=offsets < n)
+
+
+scale[(4,)](torch.empty(4096, device="cuda"), 4096, BLOCK=1024)
+'''
+
+
+@pytest.fixture
+def page(visitor: Visitor) -> Page:
+    """The page with two versions of a kernel compiled in it."""
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    compile_source(page, SCALE.replace("FACTOR", "2.0"))
+    compile_source(page, SCALE.replace("FACTOR", "3.0"))
+    return page
+
+
+def compile_source(page: Page, source: str) -> None:
+    """Paste a source and wait for its result, another than that of before."""
+    before = page.url
+    set_source(page, source)
+    page.wait_for_url(lambda url: url.split("#")[0] != before.split("#")[0])
+    wait_for_result(page)
+    expect(page.locator("#subject b")).to_have_text("scale")
+
+
+def result_id(page: Page) -> str:
+    """The id of what is shown."""
+    found = re.search(r"/k/(\w+)", page.url)
+    assert found
+    return found[1]
+
+
+def open_menu(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name, exact=True).click()
+    expect(page.locator(f"#{name.lower()}-menu")).to_be_visible()
+
+
+def test_own_results_are_listed_and_opened_again(page: Page) -> None:
+    newest = result_id(page)
+    open_menu(page, "History")
+    entries = page.locator(".history-entry")
+    expect(entries).to_have_count(3)
+    expect(entries.first).to_have_attribute("href", f"/k/{newest}")
+    expect(entries.first).to_contain_text("scaleScale</script><script>alert(1)</script>")
+    expect(entries.first).to_contain_text(re.compile("sm_90 · Triton .* · 4 warps.*just now"))
+    expect(entries.first.get_by_role("img", name="complete")).to_be_visible()
+    expect(entries.nth(2)).to_contain_text("matmul_kernel")
+    entries.nth(1).click()
+    expect(page.locator(".cm-content")).to_contain_text("* 2.0")
+    wait_for_result(page)
+
+    # What was only looked at again stays where it was; all of it is still there on the next visit.
+    page.goto("/")
+    wait_for_result(page)
+    open_menu(page, "History")
+    expect(entries.first).to_have_attribute("href", f"/k/{newest}")
+
+
+def test_the_history_is_cleared(page: Page) -> None:
+    page.keyboard.press("Control+k")
+    page.keyboard.type("clear the history")
+    page.keyboard.press("Enter")
+    expect(page.locator("#toast")).to_have_text("History cleared.")
+    page.reload()
+    wait_for_result(page)
+    open_menu(page, "History")
+    expect(page.locator("#history-menu")).to_have_text(
+        "What you compile is listed here, in this browser only."
+    )
+
+
+def test_what_others_have_sent_is_no_result_of_ones_own(page: Page, visitor: Visitor) -> None:
+    other = visitor()
+    other.goto(page.url)
+    wait_for_result(other)
+    open_menu(other, "History")
+    expect(other.locator(".history-entry")).to_have_count(0)
+
+
+def test_a_broken_history_is_an_empty_one(page: Page) -> None:
+    page.evaluate("localStorage.setItem('history', '[{\"id\": 1}, null, 7')")
+    open_menu(page, "History")
+    expect(page.locator(".history-entry")).to_have_count(0)
+
+
+def test_another_number_of_warps_is_compared(page: Page) -> None:
+    shown = result_id(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("compare with")
+    page.keyboard.press("Enter")
+    warps = page.get_by_role("region", name="num_warps")
+    expect(warps.get_by_role("button", name="4", exact=True)).to_have_count(0)
+    warps.get_by_role("button", name="8", exact=True).click()
+    expect(page).to_have_url(re.compile(rf"/compare/{shown}\.\.\w+$"))
+    expect(page.get_by_role("region", name="After").locator(".state")).to_have_class("state is-complete")
+    expect(page.get_by_role("group", name="Asked differently")).to_contain_text("num_warps 4 → 8")
+    page.go_back()
+    wait_for_result(page)
+    assert result_id(page) == shown
+
+
+def test_an_earlier_version_of_the_text_is_compared(page: Page) -> None:
+    open_menu(page, "Compare")
+    versions = page.get_by_role("region", name="version of this kernel")
+    expect(versions.get_by_role("link")).to_have_count(1)
+    versions.get_by_role("link").click()
+    expect(page.get_by_role("group", name="Asked differently")).to_contain_text(
+        "source 1 line added, 1 removed"
+    )
+
+
+@pytest.mark.parametrize("choice", ["target", "Triton"])
+def test_another_target_or_triton_is_compared(page: Page, choice: str) -> None:
+    open_menu(page, "Compare")
+    page.get_by_role("region", name=choice, exact=True).get_by_role("button").first.click()
+    expect(page.get_by_role("group", name="Asked differently")).to_contain_text(choice.lower())
+
+
+def test_a_pasted_link_is_compared_and_anything_else_refused(page: Page) -> None:
+    shown = result_id(page)
+    open_menu(page, "Compare")
+    field = page.get_by_role("textbox", name="Link or id of another result")
+    field.fill("https://example.org/nothing")
+    field.press("Enter")
+    assert field.evaluate("field => field.validationMessage").startswith("Paste the address of a result")
+    field.fill(page.url + "#pin=3")
+    field.press("Enter")
+    expect(page).to_have_url(re.compile(rf"/compare/{shown}\.\.{shown}$"))
+    expect(page.get_by_role("group", name="Asked differently")).to_contain_text("Both were asked the same.")
+
+
+def test_two_stages_of_one_result_are_compared(page: Page) -> None:
+    open_menu(page, "Compare")
+    page.get_by_role("region", name="stage of the same").get_by_role("link").click()
+    expect(page).to_have_url(re.compile(r"#stage=\w+\.\.\w+$"))
+    expect(page.locator("comparison-diff .text-row .code").first).not_to_be_empty()
+
+
+def test_closing_the_tab_loses_nothing(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    set_source(page, SCALE.replace("FACTOR", "5.0"))
+    expect(page.locator(".cm-content")).to_contain_text("* 5.0")
+    again = page.context.new_page()
+    page.close()
+    again.goto("/")
+    expect(again.locator(".cm-content")).to_contain_text("* 5.0")
+    wait_for_result(again)
+    expect(again.locator("#subject b")).to_have_text("scale")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_menus_are_accessible(page: Page, theme: str) -> None:
+    page.emulate_media(color_scheme=theme)
+    for name in ("History", "Compare"):
+        open_menu(page, name)
+        found = Axe().run(page, context={"include": [[f"#{name.lower()}-menu"]]}).response["violations"]
+        assert [(each["id"], node["html"][:160]) for each in found for node in each["nodes"]] == []
+        page.keyboard.press("Escape")
