@@ -1,0 +1,171 @@
+"""The page by keyboard alone, in both themes, and what hostile texts do to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from actions import set_source, stage_text, wait_for_result
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+Visitor = Callable[..., Page]
+
+ESCAPE, RIGHT_TO_LEFT = "\x1b[31m", "\u202e"
+LONG_LINE_CHARACTERS = 900_000
+HOSTILE = f"""import torch
+import triton
+import triton.language as tl
+
+# </script><script>document.title = "owned"</script> {RIGHT_TO_LEFT}
+MARKUP = "<img src=x onerror=document.title='owned'>"
+print(MARKUP, "\\x1b[31mred\\x1b[0m", "\\u202egpj.exe", "</script><script>document.title='owned'</script>")
+print("x" * {LONG_LINE_CHARACTERS})
+
+
+@triton.jit
+def hostile(x_ptr, BLOCK: tl.constexpr):
+    tl.static_assert(BLOCK > 0, "</script><b>")
+    offsets = tl.arange(0, BLOCK)
+    tl.device_print("</script><script>document.title='owned'</script>", offsets)
+    tl.store(x_ptr + offsets, tl.load(x_ptr + offsets) * 2)
+
+
+hostile[(1,)](torch.empty(256, device="cuda"), BLOCK=256)
+"""
+
+
+def command(page: Page, words: str) -> None:
+    """Do what the palette finds first for `words`."""
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="What to do")).to_be_focused()
+    page.keyboard.type(words)
+    page.keyboard.press("Enter")
+    expect(page.locator("dialog.palette")).to_have_count(0)
+
+
+def violations(page: Page) -> list[tuple[str, str]]:
+    """What axe-core finds; the editor's scroller holds the text that can be edited, which takes the focus."""
+    found = Axe().run(page, context={"exclude": [[".cm-scroller"]]}).response["violations"]
+    return [(each["id"], node["html"][:160]) for each in found for node in each["nodes"]]
+
+
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+def test_every_pane_by_keyboard_alone(visitor: Visitor, color_scheme: str) -> None:
+    page = visitor(1280, 720, color_scheme=color_scheme)
+    page.goto("/")
+    wait_for_result(page)
+    expect(page.locator("html")).to_have_attribute("data-theme", color_scheme)
+
+    command(page, "open the gallery")
+    menu = page.locator("#gallery-menu")
+    expect(menu.locator("button").first).to_be_focused()
+    assert violations(page) == []
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(menu).to_be_hidden()
+    expect(page.locator("#subject b")).to_have_text("add_kernel", timeout=60_000)
+    page.keyboard.press("Control+Enter")
+    wait_for_result(page)
+
+    page.keyboard.press("Alt+3")
+    ttgir = page.get_by_role("group", name="TTGIR, ")
+    command(page, "go to the active pane")
+    expect(ttgir).to_be_focused()
+    page.keyboard.press("/")
+    page.keyboard.type("tt.load")
+    expect(page.locator("pane-stage.hue-ttgir .count")).to_have_text(re.compile(r"^1 of \d+$"))
+    page.keyboard.press("Escape")
+    expect(ttgir).to_be_focused()
+
+    for _ in range(60):
+        page.keyboard.press("ArrowDown")
+        if "tt.load" in (page.locator("pane-stage.hue-ttgir .is-cursor").text_content() or ""):
+            break
+    expect(page.locator(".cm-line.is-lit")).to_have_text(re.compile("tl.load"))
+    page.keyboard.press("Enter")
+    expect(page.locator(".cm-line.is-pinned")).to_have_text(re.compile("tl.load"))
+    expect(page).to_have_url(re.compile(r"pin=\d+"))
+
+    command(page, "show passes")
+    expect(page.locator("pane-passes [role=option]").first).to_be_visible()
+    command(page, "show resources")
+    expect(page.locator("pane-resources")).to_contain_text("Registers per thread")
+    command(page, "show log")
+    expect(page.locator("pane-log")).to_be_visible()
+    assert violations(page) == []
+
+    command(page, "share")
+    share = page.locator("#share-menu")
+    expect(share).to_be_visible()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(share).to_be_hidden()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (375, 812)])
+def test_menus_and_dialogs_fit_the_window(visitor: Visitor, width: int, height: int) -> None:
+    page = visitor(width, height)
+    page.goto("/")
+    wait_for_result(page)
+
+    def fits(selector: str) -> None:
+        element = page.locator(selector)
+        expect(element).to_be_visible()
+        box = element.bounding_box()
+        assert box
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width
+        assert box["y"] + box["height"] <= height
+        assert page.evaluate("document.scrollingElement.scrollWidth") == width
+
+    for words, selector in (("open the gallery", "#gallery-menu"), ("share", "#share-menu")):
+        command(page, words)
+        fits(selector)
+        page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    fits("dialog.palette")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Shift+?")
+    fits("#help")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Add a pane here").first.click()
+    fits("#pane-menu")
+
+
+def test_hostile_texts_are_only_ever_text(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    set_source(page, HOSTILE)
+    expect(page.locator("#subject b")).to_have_text("hostile", timeout=60_000)
+    wait_for_result(page)
+    assert page.title().startswith("hostile")
+    command(page, "show log")
+    output = page.locator("pane-log .output pre")
+    expect(output.filter(has_text="<img src=x onerror")).to_have_count(1)
+    expect(output.filter(has_text="</script><script>").first).to_be_visible()
+    assert page.locator("pane-log img, pane-log script, pane-stage script").count() == 0
+    for stage in ("Python AST", "TTIR", "TTGIR", "LLVM IR", "PTX", "SASS"):
+        page.locator(".node", has_text=stage).click()
+        expect(page.get_by_role("group", name=f"{stage}, ").locator(".code span").first).to_be_visible()
+    assert "hostile" in stage_text(page, "SASS")
+    assert page.title().startswith("hostile")
+
+
+def test_a_line_of_a_megabyte_leaves_the_page_in_hand(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    # A string constant stands on one line of the parsed source, and in the editor.
+    long = HOSTILE.replace('"</script><b>"', '"' + "w" * LONG_LINE_CHARACTERS + '"')
+    set_source(page, long)
+    expect(page.locator("#subject b")).to_have_text("hostile", timeout=60_000)
+    wait_for_result(page)
+    page.keyboard.press("Alt+1")
+    tree = page.get_by_role("group", name="Python AST, ")
+    expect(tree.locator(".code", has_text="wwww").first).to_be_attached()
+    page.keyboard.press("Alt+3")
+    expect(page.get_by_role("group", name="TTGIR, ")).to_contain_text("tt.func")
