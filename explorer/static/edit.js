@@ -6,6 +6,7 @@
 import { compile, inspect } from "./compiler.js";
 import { debounce } from "./dom.js";
 import { keepDraft } from "./draft.js";
+import { canCompile } from "./host.js";
 import { store } from "./store.js";
 
 const INSPECT_DELAY_MS = 350;
@@ -42,6 +43,7 @@ export function compileNow() {
 
 /** @param {Partial<Draft>} changes */
 function change(changes) {
+  if (!canCompile) return;
   const draft = { ...store.state.draft, ...changes };
   store.update({ draft, edited: true, problem: null });
   keepDraft(draft);

@@ -128,7 +128,7 @@ def test_a_permalink_shows_the_same_in_a_fresh_profile(scale_page: Page, visitor
 def test_share_copies_the_link_to_this_very_view(scale_page: Page) -> None:
     page = scale_page
     page.locator(".text-row", has_text="tt.load").click()
-    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Share", exact=True).click()
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator("#toast")).to_have_text("Link to this view copied.")
     assert page.evaluate("navigator.clipboard.readText()") == page.url
@@ -136,12 +136,12 @@ def test_share_copies_the_link_to_this_very_view(scale_page: Page) -> None:
 
 
 def test_everything_can_be_downloaded(scale_page: Page) -> None:
-    scale_page.get_by_role("button", name="Share").click()
+    scale_page.get_by_role("button", name="Share", exact=True).click()
     with scale_page.expect_download() as download:
         scale_page.get_by_role("link", name="Zip").click()
     with zipfile.ZipFile(download.value.path()) as archive:
         assert any(name.endswith("/result.json") for name in archive.namelist())
-    scale_page.get_by_role("button", name="Share").click()
+    scale_page.get_by_role("button", name="Share", exact=True).click()
     with scale_page.expect_download() as download:
         scale_page.get_by_role("link", name="PTX").click()
     assert download.value.suggested_filename == "scale.ptx"

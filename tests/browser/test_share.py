@@ -54,7 +54,7 @@ def other_site(tmp_path: Path) -> Iterator[Callable[[str], str]]:
 
 def share(page: Page) -> None:
     """Open the menu."""
-    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Share", exact=True).click()
     expect(page.locator("#share-menu")).to_be_visible()
 
 
@@ -172,7 +172,7 @@ def test_a_page_of_another_site_shows_the_very_view(
 ) -> None:
     page.evaluate("location.hash = 'panes=stage:ttgir@50+passes@50'")
     expect(page.get_by_role("tab")).to_have_count(2)
-    page.locator(".text-row", has_text="tt.get_program_id").click()
+    page.locator("pane-stage .text-row", has_text="tt.get_program_id").click()
     expect(page).to_have_url(re.compile("pin="))
     shown, url = stage_text(page, "TTGIR"), page.url
     snippet = copied_frame(page, with_source)
