@@ -3,7 +3,8 @@ import { make } from "./dom.js";
 
 /**
  * @param {[string, string][]} tokens class and characters
- * @param {{from: number, to: number, class: string}[]} marks may overlap; the classes add up
+ * @param {{from: number, to: number, class: string, instead?: string}[]} marks may overlap; the classes add up;
+ *   those with an `instead` are shown as that, and do not overlap each other
  * @returns {(Node | string)[]}
  */
 export function piecesOf(tokens, marks) {
@@ -16,6 +17,13 @@ export function piecesOf(tokens, marks) {
     const end = column + text.length;
     for (let from = column; from < end; ) {
       const at = from;
+      const replaced = marks.find((mark) => mark.instead !== undefined && mark.from <= at && at < mark.to);
+      if (replaced) {
+        // Once, at its beginning, even if it covers several tokens.
+        if (at === replaced.from && replaced.instead) pieces.push(make("span", { class: replaced.class }, replaced.instead));
+        from = Math.min(end, replaced.to);
+        continue;
+      }
       const to = Math.min(end, cuts.find((cut) => cut > at) ?? end);
       const names = [kind, ...marks.filter((mark) => mark.from <= at && at < mark.to).map((mark) => mark.class)].filter(Boolean);
       const part = text.slice(at - column, to - column);

@@ -25,12 +25,13 @@ export function targetStages({ document }) {
   return document.target.stages ?? store.state.targets.find(({ name }) => name === document.target.name)?.stages ?? [];
 }
 
-/** The stage that a stage pane shows when asked for `state`. @param {string} state */
+/** The stage that a stage pane shows when its state is `state`: a name, and behind ";" more about the view. @param {string} state */
 export function shownStage(state) {
+  const [wanted = ""] = state.split(";");
   const { result, targets, draft } = store.state;
   const stages = result ? targetStages(result) : (targets.find(({ name }) => name === draft.target)?.stages ?? []);
   // What the result has beyond its target's list (a Gluon kernel's own first stage) is shown as asked.
-  return result?.stage(state) ? state : fallbackStage(state, stages);
+  return result?.stage(wanted) ? wanted : fallbackStage(wanted, stages);
 }
 
 /** The class that gives an element the stage's hue. @param {string} name */

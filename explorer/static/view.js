@@ -15,7 +15,7 @@
  *   cursor?: {stage: string, line: number} | null}} View
  */
 
-const TAB = /^([a-z_]+(?::[\w.-]*)?)(\*?)/;
+const TAB = /^([a-z_]+(?::[\w.-]*(?:;[a-z]+=[\w.-]*)*)?)(\*?)/;
 const SHARE = /^@(\d+)/;
 
 /** @param {string} fragment with or without "#" @returns {View} */

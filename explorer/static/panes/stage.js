@@ -14,11 +14,15 @@ import { Outline } from "../outline.js";
 import { RowMap } from "../row_map.js";
 import { hover, pin, putCursor, show } from "../selection.js";
 import { Breadcrumb } from "../stage/breadcrumb.js";
+import { Filters, FILTERS, isOn, locationNote } from "../stage/filters.js";
 import { Folding } from "../stage/folding.js";
+import { LineRange } from "../stage/line_range.js";
 import { Links } from "../stage/links.js";
 import { LocationCard } from "../stage/location_card.js";
 import { NameFollower } from "../stage/name_follower.js";
+import { formatPaneState, parsePaneState } from "../stage/pane_state.js";
 import { SearchBar } from "../stage/search_bar.js";
+import { ViewMenu } from "../stage/view_menu.js";
 import { hueClass, shownStage, stageTitle, targetStages } from "../stages.js";
 import { store } from "../store.js";
 import { VirtualText } from "../virtual_text.js";
@@ -29,11 +33,15 @@ export class StagePane extends HTMLElement {
   /** @type {(() => void)[]} */
   watches = [];
   state = "";
+  view = parsePaneState("");
   /** @type {string[]} the whole text, once it was needed */
   lines = [];
   /** @type {Outline | null} */
   outline = null;
   folding = new Folding();
+  filters = new Filters();
+  range = new LineRange(this);
+  menu = new ViewMenu(this);
   links = new Links(this);
   names = new NameFollower(this);
   search = new SearchBar(this);
@@ -54,10 +62,14 @@ export class StagePane extends HTMLElement {
     return this.state;
   }
 
-  /** The name of the stage. @param {string} state */
+  /** The name of the stage, and what is shown of it. @param {string} state */
   set paneState(state) {
     this.state = state;
-    if (this.childElementCount) this.choose();
+    this.view = parsePaneState(state);
+    this.menu.mark(this.view.hide.size + this.view.show.size > 0);
+    if (!this.childElementCount) return;
+    this.choose();
+    if (this.outline) this.showLines();
   }
 
   connectedCallback() {
@@ -89,13 +101,15 @@ export class StagePane extends HTMLElement {
     scroller.addEventListener("dblclick", (event) => show(this.content?.sourceLines(this.text.lineAt(event.clientY)) ?? [], this.id));
     for (const type of ["scroll", "pointerdown", "keydown", "pointerleave"]) scroller.addEventListener(type, () => this.card.point(0), { passive: true });
     this.text.element.addEventListener("keydown", (event) => this.key(event));
+    this.range.listen();
     this.addEventListener("focusin", () => (activePane = this));
     this.append(
       this.breadcrumb.element,
       this.text.element,
       this.message,
       this.card.element,
-      make("div", { class: "pane-foot" }, this.place, this.names.note, ...this.search.elements, this.facts),
+      make("div", { class: "pane-foot" }, this.place, this.names.note, ...this.search.elements, this.menu.button, this.facts),
+      this.menu.menu,
     );
   }
 
@@ -112,6 +126,7 @@ export class StagePane extends HTMLElement {
     this.lines = [];
     this.outline = null;
     this.folding.clear();
+    this.range.set(0, 0);
     this.names.set(null, []);
     this.breadcrumb.update();
     if (!content) {
@@ -180,11 +195,15 @@ export class StagePane extends HTMLElement {
       this.drawLine(row, line);
       this.text.schedule();
     });
+    const cuts = this.cutsOf(line, text?.tokens.map(([, part]) => part).join("") ?? "");
     const marks = [
+      ...cuts,
       ...(this.search.byLine.get(line) ?? []).map(({ from, to }) => ({ from, to, class: "is-match" })),
       ...(this.names.byLine.get(line) ?? []).map(({ from, to, isDefinition }) => ({ from, to, class: isDefinition ? "is-use is-definition" : "is-use" })),
     ];
     code.replaceChildren(...piecesOf(text?.tokens ?? [], marks));
+    const note = this.view.show.has("locations") ? locationNote(content.locations, line) : "";
+    if (note) code.append(make("span", { class: "location-note" }, `  ${note}`));
     const folded = row.children[4];
     if (foldable && isFolded) {
       const words = `… ${plural(foldable.to - foldable.from + 1, "line")}`;
@@ -194,7 +213,24 @@ export class StagePane extends HTMLElement {
     row.classList.toggle("is-lit", this.links.hovered.has(line));
     row.classList.toggle("is-pinned", this.links.pinned.has(line));
     row.classList.toggle("is-hit", this.search.byLine.has(line));
+    row.classList.toggle("is-selected", this.range.has(line));
     row.classList.toggle("is-cursor", this.text.cursor === line);
+  }
+
+  /** What is shown instead of parts of a line; what is searched for is shown as it is. @param {number} line @param {string} text */
+  cutsOf(line, text) {
+    const hits = this.search.byLine.get(line) ?? [];
+    const cuts = this.filters.cuts(text, this.content?.row.language ?? "", this.view);
+    return cuts.filter(({ from, to }) => !hits.some((hit) => hit.from < to && from < hit.to));
+  }
+
+  /** Leave something out, or show it. @param {typeof FILTERS[number]} filter @param {boolean} isShown */
+  setFilter({ name, byDefault }, isShown) {
+    const changed = byDefault ? this.view.hide : this.view.show;
+    if (isShown === byDefault) changed.delete(name);
+    else changed.add(name);
+    this.filters.exempt.clear();
+    this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: formatPaneState({ ...this.view, stage: this.view.stage || shownStage(this.state) }) }));
   }
 
   /** @param {number} line 0: none */
@@ -224,8 +260,8 @@ export class StagePane extends HTMLElement {
       this.lines = lines;
       this.outline = new Outline(lines, content.row.language);
       this.folding.read(lines, this.outline, content.row.language);
-      this.text.redraw();
-      this.breadcrumb.update();
+      this.filters.read(lines);
+      this.showLines();
     }
     return this.outline;
   }
@@ -237,7 +273,9 @@ export class StagePane extends HTMLElement {
 
   /** Bring a line in sight, out of what hides it. @param {number} line @param {boolean} [always] to the middle, even if it is in sight */
   reveal(line, always = false) {
-    if (this.folding.uncover(line)) this.showLines();
+    const wasFolded = this.folding.uncover(line);
+    if (!this.text.map.isShown(line)) this.filters.exempt.add(line);
+    if (wasFolded || !this.text.map.isShown(line)) this.showLines();
     this.text.reveal(line, always);
   }
 
@@ -267,6 +305,7 @@ export class StagePane extends HTMLElement {
     const total = this.content?.row.lines ?? 0;
     const hidden = new Uint8Array(total + 1);
     this.folding.hide(hidden);
+    if (this.content) this.filters.hide(hidden, this.lines, this.content.row.language, this.view);
     this.text.showLines(new RowMap(total, hidden.includes(1) ? hidden : null), anchor);
     this.links.drawMarks();
     this.breadcrumb.update();
@@ -322,6 +361,16 @@ function paneInUse() {
 register([
   { name: "fold-all", title: "Fold all", group: "Stage", run: () => void paneInUse()?.foldAll(true) },
   { name: "unfold-all", title: "Unfold all", group: "Stage", run: () => void paneInUse()?.foldAll(false) },
+  { name: "copy", title: "Copy", group: "Stage", run: () => void paneInUse()?.range.copy(false) },
+  { name: "copy-numbered", title: "Copy with line numbers", group: "Stage", run: () => void paneInUse()?.range.copy(true) },
+  { name: "copy-all", title: "Copy all", group: "Stage", run: () => void paneInUse()?.range.copyAll() },
+  ...FILTERS.map((filter) => ({
+    name: `filter:${filter.name}`, title: `Show or hide: ${filter.title.toLowerCase()}`, group: "Stage",
+    run: () => {
+      const pane = paneInUse();
+      if (pane) pane.setFilter(filter, !isOn(filter, pane.view));
+    },
+  })),
 ]);
 
 customElements.define("pane-stage", StagePane);

@@ -7,6 +7,7 @@
 import { make } from "../dom.js";
 import { plural } from "../format.js";
 import { definitionOf, namesOf, occurrencesOf } from "../symbols.js";
+import { rawColumn } from "./filters.js";
 import { byLine, columnAt } from "./places.js";
 
 export class NameFollower {
@@ -42,7 +43,8 @@ export class NameFollower {
   under(event) {
     const line = this.pane.text.lineAt(event.clientY);
     const code = this.pane.text.rows.get(line)?.querySelector(".code");
-    const column = code ? columnAt(code, event) : -1;
+    const shown = code ? columnAt(code, event) : -1;
+    const column = shown < 0 ? -1 : rawColumn(shown, this.pane.cutsOf(line, this.pane.lines[line - 1] ?? ""));
     const name = line && column >= 0 ? this.namesIn(line).find(({ from, to }) => from <= column && column < to) : undefined;
     return name ? { line, name } : null;
   }

@@ -1,0 +1,151 @@
+"""What a stage pane leaves out or adds, and what is copied from it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from actions import expect_stage, wait_for_result
+from playwright.sync_api import Locator, Page, expect
+
+
+@pytest.fixture
+def page(visitor: Callable[..., Page]) -> Page:
+    """The matmul of a first visit, with its TTGIR and its SASS."""
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    expect_stage(page, "TTGIR", "tt.get_program_id")
+    expect(page.locator("pane-stage.hue-ttgir .fold", has_text="▾").first).to_be_visible()
+    return page
+
+
+@pytest.fixture
+def ttgir(page: Page) -> Locator:
+    return page.locator("pane-stage.hue-ttgir")
+
+
+def whole_text(page: Page, stage: str) -> list[str]:
+    """The lines of a stage, as they are downloaded."""
+    identifier = re.search(r"/k/(\w+)", page.url)
+    assert identifier
+    response = page.request.get(f"/api/v1/compilations/{identifier[1]}/stages/{stage}")
+    return response.text().rstrip("\n").split("\n")
+
+
+def toggle(pane: Locator, title: str) -> None:
+    """Choose an entry of the pane's menu."""
+    pane.get_by_role("button", name="view").click()
+    pane.locator(".view-menu").get_by_text(title, exact=True).click()
+    pane.page.keyboard.press("Escape")
+
+
+def test_attributes_are_shortened_and_the_address_says_so(
+    page: Page, ttgir: Locator, visitor: Callable[..., Page]
+) -> None:
+    function = ttgir.locator(".text-row", has_text="tt.func public @")
+    expect(function).to_contain_text("tt.divisibility")
+    toggle(ttgir, "Attributes")
+    expect(function).not_to_contain_text("tt.divisibility")
+    expect(function).to_contain_text("%a_ptr: !tt.ptr<f16> {…}")
+    expect(page).to_have_url(re.compile("stage:ttgir;hide=attributes"))
+    # A name behind what was left out is still the name under the mouse.
+    function.locator(".code .nv", has_text=re.compile("^%K$")).click()
+    expect(ttgir.locator(".uses")).to_contain_text("%K: 1 definition")
+
+    other = visitor()
+    other.goto(page.url)
+    wait_for_result(other)
+    expect(other.locator("pane-stage.hue-ttgir .text-row", has_text="tt.func public @")).to_contain_text(
+        "{…}"
+    )
+    toggle(ttgir, "Attributes")
+    expect(function).to_contain_text("tt.divisibility")
+    expect(page).not_to_have_url(re.compile("hide="))
+
+
+def test_layouts_are_written_in_full(page: Page, ttgir: Locator) -> None:
+    text = whole_text(page, "ttgir")
+    definition = next(line for line in text if line.startswith("#mma = ")).removeprefix("#mma = ")
+    accumulator = ttgir.locator(".text-row", has_text="dense<0.000000e+00>").filter(has_text="#mma")
+    expect(accumulator.first).to_be_visible()
+    toggle(ttgir, "Layouts in full")
+    expect(ttgir.locator(".text-row", has_text="dense<0.000000e+00>").first).to_contain_text(definition)
+    expect(ttgir.locator(".text-row", has_text="#mma = ")).to_have_count(1)
+
+
+def test_locations_stand_behind_the_lines(page: Page, ttgir: Locator) -> None:
+    toggle(ttgir, "Source locations")
+    row = ttgir.locator(".text-row", has_text="tt.get_program_id")
+    expect(row.locator(".location-note")).to_have_text(re.compile(r"loc\(line \d+:\d+"))
+
+
+@pytest.mark.parametrize(
+    ("stage", "key", "title", "gone", "stays"),
+    [
+        ("LLVM IR", "Alt+4", "Declarations and metadata", "source_filename", "define"),
+        ("PTX", "Alt+5", "Directives", ".version", ".visible .entry"),
+    ],
+)
+def test_lines_are_left_out_and_keep_their_numbers(
+    page: Page, stage: str, key: str, title: str, gone: str, stays: str
+) -> None:
+    page.keyboard.press(key)
+    name = {"LLVM IR": "llir", "PTX": "ptx"}[stage]
+    pane = page.locator(f"pane-stage.hue-{name}")
+    expect_stage(page, stage, gone)
+    toggle(pane, title)
+    expect(pane.locator(".text-row", has_text=gone)).to_have_count(0)
+    number = next(number for number, line in enumerate(whole_text(page, name), 1) if stays in line)
+    expect(pane.locator(".text-row", has_text=stays).first.locator(".number")).to_have_text(str(number))
+    # What is searched for is shown all the same.
+    pane.get_by_role("group").focus()
+    page.keyboard.press("/")
+    page.keyboard.type(gone)
+    expect(pane.locator(".is-current-hit")).to_contain_text(gone)
+
+
+def copied(page: Page) -> str:
+    """What is in the clipboard."""
+    text: str = page.evaluate("navigator.clipboard.readText()")
+    return text
+
+
+def test_a_long_selection_is_copied_in_its_order(page: Page, ttgir: Locator) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    text = whole_text(page, "ttgir")
+    ttgir.get_by_role("group").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Shift+End")
+    page.keyboard.press("Shift+ArrowUp")
+    expect(ttgir.locator(".is-selected").first).to_be_visible()
+    page.keyboard.press("Control+c")
+    assert copied(page) == "\n".join(text[1:-1]) + "\n"
+    page.keyboard.press("ArrowUp")
+    expect(ttgir.locator(".is-selected")).to_have_count(0)
+
+
+def test_lines_are_selected_by_dragging_and_copied_with_numbers(page: Page, ttgir: Locator) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    text = whole_text(page, "ttgir")
+    for number in (12, 8):
+        ttgir.locator(".text-row").filter(
+            has=page.locator(".number", has_text=re.compile(f"^{number}$"))
+        ).locator(".number").hover()
+        page.mouse.down() if number == 12 else page.mouse.up()
+    expect(ttgir.locator(".is-selected")).to_have_count(5)
+    expect(page.locator(".is-pinned")).to_have_count(0)
+    toggle(ttgir, "Copy with line numbers")
+    expect(page.locator("#toast")).to_have_text("5 lines copied.")
+    expected = [f"{number:2}  {text[number - 1]}" for number in range(8, 13)]
+    assert copied(page) == "\n".join(expected) + "\n"
+
+
+def test_everything_is_copied_folded_or_not(page: Page, ttgir: Locator) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    toggle(ttgir, "Fold all")
+    toggle(ttgir, "Copy all")
+    expect(page.locator("#toast")).to_contain_text("lines copied.")
+    assert copied(page) == "\n".join(whole_text(page, "ttgir")) + "\n"
