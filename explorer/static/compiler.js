@@ -32,6 +32,7 @@ export async function compile() {
   const problems = draftProblems(draft);
   if (problems.length) {
     store.update({ problem: { title: "The launch cannot be compiled as it stands", kind: "launch", detail: problems.join(" ") } });
+    if (!store.state.inspection) void inspect();
     return;
   }
   const { run, result } = store.state;

@@ -3,6 +3,7 @@
  *
  * @import { Draft } from "./types.js"
  */
+import { draftProblems } from "./argument_checks.js";
 import { compile, inspect } from "./compiler.js";
 import { debounce } from "./dom.js";
 import { keepDraft } from "./draft.js";
@@ -28,10 +29,11 @@ export function choose(changes) {
   compileNow();
 }
 
-/** Something was typed beside the source. @param {Partial<Draft>} changes */
+/** Something was typed beside the source; what cannot be taken says so in its place. @param {Partial<Draft>} changes */
 export function adjust(changes) {
   change(changes);
-  compileSoon();
+  if (draftProblems(store.state.draft).length) compileSoon.cancel();
+  else compileSoon();
 }
 
 /** Do not wait any longer. */

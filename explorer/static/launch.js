@@ -1,9 +1,10 @@
 /**
  * `<launch-panel>`: what is compiled of the source, and how.
  *
- * @import { Kernel, Launch } from "./types.js"
+ * @import { Argument, Kernel, Launch } from "./types.js"
  */
 import { OPTION_PREFIX, optionProblem } from "./argument_checks.js";
+import { register } from "./commands.js";
 import { make, setValue } from "./dom.js";
 import { guessedArguments, kernelOf, launchOf } from "./draft.js";
 import { adjust, choose } from "./edit.js";
@@ -70,6 +71,10 @@ class LaunchPanel extends HTMLElement {
       this.types?.replaceChildren(...[...scalars.map((type) => `*${type}`), ...scalars, "constexpr"].map((value) => make("option", { value })));
     });
     rememberResults();
+    register([
+      { name: "compile-configs", title: "Compile all configurations", group: "Compile", run: () => this.configs?.table.compileAll() },
+      { name: "several-targets", title: "Compile for several targets", group: "Compile", run: () => this.openSeveral() },
+    ]);
   }
 
   collapsed = false;
@@ -86,6 +91,12 @@ class LaunchPanel extends HTMLElement {
   toggleCollapsed() {
     this.collapse(!this.collapsed);
     keep(COLLAPSED_KEY, this.collapsed ? "1" : "0");
+  }
+
+  openSeveral() {
+    this.collapse(false);
+    if (this.several?.box.hidden) this.several.toggle();
+    else this.several?.choices.querySelector("input")?.focus();
   }
 
   drawTarget() {
@@ -201,7 +212,7 @@ class LaunchPanel extends HTMLElement {
     const kernel = kernelOf(draft, inspection);
     const launch = launchOf(draft, inspection);
     if (value === "form") {
-      const begin = launch?.arguments ?? (kernel ? guessedArguments(kernel) : []);
+      const begin = (launch?.arguments ?? (kernel ? guessedArguments(kernel) : [])).map(unfolded);
       choose({ mode: "form", kernel: kernel?.name ?? null, launch: null, config: null, arguments: structuredClone(begin), typed: {}, options: this.effectiveOptions() });
     } else if (value === "signature") {
       const signature = store.state.result?.document.specialization?.signature ?? "";
@@ -234,6 +245,11 @@ class LaunchPanel extends HTMLElement {
     else options[name] = Number(text);
     adjust({ options, typed });
   }
+}
+
+/** What was folded because it was 1 is an integer for whoever edits it. @param {Argument} argument @returns {Argument} */
+function unfolded(argument) {
+  return argument.specialization === "equal to 1" ? { ...argument, type: "i32" } : argument;
 }
 
 /**

@@ -116,8 +116,8 @@ class ArgumentRow {
       type: "text", "aria-label": `Value of ${name}`, autocomplete: "off", spellcheck: "false", oninput: () => this.valueChanged(),
     });
     this.unit = make("span", { class: "unit" });
-    this.problem = make("td", { colspan: String(HEADS.length), id: `problem-${name}`, role: "alert" });
-    this.problemLine = make("tr", { class: "cell-problem" }, this.problem);
+    this.problem = make("span", { id: `problem-${name}`, role: "alert" });
+    this.problemLine = make("tr", { class: "cell-problem" }, make("td", { colspan: String(HEADS.length) }, this.problem));
     const cells = [this.type, this.specialization, make("span", { class: "with-unit" }, this.value, this.unit)];
     this.row = new ExplainedRow(name, cells.map((control) => make("td", {}, control)));
     this.row.body.append(this.problemLine);

@@ -35,7 +35,10 @@ export class ConfigVariants {
     const configs = kernel?.configs ?? [];
     // A signature says the constants itself.
     this.box.hidden = configs.length === 0 || draft.mode === "signature";
-    if (this.box.hidden) return;
+    if (this.box.hidden) {
+      this.table.show({ kind: "configs", label: "Autotune configurations", subject: "config", columns: [], rows: [] });
+      return;
+    }
     this.title.textContent = `Configurations · ${configs.length}`;
     const { columns, constants } = configColumns(configs);
     this.same.textContent = constants.length ? `In all: ${constants.join(", ")}` : "";

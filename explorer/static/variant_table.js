@@ -6,7 +6,7 @@
  *
  * @import { BatchKind, Outcome, Variant } from "./variants.js"
  */
-import { make } from "./dom.js";
+import { make, toast } from "./dom.js";
 import { duration, plural, size } from "./format.js";
 import { stageTitle } from "./stages.js";
 import { store } from "./store.js";
@@ -29,7 +29,7 @@ const RESULTS = [
   { name: "spills", title: "spills", words: "Spilled bytes, stores and loads", read: spills, show: (value) => (value ? size(value) : "0"), warn: (value) => value > 0 },
   { name: "shared", title: "shared", words: "Shared memory per block", read: of("shared_bytes"), show: size },
   { name: "occupancy", title: "occ.", words: "Occupancy", read: of("occupancy"), show: (value) => `${Math.round(value * 100)} %`, warn: (value) => value < 0.125 },
-  { name: "time", title: "compiled in", words: "How long the compiler took", read: ({ milliseconds }) => milliseconds, show: duration },
+  { name: "time", title: "time", words: "Time to compile", read: ({ milliseconds }) => milliseconds, show: duration },
 ];
 const STATES = { waiting: "waits", compiling: "compiling", complete: "complete", failed: "failed", refused: "not taken" };
 
@@ -53,7 +53,7 @@ export class VariantTable extends HTMLElement {
 
   connectedCallback() {
     if (this.table) return;
-    this.all = make("button", { type: "button", class: "button small", onclick: () => void compileVariants(this.kind, this.rows) }, "Compile all");
+    this.all = make("button", { type: "button", class: "button small", onclick: () => this.compileAll() }, "Compile all");
     this.cancel = make("button", { type: "button", class: "link", onclick: () => cancelVariants(this.kind) }, "Cancel");
     this.progress = make("progress", { "aria-label": "Compiled so far" });
     this.words = make("span", { role: "status", class: "progress-words" });
@@ -88,6 +88,11 @@ export class VariantTable extends HTMLElement {
     }
     this.table?.setAttribute("aria-label", label);
     this.draw();
+  }
+
+  compileAll() {
+    if (this.rows.length) void compileVariants(this.kind, this.rows);
+    else toast("There is nothing here to compile all of.");
   }
 
   allColumns() {

@@ -1,5 +1,7 @@
 """What a request makes of a source: a launch, arguments, a signature, guesses; or what is wrong with it."""
 
+from dataclasses import replace
+
 import pytest
 import triton.language as tl
 from triton.compiler import compiler
@@ -192,6 +194,22 @@ def test_a_form_of_an_autotuned_kernel_takes_them_too():
     assert described.signature == "*fp32, *fp32, i32, 256, False"
 
 
+def test_values_given_by_hand_are_told_and_floats_stay_floats():
+    form = specialize(LAUNCHED).described.arguments
+    by_hand = [
+        replace(each, value=4096, specialization="divisible by 16") if each.name == "n_elements" else each
+        for each in form
+    ]
+    described = specialize(SCALE, arguments=tuple(by_hand)).described
+    assert next(each.value for each in described.arguments if each.name == "n_elements") == 4096
+    source = (
+        "import triton, triton.language as tl\n"
+        "@triton.jit\ndef k(p, factor: tl.constexpr):\n    tl.store(p, factor)\n"
+    )
+    arguments = (Argument("p", "*fp32"), Argument("factor", "constexpr", "2.0", "constexpr"))
+    assert specialize(source, arguments=arguments).described.signature == "*fp32, 2.0"
+
+
 def test_without_launch_and_arguments_guesses_are_taken():
     source = SCALE.replace("dtype: tl.constexpr, ", "").replace(".to(dtype)", "")
     specialization = specialize(source)
@@ -231,6 +249,38 @@ def test_without_launch_and_arguments_guesses_are_taken():
         (SCALE, {"arguments": "z=i32"}, "scale has no parameter 'z'", 5),
         (SCALE, {"arguments": (Argument("z", "i32"),)}, "scale has no parameter 'z'", 5),
         (SCALE, {"arguments": (Argument("x_ptr", "float"),)}, "'float' is no type for 'x_ptr'", 5),
+        (
+            SCALE,
+            {"arguments": (Argument("n_elements", "i32", 2**31),)},
+            "'n_elements' is i32, which goes from",
+            5,
+        ),
+        (SCALE, {"arguments": (Argument("n_elements", "u8", -1),)}, "goes from 0 to 255: -1 does not fit", 5),
+        (SCALE, {"arguments": (Argument("n_elements", "i32", 2.5),)}, "is i32, and 2.5 is no integer", 5),
+        (
+            SCALE,
+            {"arguments": (Argument("n_elements", "i32", 100, "divisible by 16"),)},
+            "cannot be divisible by 16 with the value 100",
+            5,
+        ),
+        (
+            SCALE,
+            {"arguments": (Argument("stride", "i32", 2, "equal to 1"),)},
+            "cannot be equal to 1 with the value 2",
+            5,
+        ),
+        (
+            SCALE,
+            {"arguments": (Argument("x_ptr", "*fp32", None, "equal to 1"),)},
+            "'x_ptr' is *fp32, which is never equal to 1",
+            5,
+        ),
+        (
+            SCALE,
+            {"arguments": (Argument("factor", "fp32", None, "divisible by 16"),)},
+            "'factor' is fp32, which is never divisible by 16",
+            5,
+        ),
         (SCALE, {"arguments": (Argument("x_ptr", "*fp32"),)}, "missing: y_ptr, n_elements", 5),
         (SCALE + SCALE.replace("scale", "other"), {}, "several kernels and no launch", 0),
     ],

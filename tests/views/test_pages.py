@@ -90,6 +90,16 @@ def test_the_browser_learns_the_panes_in_their_order(client: FlaskClient) -> Non
     assert {"name": "ttgir", "title": "TTGIR"} in document["stages"]
 
 
+def test_the_browser_checks_what_is_typed_by_the_names_of_the_pipeline(client: FlaskClient) -> None:
+    document = client.get("/page.json").json
+    assert document["default_target"] in [row["name"] for row in client.get("/api/v1/targets").json]
+    pattern = re.compile(document["type_pattern"])
+    assert {"i32", "bf16", "u64"} <= set(document["argument_types"])
+    assert all(pattern.match(name) and pattern.match(f"*{name}") for name in document["argument_types"])
+    assert pattern.match("tensordesc<fp16[64, 64]>")
+    assert not pattern.match("fp17")
+
+
 @pytest.mark.parametrize("pane", PANES, ids=lambda pane: pane.name)
 def test_a_pane_is_one_file_here_and_one_in_the_browser(pane: Pane) -> None:
     assert (Path(pages.__file__).parent / f"panes/{pane.name}.py").is_file()
