@@ -18,7 +18,7 @@ import {
 import { classHighlighter } from "@lezer/highlight";
 import { diagnosticsOfDraft } from "./diagnostics.js";
 import { compileNow, editSource } from "./edit.js";
-import { hueOfLine } from "./format.js";
+import { stripeOfLine } from "./format.js";
 import { canCompile } from "./host.js";
 import { hover, pin, show } from "./selection.js";
 import { SourceFacts } from "./source_facts.js";
@@ -105,7 +105,7 @@ class Stripe extends GutterMarker {
   toDOM() {
     const element = document.createElement("div");
     element.className = "stripe";
-    element.style.setProperty("--hue", String(hueOfLine(this.line)));
+    element.style.setProperty("--stripe", stripeOfLine(this.line));
     return element;
   }
 }

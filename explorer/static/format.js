@@ -79,8 +79,10 @@ export function literal(value) {
   return String(value);
 }
 
-/** @param {number} line a source line, from 1 @returns {number} its hue on the colour circle, in degrees */
-export function hueOfLine(line) {
-  // Steps of the golden angle keep the colours of neighbouring lines apart.
-  return Math.round((line * 137.508) % 360);
+/** As many as tokens.css has colours for stripes. */
+const STRIPES = 8;
+
+/** @param {number} line a source line, from 1 @returns {string} the colour of its stripe, for CSS */
+export function stripeOfLine(line) {
+  return `var(--stripe-${line % STRIPES})`;
 }

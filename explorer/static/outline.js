@@ -204,6 +204,7 @@ function functionName(head, family) {
 
 /** The operation that holds a region, with the loop's variable. @param {string} head */
 function regionTitle(head) {
+  if (/^\s*module\b/.test(head)) return "module";
   const loop = /\bscf\.for\s+(%[\w$.-]+)/.exec(head);
   if (loop) return `scf.for ${loop[1]}`;
   const title = /\} else \{/.test(head) ? "else" : (/(?:^|[\s"])([a-z_]\w*\.[\w.]+)/.exec(head)?.[1] ?? head.trim().split(/[\s({]/)[0]);

@@ -8,7 +8,7 @@
 import { api } from "../api.js";
 import { register } from "../commands.js";
 import { make } from "../dom.js";
-import { duration, hueOfLine, plural, size } from "../format.js";
+import { duration, plural, size, stripeOfLine } from "../format.js";
 import { piecesOf } from "../line_pieces.js";
 import { Outline } from "../outline.js";
 import { RowMap } from "../row_map.js";
@@ -189,7 +189,7 @@ export class StagePane extends HTMLElement {
     fold.textContent = foldable ? (isFolded ? "▸" : "▾") : "";
     const sourceLine = content.sourceLines(line)[0];
     stripe.classList.toggle("is-blank", sourceLine === undefined);
-    if (sourceLine !== undefined) stripe.style.setProperty("--hue", String(hueOfLine(sourceLine)));
+    if (sourceLine !== undefined) stripe.style.setProperty("--stripe", stripeOfLine(sourceLine));
     const text = content.line(line, () => {
       if (this.content !== content || this.text.rows.get(line) !== row) return;
       this.drawLine(row, line);

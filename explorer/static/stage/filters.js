@@ -99,7 +99,10 @@ export class Filters {
 /** The dictionaries of attributes in a line: not what opens a region, and not those of a layout. @param {string} text */
 function dictionaries(text) {
   const found = [];
-  for (let from = text.indexOf(" {"); from >= 0; from = text.indexOf(" {", from + 1)) {
+  // A layout's stand right behind its name; properties of an operation in angle brackets of their own.
+  const opening = / (?=<?\{)/g;
+  for (let match = opening.exec(text); match; match = opening.exec(text)) {
+    const from = match.index + (text[match.index + 1] === "<" ? 1 : 0);
     if (!/^\{"?[\w.-]+"?(?: = |[,}])/.test(text.slice(from + 1, from + 80))) continue;
     let depth = 0;
     let inString = false;
@@ -109,7 +112,7 @@ function dictionaries(text) {
       else if (!inString && character === "{") depth += 1;
       else if (!inString && character === "}" && (depth -= 1) === 0) {
         found.push({ from: from + 1, to: at + 1 });
-        from = at;
+        opening.lastIndex = at;
         break;
       }
     }

@@ -5,7 +5,7 @@
  * @import { StagePane } from "../panes/stage.js"
  */
 import { make } from "../dom.js";
-import { hueOfLine, plural } from "../format.js";
+import { plural, stripeOfLine } from "../format.js";
 import { store } from "../store.js";
 import { LINE_HEIGHT_PX } from "../virtual_text.js";
 
@@ -80,7 +80,7 @@ export class LocationCard {
     const path = files[file] ?? "";
     const stripe = make("span", { class: "stripe" });
     if (path) stripe.classList.add("is-blank");
-    else stripe.style.setProperty("--hue", String(hueOfLine(line)));
+    else stripe.style.setProperty("--stripe", stripeOfLine(line));
     return make(
       "li",
       {},
