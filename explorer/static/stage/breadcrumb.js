@@ -12,8 +12,7 @@ export class Breadcrumb {
     this.pane = pane;
     this.shown = "";
     this.frame = 0;
-    // No landmark of its own: two panes may show the same stage.
-    this.element = make("div", { class: "breadcrumb", role: "group", "aria-label": "Where this is" });
+    this.element = make("nav", { class: "breadcrumb", "aria-label": "Where this is" });
   }
 
   /** Follow the cursor in the next frame: it moves often. */
