@@ -39,7 +39,7 @@ function resourceRow(pair) {
   if (!fact) return null;
   const { before, after, verdict } = pair;
   const isNumber = typeof before === "number" && typeof after === "number";
-  const delta = verdict === "same" ? "same" : isNumber ? difference(pair.name, after - before) : "another";
+  const delta = verdict === "same" ? "same" : isNumber ? difference(pair.name, after - before) : onlyOn(before, after) || "another";
   const word = verdict === "better" || verdict === "worse" ? ` ${verdict}` : "";
   return make(
     "tr",
@@ -51,6 +51,11 @@ function resourceRow(pair) {
   );
 }
 
+/** @param {unknown} before @param {unknown} after */
+function onlyOn(before, after) {
+  return after === null ? "only before" : before === null ? "only after" : "";
+}
+
 /** @param {string} name @param {number} delta */
 function difference(name, delta) {
   if (name === "occupancy") return signed(Math.round(delta * 100), (points) => `${points} points`);
@@ -59,7 +64,8 @@ function difference(name, delta) {
 
 /** @param {ComparisonDocument} comparison */
 function pipelines({ stages, before, after }) {
-  const total = [before.milliseconds, after.milliseconds];
+  // How long a failure took says nothing.
+  const total = [before, after].map(({ status, milliseconds }) => (status === "complete" ? milliseconds : null));
   return make(
     "section",
     { "aria-labelledby": "pipelines-title" },
@@ -73,7 +79,7 @@ function pipelines({ stages, before, after }) {
             make(
               "thead",
               {},
-              make("tr", {}, make("th", { scope: "col", rowspan: "2" }, "Stage"), ...["Time", "Lines", "Passes that changed something"].map((title) => make("th", { scope: "colgroup", colspan: "3" }, title))),
+              make("tr", {}, make("th", { scope: "col", rowspan: "2" }, "Stage"), ...["Time", "Lines", "Passes with a change"].map((title) => make("th", { scope: "colgroup", colspan: "3" }, title))),
               make("tr", {}, ...["before", "after", "", "before", "after", "only one side", "before", "after", ""].map((title) => title ? make("th", { scope: "col" }, title) : make("td", {}))),
             ),
             make("tbody", {}, ...stages.map(stageRow)),
@@ -96,7 +102,7 @@ function stageRow({ name, title, before, after, lines_added, lines_removed }) {
     numberCell(both ? durationDelta(after.milliseconds - before.milliseconds) : ""),
     numberCell(before?.lines.toLocaleString("en") ?? "–"),
     numberCell(after?.lines.toLocaleString("en") ?? "–"),
-    make("td", { class: "number-cell" }, ...lineChanges(lines_removed, lines_added)),
+    make("td", { class: "number-cell" }, ...(both ? lineChanges(lines_removed, lines_added) : [onlyOn(before, after)])),
     numberCell(passesOf(before)),
     numberCell(passesOf(after)),
     numberCell(both && (before.passes || after.passes) ? signed(after.changed_passes - before.changed_passes) : ""),
