@@ -34,15 +34,18 @@ window.bench = {
 
   /** The pointer's next move: see `time_pointer`. */
   timePointer: () => {
-    bench.timed = new Promise((resolve) => addEventListener("pointermove", (event) => {
-      const began = performance.now();
-      bench.afterFrame(() => {
-        const ended = performance.now();
-        const isLit = (element) => element.querySelector(".text-row.is-lit, .cm-line.is-lit") !== null;
-        const lit = [...document.querySelectorAll("pane-stage, .editor")].filter(isLit).length;
-        resolve({ work: ended - began, total: ended - event.timeStamp, lit });
-      });
-    }, { capture: true, once: true }));
+    bench.timed = new Promise((resolve, reject) => {
+      setTimeout(() => reject(new Error("no pointer event came")), 30_000);
+      addEventListener("pointermove", (event) => {
+        const began = performance.now();
+        bench.afterFrame(() => {
+          const ended = performance.now();
+          const isLit = (element) => element.querySelector(".text-row.is-lit, .cm-line.is-lit") !== null;
+          const lit = [...document.querySelectorAll("pane-stage, .editor")].filter(isLit).length;
+          resolve({ work: ended - began, total: ended - event.timeStamp, lit });
+        });
+      }, { capture: true, once: true });
+    });
   },
 
   startFrames: (check) => {

@@ -141,7 +141,7 @@ def _hover(playwright: Playwright, service: Service) -> Iterator[Row]:
 
 def wait_until_idle(page: Page) -> None:
     """Wait until the main thread has nothing left of what went before."""
-    page.evaluate("new Promise((resolve) => requestIdleCallback(resolve))")
+    page.evaluate("new Promise((resolve) => requestIdleCallback(resolve, { timeout: 2000 }))")
 
 
 def _lines_of_all(service: Service, identifier: str) -> list[int]:
