@@ -9,7 +9,7 @@ import { comparisonUrl, parseView } from "./compare/address.js";
 import { byId, make, toast } from "./dom.js";
 import { draftOf, requestOf } from "./draft.js";
 import { ago, literal, targetTitle } from "./format.js";
-import { earlierVersions } from "./history.js";
+import { earlierVersions, expectOwn } from "./history.js";
 import { menu } from "./popover.js";
 import { stageTitle } from "./stages.js";
 import { store } from "./store.js";
@@ -117,6 +117,7 @@ async function compareWith(draft) {
   if (!shown) return;
   try {
     const { id } = await api.compile(requestOf(draft));
+    expectOwn(id);
     location.assign(comparisonUrl(shown.id, id));
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -8,7 +8,9 @@ import { keep, kept } from "./storage.js";
 import { store } from "./store.js";
 
 const STORAGE_KEY = "history";
+const EXPECTED_KEY = "history-expected";
 const MOST_ENTRIES = 100;
+const MOST_EXPECTED = 20;
 const LONGEST_TITLE = 100;
 
 /**
@@ -23,12 +25,19 @@ const LONGEST_TITLE = 100;
  * @property {number} at when it was compiled, in milliseconds since 1970
  */
 
-/** @type {Set<string>} what was asked for from here, also while it still runs */
-const own = new Set();
-
-/** This result is one's own, and will be in the list once it is there. @param {string} id */
+/** This result is one's own, and will be in the list once it is there, on whatever page. @param {string} id */
 export function expectOwn(id) {
-  own.add(id);
+  keep(EXPECTED_KEY, [id, ...expected().filter((other) => other !== id)].slice(0, MOST_EXPECTED).join(" "));
+}
+
+/** What was asked for from here and is not in the list yet. */
+function expected() {
+  return (kept(EXPECTED_KEY) ?? "").split(" ").filter(Boolean);
+}
+
+/** Whether a result belongs into the list and is not there yet. @param {string} id */
+export function isExpected(id) {
+  return expected().includes(id);
 }
 
 /** @returns {Entry[]} */
@@ -54,11 +63,16 @@ export function clearHistory() {
 export function startHistory() {
   store.watch(["result", "failure"], () => {
     const latest = store.state.failure ?? store.state.result;
-    if (!latest?.finished || !own.delete(latest.id)) return;
-    // Another tab may have added to the list.
-    const others = ownResults().filter(({ id }) => id !== latest.id);
-    keep(STORAGE_KEY, JSON.stringify([entryOf(latest.document), ...others].slice(0, MOST_ENTRIES)));
+    if (latest?.finished && isExpected(latest.id)) record(latest.document);
   });
+}
+
+/** Put a finished result into the list. @param {CompilationDocument} document */
+export function record(document) {
+  keep(EXPECTED_KEY, expected().filter((id) => id !== document.id).join(" ") || null);
+  // Another tab may have added to the list.
+  const others = ownResults().filter(({ id }) => id !== document.id);
+  keep(STORAGE_KEY, JSON.stringify([entryOf(document), ...others].slice(0, MOST_ENTRIES)));
 }
 
 /** @param {CompilationDocument} document @returns {Entry} */

@@ -263,6 +263,7 @@ def test_every_command_is_documented(visitor: Visitor, pair: str) -> None:
     page.goto(pair)
     expect(page.locator("#subject b")).to_be_visible()
     page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="What to do")).to_be_focused()
     options = page.locator(".palette-option")
     expect(options.first).to_be_visible()
     titles = [text.strip() for text in options.locator("span:first-child").all_inner_texts()]

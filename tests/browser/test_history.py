@@ -83,6 +83,7 @@ def test_own_results_are_listed_and_opened_again(page: Page) -> None:
 
 def test_the_history_is_cleared(page: Page) -> None:
     page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="What to do")).to_be_focused()
     page.keyboard.type("clear the history")
     page.keyboard.press("Enter")
     expect(page.locator("#toast")).to_have_text("History cleared.")
@@ -112,6 +113,7 @@ def test_another_number_of_warps_is_compared(page: Page) -> None:
     shown = result_id(page)
     page.keyboard.press("Escape")
     page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="What to do")).to_be_focused()
     page.keyboard.type("compare with")
     page.keyboard.press("Enter")
     warps = page.get_by_role("region", name="num_warps")
@@ -120,9 +122,12 @@ def test_another_number_of_warps_is_compared(page: Page) -> None:
     expect(page).to_have_url(re.compile(rf"/compare/{shown}\.\.\w+$"))
     expect(page.get_by_role("region", name="After").locator(".state")).to_have_class("state is-complete")
     expect(page.get_by_role("group", name="Asked differently")).to_contain_text("num_warps 4 → 8")
+    page.wait_for_function("() => JSON.parse(localStorage.history)[0].facts.startsWith('8 warps')")
     page.go_back()
     wait_for_result(page)
     assert result_id(page) == shown
+    open_menu(page, "History")
+    expect(page.locator(".history-entry").first).to_contain_text("8 warps")
 
 
 def test_an_earlier_version_of_the_text_is_compared(page: Page) -> None:

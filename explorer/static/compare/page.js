@@ -2,6 +2,7 @@
 import { ApiError, api } from "../api.js";
 import { register, registerFamily, startKeys } from "../commands.js";
 import { byId, make, toast } from "../dom.js";
+import { isExpected, record } from "../history.js";
 import { startPageCommands } from "../page_commands.js";
 import { store } from "../store.js";
 import { comparedIds, comparisonUrl, currentView, go } from "./address.js";
@@ -19,6 +20,7 @@ const GESTURES = /** @type {const} */ ([
 async function start() {
   startKeys();
   store.watch(["comparison"], drawSubject);
+  store.watch(["comparison"], recordOwn);
   byId("swap-button").addEventListener("click", swap);
   byId("copy-button").addEventListener("click", () => void copyLink());
   startCommands();
@@ -68,6 +70,15 @@ async function copyLink() {
   } catch {
     // Without permission for the clipboard the address bar has it.
     toast("The address bar has the link to this comparison.");
+  }
+}
+
+/** What was compiled for this comparison belongs into the history, too. */
+function recordOwn() {
+  const { comparison } = store.state;
+  for (const { id, status } of comparison ? [comparison.before, comparison.after] : []) {
+    // Where it cannot be fetched it stays expected, and is listed when it is opened.
+    if ((status === "complete" || status === "failed") && isExpected(id)) void api.compilation(id).then(record, () => undefined);
   }
 }
 
