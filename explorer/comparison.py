@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from explorer.analysis.diff import aligned_runs
+from explorer.analysis.diff import Alignment, Move, Run, aligned_runs
 from explorer.documents import ResourcesDocument, TargetDocument
 from explorer.model import Argument, Request, Scalar
 from explorer.pipeline.stages import STAGES
@@ -138,16 +138,33 @@ class RunDocument(msgspec.Struct, frozen=True):
     same: bool
 
 
+class MoveDocument(msgspec.Struct, frozen=True):
+    """A line that was only moved: removed in one place and added in another. Lines are counted from 1."""
+
+    before_line: int
+    after_line: int
+
+
 class DiffDocument(msgspec.Struct, frozen=True):
     """Two texts, whole and in order, as runs of lines. A value that was only renumbered is no change."""
 
     lines_added: int
     lines_removed: int
     runs: list[RunDocument]
+    moves: list[MoveDocument]
 
     @classmethod
     def of(cls, before: str, after: str, *, exact: bool = False) -> DiffDocument:
-        runs = aligned_runs(before, after, exact=exact)
+        return cls._of_runs(aligned_runs(before, after, exact=exact), [])
+
+    @classmethod
+    def with_moves(cls, before: str, after: str) -> DiffDocument:
+        """The same, and which lines were only moved."""
+        alignment = Alignment(before, after)
+        return cls._of_runs(alignment.runs, alignment.moves)
+
+    @classmethod
+    def _of_runs(cls, runs: list[Run], moves: list[Move]) -> DiffDocument:
         return cls(
             sum(len(run.after) for run in runs if not run.same),
             sum(len(run.before) for run in runs if not run.same),
@@ -157,6 +174,7 @@ class DiffDocument(msgspec.Struct, frozen=True):
                 )
                 for run in runs
             ],
+            [MoveDocument(move.before + 1, move.after + 1) for move in moves],
         )
 
 

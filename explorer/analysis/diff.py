@@ -15,6 +15,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from rapidfuzz.distance import Indel
 
@@ -36,6 +37,8 @@ _NUMBER = re.compile(
     r"|(%[A-Za-z$._-][\w$.-]*?)_\d++(?![\w$.-])",  # %name_12
     re.MULTILINE,
 )
+#: A line that can be told from others: it names an operation.
+_RECOGNISABLE = re.compile(r"^(?!#).*\w\.\w|\bcall\b|\bload\b|\bstore\b")
 _VALUE = re.compile(r"((?:%|(?<!\w)[!#](?=\d))[\w$.-]++)(:| =)?+")
 _ALIAS = re.compile(r"[#!][A-Za-z_]\w*+(?!\.)")
 _ALIAS_DEFINITION = re.compile(r"^([#!][A-Za-z_]\w*+) = ([^\n]*+)$", re.MULTILINE)
@@ -77,6 +80,55 @@ def aligned_runs(before: str, after: str, *, exact: bool = False) -> list[Run]:
     return [Run(*run) for run in _runs(pairs, len(before_lines), len(after_lines))]
 
 
+@dataclass(frozen=True)
+class Move:
+    """A line of `before` that stands elsewhere in `after`, both from 0 on."""
+
+    before: int
+    after: int
+
+
+class Alignment:
+    """Two texts, aligned line by line. Lines are counted from 0."""
+
+    def __init__(self, before: str, after: str) -> None:
+        self._before, self._after = _lines(before), _lines(after)
+        self._keys = _keys(self._before, self._after)
+        self._values = _Values()
+        self._pairs = _with_same_values(_align(*self._keys), self._before, self._after, self._values)
+
+    @property
+    def runs(self) -> list[Run]:
+        """Both texts, whole and in order."""
+        return [Run(*run) for run in _runs(self._pairs, len(self._before), len(self._after))]
+
+    @cached_property
+    def moves(self) -> list[Move]:
+        """Operations that were only moved: lines that are removed in one place and added in another.
+
+        Their operands must be those that they were. Lines that do not name an operation (a brace) are
+        not said to have moved.
+        """
+        stayed, came = ({pair[side] for pair in self._pairs} for side in (0, 1))
+        before_keys, after_keys = ([key.strip() for key in keys] for keys in self._keys)
+        removed: dict[str, list[int]] = {}
+        for i, key in enumerate(before_keys):
+            if i not in stayed and _RECOGNISABLE.search(key):
+                removed.setdefault(key, []).append(i)
+        moves: list[Move] = []
+        for j, key in enumerate(after_keys):
+            candidates = removed.get(key, []) if j not in came else []
+            found = next((i for i in candidates if self._operands_match(i, j)), None)
+            if found is not None:
+                candidates.remove(found)
+                self._values.match(self._before[found], self._after[j])
+                moves.append(Move(found, j))
+        return moves
+
+    def _operands_match(self, i: int, j: int) -> bool:
+        return self._values.operands_match(self._before[i], self._after[j])
+
+
 def _lines(text: str) -> list[str]:
     """Split after every line feed and nowhere else."""
     lines = text.split("\n")
@@ -92,9 +144,14 @@ def _unchanged(before: list[str], after: list[str], exact: bool) -> list[Pair]:
         return [(index, index) for index in range(len(before))]
     if exact:
         return _align(before, after)
+    return _with_same_values(_align(*_keys(before, after)), before, after, _Values())
+
+
+def _keys(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
+    """What the lines say without the numbers of values, with the same aliases on both sides."""
     renamed = _with_aliases_of("".join(after), "".join(before))
     before_keys, after_keys = (_lines(_NUMBER.sub(r"\1", text)) for text in (renamed, "".join(after)))
-    return _with_same_values(_align(before_keys, after_keys), before, after)
+    return before_keys, after_keys
 
 
 def _with_aliases_of(text: str, other: str) -> str:
@@ -183,28 +240,53 @@ def _anchors(before: Sequence[str], after: Sequence[str], old: range, new: range
     return anchors[::-1]
 
 
-def _with_same_values(pairs: list[Pair], before: list[str], after: list[str]) -> list[Pair]:
-    """Keep the pairs whose values correspond, each to the same one wherever it appears.
+class _Values:
+    """Which value of the one side is which of the other: each is one and the same wherever it appears."""
 
-    A definition (`%a = `, `%a: type`) says what corresponds from there on; so does the first appearance.
-    """
-    now: dict[str, str] = {}
-    once: dict[str, str] = {}
+    def __init__(self) -> None:
+        self._now: dict[str, str] = {}
+        self._once: dict[str, str] = {}
+
+    def clear(self) -> None:
+        self._now.clear()
+        self._once.clear()
+
+    def match(self, old_line: str, new_line: str) -> bool:
+        """Take in a line of each side; whether the values that they use correspond.
+
+        A definition (`%a = `, `%a: type`) says what corresponds from there on; so does the first appearance.
+        """
+        same = True
+        in_results = old_line.lstrip().startswith("%")
+        for (old, mark), (new, _) in zip(_VALUE.findall(old_line), _VALUE.findall(new_line), strict=False):
+            if mark or in_results or self._is_new(old, new):
+                self._now[old], self._once[new] = new, old
+                in_results = in_results and mark != " ="
+            elif self._now.get(old) != new:
+                same = False
+        return same
+
+    def operands_match(self, old_line: str, new_line: str) -> bool:
+        """Whether what two lines use, beside what they define, corresponds as far as it is known."""
+        in_results = old_line.lstrip().startswith("%")
+        for (old, mark), (new, _) in zip(_VALUE.findall(old_line), _VALUE.findall(new_line), strict=False):
+            if mark or in_results:
+                in_results = in_results and mark != " ="
+            elif not self._is_new(old, new) and self._now.get(old) != new:
+                return False
+        return True
+
+    def _is_new(self, old: str, new: str) -> bool:
+        return old not in self._now and new not in self._once
+
+
+def _with_same_values(pairs: list[Pair], before: list[str], after: list[str], values: _Values) -> list[Pair]:
+    """Keep the pairs whose values correspond, each to the same one wherever it appears."""
     kept = []
     for i, j in pairs:
         if before[i].startswith("define "):
-            now.clear()
-            once.clear()
-        same = True
-        in_results = before[i].lstrip().startswith("%")
-        values = zip(_VALUE.findall(before[i]), _VALUE.findall(after[j]), strict=False)
-        for (old, mark), (new, _) in values:
-            if mark or in_results or (old not in now and new not in once):
-                now[old], once[new] = new, old
-                in_results = in_results and mark != " ="
-            elif now.get(old) != new:
-                same = False
-        if same:
+            values.clear()
+        if values.match(before[i], after[j]):
             kept.append((i, j))
     return kept
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response
 
 from explorer.analysis.diff import unified_diff
+from explorer.comparison import DiffDocument
 from explorer.lexers import LEXERS
 from explorer.services import services
 from explorer.store import PassEntry, Record
@@ -48,6 +49,15 @@ def diff_of(record: Record, index: int) -> str:
         NotFound: there is no such pass (yet).
     """
     return unified_diff(record.text_before_pass(index), record.text_after_pass(index))
+
+
+@blueprint.get("/<int:index>/alignment")
+@documented({200: DiffDocument})
+def alignment(compilation_id: str, index: int) -> Response:
+    """The module before and after a pass as runs of equal and of changed lines, and what was only moved."""
+    record = services().queue.find(compilation_id)
+    before, after = record.text_before_pass(index), record.text_after_pass(index)
+    return json_part(record, DiffDocument.with_moves(before, after))
 
 
 def _language(entry: PassEntry) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.analysis.diff import count_changes, unified_diff
+from explorer.analysis.diff import Alignment, count_changes, unified_diff
 
 LINE = st.sampled_from(
     [
@@ -183,3 +183,43 @@ def test_texts_with_nothing_in_common_end_too():
     added, removed = count_changes(before, after)
     assert added == removed > 0
     assert time.process_time() - start < 20
+
+
+BEFORE_HOISTING = """\
+    scf.for %i = %c0 to %n step %c1 {
+      %3 = tt.splat %stride : i32 -> tensor<64xi32>
+      %4 = tt.load %p : tensor<64x!tt.ptr<f32>>
+      %5 = arith.muli %3, %4 : tensor<64xi32>
+    }
+"""
+
+
+def test_an_operation_that_leaves_a_loop_has_moved():
+    after = """\
+    %7 = tt.splat %stride : i32 -> tensor<64xi32>
+    scf.for %i = %c0 to %n step %c1 {
+      %8 = tt.load %p : tensor<64x!tt.ptr<f32>>
+      %9 = arith.muli %7, %8 : tensor<64xi32>
+    }
+"""
+    alignment = Alignment(BEFORE_HOISTING, after)
+    assert [(move.before, move.after) for move in alignment.moves] == [(1, 0)]
+
+
+def test_an_operation_on_other_operands_has_not_moved():
+    after = """\
+    %7 = tt.splat %other : i32 -> tensor<64xi32>
+    scf.for %i = %c0 to %n step %c1 {
+      %1 = tt.splat %stride : i32 -> tensor<64xi32>
+      %8 = tt.load %p : tensor<64x!tt.ptr<f32>>
+      %9 = arith.muli %1, %8 : tensor<64xi32>
+    }
+"""
+    assert Alignment(BEFORE_HOISTING, after).moves == []
+
+
+def test_an_alignment_has_the_same_changes_as_the_counts():
+    after = BEFORE_HOISTING.replace("muli", "addi")
+    changed = [run for run in Alignment(BEFORE_HOISTING, after).runs if not run.same]
+    assert [(len(run.before), len(run.after)) for run in changed] == [(1, 1)]
+    assert count_changes(BEFORE_HOISTING, after) == (1, 1)

@@ -26,3 +26,11 @@ def test_lines_of_a_pass_are_its_text(client, index):
 def test_an_unknown_pass_is_not_found(client, ticket):
     assert client.get(f"{ticket['api']}/passes/9999").status_code == 404
     assert client.get(f"{ticket['api']}/passes/x").status_code == 404
+
+
+def test_an_alignment_has_the_lines_that_the_index_counts(client, index):
+    row = next(row for row in index["passes"] if row["index"] > 0 and row["lines_added"])
+    document = client.get(row["url"] + "/alignment").get_json()
+    assert document["lines_added"] == row["lines_added"]
+    changed = [run for run in document["runs"] if not run["same"]]
+    assert sum(run["after_lines"] for run in changed) == row["lines_added"]
