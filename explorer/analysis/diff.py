@@ -93,11 +93,12 @@ class Alignment:
 
     def __init__(self, before: str, after: str) -> None:
         self._before, self._after = _lines(before), _lines(after)
-        self._keys = _keys(self._before, self._after)
+        #: The lines of both sides, without the numbers of values.
+        self.keys = _keys(self._before, self._after)
         self._values = _Values()
-        self._pairs = _with_same_values(_align(*self._keys), self._before, self._after, self._values)
+        self._pairs = _with_same_values(_align(*self.keys), self._before, self._after, self._values)
 
-    @property
+    @cached_property
     def runs(self) -> list[Run]:
         """Both texts, whole and in order."""
         return [Run(*run) for run in _runs(self._pairs, len(self._before), len(self._after))]
@@ -110,7 +111,7 @@ class Alignment:
         not said to have moved.
         """
         stayed, came = ({pair[side] for pair in self._pairs} for side in (0, 1))
-        before_keys, after_keys = ([key.strip() for key in keys] for keys in self._keys)
+        before_keys, after_keys = ([key.strip() for key in keys] for keys in self.keys)
         removed: dict[str, list[int]] = {}
         for i, key in enumerate(before_keys):
             if i not in stayed and _RECOGNISABLE.search(key):

@@ -1,0 +1,109 @@
+"""The line of a value through the passes: where an operation came from, and what became of it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import msgspec
+
+from explorer.analyses.analysis import Analysis, Parameter, Subject
+from explorer.analysis.diff import Alignment
+from explorer.analysis.lineage import How, backward, forward
+from explorer.errors import InvalidRequest, NotAnswerable
+from explorer.store import Record
+
+_ALIGNMENTS_IN_MEMORY = 64
+
+
+class LineageStep(msgspec.Struct, frozen=True):
+    """The operation in the module after pass `index`; `how` it differs from the step before it in the list.
+
+    `line` is counted from 1. `how` is null at the first step: there the operation came into being.
+    """
+
+    index: int
+    line: int
+    text: str
+    how: How | None
+
+
+class LineageDocument(msgspec.Struct, frozen=True):
+    """An operation through the passes that changed something, in order.
+
+    `asked` is the position of the step that was asked about. `made_by` is the pass that made the
+    operation, `removed_by` the one that removed it, or turned it into something else: null if none has.
+    """
+
+    steps: list[LineageStep]
+    asked: int
+    made_by: int
+    removed_by: int | None
+
+
+def _find(subject: Subject) -> LineageDocument:
+    record = subject.record
+    changed = [index for index, entry in sorted(record.result.passes.items()) if entry.text is not None]
+    index, line = _number(subject, "pass"), _number(subject, "line")
+    record.compiler_pass(index)
+    shown = [each for each in changed if each <= index]
+    if not shown:
+        raise NotAnswerable("There is no module yet after this pass.")
+    start = changed.index(shown[-1])
+    lines = record.text_after_pass(changed[start]).split("\n")
+    if not 1 <= line <= len(lines) or not lines[line - 1].strip():
+        raise InvalidRequest(f"The module after pass {index} has no operation in line {line}.")
+
+    before: list[LineageStep] = []
+    at, how = line - 1, None
+    for position in range(start, -1, -1):
+        step = backward(_alignment(record, changed, position), at) if position else None
+        before.append(_row(record, changed[position], at, step.how if step else None))
+        if step is None:
+            break
+        at = step.line
+    after: list[LineageStep] = []
+    at, removed_by = line - 1, None
+    for position in range(start + 1, len(changed)):
+        step = forward(_alignment(record, changed, position), at)
+        if step is None:
+            removed_by = changed[position]
+            break
+        at, how = step.line, step.how
+        after.append(_row(record, changed[position], at, how))
+    steps = [*reversed(before), *after]
+    return LineageDocument(steps, len(before) - 1, steps[0].index, removed_by)
+
+
+def _row(record: Record, index: int, line: int, how: How | None) -> LineageStep:
+    text = record.text_after_pass(index).split("\n")[line]
+    return LineageStep(index, line + 1, text.strip(), how)
+
+
+def _alignment(record: Record, changed: list[int], position: int) -> Alignment:
+    """The modules after two passes in a row, aligned."""
+    return _aligned(record.text_after_pass(changed[position - 1]), record.text_after_pass(changed[position]))
+
+
+@lru_cache(_ALIGNMENTS_IN_MEMORY)
+def _aligned(before: str, after: str) -> Alignment:
+    return Alignment(before, after)
+
+
+def _number(subject: Subject, name: str) -> int:
+    text = subject.parameters.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) <= 9):
+        raise InvalidRequest(f"{name!r} must be a whole number, got {text[:50]!r}.")
+    return int(text)
+
+
+ANALYSIS = Analysis(
+    name="lineage",
+    summary="Where an operation of the module after a pass came from, and what became of it.",
+    version=1,
+    document=LineageDocument,
+    find=_find,
+    parameters=(
+        Parameter("pass", int, "Index of the pass."),
+        Parameter("line", int, "Line of the module after it, from 1 on."),
+    ),
+)
