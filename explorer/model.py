@@ -22,6 +22,10 @@ Specialization = Literal["", "divisible by 16", "equal to 1", "constexpr"]
 Severity = Literal["error", "warning", "remark", "note"]
 
 
+#: What is done with a user's script: compile a kernel of it, list what it holds, watch LLVM compile it.
+SCRIPT_TASKS = ("compile", "inspect", "llvm-passes")
+
+
 @dataclass(frozen=True)
 class Argument:
     """One argument of a kernel, as the just-in-time compiler would see it.
@@ -48,7 +52,7 @@ class Request:
     With neither, the only launch of the kernel is taken, or the first.
     `config` is an index into the autotune configurations of the kernel.
     `options` overrides compiler options: num_warps, num_stages, num_ctas, maxnreg, …
-    `task` is "compile", "inspect", or the name of something to be found out about what a compilation has
+    `task` is one of `SCRIPT_TASKS`, or the name of something to be found out about what a compilation has
     made (`explorer.pipeline.questions`); `source` is then the text to look at, in the place of a user's
     source, and `options` are the question's own.
     """

@@ -25,6 +25,8 @@ from explorer.store.blobs import BlobBatch
 from explorer.store.entries import Recorder
 
 HEARTBEAT_SECONDS = 10.0
+#: The tasks whose results have an address.
+_KEPT_TASKS = ("compile", "llvm-passes")
 _log = logging.getLogger(__name__)
 
 
@@ -206,7 +208,7 @@ class Queue:
             done = self._compile(job, batch)
             if self._is_closed:
                 done = None
-            elif job.request.task == "compile":
+            elif job.request.task in _KEPT_TASKS:
                 self._store.finish(job.id, (*job.record().entries, done), batch)
         except Exception:  # the thread must live on, and nobody must wait for ever
             _log.exception("Job %s could not be finished", job.id)

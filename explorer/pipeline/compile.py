@@ -93,8 +93,7 @@ class Compilation:
         source = _make_source(specialization)
         options = backend.parse_options({**specialization.options, **source.parse_options()})
         self._metadata = {"target": gpu_target, **options.__dict__}
-        steps: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
-        backend.add_stages(steps, options, source.language)
+        steps = self._steps(backend, options, source.language)
 
         context = ir.context()
         ir.load_dialects(context)
@@ -128,6 +127,12 @@ class Compilation:
             if name != self._target.binary:
                 self._tell_stage(name, module, _since(start))
         return artifacts
+
+    def _steps(self, backend: Any, options: Any, language: Any) -> dict[str, Callable[..., Any]]:
+        """Triton's steps from the module to the binary, by its names of what they make, in order."""
+        steps: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
+        backend.add_stages(steps, options, language)
+        return steps
 
     def _make(self, make: Callable[[Any, dict[str, Any]], Any], module: Any) -> Any:
         """Run one step; what it prints is the log of the tool that it has started."""

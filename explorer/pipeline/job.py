@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 from typing import Literal
 
-from explorer.model import Answer, Diagnostic, Done, Event, Inspection, Log, Request, to_plain
+from explorer.model import SCRIPT_TASKS, Answer, Diagnostic, Done, Event, Inspection, Log, Request, to_plain
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.targets import Target, UnknownTarget, find_target
 
@@ -111,12 +111,13 @@ def _without_repeated_diagnostics(emit: Emit) -> Emit:
 def _perform(request: Request, target: Target, emit: Emit) -> None:
     # What Triton 3.9 does by default, said aloud, so that it does not warn of what 3.10 will do.
     os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
-    if request.task not in ("compile", "inspect"):
+    if request.task not in SCRIPT_TASKS:
         from explorer.pipeline.questions import QUESTIONS
 
         emit(Answer(json.dumps(to_plain(QUESTIONS[request.task](request, target)))))
         return
     from explorer.pipeline.compile import Compilation
+    from explorer.pipeline.llvm_passes import LlvmPasses
     from explorer.pipeline.module import load
     from explorer.pipeline.specialize import resolve
 
@@ -135,7 +136,8 @@ def _perform(request: Request, target: Target, emit: Emit) -> None:
         return
     specialization = resolve(found, request, target)
     emit(specialization.described)
-    Compilation(specialization, target, request.source, emit).run()
+    lowering = LlvmPasses if request.task == "llvm-passes" else Compilation
+    lowering(specialization, target, request.source, emit).run()
 
 
 def _internal_error(error: Exception) -> Diagnostic:

@@ -6,6 +6,8 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from explorer.model import SCRIPT_TASKS
+
 KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
@@ -65,4 +67,4 @@ class SandboxSettings:
 
     def most_bytes(self, task: str) -> int:
         """How long the source of a request may be: what a compiler has written is longer than a script."""
-        return self.request_bytes if task in ("compile", "inspect") else self.question_bytes
+        return self.request_bytes if task in SCRIPT_TASKS else self.question_bytes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 from flask import Blueprint, Response
 
@@ -9,7 +11,7 @@ from explorer.documents import CompilationDocument
 from explorer.errors import NotFound
 from explorer.export import file_stem, zip_archive
 from explorer.services import services
-from explorer.store import Status
+from explorer.store import Record, Status
 from explorer.views.html_file import html_file
 from explorer.views.http import attachment, binary_part, json_part, json_response, text_part
 from explorer.views.lines import RANGE, LinesDocument, lines_document
@@ -34,10 +36,19 @@ class Ticket(msgspec.Struct, frozen=True):
 @documented({200: Ticket, 202: Ticket}, CompilationBody)
 def submit() -> Response:
     """Compile a kernel. 200 when the result is stored already, 202 when it is being made."""
-    record = services().queue.submit(read_compilation(services()))
-    links = ApiLinks(record.id)
-    ticket = Ticket(record.id, links.page, links.api, links.events, record.status)
-    return json_response(ticket, 200 if record.is_finished else 202)
+    return _ticket(services().queue.submit(read_compilation(services())))
+
+
+@blueprint.post("/<compilation_id>/llvm-passes")
+@documented({200: Ticket, 202: Ticket})
+def submit_llvm_passes(compilation_id: str) -> Response:
+    """Compile once more, for LLVM's own passes: a compilation whose passes these are.
+
+    It takes some seconds; its events tell how far it is, and DELETE on it cancels.
+    """
+    queue = services().queue
+    request = replace(queue.find(compilation_id).request, task="llvm-passes")
+    return _ticket(queue.submit(request))
 
 
 @blueprint.get("/<compilation_id>")
@@ -101,3 +112,9 @@ def archive(compilation_id: str) -> Response:
     record = services().queue.find(compilation_id)
     data = zip_archive(record, services().store.changes(record))
     return attachment(binary_part(record, data, "application/zip"), f"{file_stem(record)}.zip")
+
+
+def _ticket(record: Record) -> Response:
+    links = ApiLinks(record.id)
+    ticket = Ticket(record.id, links.page, links.api, links.events, record.status)
+    return json_response(ticket, 200 if record.is_finished else 202)

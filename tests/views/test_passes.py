@@ -34,3 +34,16 @@ def test_an_alignment_has_the_lines_that_the_index_counts(client, index):
     assert document["lines_added"] == row["lines_added"]
     changed = [run for run in document["runs"] if not run["same"]]
     assert sum(run["after_lines"] for run in changed) == row["lines_added"]
+
+
+def test_llvm_passes_are_a_compilation_of_their_own(api, client, ticket):
+    submitted = client.post(f"{ticket['api']}/llvm-passes")
+    assert submitted.status_code == 202
+    other = submitted.get_json()
+    assert other["id"] != ticket["id"]
+    api.events(other["events"])
+    document = client.get(other["api"]).get_json()
+    assert document["status"] == "complete"
+    assert document["stages"] == []
+    assert "SROAPass" in [row["name"] for row in document["passes"]]
+    assert client.post(f"{ticket['api']}/llvm-passes").status_code == 200
