@@ -43,7 +43,7 @@ class LineageDocument(msgspec.Struct, frozen=True):
 def _find(subject: Subject) -> LineageDocument:
     record = subject.record
     changed = [index for index, entry in sorted(record.result.passes.items()) if entry.text is not None]
-    index, line = _number(subject, "pass"), _number(subject, "line")
+    index, line = _number(subject, "pass", 0), _number(subject, "line", 1)
     record.compiler_pass(index)
     shown = [each for each in changed if each <= index]
     if not shown:
@@ -89,8 +89,8 @@ def _aligned(before: str, after: str) -> Alignment:
     return Alignment(before, after)
 
 
-def _number(subject: Subject, name: str) -> int:
-    text = subject.parameters.get(name, "")
+def _number(subject: Subject, name: str, default: int) -> int:
+    text = subject.parameters.get(name, str(default))
     if not (text.isascii() and text.isdigit() and len(text) <= 9):
         raise InvalidRequest(f"{name!r} must be a whole number, got {text[:50]!r}.")
     return int(text)
@@ -103,7 +103,7 @@ ANALYSIS = Analysis(
     document=LineageDocument,
     find=_find,
     parameters=(
-        Parameter("pass", int, "Index of the pass."),
-        Parameter("line", int, "Line of the module after it, from 1 on."),
+        Parameter("pass", int, "Index of the pass (0 when left out)."),
+        Parameter("line", int, "Line of the module after it (1 when left out)."),
     ),
 )

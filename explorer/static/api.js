@@ -1,7 +1,7 @@
 /**
  * The server's API, typed.
  *
- * @import { CompilationDocument, CompilationRequest, ComparisonDocument, DiffDocument, GalleryExample, GalleryRow, InspectionDocument, Locations,
+ * @import { CompilationDocument, CompilationRequest, ComparisonDocument, DiffDocument, GalleryExample, GalleryRow, InspectionDocument, Lineage, Locations,
  *   PaneKind, Problem, StageKind, Target, TextLine } from "./types.js"
  */
 
@@ -99,9 +99,16 @@ export const api = {
   locations: (id, stage) => get(`${compilationPath(id)}/stages/${stage}/locations`),
   /** @param {string} id @param {string} stage @returns {Promise<string>} */
   stageText: async (id, stage) => (await request(`${BASE}${compilationPath(id)}/stages/${stage}`)).text(),
-  /** @param {string} id @param {number} index @param {"text" | "diff"} what @returns {Promise<string>} */
-  passText: async (id, index, what) =>
-    (await request(`${BASE}${compilationPath(id)}/passes/${index}${what === "diff" ? "/diff" : ""}`)).text(),
+  /** @param {string} id @param {number} index @param {number} from @param {number} to @returns {Promise<{lines: TextLine[], total: number}>} */
+  passLines: (id, index, from, to) => get(`${compilationPath(id)}/passes/${index}/lines?from=${from}&to=${to}`),
+  /** @param {string} id @param {number} index @returns {Promise<DiffDocument>} */
+  passAlignment: (id, index) => get(`${compilationPath(id)}/passes/${index}/alignment`),
+  /** @param {string} id @param {number} index @param {number} line @returns {Promise<Lineage>} */
+  lineage: (id, index, line) => get(`${compilationPath(id)}/lineage?pass=${index}&line=${line}`),
+  /** @param {string} id @returns {Promise<{id: string, status: string}>} */
+  llvmPasses: (id) => post(`${compilationPath(id)}/llvm-passes`, {}),
+  /** @param {string} vocabulary @returns {Promise<Record<string, string>>} */
+  explanations: (vocabulary) => get(`/explanations/${vocabulary}`),
   /** @param {string} id @param {string} path "": its index */
   url: (id, path) => `${BASE}${compilationPath(id)}${path && `/${path}`}`,
   /** @param {string} id @param {number} from @param {number} to @returns {Promise<{lines: TextLine[], total: number}>} */

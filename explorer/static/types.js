@@ -79,7 +79,9 @@
  *   source: {lines_added: number, lines_removed: number}, stages: StagePair[], passes: PassPair[],
  *   resources: ResourcePair[]}} ComparisonDocument
  * @typedef {{before_line: number, before_lines: number, after_line: number, after_lines: number, same: boolean}} DiffRun
- * @typedef {{lines_added: number, lines_removed: number, runs: DiffRun[]}} DiffDocument
+ * @typedef {{lines_added: number, lines_removed: number, runs: DiffRun[], moves: {before_line: number, after_line: number}[]}} DiffDocument
+ * @typedef {{index: number, line: number, text: string, how: "same" | "moved" | "rewritten" | null}} LineageStep
+ * @typedef {{steps: LineageStep[], asked: number, made_by: number, removed_by: number | null}} Lineage
  *
  * What the user asks to compile; `mode` says which of launch, arguments and signature counts.
  * @typedef {object} Draft

@@ -11,6 +11,7 @@ from explorer.views import (
     compare_page,
     compilations,
     events,
+    explanations,
     inspect,
     meta,
     pages,
@@ -32,6 +33,7 @@ BLUEPRINTS = (
     passes.blueprint,
     analyses.blueprint,
     inspect.blueprint,
+    explanations.blueprint,
     meta.blueprint,
 )
 

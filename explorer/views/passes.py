@@ -8,7 +8,7 @@ from explorer.analysis.diff import unified_diff
 from explorer.comparison import DiffDocument
 from explorer.lexers import LEXERS
 from explorer.services import services
-from explorer.store import PassEntry, Record
+from explorer.store import Record
 from explorer.views.http import json_part, text_part
 from explorer.views.lines import RANGE, LinesDocument, lines_document
 from explorer.views.links import API
@@ -30,8 +30,7 @@ def text(compilation_id: str, index: int) -> Response:
 def lines(compilation_id: str, index: int) -> Response:
     """Highlighted lines of the module after a pass."""
     record = services().queue.find(compilation_id)
-    language = _language(record.compiler_pass(index))
-    return json_part(record, lines_document(record.text_after_pass(index), language))
+    return json_part(record, lines_document(record.text_after_pass(index), language_of(record, index)))
 
 
 @blueprint.get("/<int:index>/diff")
@@ -39,16 +38,8 @@ def lines(compilation_id: str, index: int) -> Response:
 def diff(compilation_id: str, index: int) -> Response:
     """What a pass has changed, as a unified diff. A value that was only renumbered is no change."""
     record = services().queue.find(compilation_id)
-    return text_part(record, diff_of(record, index))
-
-
-def diff_of(record: Record, index: int) -> str:
-    """The difference that a pass made.
-
-    Raises:
-        NotFound: there is no such pass (yet).
-    """
-    return unified_diff(record.text_before_pass(index), record.text_after_pass(index))
+    before, after = record.text_before_pass(index), record.text_after_pass(index)
+    return text_part(record, unified_diff(before, after))
 
 
 @blueprint.get("/<int:index>/alignment")
@@ -56,10 +47,28 @@ def diff_of(record: Record, index: int) -> str:
 def alignment(compilation_id: str, index: int) -> Response:
     """The module before and after a pass as runs of equal and of changed lines, and what was only moved."""
     record = services().queue.find(compilation_id)
-    before, after = record.text_before_pass(index), record.text_after_pass(index)
-    return json_part(record, DiffDocument.with_moves(before, after))
+    return json_part(record, alignment_of(record, index))
 
 
-def _language(entry: PassEntry) -> str:
-    """Passes work on MLIR up to the end: those that produce LLVM IR on its dialect of that name."""
-    return entry.stage if entry.stage != "llir" and entry.stage in LEXERS else "mlir-llvm"
+def alignment_of(record: Record, index: int) -> DiffDocument:
+    """What a pass made of its module, line by line.
+
+    Raises:
+        NotFound: there is no such pass (yet).
+    """
+    return DiffDocument.with_moves(record.text_before_pass(index), record.text_after_pass(index))
+
+
+def language_of(record: Record, index: int) -> str:
+    """The language of the module after a pass.
+
+    Passes work on MLIR up to the end: those that produce LLVM IR on its dialect of that name. LLVM's own
+    work on LLVM IR.
+
+    Raises:
+        NotFound: there is no such pass (yet).
+    """
+    stage = record.compiler_pass(index).stage
+    if record.request.task == "llvm-passes":
+        return "llir"
+    return stage if stage != "llir" and stage in LEXERS else "mlir-llvm"

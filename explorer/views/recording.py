@@ -11,11 +11,12 @@ from typing import Any
 import msgspec
 
 from explorer.documents import CompilationDocument
+from explorer.explanations import explanations
 from explorer.store import Changes, Record
 from explorer.views.lines import all_lines
 from explorer.views.links import API, ApiLinks
 from explorer.views.meta import TritonsDocument, target_rows
-from explorer.views.passes import diff_of
+from explorer.views.passes import alignment_of, language_of
 from explorer.views.stages import locations_of
 
 
@@ -26,6 +27,7 @@ def recorded_answers(record: Record, changes: Changes) -> Iterator[tuple[str, by
     yield f"{API}/targets", _json(target_rows())
     yield f"{API}/tritons", _json(TritonsDocument((triton,), triton))
     yield f"{API}/gallery", _json([])
+    yield f"{API}/explanations/passes", _json(explanations("passes"))
     yield links.api, _json(CompilationDocument.of(record, links, changes))
     yield f"{links.api}/source", record.request.source.encode("utf-8", errors="replace")
     for stage in record.result.stages.values():
@@ -37,8 +39,8 @@ def recorded_answers(record: Record, changes: Changes) -> Iterator[tuple[str, by
         yield f"{address}/locations", _json(locations_of(record, stage.name))
     for index in record.result.passes:
         address = links.compiler_pass(index)
-        yield address, record.text_after_pass(index).encode()
-        yield f"{address}/diff", diff_of(record, index).encode()
+        yield f"{address}/lines", _json(all_lines(record.text_after_pass(index), language_of(record, index)))
+        yield f"{address}/alignment", _json(alignment_of(record, index))
 
 
 def _json(document: Any) -> bytes:

@@ -89,7 +89,7 @@ def test_every_stage_and_pane_is_in_the_file(scale_file: Path, offline: Callable
     for arrow in page.locator("pipeline-path .arrow button").all():
         arrow.click()
         expect(page.locator("pane-passes .diff-row").first).to_be_visible()
-    page.get_by_label("whole text").check()
+    page.get_by_role("button", name="Equal lines, too").click()
     expect(page.locator("pane-passes .text-row .number").first).to_be_visible()
     for pane in (pane for pane in PANES if not pane.per_stage):
         page.keyboard.press("Control+k")

@@ -228,7 +228,7 @@ def test_passes_show_what_each_has_changed(scale_page: Page) -> None:
     options = page.get_by_role("option").filter(has=page.locator(".added"))
     changed = options.count()
     assert changed > 0
-    expect(page.locator(".diff-row.is-added").first).to_be_visible()
+    expect(page.locator("pane-passes .diff-row:is(.is-added, .is-moved)").first).to_be_visible()
     page.get_by_label("changed only").uncheck()
     assert page.locator(".pass-list [role=option]").count() > changed
     expect(page).to_have_url(re.compile(r"passes:ttgir\*"))

@@ -23,6 +23,10 @@ class ComparisonDiff extends HTMLElement {
   columns = new Map();
   /** the row of the change that was gone to last; -1: none @type {number} */
   at = -1;
+  /** lines that were only moved, with where they stand on the other side @type {{before: Map<number, number>, after: Map<number, number>}} */
+  moved = { before: new Map(), after: new Map() };
+  /** the line of the text after that is marked; 0: none */
+  marked = 0;
   /** whose scrolling the other column follows @type {VirtualText | null} */
   leader = null;
   resize = new ResizeObserver(() => this.drawMarks());
@@ -39,6 +43,11 @@ class ComparisonDiff extends HTMLElement {
   show(texts, unified) {
     this.texts = texts;
     this.at = -1;
+    this.marked = 0;
+    this.moved = {
+      before: new Map(texts.diff.moves.map(({ before_line, after_line }) => [before_line, after_line])),
+      after: new Map(texts.diff.moves.map(({ before_line, after_line }) => [after_line, before_line])),
+    };
     this.rows = new AlignedRows(texts.diff.runs, unified);
     /** @type {Side[]} */
     const sides = unified ? ["both"] : ["before", "after"];
@@ -60,7 +69,7 @@ class ComparisonDiff extends HTMLElement {
       label: "Difference",
       draw: (element, line) => this.drawRow(side, column, element, line),
       point: (line) => this.point(line),
-      choose: (line) => this.unfold(line),
+      choose: (line) => this.choose(line),
     });
     for (const event of ["pointerenter", "pointerdown", "wheel", "touchstart", "focusin"]) {
       column.scroller.addEventListener(event, () => (this.leader = column), { passive: true });
@@ -92,6 +101,32 @@ class ComparisonDiff extends HTMLElement {
     }
     this.drawMarks();
     this.dispatchEvent(new CustomEvent("change-shown", { bubbles: true }));
+  }
+
+  /** @param {number} line a row, from 1 */
+  choose(line) {
+    const row = this.rows.rows[line - 1];
+    if (!row) return;
+    if (row.kind === "fold") this.unfold(line);
+    else this.dispatchEvent(new CustomEvent("line-chosen", { bubbles: true, detail: { before: row.before, after: row.after } }));
+  }
+
+  /** Mark a line of the text after, and bring it into sight. @param {number} line 0: none */
+  mark(line) {
+    this.marked = line;
+    let index = line ? this.rows.rows.findIndex((row) => row.after === line) : -1;
+    if (line && index < 0) {
+      const run = this.rows.runs.findIndex(({ after_line, after_lines }) => line >= after_line && line < after_line + after_lines);
+      if (run >= 0) {
+        this.rows.unfold(run);
+        this.reset();
+        index = this.rows.rows.findIndex((row) => row.after === line);
+      }
+    }
+    for (const column of this.columns.values()) {
+      if (index >= 0) column.reveal(index + 1);
+      column.redraw();
+    }
   }
 
   /** Show a run of equal lines in full. @param {number} line */
@@ -126,8 +161,10 @@ class ComparisonDiff extends HTMLElement {
     const isBefore = side === "before" || (side === "both" && row.after === 0);
     const number = isBefore ? row.before : row.after;
     const kind = row.kind === "same" ? "" : number === 0 ? "is-absent" : isBefore ? "is-removed" : "is-added";
-    element.className = `text-row diff-row ${kind}`;
-    const sign = kind === "is-removed" ? "−" : kind === "is-added" ? "+" : "";
+    const isMoved = kind !== "" && this.moved[isBefore ? "before" : "after"].has(number);
+    const isMarked = this.marked > 0 && row.after === this.marked;
+    element.className = `text-row diff-row ${isMoved ? "is-moved" : kind}${isMarked ? " is-marked" : ""}`;
+    const sign = isMoved ? "⇅" : kind === "is-removed" ? "−" : kind === "is-added" ? "+" : "";
     const code = make("span", { class: "code" });
     const numbers = side === "both" ? [row.before, row.after] : [number];
     element.replaceChildren(...numbers.map((each) => make("span", { class: "number" }, each ? String(each) : "")), make("span", { class: "sign" }, sign), code);

@@ -1,26 +1,55 @@
 /**
- * `<pane-passes>`: the passes that lead to a stage, and the difference each one made.
+ * `<pane-passes>`: the passes of the lowering, what each one did, and an operation's way through them.
  *
- * Its state is "STAGE" or "STAGE.INDEX", the pass that is looked at.
+ * Its state is "STAGE.INDEX", the pass that is looked at, or "llvm.INDEX", one of LLVM's own; then ".u" for
+ * the diff one text below the other, ".t" for the whole text, ".l12" for the operation in line 12 of the module after it.
  *
- * @import { PassRow } from "../types.js"
+ * @import { CompilationDocument, PassRow } from "../types.js"
  */
-import { api } from "../api.js";
+import { ApiError, api } from "../api.js";
+import { registerFamily } from "../commands.js";
+import { ComparisonDiff } from "../compare/diff.js";
 import { make } from "../dom.js";
 import { duration, literal, plural } from "../format.js";
-import { hueClass, stageTitle } from "../stages.js";
+import { isFile } from "../host.js";
+import { PassLineage } from "../passes/lineage.js";
+import { LlvmPasses } from "../passes/llvm.js";
+import { PassContent } from "../passes/pass_content.js";
+import { passGroups } from "../passes/pass_list.js";
+import { hueClass } from "../stages.js";
 import { store } from "../store.js";
-import { VirtualText } from "../virtual_text.js";
+
+const LLVM = "llvm";
+/** @type {Promise<Record<string, string>> | null} */
+let explanations = null;
+/** The pane that was used last: what the commands are about. @type {PassesPane | null} */
+let active = null;
+
+registerFamily(() => (active ? [
+  { name: "pass-next", title: "Next pass", group: "Passes", keys: ["J"], run: () => active?.stepPass(1) },
+  { name: "pass-previous", title: "Previous pass", group: "Passes", keys: ["K"], run: () => active?.stepPass(-1) },
+  { name: "pass-change-next", title: "Next change of the pass", group: "Passes", keys: ["N"], run: () => active?.diff.step(1) },
+  { name: "pass-change-previous", title: "Previous change of the pass", group: "Passes", keys: ["P"], run: () => active?.diff.step(-1) },
+  { name: "pass-unified", title: "Pass: side by side or unified", group: "Passes", keys: ["U"], run: () => active?.toggle("unified") },
+  { name: "pass-whole", title: "Pass: all lines or changes only", group: "Passes", keys: ["E"], run: () => active?.toggle("whole") },
+  { name: "operation-forward", title: "What became of the operation", group: "Passes", keys: ["F"], run: () => active?.lineage.step(1) },
+  { name: "operation-back", title: "Where the operation came from", group: "Passes", keys: ["B"], run: () => active?.lineage.step(-1) },
+] : []));
 
 class PassesPane extends HTMLElement {
   state = "";
   onlyChanged = true;
-  wholeText = false;
+  loaded = "";
   /** @type {(() => void)[]} */
   watches = [];
-  /** @type {string[]} */
-  lines = [];
-  loaded = "";
+  /** @type {PassRow[]} */
+  shown = [];
+  /** @type {PassRow | null} */
+  chosen = null;
+  diff = new ComparisonDiff();
+  lineage = new PassLineage();
+  /** @type {LlvmPasses | null} */
+  llvm = null;
 
   get paneState() {
     return this.state;
@@ -33,52 +62,74 @@ class PassesPane extends HTMLElement {
   }
 
   connectedCallback() {
+    active = this;
     if (!this.list) this.build();
     this.watches = [store.watch(["result"], () => this.draw())];
   }
 
   disconnectedCallback() {
+    if (active === this) active = null;
     for (const end of this.watches) end();
   }
 
   build() {
-    this.stages = make("select", { "aria-label": "Stage that the passes lead to", onchange: () => this.ask(this.stages?.value ?? "") });
+    this.addEventListener("focusin", () => (active = this));
     this.changedBox = make("input", { type: "checkbox", onchange: () => { this.onlyChanged = this.changedBox?.checked ?? true; this.draw(); } });
     this.changedBox.checked = true;
     this.summary = make("span", { class: "summary" });
     this.list = make("div", { class: "pass-list", role: "listbox", tabindex: "0", "aria-label": "Passes", onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event) });
+    this.llvmBox = make("div", { class: "pass-llvm" });
     this.title_ = make("h3", {});
+    this.facts = make("span", { class: "pass-facts" });
     this.options = make("span", { class: "chips" });
-    this.wholeBox = make("input", { type: "checkbox", onchange: () => { this.wholeText = this.wholeBox?.checked ?? false; void this.load(); } });
-    this.text = new VirtualText({ label: "Difference", draw: (row, line) => this.drawLine(row, line) });
+    this.words = make("p", { class: "pass-words" });
+    this.place = make("span", { class: "count", role: "status" });
+    this.tools = make("span", { class: "pass-tools" });
     this.message = make("div", { class: "empty" });
-    this.detail = make(
-      "section",
-      { class: "pass-detail", "aria-label": "The pass" },
-      make("header", {}, this.title_, this.options, make("label", { class: "check" }, this.wholeBox, "whole text")),
-      this.text.element,
-    );
+    this.note = make("p", { class: "pass-note" });
+    this.addEventListener("change-shown", () => this.drawPlace());
+    this.addEventListener("line-chosen", (event) => this.chooseLine(/** @type {CustomEvent<{before: number, after: number}>} */ (event).detail));
+    this.addEventListener("lineage-closed", () => this.ask({ line: 0 }));
+    this.lineage.go = (index, line) => this.ask({ index, line });
     this.body = make(
       "div",
       { class: "pass-body" },
-      make("div", { class: "pass-side" }, make("div", { class: "pass-head" }, this.stages, make("label", { class: "check" }, this.changedBox, "changed only"), this.summary), this.list),
-      this.detail,
+      make("div", { class: "pass-side" }, make("div", { class: "pass-head" }, make("label", { class: "check" }, this.changedBox, "changed only"), this.summary), this.list, this.llvmBox),
+      make(
+        "section",
+        { class: "pass-detail", "aria-label": "The pass" },
+        make("header", {}, make("div", { class: "pass-line" }, this.title_, this.facts, this.tools), this.words, this.options),
+        this.lineage,
+        make("div", { class: "pass-texts" }, this.diff, this.note),
+      ),
     );
     this.append(this.body, this.message);
   }
 
-  /** @returns {{stage: string, index: number | null}} */
-  get selection() {
-    const [stage = "", index] = this.state.split(".", 2);
-    return { stage, index: index === undefined || index === "" ? null : Number(index) };
+  /** What the state says. */
+  get view() {
+    const [stage = "", index = "", ...flags] = this.state.split(".");
+    const line = flags.find((flag) => /^l\d+$/.test(flag));
+    return {
+      stage, index: index === "" ? null : Number(index), unified: flags.includes("u"), whole: flags.includes("t"), line: line ? Number(line.slice(1)) : 0,
+    };
+  }
+
+  /** Whose passes are shown: of the result itself, or of the job that watches LLVM. @returns {CompilationDocument | null} */
+  get subject() {
+    const document = store.state.result?.document ?? null;
+    return this.view.stage === LLVM ? (this.llvm?.progress.document ?? null) : document;
   }
 
   draw() {
     const { result } = store.state;
-    const { list, stages, summary, message, body } = this;
-    if (!list || !stages || !summary || !message || !body) return;
+    const { list, summary, message, body } = this;
+    if (!list || !summary || !message || !body) return;
+    if (result && result.finished && this.llvm?.id !== result.id) {
+      this.llvm = new LlvmPasses(result.id, () => this.draw());
+    }
+    if (this.view.stage === LLVM && result?.finished && this.llvm?.progress.state === "idle" && !isFile) void this.llvm.start();
     const all = result?.document.passes ?? [];
-    const names = [...new Set(all.map(({ stage }) => stage))];
     message.hidden = all.length > 0;
     body.hidden = all.length === 0;
     if (all.length === 0) {
@@ -86,100 +137,172 @@ class PassesPane extends HTMLElement {
       message.replaceChildren(make("p", {}, words));
       return;
     }
-    const wanted = this.selection;
-    const withMost = names.find((name) => name === "ttgir") ?? names[0] ?? "";
-    const stage = names.includes(wanted.stage) ? wanted.stage : withMost;
-    stages.replaceChildren(...names.map((name) => make("option", { value: name }, `to ${stageTitle(name)}`)));
-    stages.value = stage;
-    this.className = hueClass(stage);
-    const members = all.filter((pass) => pass.stage === stage);
-    const changed = members.filter((pass) => pass.changed);
-    const shown = this.onlyChanged ? changed : members;
-    summary.textContent = `${changed.length} of ${members.length} changed`;
-    const slowest = Math.max(...members.map(({ milliseconds }) => milliseconds), 0.001);
-    const chosen = shown.find(({ index }) => index === wanted.index) ?? shown[0] ?? null;
-    list.replaceChildren(...shown.map((pass) => this.row(pass, slowest, pass === chosen)));
-    if (shown.length === 0) list.append(make("p", { class: "hint" }, "None of them changed anything."));
-    list.setAttribute("aria-activedescendant", chosen ? `${this.id}-${chosen.index}` : "");
+    const { stage, index } = this.view;
+    const passes = this.subject?.passes ?? (stage === LLVM ? [] : all);
+    const changed = passes.filter((pass) => pass.changed);
+    this.shown = this.onlyChanged ? passes.filter((pass) => pass.changed || pass.index === index) : passes;
+    const inStage = this.shown.filter((pass) => pass.stage === stage);
+    const chosen = this.shown.find((pass) => pass.index === index) ?? inStage[0] ?? this.shown.find((pass) => pass.stage === "ttgir") ?? this.shown[0] ?? null;
     this.chosen = chosen;
+    this.className = hueClass(chosen?.stage ?? "");
+    summary.textContent = passes.length ? `${changed.length} of ${passes.length} changed something` : "";
+    const position = list.scrollTop;
+    list.replaceChildren(...passGroups(this.id, this.shown, chosen, (pass) => this.ask({ index: pass.index, line: 0 })));
+    if (passes.length && this.shown.length === 0) list.append(make("p", { class: "hint" }, "None of them changed anything."));
+    list.scrollTop = position;
+    list.setAttribute("aria-activedescendant", chosen ? `${this.id}-${chosen.index}` : "");
+    requestAnimationFrame(() => list.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }));
+    this.drawLlvm();
     void this.load();
   }
 
-  /** @param {PassRow} pass @param {number} slowest @param {boolean} isChosen */
-  row(pass, slowest, isChosen) {
-    const bar = make("span", { class: "bar" });
-    bar.style.setProperty("--share", `${Math.max(2, (100 * pass.milliseconds) / slowest)}%`);
-    const element = make(
-      "div",
-      {
-        class: `pass${pass.changed ? "" : " is-idle"}`, role: "option", id: `${this.id}-${pass.index}`, "aria-selected": String(isChosen), title: pass.title,
-        onclick: () => this.ask(`${pass.stage}.${pass.index}`),
-      },
-      make("span", { class: "pass-name" }, pass.name),
-      make(
-        "span",
-        { class: "pass-facts" },
-        make("span", { class: "track" }, bar),
-        make("span", { class: "time" }, duration(pass.milliseconds)),
-        pass.changed ? make("span", { class: "added" }, `+${pass.lines_added}`) : make("span", { class: "idle" }, "no change"),
-        pass.changed && make("span", { class: "removed" }, `−${pass.lines_removed}`),
-      ),
-    );
-    if (isChosen) requestAnimationFrame(() => element.scrollIntoView({ block: "nearest" }));
-    return element;
+  /** What is offered of LLVM's own passes, or how far they are. */
+  drawLlvm() {
+    const { llvm, llvmBox } = this;
+    if (!llvm || !llvmBox || isFile) return llvmBox?.replaceChildren();
+    const { state, count, words } = llvm.progress;
+    const button = (/** @type {string} */ text, /** @type {() => void} */ act) => make("button", { type: "button", class: "button small", onclick: act }, text);
+    if (this.view.stage !== LLVM) {
+      llvmBox.replaceChildren(button("LLVM's own passes →", () => this.setState(LLVM)), make("p", { class: "hint" }, "Compiles once more and watches LLVM; takes seconds."));
+    } else if (state === "running") {
+      llvmBox.replaceChildren(make("p", { role: "status" }, `${plural(count, "pass")} so far …`), make("progress", { "aria-label": "LLVM is working" }), button("Cancel", () => llvm.cancel()));
+    } else {
+      llvmBox.replaceChildren(
+        ...(state === "failed" ? [make("p", { class: "hint" }, words), button("Try again", () => { llvm.progress.state = "idle"; void llvm.start(); })] : []),
+        button("← Triton's passes", () => this.setState("")),
+      );
+    }
   }
 
   /** Show what the chosen pass did. */
   async load() {
-    const { result } = store.state;
-    const pass = this.chosen;
-    if (!result || !pass || !this.title_ || !this.options || !this.text) return;
-    const key = `${result.id} ${pass.index} ${this.wholeText}`;
-    if (this.loaded === key) return;
+    const { subject, chosen: pass, view } = this;
+    if (!this.title_ || !this.facts || !this.options || !this.words || !this.note || !this.tools) return;
+    if (!subject || !pass) {
+      this.loaded = "";
+      for (const part of [this.title_, this.facts, this.options, this.words, this.tools]) part.replaceChildren();
+      this.say(this.view.stage === LLVM ? "Each pass is here once LLVM is done." : "");
+      return;
+    }
+    const key = `${subject.id} ${pass.index} ${view.unified} ${view.whole}`;
+    if (this.loaded === key) return this.followLine();
     this.loaded = key;
     this.title_.textContent = pass.name;
+    this.facts.replaceChildren(pass.milliseconds ? make("span", { class: "time" }, duration(pass.milliseconds)) : "");
     this.options.replaceChildren(...pass.options.map((option) => make("span", { class: "chip quiet" }, literal(option))));
-    let text = "";
-    if (pass.changed || this.wholeText) {
-      text = await api.passText(result.id, pass.index, this.wholeText ? "text" : "diff").catch(() => "The text of this pass could not be fetched.");
+    explanations ??= api.explanations("passes").catch(() => ({}));
+    this.words.textContent = (await explanations)[pass.name] ?? "";
+    this.drawTools();
+    try {
+      const diff = await api.passAlignment(subject.id, pass.index);
+      if (this.loaded !== key) return;
+      const lines = (/** @type {"before_lines" | "after_lines"} */ side) => diff.runs.reduce((sum, run) => sum + run[side], 0);
+      const earlier = subject.passes.some(({ index }) => index === pass.index - 1);
+      this.say(pass.changed || view.whole ? "" : "This pass changed nothing.");
+      if (!pass.changed && !view.whole) return;
+      this.facts.replaceChildren(
+        make("span", { class: "time" }, pass.milliseconds ? duration(pass.milliseconds) : ""),
+        make("span", { class: "added" }, `+${diff.lines_added}`),
+        make("span", { class: "removed" }, `−${diff.lines_removed}`),
+        ...(diff.moves.length ? [make("span", { class: "moved", title: "Operations that stand elsewhere, but are the same" }, `⇅ ${diff.moves.length} moved`)] : []),
+      );
+      this.diff.show(
+        {
+          title: pass.name, diff,
+          before: earlier ? new PassContent(subject.id, pass.index - 1, lines("before_lines")) : null,
+          after: new PassContent(subject.id, pass.index, lines("after_lines")),
+        },
+        view.unified || this.clientWidth < 720 || !earlier,
+      );
+      if (view.whole) this.diff.unfoldAll();
+      this.followLine();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (this.loaded !== key) return;
+      this.loaded = "";
+      this.say(`${error.problem.title}. ${error.problem.detail}`);
     }
-    if (this.loaded !== key) return;
-    this.lines = text ? text.replace(/\n$/, "").split("\n") : ["This pass changed nothing."];
-    // The names of the files say nothing here.
-    if (!this.wholeText && this.lines[0]?.startsWith("---")) this.lines = this.lines.slice(2);
-    this.text.scrollTop = 0;
-    this.text.scroller.scrollTop = 0;
-    this.text.reset(this.lines.length, `${pass.name}, ${plural(this.lines.length, "line")}`);
   }
 
-  /** @param {HTMLElement} row @param {number} line */
-  drawLine(row, line) {
-    const text = this.lines[line - 1] ?? "";
-    const sign = this.wholeText ? " " : text[0];
-    const kind = sign === "+" ? "is-added" : sign === "-" ? "is-removed" : sign === "@" ? "is-hunk" : "";
-    row.className = `text-row diff-row ${kind}`;
-    if (kind === "is-hunk") {
-      const place = /^@@ -\d+(?:,\d+)? \+(\d+)/.exec(text)?.[1];
-      row.replaceChildren(make("span", { class: "code" }, place ? `line ${place}` : text));
-    } else if (this.wholeText) {
-      row.replaceChildren(make("span", { class: "number" }, String(line)), make("span", { class: "code" }, text));
-    } else {
-      row.replaceChildren(make("span", { class: "sign" }, sign ?? ""), make("span", { class: "code" }, text.slice(1)));
+  /** Show the way of the operation that the state names. */
+  followLine() {
+    const { line } = this.view;
+    if (!line || !this.subject || !this.chosen) {
+      this.lineage.hidden = true;
+      this.diff.mark(0);
+      return;
     }
+    this.diff.mark(line);
+    void this.lineage.follow(this.subject.id, this.subject.passes, this.chosen.index, line);
+  }
+
+  /** @param {string} words instead of a difference */
+  say(words) {
+    if (!this.note) return;
+    this.note.textContent = words;
+    this.note.hidden = !words;
+    this.diff.hidden = Boolean(words);
+  }
+
+  drawTools() {
+    const { view } = this;
+    const button = (/** @type {string} */ text, /** @type {string} */ title, /** @type {() => void} */ act, /** @type {boolean | null} */ isPressed = null) =>
+      make("button", { type: "button", class: "button small", title, "aria-label": title, "aria-pressed": isPressed === null ? null : String(isPressed), onclick: act }, text);
+    this.tools?.replaceChildren(
+      this.place ?? "",
+      button("↑", "Previous change (P)", () => this.diff.step(-1)),
+      button("↓", "Next change (N)", () => this.diff.step(1)),
+      button("Unified", "One text below the other (U)", () => this.toggle("unified"), view.unified),
+      button("All lines", "Equal lines, too (E)", () => this.toggle("whole"), view.whole),
+    );
+  }
+
+  drawPlace() {
+    if (!this.place) return;
+    const { count, position } = this.diff;
+    this.place.textContent = position ? `${position} of ${count}` : plural(count, "change");
+  }
+
+  /** An operation was clicked: see its way. @param {{before: number, after: number}} lines 0: none on that side */
+  chooseLine({ before, after }) {
+    if (!this.chosen || !this.subject) return;
+    if (after) this.ask({ line: after });
+    else if (before) {
+      const earlier = this.subject.passes.filter((pass) => pass.changed && pass.index < /** @type {PassRow} */ (this.chosen).index).at(-1);
+      if (earlier) this.ask({ index: earlier.index, line: before });
+    }
+  }
+
+  /** @param {"unified" | "whole"} what */
+  toggle(what) {
+    this.ask({ [what]: !this.view[what] });
+  }
+
+  /** @param {1 | -1} step */
+  stepPass(step) {
+    const at = this.shown.findIndex((pass) => pass === this.chosen);
+    const next = this.shown[at + step];
+    if (next) this.ask({ index: next.index, line: 0 });
   }
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!step || !this.list) return;
+    const step = /** @type {Record<string, 1 | -1>} */ ({ ArrowDown: 1, ArrowUp: -1 })[event.key];
+    if (!step) return;
     event.preventDefault();
-    const rows = [...this.list.querySelectorAll("[role=option]")];
-    const next = rows[rows.findIndex((row) => row.getAttribute("aria-selected") === "true") + step];
-    if (next instanceof HTMLElement) next.click();
+    this.stepPass(step);
+  }
+
+  /** @param {Partial<PassesPane["view"]>} changes */
+  ask(changes) {
+    const { stage, index, unified, whole, line } = { ...this.view, index: this.chosen?.index ?? null, ...changes };
+    const pass = this.subject?.passes.find((each) => each.index === index);
+    const group = stage === LLVM ? LLVM : (pass?.stage ?? stage);
+    this.setState([group, index ?? "", unified && "u", whole && "t", line > 0 && `l${line}`].filter((part) => part !== false).join("."));
   }
 
   /** @param {string} state */
-  ask(state) {
+  setState(state) {
     this.state = state;
     this.draw();
     this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: state }));

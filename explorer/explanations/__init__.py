@@ -1,0 +1,29 @@
+"""What the words of compilers mean: one file of sentences a vocabulary, each word with its explanation."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from importlib.resources import files
+
+_SUFFIX = ".toml"
+
+
+@functools.cache
+def vocabularies() -> tuple[str, ...]:
+    """The names of the files."""
+    names = (entry.name for entry in files(__name__).iterdir())
+    return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
+
+
+@functools.cache
+def explanations(vocabulary: str) -> dict[str, str]:
+    """The explanation of each word.
+
+    Raises:
+        KeyError: there is no such vocabulary.
+    """
+    if vocabulary not in vocabularies():
+        raise KeyError(vocabulary)
+    text = (files(__name__) / f"{vocabulary}{_SUFFIX}").read_text(encoding="utf-8")
+    return {word: str(explanation) for word, explanation in tomllib.loads(text).items()}

@@ -1,0 +1,83 @@
+"""The passes pane: what each pass did, an operation's way through them, and LLVM's own passes."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from .test_page import wait_for_result
+
+Visitor = Callable[..., Page]
+
+
+@pytest.fixture(params=["light", "dark"])
+def page(visitor: Visitor, request: pytest.FixtureRequest) -> Page:
+    """The passes of the first example, looked at in both colour schemes."""
+    page = visitor(color_scheme=request.param)
+    page.goto("/")
+    wait_for_result(page)
+    page.get_by_role("button", name=re.compile("passes to TTGIR")).click()
+    expect(page.locator("pane-passes .diff-row").first).to_be_visible()
+    return page
+
+
+def test_passes_are_stepped_through_by_keyboard(page: Page) -> None:
+    title = page.locator("pane-passes h3")
+    first = title.inner_text()
+    expect(page.locator("pane-passes .pass-words")).to_contain_text(re.compile(r"\w+ .{40}"))
+    page.get_by_role("listbox", name="Passes").focus()
+    page.keyboard.press("ArrowDown")
+    expect(title).not_to_have_text(first)
+    second = title.inner_text()
+    page.keyboard.press("j")
+    expect(title).not_to_have_text(second)
+    page.keyboard.press("k")
+    expect(title).to_have_text(second)
+    expect(page).to_have_url(re.compile(r"passes:ttgir\.\d+"))
+
+
+def test_a_link_leads_to_the_same_difference(page: Page, visitor: Visitor) -> None:
+    page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
+    page.keyboard.press("u")
+    expect(page.locator("comparison-diff.is-unified")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"passes:ttgir\.\d+\.u"))
+    other = visitor()
+    other.goto(page.url)
+    expect(other.locator("pane-passes h3")).to_have_text("tritongpu-accelerate-matmul")
+    expect(other.locator("comparison-diff.is-unified .is-added").first).to_contain_text(re.compile(r"#|%"))
+
+
+def test_an_operation_is_followed_to_where_it_came_from(page: Page) -> None:
+    page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
+    made = page.locator("comparison-diff .is-added", has_text="warp_group_dot").first
+    made.click()
+    steps = page.locator(".lineage-step")
+    expect(steps.first).to_contain_text("made by")
+    expect(page.locator(".lineage-step[aria-current]")).to_contain_text("tritongpu-accelerate-matmul")
+    page.keyboard.press("b")
+    expect(page.locator(".lineage-text")).to_contain_text("tt.dot")
+    page.get_by_role("button", name="Stop following the operation").click()
+    expect(page.locator("pass-lineage")).to_be_hidden()
+
+
+def test_what_only_moved_is_said_to_have_moved(page: Page) -> None:
+    page.get_by_role("option", name=re.compile("triton-licm")).click()
+    expect(page.locator("pane-passes .moved")).to_contain_text("moved")
+    expect(page.locator("comparison-diff .is-moved .sign").first).to_have_text("⇅")
+
+
+def test_llvm_passes_are_watched_when_asked_for(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    page.get_by_role("button", name="Gallery").click()
+    page.get_by_role("button", name=re.compile("Vector addition")).click()
+    wait_for_result(page)
+    page.get_by_role("button", name=re.compile("passes to LLVM IR")).click()
+    page.get_by_role("button", name="LLVM's own passes").click()
+    expect(page.get_by_role("option", name=re.compile("SROAPass|InstCombinePass")).first).to_be_visible(timeout=120_000)
+    expect(page.locator("pane-passes .diff-row").first).to_be_visible()
+    expect(page).to_have_url(re.compile(r"passes:llvm"))
+    page.get_by_role("button", name="Triton's passes").click()
+    expect(page.get_by_role("option", name=re.compile("ast-to-ttir"))).to_be_visible()
