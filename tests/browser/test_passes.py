@@ -4,9 +4,8 @@ import re
 from collections.abc import Callable
 
 import pytest
+from actions import wait_for_result
 from playwright.sync_api import Page, expect
-
-from .test_page import wait_for_result
 
 Visitor = Callable[..., Page]
 
@@ -76,7 +75,9 @@ def test_llvm_passes_are_watched_when_asked_for(visitor: Visitor) -> None:
     wait_for_result(page)
     page.get_by_role("button", name=re.compile("passes to LLVM IR")).click()
     page.get_by_role("button", name="LLVM's own passes").click()
-    expect(page.get_by_role("option", name=re.compile("SROAPass|InstCombinePass")).first).to_be_visible(timeout=120_000)
+    expect(page.get_by_role("option", name=re.compile("SROAPass|InstCombinePass")).first).to_be_visible(
+        timeout=120_000
+    )
     expect(page.locator("pane-passes .diff-row").first).to_be_visible()
     expect(page).to_have_url(re.compile(r"passes:llvm"))
     page.get_by_role("button", name="Triton's passes").click()
