@@ -139,7 +139,7 @@ export class StagePane extends HTMLElement {
     this.text.shown();
     this.followCursor();
     this.facts.replaceChildren(
-      `${plural(content.row.lines, "line")} · ${size(content.row.bytes)} · ${duration(content.row.milliseconds)} · `,
+      make("span", {}, `${plural(content.row.lines, "line")} · ${size(content.row.bytes)} · ${duration(content.row.milliseconds)}`),
       make("a", { href: `${api.url(content.id, `stages/${name}`)}?raw=1`, target: "_blank", title: "What the tool printed" }, "raw"),
     );
     void content.loadLocations().then(() => {
