@@ -43,4 +43,5 @@ def gallery(request, tmp_path_factory):
     def captured(example, target):
         return Captured(pickle.loads((folder / f"{example}@{target}.pickle").read_bytes()))
 
+    captured.folder, captured.environment = folder, environment
     return captured

@@ -11,7 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from explorer.model import Request
-from explorer.pipeline.questions import registers
+from explorer.pipeline.questions import layouts, registers
 from explorer.pipeline.targets import Target
 
-QUESTIONS: dict[str, Callable[[Request, Target], Any]] = {"registers": registers.live_registers}
+QUESTIONS: dict[str, Callable[[Request, Target], Any]] = {
+    "registers": registers.live_registers,
+    "layouts": layouts.layouts,
+}

@@ -1,0 +1,96 @@
+"""The instructions that were made of an operation: those of PTX or AMDGCN with its location.
+
+In: the locations of a TTGIR line, the text and locations of the assembly. Out: memory and matrix
+instructions, with the bytes that each lane moves. An operation that was copied (the steps of a pipelined
+loop before and behind it) shares its location with its copies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.model import Location
+
+Use = Literal["global", "matrix"]
+
+_PTX_GLOBAL = re.compile(r"\b((?:ld|st|atom|red)(?:\.[\w:]+)*?\.global(?:\.[\w:]+)*)")
+_PTX_COPY = re.compile(
+    r"\b(cp\.async\.c[ag]\.shared\.global\S*)\s*\[[^\]]*\],\s*\[[^\]]*\],\s*(0x[0-9a-f]+|\d+)"
+)
+_PTX_BULK = re.compile(r"\b(cp\.(?:async|reduce\.async)\.bulk\.tensor\S*)")
+_PTX_MATRIX = re.compile(r"\b((?:wgmma\.mma_async|mma\.sync|tcgen05\.mma)\.\S+)")
+_PTX_WIDTH = re.compile(r"(?:\.v(\d))?\.(?:[bsuf]|bf)(\d+)(?:x(\d))?$")
+_AMD_GLOBAL = re.compile(r"^\s*((?:global|flat|buffer)_(?:load|store|atomic)_\w+)")
+_AMD_MATRIX = re.compile(r"^\s*(v_(?:s?mfma|s?wmma)\w*)")
+_AMD_WIDTH = re.compile(
+    r"_(?:(dword)(?:x(\d))?|b(\d+)|(u?short|sshort)(?:_d16\w*)?|([us]?byte)(?:_d16\w*)?)(?:_|$)"
+)
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """One instruction by name, how often it stands in the text, and the bytes a lane moves (None: untold)."""
+
+    name: str
+    count: int
+    lane_bytes: int | None
+
+
+class Assembly:
+    """A stage of assembly, by location."""
+
+    def __init__(
+        self, text: str, locations: Sequence[Location], line_locations: Sequence[Sequence[int]]
+    ) -> None:
+        self._by_place: dict[tuple[object, ...], list[str]] = {}
+        for line, indices in zip(text.splitlines(), line_locations, strict=False):
+            for index in indices[:1]:
+                self._by_place.setdefault(place_of(locations[index]), []).append(line)
+
+    def emitted(self, places: Iterable[Location], use: Use) -> tuple[Emitted, ...]:
+        """The instructions of this use at any of the places, the most frequent first."""
+        lines = [
+            line for place in dict.fromkeys(map(place_of, places)) for line in self._by_place.get(place, ())
+        ]
+        read = _global_instruction if use == "global" else _matrix_instruction
+        found = Counter(filter(None, map(read, lines)))
+        return tuple(Emitted(name, count, lane_bytes) for (name, lane_bytes), count in found.most_common())
+
+
+def place_of(location: Location) -> tuple[object, ...]:
+    """What the locations of one operation share in every stage: files, lines, the innermost column."""
+    column = location.frames[0].column if location.frames else 0
+    return (column, *((frame.file, frame.line) for frame in location.frames))
+
+
+def _global_instruction(line: str) -> tuple[str, int | None] | None:
+    if copy := _PTX_COPY.search(line):
+        return copy[1], int(copy[2], 0)
+    if bulk := _PTX_BULK.search(line):
+        return bulk[1], None
+    if found := _PTX_GLOBAL.search(line):
+        width = _PTX_WIDTH.search(found[1])
+        if not width:
+            return found[1], None
+        return found[1], int(width[1] or 1) * int(width[2]) * int(width[3] or 1) // 8
+    if found := _AMD_GLOBAL.match(line):
+        width = _AMD_WIDTH.search(found[1])
+        return found[1], _amd_bytes(width) if width else None
+    return None
+
+
+def _amd_bytes(width: re.Match[str]) -> int:
+    if width[1]:
+        return 4 * int(width[2] or 1)
+    if width[3]:
+        return int(width[3]) // 8
+    return 2 if width[4] else 1
+
+
+def _matrix_instruction(line: str) -> tuple[str, int | None] | None:
+    found = _PTX_MATRIX.search(line) or _AMD_MATRIX.match(line)
+    return (found[1].rstrip(";"), None) if found else None

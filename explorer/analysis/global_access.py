@@ -1,0 +1,107 @@
+"""How a load or a store of global memory is spread over lanes: vector width, sectors, and why.
+
+In: the layout of the tensor, what the compiler knows of its pointers and of its mask. Out: how many
+elements a lane moves at once and what keeps it from more; the sectors of 32 bytes that the lanes of a warp
+touch with one instruction, and how much of them is used.
+
+The width is the rule of the compiler: neighbours in a thread, contiguous and aligned pointers, one mask for
+all, 16 bytes at most. Of sectors it is assumed that each contiguous run of addresses starts at one.
+
+Source: ModuleAxisInfoAnalysis::getContiguity and getMaskAlignment, lib/Analysis/AxisInfo.cpp, Triton 3.6
+and 3.9; sectors: CUDA best practices guide, coalesced access to global memory.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.analysis.linear_layout import LinearLayout
+
+SECTOR_BYTES = 32
+_MOST_BYTES = 16
+
+Limit = Literal["layout", "contiguity", "divisibility", "mask", "instruction"]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known along each dimension: see `AxisInformation`."""
+
+    contiguity: tuple[int, ...]
+    divisibility: tuple[int, ...]
+    constancy: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Width:
+    """`vector` elements are moved at once along `dimension`; `allowed` is what each limit alone allows."""
+
+    dimension: int
+    vector: int
+    limit: Limit
+    allowed: dict[Limit, int]
+
+
+@dataclass(frozen=True)
+class Sectors:
+    """What the lanes of one warp touch with one instruction. `share` of the sectors' bytes is used."""
+
+    sectors: int
+    used_bytes: int
+    share: float
+
+
+def width(layout: LinearLayout, element_bytes: int, pointer: Known, mask: Known | None) -> Width:
+    """Work out the vector width."""
+    dimension = _fastest(layout, pointer)
+    allowed: dict[Limit, int] = {
+        "layout": layout.contiguity(dimension),
+        "contiguity": min(pointer.contiguity[dimension], layout.shape[dimension]),
+        "divisibility": max(1, pointer.divisibility[dimension] // element_bytes),
+        "instruction": max(1, _MOST_BYTES // element_bytes),
+    }
+    if mask is not None:
+        allowed["mask"] = mask.constancy[dimension]
+    vector = min(allowed.values())
+    # What the kernel can change comes last: the instruction's own limit is no reproach.
+    order: tuple[Limit, ...] = ("instruction", "mask", "contiguity", "divisibility", "layout")
+    limit = next(name for name in order if allowed.get(name) == vector)
+    return Width(dimension, 1 << vector.bit_length() - 1, limit, allowed)
+
+
+def sectors(layout: LinearLayout, element_bytes: int, pointer: Known, dimension: int, vector: int) -> Sectors:
+    """Count the sectors of a warp's first instruction; the others are like it."""
+    run = max(1, min(pointer.contiguity[dimension], layout.shape[dimension]))
+    touched: dict[tuple[int, ...], set[int]] = defaultdict(set)
+    for lane in range(layout.size("lane")):
+        element = layout.apply({"lane": lane})
+        key, start = _run_of(element, pointer, dimension, run)
+        touched[key].update(range(start * element_bytes, (start + vector) * element_bytes))
+    used = sum(map(len, touched.values()))
+    count = sum(len({byte // SECTOR_BYTES for byte in bytes_}) for bytes_ in touched.values())
+    return Sectors(count, used, used / (count * SECTOR_BYTES))
+
+
+def _run_of(element: Sequence[int], pointer: Known, dimension: int, run: int) -> tuple[tuple[int, ...], int]:
+    """Which contiguous run an element is in, and at which place of it."""
+    key = [coordinate // constancy for coordinate, constancy in zip(element, pointer.constancy, strict=True)]
+    if run == 1:
+        return tuple(key), 0
+    key[dimension] = element[dimension] // run
+    return tuple(key), element[dimension] % run
+
+
+def _fastest(layout: LinearLayout, pointer: Known) -> int:
+    """The dimension along which threads hold neighbours, or else addresses follow one another."""
+    return max(
+        range(len(layout.shape)),
+        key=lambda dimension: (
+            min(layout.contiguity(dimension), pointer.contiguity[dimension]),
+            layout.contiguity(dimension),
+            pointer.contiguity[dimension],
+            dimension,
+        ),
+    )

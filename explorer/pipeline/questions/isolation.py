@@ -1,0 +1,95 @@
+"""Do things one after another in a forked copy, so that one that aborts takes only itself down.
+
+The compiler's bindings check some of what they are given by C++ assertions, which end the process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from explorer.model import to_plain
+
+_ASSERTION = re.compile(r"Assertion `(.+?)' failed", re.DOTALL)
+_ERROR = re.compile(r"^error: (.+)$", re.MULTILINE)
+_MOST_CHARACTERS = 200
+
+
+class Refused(Exception):
+    """The compiler cannot do it; the message is what it says."""
+
+
+def in_copies(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
+    """Call the functions, in order; return what each one returned, as plain values, or a `Refused`.
+
+    An aborted copy is followed by another one, which goes on behind what has ended the first.
+    """
+    results: list[Any] = []
+    while len(results) < len(tasks):
+        done, complaint = _in_a_copy(tasks[len(results) :])
+        results.extend(done)
+        if len(results) < len(tasks):
+            results.append(Refused(complaint))
+    return results
+
+
+def printed_in_a_copy(task: Callable[[], None]) -> str:
+    """Call the function in a copy; return what was written to the standard error descriptor.
+
+    Raises:
+        Refused: it did not come to its end.
+    """
+    with tempfile.TemporaryFile() as errors:
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                os.dup2(errors.fileno(), 2)
+                task()
+                status = 0
+            finally:
+                os._exit(status)
+        _, status = os.waitpid(child, 0)
+        errors.seek(0)
+        text = errors.read().decode(errors="replace")
+    if status:
+        raise Refused(_complaint(text))
+    return text
+
+
+def _in_a_copy(tasks: Sequence[Callable[[], Any]]) -> tuple[list[Any], str]:
+    with tempfile.TemporaryFile() as answers, tempfile.TemporaryFile() as errors:
+        child = os.fork()
+        if child == 0:
+            try:
+                os.dup2(errors.fileno(), 2)
+                for task in tasks:
+                    os.write(answers.fileno(), json.dumps(_outcome(task)).encode() + b"\n")
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        answers.seek(0)
+        outcomes = [json.loads(line) for line in answers.read().splitlines()]
+        errors.seek(0)
+        complaint = _complaint(errors.read().decode(errors="replace"))
+    return [Refused(value) if is_refused else value for is_refused, value in outcomes], complaint
+
+
+def _outcome(task: Callable[[], Any]) -> tuple[bool, Any]:
+    try:
+        return False, to_plain(task())
+    except Exception as error:
+        return True, str(error)[:_MOST_CHARACTERS] or type(error).__name__
+
+
+def _complaint(text: str) -> str:
+    error = _ERROR.search(text)
+    if error:
+        return f"the compiler has aborted: {error[1][:_MOST_CHARACTERS]}"
+    assertion = _ASSERTION.search(text)
+    said = assertion[1] if assertion else text.strip().splitlines()[-1] if text.strip() else ""
+    return f"the compiler has aborted: {said[:_MOST_CHARACTERS]}" if said else "the compiler has aborted."

@@ -1,0 +1,121 @@
+"""Layouts as the page gets them: of real kernels, from the compiler."""
+
+import json
+
+import pytest
+
+from explorer.analyses import layouts
+from explorer.errors import InvalidRequest, NotAnswerable
+
+VERSIONS = ["3.9.0", "3.6.0"]
+
+
+@pytest.fixture
+def document_of(analyst, compile_example):
+    def document_of(name, target="cuda:90", triton=None, **parameters):
+        record = compile_example(name, target=target, triton=triton)
+        return json.loads(analyst.answer(layouts.ANALYSIS, record, parameters))
+
+    return document_of
+
+
+def by_label(document, label, shape):
+    (found,) = [
+        each
+        for each in document["layouts"]
+        if each["label"] == label
+        and each["shape"] == shape
+        and "ptr" not in each["element"]
+        and each["element"] in ("f16", "f32")
+    ][:1]
+    return found
+
+
+@pytest.mark.parametrize("triton", VERSIONS)
+def test_layouts_of_a_matmul(document_of, triton):
+    document = document_of("matmul", triton=triton)
+    accumulator = by_label(document, "#mma", [128, 128])
+    assert accumulator["kind"] == "NVIDIA mma v3"
+    bases = {each["name"]: each["bases"] for each in accumulator["bases"]["inputs"]}
+    assert bases["lane"] == [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]
+    assert bases["warp"] == [[16, 0], [32, 0], [64, 0]]
+    assert accumulator["replication"] == 1
+    assert accumulator["contiguity"] == [1, 2]
+    names = [name for name, _ in accumulator["values"]]
+    assert any(name.startswith("%accumulator") for name in names)
+    shared = by_label(document, "#shared", [3, 128, 64])
+    assert shared["memory"] == "shared"
+    assert shared["bases"]["shape"] == [128, 64]
+
+
+@pytest.mark.parametrize("triton", VERSIONS)
+def test_lines_are_those_that_define_the_values(analyst, compile_example, triton):
+    record = compile_example("matmul", triton=triton)
+    document = json.loads(analyst.answer(layouts.ANALYSIS, record, {}))
+    lines = record.text(record.stage("ttgir").text).splitlines()
+    for layout in document["layouts"]:
+        for name, line in layout["values"]:
+            assert name.split("#")[0] in lines[line - 1]
+
+
+@pytest.mark.parametrize("triton", VERSIONS)
+def test_the_last_conversion_of_a_matmul_goes_through_its_scratch_buffer(document_of, triton):
+    (conversion,) = document_of("matmul", triton=triton)["conversions"]
+    assert conversion["movement"] == "shared memory"
+    assert conversion["movement_source"] == "compiler"
+    assert (conversion["scratch_bytes"], conversion["scratch_offset"]) == (32768, 0)
+    assert conversion["bytes"] == 32768
+
+
+@pytest.mark.parametrize("triton", VERSIONS)
+def test_operands_are_copied_16_bytes_at_once_because_of_what_is_known(document_of, triton):
+    document = document_of("matmul", triton=triton)
+    copies = [each for each in document["accesses"] if each["operation"] == "ttg.async_copy_global_to_local"]
+    assert copies
+    for copy in copies:
+        assert (copy["vector"], copy["lane_bytes"], copy["limit"]) == (8, 16, "instruction")
+        assert copy["sector_share"] == 1
+        assert [(each["name"], each["lane_bytes"]) for each in copy["emitted"]] == [
+            ("cp.async.cg.shared.global", 16)
+        ]
+        assert copy["emitted_source"] == "PTX"
+        assert max(copy["pointer"]["divisibility"]) == 16
+
+
+def test_a_strided_copy_uses_a_small_share_of_its_sectors(document_of):
+    document = document_of("copy_coalesced_strided")
+    for access in document["accesses"]:
+        emitted = {each["lane_bytes"] for each in access["emitted"]}
+        assert emitted == {access["lane_bytes"]}
+
+
+@pytest.mark.parametrize(
+    ("target", "tile", "source"),
+    [
+        ("cuda:80", "m16n8k16", "PTX"),
+        ("cuda:90", "m64n128k16", "PTX"),
+        ("hip:gfx942", "32×32×8", "AMDGCN"),
+    ],
+)
+def test_the_tile_of_the_matrix_instruction(document_of, target, tile, source):
+    products = document_of("matmul", target=target)["matrix_products"]
+    assert products
+    assert {(each["tile"], each["tile_source"]) for each in products} == {(tile, source)}
+
+
+def test_a_pass_has_layouts_of_its_own(document_of, compile_example):
+    record = compile_example("matmul")
+    coalesce = next(each.index for each in record.result.passes.values() if each.name == "tritongpu-coalesce")
+    document = document_of("matmul", **{"pass": str(coalesce)})
+    assert document["pass_index"] == coalesce
+    assert not any(each["kind"].startswith("NVIDIA mma") for each in document["layouts"])
+    assert all(each["emitted"] == [] for each in document["accesses"])
+
+
+def test_a_text_without_layouts_says_so(document_of):
+    with pytest.raises(NotAnswerable, match="No tensor of this module has a layout"):
+        document_of("matmul", stage="ttir")
+    with pytest.raises(NotAnswerable, match="has no layouts"):
+        document_of("matmul", stage="ptx")
+    with pytest.raises(InvalidRequest, match="either"):
+        document_of("matmul", stage="ttgir", **{"pass": "3"})

@@ -1,0 +1,112 @@
+"""The layouts of the whole gallery, by both Tritons, against the compiler and against counting by hand."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from explorer.analysis.bank_conflicts import shared_access
+from explorer.analysis.layout_conversion import movement
+from explorer.analysis.linear_layout import LinearLayout
+
+REASONS = ("linear layouts of registers and shared memory only", "of single buffers only")
+
+
+@pytest.fixture(scope="session")
+def survey(gallery):
+    script = Path(__file__).with_name("survey_layouts.py")
+    done = subprocess.run(
+        [sys.executable, str(script), str(gallery.folder)],
+        env=gallery.environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads((gallery.folder / "layouts.json").read_text())
+
+
+def operations(survey, *names):
+    """The operations of these names, each with its module's layouts."""
+    for module, found in survey["surveys"].items():
+        for operation in found["operations"]:
+            if operation["name"] in names:
+                yield module, operation, found["layouts"]
+
+
+def linear(layout):
+    bases = layout["bases"]
+    return LinearLayout(
+        tuple((each["name"], tuple(map(tuple, each["bases"]))) for each in bases["inputs"]),
+        tuple(bases["shape"]),
+    )
+
+
+def operand(operation, layouts, memory):
+    for each in (*operation["operands"], *operation["results"]):
+        if each["layout"] is not None and layouts[each["layout"]]["memory"] == memory:
+            return layouts[each["layout"]]
+    return None
+
+
+def test_our_algebra_agrees_with_the_compilers_at_every_place(survey):
+    assert survey["checked"] > 100
+    assert survey["wrong"] == []
+
+
+def test_every_layout_has_bases_or_a_reason(survey):
+    for module, found in survey["surveys"].items():
+        assert found["axis_refusal"] == "", module
+        for layout in found["layouts"]:
+            assert layout["bases"] or any(reason in layout["reason"] for reason in REASONS), (module, layout)
+
+
+def test_every_value_has_a_name_and_a_line(survey):
+    for module, found in survey["surveys"].items():
+        for layout in found["layouts"]:
+            assert layout["values"], (module, layout["label"])
+            assert all(value["name"].startswith("%") and value["line"] for value in layout["values"])
+
+
+def test_conflicts_are_those_that_counting_lane_by_lane_finds(survey):
+    counted = 0
+    for module, operation, layouts in operations(
+        survey, "ttg.local_load", "ttg.local_store", "ttg.local_alloc"
+    ):
+        registers, shared = (operand(operation, layouts, memory) for memory in ("registers", "shared"))
+        if operation["bank_conflicts"] is None or registers["shape"] != shared["bases"]["shape"]:
+            continue
+        padding = [(each["interval"], each["padding"]) for each in shared["bases"]["padding"]]
+        access = shared_access(linear(registers), linear(shared), registers["element_bits"], padding)
+        assert access.conflicts == operation["bank_conflicts"], (module, operation["text"])
+        counted += 1
+    assert counted > 30
+
+
+def test_conversions_that_the_compiler_calls_trivial_move_nothing(survey):
+    trivial = 0
+    for module, operation, layouts in operations(survey, "ttg.convert_layout"):
+        source, result = (
+            linear(layouts[each["layout"]]) for each in (operation["operands"][0], operation["results"][0])
+        )
+        assert (movement(source, result) == "nothing") == operation["is_trivial"], (module, operation["text"])
+        trivial += operation["is_trivial"]
+    assert trivial > 0
+
+
+def test_conversions_that_must_leave_the_warp_have_a_scratch_buffer(survey, gallery):
+    compared = 0
+    for module, found in survey["surveys"].items():
+        example, target = module.split("@")
+        buffers = [buffer for each in gallery(example, target).of("allocation") for buffer in each.buffers]
+        scratch = sum(buffer.use == "scratch" and "ttg.convert_layout" in buffer.owner for buffer in buffers)
+        moves = [
+            movement(*(linear(found["layouts"][each["layout"]]) for each in ends))
+            for operation in found["operations"]
+            if operation["name"] == "ttg.convert_layout"
+            for ends in [(operation["operands"][0], operation["results"][0])]
+        ]
+        assert moves.count("shared memory") == scratch, module
+        compared += scratch
+    assert compared > 10
