@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from explorer.analyses import ANALYSES, Analysis
+from explorer.analyses.changes import counted_changes
 from explorer.documents import CompilationDocument, InspectionDocument
 from explorer.errors import ExplorerError, InvalidRequest
 from explorer.export import FileLinks, write_folder
@@ -61,7 +62,7 @@ def _serve(options: argparse.Namespace) -> int:
 def _compile(options: argparse.Namespace) -> int:
     with _services(options) as services:
         record = services.queue.complete(_request(options, services))
-        changes = services.store.changes(record)
+        changes = counted_changes(services.analyst, record)
         if options.output:
             write_folder(record, changes, options.output)
         elif options.html:

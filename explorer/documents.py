@@ -28,7 +28,10 @@ from explorer.model import (
     Specialized,
 )
 from explorer.pipeline.targets import Target, find_target
-from explorer.store import BinaryEntry, Changes, Entry, PassEntry, Record, StageEntry, Status
+from explorer.store import BinaryEntry, Entry, PassEntry, Record, StageEntry, Status
+
+#: Lines that passes have added and removed, by their index.
+Changes = Mapping[int, tuple[int, int]]
 
 
 class Links(Protocol):
@@ -99,7 +102,7 @@ class StageDocument(msgspec.Struct, frozen=True):
 
 
 class PassDocument(msgspec.Struct, frozen=True):
-    """A compiler pass; `url` has the text after it. Changed lines are counted once all is stored."""
+    """A compiler pass; `url` has the text after it. Changed lines are null until they are counted."""
 
     index: int
     stage: str

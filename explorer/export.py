@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from explorer.documents import CompilationDocument
-from explorer.store import BinaryEntry, Changes, Record, StageEntry
+from explorer.documents import Changes, CompilationDocument
+from explorer.store import BinaryEntry, Record, StageEntry
 
 _SUFFIXES = {"python-ast": "txt", "llir": "ll", "amdgcn": "s"}
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # a ZIP of the same result is the same ZIP

@@ -6,10 +6,16 @@ from there. What it costs to find out is paid once: the answer is kept with the 
 
 from __future__ import annotations
 
-from explorer.analyses import allocation, layouts, lineage, registers
+from explorer.analyses import allocation, changes, layouts, lineage, registers
 from explorer.analyses.analysis import Analysis, Parameter, Subject
 from explorer.analyses.analyst import Analyst
 
-ANALYSES: tuple[Analysis, ...] = (allocation.ANALYSIS, layouts.ANALYSIS, lineage.ANALYSIS, registers.ANALYSIS)
+ANALYSES: tuple[Analysis, ...] = (
+    allocation.ANALYSIS,
+    changes.ANALYSIS,
+    layouts.ANALYSIS,
+    lineage.ANALYSIS,
+    registers.ANALYSIS,
+)
 
 __all__ = ["ANALYSES", "Analysis", "Analyst", "Parameter", "Subject"]

@@ -34,7 +34,7 @@ class Analyst:
         if unknown := sorted(parameters.keys() - known):
             takes = ", ".join(sorted(known)) or "none"
             raise InvalidRequest(f"{analysis.name} has no parameter {unknown[0][:50]!r}. It has: {takes}.")
-        key = msgspec.json.encode([analysis.name, analysis.version, sorted(parameters.items())]).decode()
+        key = _key(analysis, parameters)
         with self._one_at_a_time(record.id, key):
             stored = self._store.finding(record, key)
             if stored is not None:
@@ -43,6 +43,10 @@ class Analyst:
             document = msgspec.json.encode(found)
             self._store.keep_finding(record, key, document)
             return document
+
+    def known(self, analysis: Analysis, record: Record, parameters: Mapping[str, str]) -> bytes | None:
+        """The document if somebody has asked for it before."""
+        return self._store.finding(record, _key(analysis, parameters))
 
     @contextmanager
     def _one_at_a_time(self, compilation_id: str, key: str) -> Iterator[None]:
@@ -57,3 +61,7 @@ class Analyst:
             with self._changed:
                 self._busy.discard(mine)
                 self._changed.notify_all()
+
+
+def _key(analysis: Analysis, parameters: Mapping[str, str]) -> str:
+    return msgspec.json.encode([analysis.name, analysis.version, sorted(parameters.items())]).decode()

@@ -2,7 +2,7 @@
  * The server's API, typed.
  *
  * @import { CompilationDocument, CompilationRequest, ComparisonDocument, DiffDocument, GalleryExample, GalleryRow, InspectionDocument, Lineage, Locations,
- *   PaneKind, Problem, StageKind, Target, TextLine } from "./types.js"
+ *   PaneKind, PassChanges, Problem, StageKind, Target, TextLine } from "./types.js"
  */
 
 const BASE = "/api/v1";
@@ -103,6 +103,8 @@ export const api = {
   passLines: (id, index, from, to) => get(`${compilationPath(id)}/passes/${index}/lines?from=${from}&to=${to}`),
   /** @param {string} id @param {number} index @returns {Promise<DiffDocument>} */
   passAlignment: (id, index) => get(`${compilationPath(id)}/passes/${index}/alignment`),
+  /** Lines that each pass has added and removed. @param {string} id @returns {Promise<PassChanges[]>} */
+  changes: (id) => get(`${compilationPath(id)}/changes`),
   /** @param {string} id @param {number} index @param {number} line @returns {Promise<Lineage>} */
   lineage: (id, index, line) => get(`${compilationPath(id)}/lineage?pass=${index}&line=${line}`),
   /** @param {string} id @returns {Promise<{id: string, status: string}>} */

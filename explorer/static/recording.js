@@ -16,6 +16,8 @@ answerBy(async (address, { method = "GET" } = {}) => {
   const { pathname, search, searchParams } = new URL(address, "http://file/");
   const key = pathname + search in numbers ? pathname + search : pathname;
   if (method !== "GET") return refusal(405, "There is no compiler in this file", "Open the result on its server to compile.");
+  const text = key.replace(/\/lines$/, "");
+  if (!(key in numbers) && text in numbers) return json(plainLines(await new Response(await unpack(text)).text(), searchParams));
   if (!(key in numbers)) return refusal(404, "This is not in the file", "Open the result on its server to see it.");
   if (!searchParams.has("from")) return new Response(await unpack(key));
   if (!documents.has(key)) documents.set(key, new Response(await unpack(key)).json());
@@ -23,6 +25,14 @@ answerBy(async (address, { method = "GET" } = {}) => {
   const lines = whole.lines.slice(Number(searchParams.get("from")) - 1, Number(searchParams.get("to")));
   return json({ ...whole, lines });
 });
+
+/** Lines of a text whose colours the file has left out: those of the passes, of which there are many. @param {string} text @param {URLSearchParams} range */
+function plainLines(text, range) {
+  const all = text.replace(/\n$/, "").split("\n");
+  const from = Number(range.get("from"));
+  const lines = all.slice(from - 1, Number(range.get("to"))).map((line, index) => ({ n: from + index, tokens: [["", line]] }));
+  return { from, to: from + lines.length - 1, total: all.length, lines };
+}
 
 /** @param {string} key */
 function unpack(key) {

@@ -1,13 +1,11 @@
 """Results, for ever: rows in a database, texts in a folder, both behind `Store`."""
 
-from explorer.store.changes import Changes
 from explorer.store.entries import BinaryEntry, Entry, PassEntry, Result, StageEntry
 from explorer.store.record import Record, Status
 from explorer.store.store import Store
 
 __all__ = [
     "BinaryEntry",
-    "Changes",
     "Entry",
     "PassEntry",
     "Record",

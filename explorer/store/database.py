@@ -53,8 +53,7 @@ class CompilationRow(Base):
     """A compilation: known from its submission on, finished once `journal` is set.
 
     `digest` is the whole hash of the request, `id` as much of it as tells it from all others.
-    `request` is its canonical JSON, compressed. `journal` and `changes` are addresses of blobs; `changes`
-    is worked out of the journal when somebody wants to know.
+    `request` is its canonical JSON, compressed. `journal` is the address of a blob.
     """
 
     __tablename__ = "compilation"
@@ -68,7 +67,6 @@ class CompilationRow(Base):
     status: Mapped[str] = mapped_column(String(16))
     is_final: Mapped[bool] = mapped_column(default=False)
     journal: Mapped[str | None] = mapped_column(String(64), default=None)
-    changes: Mapped[str | None] = mapped_column(String(64), default=None)
 
 
 class FindingRow(Base):

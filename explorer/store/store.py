@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from threading import Lock
 
 import msgspec
 from sqlalchemy import select, update
@@ -21,7 +20,6 @@ from explorer.model import Done, Request
 from explorer.settings import Settings
 from explorer.store.address import LONGEST_ID, SHORTEST_ID, base58, canonical_json, digest_of
 from explorer.store.blobs import Address, BlobBatch, BlobStore, pack, unpack
-from explorer.store.changes import Changes, changes_of, decode_changes, encode_changes
 from explorer.store.database import CompilationRow, FindingRow, open_database
 from explorer.store.entries import Entry, decode_journal, encode_journal
 from explorer.store.record import Record, Status
@@ -37,8 +35,6 @@ class Store:
         self._engine = open_database(settings.effective_database_url)
         self._sessions = sessionmaker(self._engine)
         self._journal = lru_cache(_JOURNALS_IN_MEMORY)(self._load_journal)
-        self._changes: dict[Address, Changes] = {}
-        self._counting = Lock()
 
     def close(self) -> None:
         """Finish what is being written and close the connections to the database."""
@@ -84,24 +80,8 @@ class Store:
             session.execute(
                 update(CompilationRow)
                 .where(CompilationRow.id == compilation_id, CompilationRow.is_final.is_(False))
-                .values(status=done.status, journal=journal, is_final=not done.is_transient, changes=None)
+                .values(status=done.status, journal=journal, is_final=not done.is_transient)
             )
-
-    def changes(self, record: Record) -> Changes:
-        """Lines added and removed by each pass of a stored result; nothing while it is not stored.
-
-        The first call for a result takes its time, one after another for all results.
-        """
-        if record.journal is None:
-            return {}
-        changes = self._changes.get(record.journal)
-        if changes is None:
-            with self._counting:
-                changes = self._changes.get(record.journal) or self._stored_changes(record)
-                while len(self._changes) >= _JOURNALS_IN_MEMORY:
-                    del self._changes[next(iter(self._changes))]
-                self._changes[record.journal] = changes
-        return changes
 
     def finding(self, record: Record, question: str) -> bytes | None:
         """What was found out about a result before; None if nobody has asked, or it is not stored."""
@@ -121,24 +101,6 @@ class Store:
         row = FindingRow(journal=record.journal, question=digest_of(question.encode()), document=address)
         with self._sessions.begin() as session:
             session.merge(row)
-
-    def _stored_changes(self, record: Record) -> Changes:
-        """Read the changes, or work them out and keep them."""
-        with self._sessions() as session:
-            row = session.get_one(CompilationRow, record.id)
-        if row.changes is not None and row.journal == record.journal:
-            return decode_changes(self._blobs.read(row.changes))
-        changes = changes_of(record)
-        batch = self.batch()
-        address = batch.add(encode_changes(changes))
-        batch.commit()
-        with self._sessions.begin() as session:
-            session.execute(
-                update(CompilationRow)
-                .where(CompilationRow.id == record.id, CompilationRow.journal == record.journal)
-                .values(changes=address)
-            )
-        return changes
 
     def _row_of(self, session: Session, digest: str) -> CompilationRow | None:
         return session.scalar(select(CompilationRow).where(CompilationRow.digest == digest))

@@ -7,6 +7,7 @@ from dataclasses import replace
 import msgspec
 from flask import Blueprint, Response
 
+from explorer.analyses.changes import counted_changes, known_changes
 from explorer.documents import CompilationDocument
 from explorer.errors import NotFound
 from explorer.export import file_stem, zip_archive
@@ -56,7 +57,7 @@ def submit_llvm_passes(compilation_id: str) -> Response:
 def show(compilation_id: str) -> Response:
     """The index of a compilation: all but the texts. While it runs: what is known so far."""
     record = services().queue.find(compilation_id)
-    changes = services().store.changes(record)
+    changes = known_changes(services().analyst, record)
     return json_response(CompilationDocument.of(record, ApiLinks(record.id), changes))
 
 
@@ -101,7 +102,7 @@ def binary(compilation_id: str) -> Response:
 def html(compilation_id: str) -> Response:
     """The page with everything about a finished result in one file, which works without a server."""
     record = services().queue.find(compilation_id)
-    data = html_file(record, services().store.changes(record))
+    data = html_file(record, counted_changes(services().analyst, record))
     return attachment(binary_part(record, data, "text/html"), f"{file_stem(record)}.html")
 
 
@@ -110,7 +111,7 @@ def html(compilation_id: str) -> Response:
 def archive(compilation_id: str) -> Response:
     """Everything in one file: `result.json`, the source, and the text of every stage and pass."""
     record = services().queue.find(compilation_id)
-    data = zip_archive(record, services().store.changes(record))
+    data = zip_archive(record, counted_changes(services().analyst, record))
     return attachment(binary_part(record, data, "application/zip"), f"{file_stem(record)}.zip")
 
 

@@ -17,8 +17,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
+from explorer.documents import Changes
 from explorer.errors import NotFinished
-from explorer.store import Changes, Record
+from explorer.store import Record
 from explorer.views.pages import bundled_file, parts_document, preview_of
 from explorer.views.recording import recorded_answers
 

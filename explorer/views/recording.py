@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
-from explorer.documents import CompilationDocument
+from explorer.documents import Changes, CompilationDocument
 from explorer.explanations import explanations
-from explorer.store import Changes, Record
+from explorer.store import Record
 from explorer.views.lines import all_lines
 from explorer.views.links import API, ApiLinks
 from explorer.views.meta import TritonsDocument, target_rows
-from explorer.views.passes import alignment_of, language_of
+from explorer.views.passes import alignment_of
 from explorer.views.stages import locations_of
 
 
@@ -39,7 +39,7 @@ def recorded_answers(record: Record, changes: Changes) -> Iterator[tuple[str, by
         yield f"{address}/locations", _json(locations_of(record, stage.name))
     for index in record.result.passes:
         address = links.compiler_pass(index)
-        yield f"{address}/lines", _json(all_lines(record.text_after_pass(index), language_of(record, index)))
+        yield address, record.text_after_pass(index).encode()
         yield f"{address}/alignment", _json(alignment_of(record, index))
 
 

@@ -170,6 +170,7 @@ def test_passes_are_aligned_and_their_lines_counted_when_looked_at(visitor: Visi
     shown = rows.count()
     page.get_by_role("checkbox", name="changed only").uncheck()
     expect(page).to_have_url(re.compile("#passes&all$"))
+    expect(rows).not_to_have_count(shown)
     assert rows.count() > shown
 
 

@@ -100,14 +100,17 @@ def test_a_pass_that_changed_nothing_shows_what_was_there(store):
     assert [record.text_before_pass(index) for index in range(3)] == ["", "one\ntwo\n", "one\ntwo\n"]
 
 
-def test_changed_lines_are_counted_and_kept(settings, store):
+def test_what_was_found_out_is_kept_with_the_result(settings, store):
     record = store.submit(REQUEST)
-    assert store.changes(record) == {}
+    store.keep_finding(record, "how many?", b"[1]")
+    assert store.finding(record, "how many?") is None
     finish(store, record)
-    expected = {0: (2, 0), 1: (0, 0), 2: (1, 1)}
-    assert store.changes(store.find(record.id)) == expected
+    record = store.find(record.id)
+    store.keep_finding(record, "how many?", b"[2]")
+    assert store.finding(record, "how many?") == b"[2]"
+    assert store.finding(record, "how much?") is None
     again = Store(settings)
-    assert again.changes(again.find(record.id)) == expected
+    assert again.finding(again.find(record.id), "how many?") == b"[2]"
     again.close()
 
 

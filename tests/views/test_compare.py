@@ -4,8 +4,6 @@ import re
 
 import pytest
 
-from explorer.store import Store
-
 
 @pytest.fixture(scope="module")
 def other(app, vector_add):
@@ -114,7 +112,7 @@ def test_nobody_waits_for_the_lines_of_passes_to_be_counted(client, ticket, othe
     def count(*_):
         raise AssertionError("the lines of passes were counted")
 
-    monkeypatch.setattr(Store, "changes", count)
+    monkeypatch.setattr("explorer.analyses.changes.count_changes", count)
     comparison = client.get(f"{ticket['api']}/compare/{other['id']}").get_json()
     assert any(row["before"]["changed"] for row in comparison["passes"] if row["before"])
 

@@ -28,11 +28,17 @@ def test_a_finished_compilation_has_everything(index, ticket, vector_add, servic
     assert [launch["line"] for launch in index["launches"]]
 
 
-def test_a_pass_that_changed_lines_says_so(index):
-    changed = [row for row in index["passes"] if row["lines_added"] or row["lines_removed"]]
+def test_changed_lines_are_counted_when_somebody_looks(api, client, vector_add):
+    ticket = api.compile(vector_add + "# counted\n")
+    assert all(row["lines_added"] is None for row in client.get(ticket["api"]).get_json()["passes"])
+    counted = client.get(f"{ticket['api']}/changes").get_json()
+    rows = client.get(ticket["api"]).get_json()["passes"]
+    assert [(row["index"], row["lines_added"], row["lines_removed"]) for row in rows] == [
+        (row["index"], row["lines_added"], row["lines_removed"]) for row in counted
+    ]
+    changed = [row for row in rows if row["lines_added"] or row["lines_removed"]]
     assert changed
     assert all(row["changed"] for row in changed)
-    assert all(row["lines_added"] is not None for row in index["passes"])
 
 
 def test_a_stored_result_is_answered_with_200(api, ticket, vector_add):

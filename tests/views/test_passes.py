@@ -36,7 +36,8 @@ def test_an_alignment_has_the_lines_that_the_index_counts(client, index):
     assert sum(run["after_lines"] for run in changed) == row["lines_added"]
 
 
-def test_llvm_passes_are_a_compilation_of_their_own(api, client, ticket):
+def test_llvm_passes_are_a_compilation_of_their_own(api, client, vector_add):
+    ticket = api.compile(vector_add + "# watched\n")
     submitted = client.post(f"{ticket['api']}/llvm-passes")
     assert submitted.status_code == 202
     other = submitted.get_json()

@@ -1,7 +1,7 @@
 /**
  * Both pipelines pass by pass. How many lines each one has changed is counted when it is looked at here.
  *
- * @import { CompilationDocument, ComparisonDocument, PassPair, PassRow, PassSide } from "../types.js"
+ * @import { ComparisonDocument, PassChanges, PassPair, PassSide } from "../types.js"
  */
 import { api } from "../api.js";
 import { make } from "../dom.js";
@@ -10,21 +10,21 @@ import { hueClass, stageTitle } from "../stages.js";
 import { currentView, formatView, go } from "./address.js";
 import { durationDelta, numberCell } from "./deltas.js";
 
-/** @type {Map<string, CompilationDocument>} by id, of finished results */
-const indices = new Map();
+/** Lines that passes have changed, by id of the result. @type {Map<string, PassChanges[]>} */
+const counted = new Map();
 
 /**
  * @param {ComparisonDocument} comparison
- * @param {() => void} counted called when there is more to show
+ * @param {() => void} draw called when there is more to show
  */
-export function drawPasses(comparison, counted) {
+export function drawPasses(comparison, draw) {
   const { passes, before, after } = comparison;
   const { all } = currentView();
   const isChanged = (/** @type {PassPair} */ pair) => Boolean(pair.before?.changed || pair.after?.changed);
   const shown = all ? passes : passes.filter(isChanged);
   const isOver = [before, after].every(({ status }) => status === "complete" || status === "failed");
   if (passes.length === 0) return make("div", { class: "empty" }, make("p", {}, isOver ? "Neither result has recorded passes." : "The passes are on their way."));
-  if (isOver) void count([before.id, after.id], counted);
+  if (isOver) void count([before.id, after.id], draw);
   const box = make("input", { type: "checkbox", onchange: () => go({ all: !currentView().all }) });
   box.checked = !all;
   const stages = [...new Set(shown.map(({ stage }) => stage))];
@@ -72,24 +72,24 @@ function passRow(pair, comparison) {
 /** @param {PassPair} pair @param {PassSide | null} side @param {string} id */
 function sideCells({ stage, name }, side, id) {
   if (!side) return [numberCell("–"), numberCell("")];
-  const row = indices.get(id)?.passes.find(({ index }) => index === side.index);
+  const row = counted.get(id)?.find(({ index }) => index === side.index);
   const href = `/k/${encodeURIComponent(id)}#panes=passes:${stage}.${side.index}*`;
   return [numberCell(duration(side.milliseconds)), make("td", { class: "number-cell" }, make("a", { href, "aria-label": `What ${name} changed` }, ...changeOf(side, row)))];
 }
 
-/** @param {PassSide} side @param {PassRow | undefined} row @returns {(Node | string)[]} */
+/** @param {PassSide} side @param {PassChanges | undefined} row @returns {(Node | string)[]} */
 function changeOf(side, row) {
   if (!side.changed) return ["no change"];
   if (!row) return ["…"];
   return [make("span", { class: "added" }, `+${row.lines_added}`), " ", make("span", { class: "removed" }, `−${row.lines_removed}`)];
 }
 
-/** @param {string[]} ids @param {() => void} counted */
-async function count(ids, counted) {
-  const missing = [...new Set(ids)].filter((id) => !indices.has(id));
+/** @param {string[]} ids @param {() => void} done */
+async function count(ids, done) {
+  const missing = [...new Set(ids)].filter((id) => !counted.has(id));
   if (missing.length === 0) return;
   // Without the counts the table still has everything else.
-  const documents = await Promise.all(missing.map((id) => api.compilation(id).catch(() => null)));
-  for (const document of documents) if (document) indices.set(document.id, document);
-  if (documents.some(Boolean)) counted();
+  const answers = await Promise.all(missing.map(async (id) => ({ id, changes: await api.changes(id).catch(() => null) })));
+  for (const { id, changes } of answers) if (changes) counted.set(id, changes);
+  if (answers.some(({ changes }) => changes)) done();
 }

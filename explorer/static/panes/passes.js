@@ -40,6 +40,8 @@ class PassesPane extends HTMLElement {
   state = "";
   onlyChanged = true;
   loaded = "";
+  /** whose changed lines were asked for */
+  counted = "";
   /** @type {(() => void)[]} */
   watches = [];
   /** @type {PassRow[]} */
@@ -153,7 +155,19 @@ class PassesPane extends HTMLElement {
     list.setAttribute("aria-activedescendant", chosen ? `${this.id}-${chosen.index}` : "");
     requestAnimationFrame(() => list.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }));
     this.drawLlvm();
+    void this.count();
     void this.load();
+  }
+
+  /** Have the lines counted that each pass has changed: that takes too long to be part of the index. */
+  async count() {
+    const { subject } = this;
+    const isOver = subject?.status === "complete" || subject?.status === "failed";
+    if (!subject || !isOver || this.counted === subject.id || subject.passes.every(({ lines_added }) => lines_added !== null)) return;
+    this.counted = subject.id;
+    const changes = await api.changes(subject.id).catch(() => []);
+    for (const { index, ...counts } of changes) Object.assign(subject.passes.find((pass) => pass.index === index) ?? {}, counts);
+    if (this.subject === subject) this.draw();
   }
 
   /** What is offered of LLVM's own passes, or how far they are. */
