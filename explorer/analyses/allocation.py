@@ -1,39 +1,96 @@
-"""Shared memory as the compiler has allocated it: buffers, their places and their times."""
+"""Shared memory as the compiler has allocated it: buffers, their places and times, the barriers between."""
 
 from __future__ import annotations
+
+import re
 
 import msgspec
 
 from explorer.analyses.analysis import Analysis, Subject
+from explorer.analysis.memory_map import map_functions
+from explorer.analysis.memory_map_types import FunctionMap
+from explorer.analysis.occupancy_steps import OccupancyStep, shared_memory_steps
+from explorer.analysis.tensor_memory import TensorMemoryMap, map_tensor_memory
 from explorer.errors import NotAnswerable
-from explorer.model import Allocation
 from explorer.pipeline.targets import find_target
+from explorer.store import Record
+
+_TO_LLVM = re.compile(r"^convert-triton\w*-gpu-to-llvm$|^convert-triton-amdgpu-to-llvm$")
+_INSERTS_BARRIERS = re.compile(r"gpu-membar$")
+_ALLOCATES_TENSOR_MEMORY = re.compile(r"tensor-memory-allocation$")
 
 
 class AllocationDocument(msgspec.Struct, frozen=True):
-    """The buffers of each function, the bytes they take together, and the most that a block can have."""
+    """The memory of each function, the bytes that a block takes, and the most that it can have.
 
-    functions: list[Allocation]
+    `steps` are the sizes at which fewer blocks fit on a multiprocessor, with the registers and warps of this
+    kernel; none where these are not known. `source` says who has found all this out.
+    """
+
+    functions: list[FunctionMap]
+    tensor_memory: list[TensorMemoryMap]
     shared_bytes: int
     shared_limit_bytes: int
+    steps: tuple[OccupancyStep, ...]
+    source: str
 
 
 def _find(subject: Subject) -> AllocationDocument:
     record = subject.record
-    functions = record.result.allocations
-    if not functions:
+    allocations = record.result.allocations
+    if not allocations:
         raise NotAnswerable("The compilation stopped before shared memory was allocated.")
+    lowered = _last_before_llvm(record)
+    index = allocations[0].pass_index
+    limit_bytes = find_target(record.request.target).device.multiprocessor.shared_bytes_per_block
     return AllocationDocument(
-        functions,
-        max(function.shared_bytes for function in functions),
-        find_target(record.request.target).device.multiprocessor.shared_bytes_per_block,
+        map_functions(
+            allocations,
+            record.text_after_pass(index),
+            record.text_after_pass(lowered),
+            has_barriers=_has_pass(record, _INSERTS_BARRIERS, lowered),
+        ),
+        map_tensor_memory(_with_tensor_memory(record, lowered), allocations[0].source_lines),
+        max(function.shared_bytes for function in allocations),
+        limit_bytes,
+        _steps(record, limit_bytes),
+        f"Triton {record.request.triton}: its allocation analysis, and the module after it",
     )
+
+
+def _last_before_llvm(record: Record) -> int:
+    """The last pass whose module still has operations on buffers."""
+    indices = sorted(record.result.passes)
+    first = next((i for i in indices if _TO_LLVM.search(record.result.passes[i].name)), None)
+    return max((i for i in indices if first is None or i < first), default=0)
+
+
+def _has_pass(record: Record, name: re.Pattern[str], last: int) -> bool:
+    return any(name.search(each.name) and index <= last for index, each in record.result.passes.items())
+
+
+def _with_tensor_memory(record: Record, last: int) -> str:
+    """The module after tensor memory was allocated; "" where no pass does that.
+
+    That is the next pass behind the one whose lines are known: it adds attributes only.
+    """
+    for index in sorted(record.result.passes):
+        if index <= last and _ALLOCATES_TENSOR_MEMORY.search(record.result.passes[index].name):
+            return record.text_after_pass(index)
+    return ""
+
+
+def _steps(record: Record, limit_bytes: int) -> tuple[OccupancyStep, ...]:
+    resources = record.result.resources
+    if resources is None or resources.registers is None or not resources.threads:
+        return ()
+    return shared_memory_steps(record.request.target, resources.threads, resources.registers, limit_bytes)
 
 
 ANALYSIS = Analysis(
     name="allocation",
-    summary="The buffers in shared memory: where each lies, and from when to when.",
-    version=1,
+    summary="The buffers in shared memory: where each lies, from when to when, and the barriers between.",
+    version=2,
     document=AllocationDocument,
     find=_find,
 )

@@ -14,9 +14,10 @@ from explorer.sandbox.versions import installed_versions
 
 @dataclass(frozen=True)
 class Captured:
-    """What one compile has told."""
+    """What one compile has told, and what the compiler has printed of its allocation of shared memory."""
 
     events: list
+    dumps: list
 
     def of(self, kind):
         return [event for event in self.events if event.kind == kind]
@@ -41,7 +42,7 @@ def gallery(request, tmp_path_factory):
     assert done.returncode == 0, done.stderr[-4000:]
 
     def captured(example, target):
-        return Captured(pickle.loads((folder / f"{example}@{target}.pickle").read_bytes()))
+        return Captured(*pickle.loads((folder / f"{example}@{target}.pickle").read_bytes()))
 
     captured.folder, captured.environment = folder, environment
     return captured
