@@ -325,4 +325,5 @@ def _nearest(hazards: list[Hazard]) -> list[Hazard]:
     chosen: dict[tuple[HazardKind, int, int], Hazard] = {}
     for hazard in sorted(hazards, key=lambda each: (each.around_loop, -each.before.line, each.after.line)):
         chosen.setdefault((hazard.kind, hazard.before_buffer, hazard.after_buffer), hazard)
-    return list(chosen.values())
+    order: tuple[HazardKind, ...] = ("read after write", "write after read", "write after write")
+    return sorted(chosen.values(), key=lambda each: order.index(each.kind))

@@ -111,6 +111,8 @@ export const api = {
   llvmPasses: (id) => post(`${compilationPath(id)}/llvm-passes`, {}),
   /** @param {string} vocabulary @returns {Promise<Record<string, string>>} */
   explanations: (vocabulary) => get(`/explanations/${vocabulary}`),
+  /** What can be found out about a compilation. @param {string} id @param {string} name of the analysis @returns {Promise<unknown>} */
+  analysis: (id, name) => get(`${compilationPath(id)}/${name}`),
   /** @param {string} id @param {string} path "": its index */
   url: (id, path) => `${BASE}${compilationPath(id)}${path && `/${path}`}`,
   /** @param {string} id @param {number} from @param {number} to @returns {Promise<{lines: TextLine[], total: number}>} */

@@ -1,0 +1,119 @@
+"""The map of shared memory, as a user sees it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from actions import open_example, set_source, wait_for_result
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+Visitor = Callable[..., Page]
+VIEW = "#panes=stage:ttgir@45+memory@55"
+
+#: Tiles that need more than any GPU has.
+TOO_LARGE = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def product(a_ptr, b_ptr, c_ptr, K, BLOCK: tl.constexpr, BLOCK_K: tl.constexpr):
+    rows = tl.arange(0, BLOCK)
+    inner = tl.arange(0, BLOCK_K)
+    total = tl.zeros((BLOCK, BLOCK), tl.float32)
+    for k in range(0, K, BLOCK_K):
+        a = tl.load(a_ptr + rows[:, None] * K + k + inner[None, :])
+        b = tl.load(b_ptr + (k + inner)[:, None] * BLOCK + rows[None, :])
+        total += tl.dot(a, b)
+    tl.store(c_ptr + rows[:, None] * BLOCK + rows[None, :], total.to(tl.float16))
+
+
+x = torch.empty((128, 1024), device="cuda", dtype=torch.float16)
+product[(1,)](x, x, x, 1024, BLOCK=128, BLOCK_K=128, num_stages=5, num_warps=8)
+"""
+
+
+@pytest.fixture
+def page(visitor: Visitor) -> Page:
+    """The matmul of a first visit beside its memory."""
+    page = visitor()
+    page.goto(f"/{VIEW}")
+    wait_for_result(page)
+    expect(page.locator(".memory-map").first).to_be_visible()
+    return page
+
+
+def test_the_map_shows_what_the_compiler_has_allocated(page: Page) -> None:
+    pane = page.locator("pane-memory")
+    expect(pane.locator(".memory-head")).to_contain_text("96 KiB (98,304 B) for 3 buffers")
+    expect(pane.locator(".memory-map .buffer")).to_have_count(3)
+    rows = pane.get_by_role("table", name="Buffers").locator("tbody tr")
+    expect(rows).to_have_count(3)
+    expect(rows.nth(0)).to_contain_text(re.compile(r"^aexplicit49,1520"))
+    expect(rows.nth(2)).to_contain_text("scratch of ttg.convert_layout")
+
+
+def test_a_buffer_lights_its_two_operations_in_all_panes(page: Page) -> None:
+    page.locator(".memory-map .buffer").first.hover()
+    lit = page.get_by_role("group", name="TTGIR, ").locator(".text-row.is-lit")
+    expect(page.locator(".cm-line.is-lit").first).to_be_attached()
+    page.locator(".memory-map .buffer").first.click()
+    expect(page.locator(".memory-details")).to_contain_text("3 of 16 KiB (16,384 B)")
+    expect(page).to_have_url(re.compile(r"memory:0\.b0"))
+    page.locator(".memory-details .link").first.click()
+    expect(page.locator(".cm-line.is-pinned")).to_have_count(1)
+    expect(lit.or_(page.get_by_role("group", name="TTGIR, ").locator(".is-pinned")).first).to_be_visible()
+
+
+def test_barriers_say_what_they_protect(page: Page) -> None:
+    page.get_by_role("listbox", name="Buffers and barriers").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    details = page.locator(".memory-details")
+    expect(details).to_contain_text("read after write: ttg.async_copy_global_to_local")
+    expect(details).to_contain_text("ttng.warp_group_dot")
+    expect(details).to_contain_text("membar pass")
+    page.keyboard.press("Enter")
+    expect(page.locator(".cm-line.is-pinned").first).to_be_attached()
+
+
+def test_a_link_shows_the_same_buffer(page: Page, visitor: Visitor) -> None:
+    page.locator(".memory-map .buffer.is-scratch").click()
+    expect(page).to_have_url(re.compile(r"memory:0\.b2"))
+    other = visitor()
+    other.goto(page.url)
+    expect(other.locator(".memory-details h3")).to_have_text("scratch of ttg.convert_layout")
+    expect(other.locator(".memory-map .buffer.is-chosen")).to_have_count(1)
+
+
+def test_a_kernel_that_is_refused_shows_what_it_needs(page: Page) -> None:
+    set_source(page, TOO_LARGE)
+    expect(page.locator("#subject b")).to_have_text("product")
+    wait_for_result(page, "failed")
+    refusal = page.locator(".memory-refusal")
+    expect(refusal).to_contain_text("too much")
+    expect(refusal).to_contain_text("5 slots of 32 KiB")
+    page.get_by_role("button", name="Compile with fewer stages").click()
+    stages = page.locator(".memory-stages li")
+    expect(stages.last).to_contain_text(re.compile(r"num_stages = \d: .*KiB"), timeout=60_000)
+    expect(stages.last).not_to_contain_text("too much")
+
+
+def test_a_kernel_without_shared_memory_says_so(page: Page) -> None:
+    open_example(page, "Vector addition")
+    expect(page.locator("pane-memory")).to_contain_text("uses no shared memory")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pane_is_accessible_and_fits(visitor: Visitor, scheme: str) -> None:
+    page = visitor(width=375, height=800, color_scheme=scheme)
+    page.goto("/#panes=memory:0.x0")
+    wait_for_result(page)
+    expect(page.locator(".memory-details")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator("pane-memory").evaluate("element => element.scrollWidth <= element.clientWidth")
+    violations = Axe().run(page, context={"include": [["pane-memory"]]}).response["violations"]
+    assert [(each["id"], node["html"][:160]) for each in violations for node in each["nodes"]] == []
