@@ -14,6 +14,7 @@ const source = "explorer/static";
 const output = `${source}/dist`;
 const FIRST_MODULES = ["app.js", "editor.js", "dock.js", "panes/stage.js"];
 const panes = (await readdir(`${source}/panes`)).filter((name) => name.endsWith(".js"));
+const workers = await readdir(`${source}/workers`);
 
 await rm(output, { recursive: true, force: true });
 /** @type {import("esbuild").BuildOptions & {metafile: true}} */
@@ -34,6 +35,7 @@ const { metafile } = await build({
     `${source}/page.css`,
     `${source}/icon.svg`,
     ...panes.map((name) => `${source}/panes/${name}`),
+    ...workers.map((name) => `${source}/workers/${name}`),
   ],
   outdir: output,
   outbase: source,

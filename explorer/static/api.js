@@ -1,7 +1,7 @@
 /**
  * The server's API, typed.
  *
- * @import { CompilationDocument, CompilationRequest, ComparisonDocument, DiffDocument, GalleryExample, GalleryRow, InspectionDocument, Lineage, Locations,
+ * @import { CompilationDocument, CompilationRequest, ComparisonDocument, DiffDocument, GalleryExample, GalleryRow, GraphDocument, InspectionDocument, Lineage, Locations,
  *   PaneKind, PassChanges, Problem, StageKind, Target, TextLine } from "./types.js"
  */
 
@@ -73,7 +73,7 @@ async function post(path, body, signal) {
 const compilationPath = (id) => `/compilations/${encodeURIComponent(id)}`;
 
 export const api = {
-  /** @returns {Promise<{panes: PaneKind[], stages: StageKind[], first_example: string, default_target: string,
+  /** @returns {Promise<{panes: PaneKind[], stages: StageKind[], workers: Record<string, string>, first_example: string, default_target: string,
    *   argument_types: string[], type_pattern: string}>} */
   page: async () => (await request("/page.json")).json(),
   /** @returns {Promise<Target[]>} */
@@ -113,6 +113,8 @@ export const api = {
   explanations: (vocabulary) => get(`/explanations/${vocabulary}`),
   /** What can be found out about a compilation. @param {string} id @param {string} name of the analysis @returns {Promise<unknown>} */
   analysis: (id, name) => get(`${compilationPath(id)}/${name}`),
+  /** @param {string} id @param {Record<string, string>} parameters @returns {Promise<GraphDocument>} */
+  graph: (id, parameters) => get(`${compilationPath(id)}/graph?${new URLSearchParams(parameters)}`),
   /** @param {string} id @param {string} path "": its index */
   url: (id, path) => `${BASE}${compilationPath(id)}${path && `/${path}`}`,
   /** @param {string} id @param {number} from @param {number} to @returns {Promise<{lines: TextLine[], total: number}>} */

@@ -52,7 +52,7 @@ async function start() {
   try {
     const [page, targets, tritons, gallery] = await documents;
     store.update({
-      paneKinds: page.panes, stageKinds: page.stages, firstExample: page.first_example, defaultTarget: page.default_target,
+      paneKinds: page.panes, workers: page.workers, stageKinds: page.stages, firstExample: page.first_example, defaultTarget: page.default_target,
       argumentTypes: page.argument_types, typePattern: page.type_pattern,
       draft: { ...store.state.draft, target: page.default_target }, targets, tritons, gallery,
     });

@@ -44,6 +44,7 @@
  * @property {boolean} reading the source is only looked at
  * @property {boolean} withSource a frame shows the source, too
  * @property {ComparisonDocument | null} comparison what the page of a comparison shows
+ * @property {Record<string, string>} workers addresses of the scripts that work beside the page, by name
  * @property {string[]} visible the states of the stage panes that can be seen
  */
 
@@ -81,6 +82,7 @@ const state = {
   reading: false,
   withSource: false,
   comparison: null,
+  workers: {},
   visible: [],
 };
 

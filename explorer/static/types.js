@@ -64,6 +64,14 @@
  * @typedef {{files: string[], locations: FrameRow[][], lines: number[][], source_lines: number[][],
  *   operations: number, source_line_operations: [number, number][]}} Locations
  *
+ * @typedef {{id: string, kind: "operation" | "argument" | "block" | "summary", label: string[], first_line: number,
+ *   last_line: number, cluster: string | null, loop_depth: number, operations: number, source_lines: number[]}} GraphNode
+ * @typedef {{tail: string, head: string, kind: string, label: string}} GraphEdge
+ * @typedef {{id: string, kind: "function" | "loop" | "region", label: string, parent: string | null,
+ *   first_line: number, last_line: number}} GraphCluster
+ * @typedef {{kind: "data flow" | "control flow", stage: string, part: string, nodes: GraphNode[], edges: GraphEdge[],
+ *   clusters: GraphCluster[], parts: GraphCluster[], total_nodes: number, cut: string, dot: string}} GraphDocument
+ *
  * @typedef {{name: string, title: string, summary: string, per_stage: boolean, module: string}} PaneKind
  * @typedef {{name: string, title: string}} StageKind
  * @typedef {{title: string, kind: string, detail: string}} Problem

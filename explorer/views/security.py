@@ -33,6 +33,14 @@ def allow_frames() -> None:
     g.frame_ancestors = "*"
 
 
+def allow_wasm() -> None:
+    """Let the current answer, the code of a worker, compile WebAssembly: it lays out graphs.
+
+    A worker's policy is that of its own code, so that the page itself needs no such right.
+    """
+    g.script_src = "'self' 'wasm-unsafe-eval'"
+
+
 def secure(app: Flask) -> None:
     """Put the headers on every answer, and offer `csp_nonce` to the templates."""
     app.context_processor(lambda: {"csp_nonce": _nonce()})
@@ -47,7 +55,11 @@ def _nonce() -> str:
 
 
 def _add_headers(response: Response) -> Response:
-    policy = {**_POLICY, "frame-ancestors": g.get("frame_ancestors", _POLICY["frame-ancestors"])}
+    policy = {
+        **_POLICY,
+        "script-src": g.get("script_src", _POLICY["script-src"]),
+        "frame-ancestors": g.get("frame_ancestors", _POLICY["frame-ancestors"]),
+    }
     if "csp_nonce" in g:
         policy["style-src"] += f" 'nonce-{g.csp_nonce}'"
     response.headers["Content-Security-Policy"] = "; ".join(

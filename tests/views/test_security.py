@@ -48,3 +48,18 @@ def test_only_what_is_made_for_frames_is_shown_in_them(client, ticket):
     for directives in parts.values():
         directives["style-src"] = re.sub(r"nonce-[\w-]+", "nonce", directives["style-src"])
     assert parts[f"/embed/{ticket['id']}"] == parts[ticket["url"]]
+
+
+def test_webassembly_is_for_the_worker_that_lays_out_graphs_alone(client):
+    parts = client.get("/page.json").json
+    addresses = ["/", *(pane["module"] for pane in parts["panes"]), *parts["workers"].values()]
+    rights = {}
+    for address in addresses:
+        with client.get(address) as response:
+            policy = response.headers["Content-Security-Policy"]
+        rights[address] = re.search(r"script-src ([^;]*)", policy)[1]
+    assert {address for address, right in rights.items() if "wasm" in right} == {
+        parts["workers"]["graph_layout"]
+    }
+    assert rights[parts["workers"]["graph_layout"]] == "'self' 'wasm-unsafe-eval'"
+    assert set(rights.values()) == {"'self'", "'self' 'wasm-unsafe-eval'"}

@@ -1,0 +1,360 @@
+/**
+ * `<pane-graph>`: the data flow or control flow of a stage, drawn.
+ *
+ * Its state is "STAGE", "STAGE.PART" for a function, loop or region alone, and with ".constants" behind, those
+ * are drawn as well.
+ *
+ * @import { GraphDocument, GraphNode } from "../types.js"
+ * @import { Drawing } from "../graph/drawing.js"
+ */
+import { ApiError, api } from "../api.js";
+import { debounce, make } from "../dom.js";
+import { plural } from "../format.js";
+import { draw } from "../graph/drawing.js";
+import { GraphLayout, LayoutError } from "../graph/layout.js";
+import { Neighbours } from "../graph/neighbours.js";
+import { Viewport } from "../graph/viewport.js";
+import { hover, pin, putCursor } from "../selection.js";
+import { hueClass, stageTitle } from "../stages.js";
+import { store } from "../store.js";
+
+const LANGUAGES = ["ttir", "ttgir", "glir", "llir", "ptx", "sass", "amdgcn"];
+const ARROWS = /** @type {const} */ ({ ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" });
+const CONSTANTS = "constants";
+const MOST_PINNED = 3;
+/** What Graphviz can always lay out. */
+const FEW_NODES = 1000;
+
+class GraphPane extends HTMLElement {
+  state = "";
+  /** @type {(() => void)[]} */
+  watches = [];
+  layout = new GraphLayout();
+  viewport = new Viewport((part, event) => this.choosePart(part, event));
+  /** what is shown, or on its way */
+  shown = "";
+  /** @type {GraphDocument | null} */
+  document = null;
+  /** @type {Drawing | null} */
+  drawing = null;
+  /** @type {string} the SVG as it was laid out, for a download */
+  svg = "";
+  /** @type {Map<string, GraphNode>} */
+  nodes = new Map();
+  /** @type {Neighbours | null} */
+  neighbours = null;
+  /** @type {GraphNode | null} */
+  chosen = null;
+  /** @type {GraphNode[]} */
+  hits = [];
+  hit = 0;
+
+  stages = make("select", { "aria-label": "Stage that is drawn", onchange: () => this.ask(this.stages.value, "", this.choice.constants) });
+  parts = make("select", { "aria-label": "Part that is drawn", class: "graph-part", onchange: () => this.ask(this.choice.stage, this.parts.value, this.choice.constants) });
+  constants = make("input", { type: "checkbox", onchange: () => this.ask(this.choice.stage, this.choice.part, this.constants.checked) });
+  search = make("input", {
+    type: "search", class: "search", placeholder: "search  /", "aria-label": "Search this graph", spellcheck: "false",
+    oninput: debounce(() => this.find(), 120), onkeydown: (/** @type {KeyboardEvent} */ event) => this.searchKey(event),
+  });
+  count = make("span", { class: "count", role: "status" });
+  frame = make("div", { class: "graph-frame", tabindex: "0", role: "group", "aria-label": "Graph", onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event) }, this.viewport.element);
+  message = make("div", { class: "empty", role: "status" });
+  cut = make("p", { class: "graph-cut", role: "status" });
+  place = make("span", { class: "place", role: "status" });
+  facts = make("span", { class: "facts" });
+
+  get paneState() {
+    return this.state;
+  }
+
+  /** @param {string} state */
+  set paneState(state) {
+    this.state = state;
+    if (this.childElementCount) this.choose();
+  }
+
+  /** What the state asks for. */
+  get choice() {
+    const [stage = "", ...rest] = this.state.split(".");
+    return { stage, part: rest.find((each) => each !== CONSTANTS) ?? "", constants: rest.includes(CONSTANTS) };
+  }
+
+  connectedCallback() {
+    if (!this.childElementCount) this.build();
+    this.watches = [store.watch(["result"], () => this.choose()), store.watch(["hovered", "pinned"], () => this.light()), store.watch(["cursor"], () => this.followCursor())];
+  }
+
+  disconnectedCallback() {
+    for (const end of this.watches) end();
+    this.resize?.disconnect();
+    this.layout.close();
+    this.shown = "";
+  }
+
+  build() {
+    const tool = (/** @type {string} */ label, /** @type {string} */ text, /** @type {() => void} */ onclick) =>
+      make("button", { type: "button", class: "tool", "aria-label": label, title: label, onclick }, text);
+    this.constantsLabel = make("label", { class: "check" }, this.constants, "constants");
+    this.append(
+      make(
+        "div",
+        { class: "graph-head" },
+        this.stages, this.parts, this.constantsLabel, this.search, this.count,
+        make("span", { class: "graph-tools" },
+          tool("Smaller", "−", () => this.viewport.zoom(1 / 1.3)), tool("Larger", "+", () => this.viewport.zoom(1.3)), tool("Show all", "⤢", () => this.viewport.fit()),
+          tool("Download the graph as SVG", "SVG", () => this.save("svg")), tool("Download the graph as DOT", "DOT", () => this.save("dot"))),
+      ),
+      this.cut, this.frame, this.message,
+      make("div", { class: "pane-foot" }, this.place, this.facts),
+    );
+    this.viewport.element.addEventListener("pointermove", (event) => {
+      const part = event.target instanceof Element ? event.target.closest(".node")?.getAttribute("data-part") : null;
+      hover(this.nodes.get(part ?? "")?.source_lines ?? [], this.id);
+    });
+    this.viewport.element.addEventListener("pointerleave", () => hover([], this.id));
+    this.viewport.element.addEventListener("dblclick", () => this.open());
+    this.resize = new ResizeObserver(() => {
+      // A drawing that was made out of sight is fitted when it comes into sight.
+      if (this.drawing && this.frame.clientWidth && !this.isFitted) this.fit();
+    });
+    this.resize.observe(this.frame);
+  }
+
+  /** Show the graph that the state asks for. */
+  choose() {
+    const { result } = store.state;
+    const drawable = (result?.document.stages ?? []).filter(({ language }) => LANGUAGES.includes(language)).map(({ name }) => name);
+    const { stage: wanted, part, constants } = this.choice;
+    const stage = drawable.includes(wanted) ? wanted : drawable.includes("ttgir") ? "ttgir" : (drawable.at(-1) ?? "");
+    if (!result || !stage) {
+      const words = !result ? "Compile a kernel to see its graphs here." : !result.finished ? "The stages are on their way." : "The compilation stopped before there was anything to draw.";
+      this.shown = "";
+      this.explain(words);
+      return;
+    }
+    this.stages.replaceChildren(...drawable.map((name) => make("option", { value: name }, stageTitle(name))));
+    this.stages.value = stage;
+    this.constants.checked = constants;
+    this.className = hueClass(stage);
+    const key = [result.id, stage, stage === wanted ? part : "", constants].join(" ");
+    if (key !== this.shown) void this.load(key, result.id, stage, stage === wanted ? part : "", constants);
+  }
+
+  /** @param {string} key @param {string} id @param {string} stage @param {string} part @param {boolean} constants @param {number} [mostNodes] 0: as many as there may be */
+  async load(key, id, stage, part, constants, mostNodes = 0) {
+    this.shown = key;
+    const isWanted = () => this.shown === key;
+    this.explain(`The graph of ${stageTitle(stage)} is on its way.`);
+    try {
+      const document = await api.graph(id, { stage, ...(part ? { part } : {}), ...(constants ? {} : { constants: "0" }), ...(mostNodes ? { most_nodes: String(mostNodes) } : {}) });
+      if (!isWanted()) return;
+      this.take(document);
+      this.explain(`Laying out ${plural(document.nodes.length, "node")} …`, { "Cancel": () => this.layout.cancel() });
+      const svg = await this.layout.layOut(document.dot);
+      if (!isWanted()) return;
+      const drawing = await draw(svg, isWanted);
+      if (!drawing || !isWanted()) return;
+      this.svg = svg;
+      this.explain("");
+      this.show(drawing);
+    } catch (error) {
+      if (!isWanted()) return;
+      const canBeLess = error instanceof LayoutError && (this.document?.nodes.length ?? 0) > FEW_NODES;
+      this.explain(error instanceof ApiError ? error.problem.detail : error instanceof Error ? error.message : String(error), {
+        "Try again": () => void this.load(key, id, stage, part, constants, mostNodes),
+        ...(canBeLess ? { [`Draw ${plural(FEW_NODES, "node")} of it`]: () => void this.load(key, id, stage, part, constants, FEW_NODES) } : {}),
+        ...(part ? { "Show the whole": () => this.ask(stage, "", constants) } : {}),
+      });
+    }
+  }
+
+  /** @param {GraphDocument} document */
+  take(document) {
+    this.document = document;
+    this.nodes = new Map(document.nodes.map((node) => [node.id, node]));
+    this.neighbours = null;
+    this.chosen = null;
+    const depths = new Map();
+    this.parts.replaceChildren(
+      make("option", { value: "" }, document.kind === "data flow" ? "Whole module" : "All functions"),
+      ...document.parts.map(({ id, label, parent }) => {
+        const depth = (depths.get(parent) ?? -1) + 1;
+        depths.set(id, depth);
+        return make("option", { value: id }, `${"\u2003".repeat(depth)}${label}`);
+      }),
+    );
+    this.parts.value = document.part;
+    if (this.constantsLabel) this.constantsLabel.hidden = document.kind !== "data flow";
+    this.cut.textContent = document.cut;
+    this.cut.hidden = !document.cut;
+    const loops = document.clusters.filter(({ kind }) => kind === "loop").length;
+    const noun = document.kind === "data flow" ? "operation" : "block";
+    this.facts.textContent = [plural(document.nodes.length, noun), plural(document.edges.length, "edge"), plural(loops, "loop")].join(" · ");
+    this.frame.setAttribute("aria-label", `Graph of ${stageTitle(document.stage)}: ${this.facts.textContent}. Arrow keys go along the edges.`);
+    this.place.textContent = "";
+  }
+
+  /** @param {Drawing} drawing */
+  show(drawing) {
+    this.drawing = drawing;
+    this.isFitted = false;
+    this.viewport.show(drawing.root, drawing.width, drawing.height);
+    if (this.frame.clientWidth) this.fit();
+    if (this.document) this.neighbours = new Neighbours(this.document, drawing);
+    this.light();
+    this.find();
+    if (!this.search.value) this.followCursor();
+  }
+
+  fit() {
+    this.isFitted = true;
+    this.viewport.fit();
+  }
+
+  /** Say why there is no drawing; "": there is one. @param {string} words @param {Record<string, () => void>} [actions] */
+  explain(words, actions = {}) {
+    this.message.hidden = words === "";
+    this.frame.hidden = words !== "";
+    if (!words) return;
+    this.drawing = null;
+    this.svg = "";
+    this.viewport.show(null, 0, 0);
+    const buttons = Object.entries(actions).map(([title, onclick]) => make("button", { type: "button", class: "button", onclick }, title));
+    this.message.replaceChildren(make("p", {}, words), ...buttons);
+  }
+
+  /** Light the nodes that come from the lit source lines. */
+  light() {
+    if (!this.drawing) return;
+    const hovered = new Set(store.state.hovered);
+    const pinned = new Set(store.state.pinned);
+    for (const [id, { source_lines }] of this.nodes) {
+      const { classList } = this.drawing.parts.get(id) ?? {};
+      classList?.toggle("is-lit", source_lines.some((line) => hovered.has(line)));
+      classList?.toggle("is-pinned", source_lines.some((line) => pinned.has(line)));
+    }
+  }
+
+  /** @param {string} part @param {MouseEvent} event */
+  choosePart(part, event) {
+    this.frame.focus({ preventScroll: true });
+    const node = this.nodes.get(part) ?? null;
+    if (!node) return this.select(null);
+    this.select(node);
+    // A block may come from half of the source: to light all of that would say nothing.
+    if (node.source_lines.length <= MOST_PINNED) pin(node.source_lines, this.id, event.ctrlKey || event.metaKey);
+    this.point();
+  }
+
+  /** @param {GraphNode | null} node */
+  select(node) {
+    const { drawing, document } = this;
+    if (!drawing || !document) return;
+    this.chosen = node;
+    document.edges.forEach((edge, index) => {
+      drawing.parts.get(`e${index}`)?.classList.toggle("is-chosen", node !== null && (edge.tail === node.id || edge.head === node.id));
+    });
+    for (const id of this.nodes.keys()) drawing.parts.get(id)?.classList.toggle("is-chosen", id === node?.id);
+    this.place.replaceChildren();
+    if (!node) return;
+    const part = drawing.parts.get(node.id);
+    if (part) this.viewport.reveal(part);
+    const lines = node.first_line === node.last_line ? `line ${node.first_line}` : `lines ${node.first_line} to ${node.last_line}`;
+    const depth = node.loop_depth ? `, in ${plural(node.loop_depth, "loop")}` : "";
+    const what = node.kind === "block" ? plural(node.operations, "instruction") : (node.label[0] ?? "");
+    this.place.append(make("button", { type: "button", class: "link", title: "Enter", onclick: () => this.open() }, `${stageTitle(document.stage)}, ${lines}`), ` ${what}${depth}`);
+  }
+
+  /** Choose the node of the line that the cursor was put on elsewhere. */
+  followCursor() {
+    const { cursor, origin } = store.state;
+    if (!cursor || origin === this.id || cursor.stage !== this.document?.stage) return;
+    const { line } = cursor;
+    if (this.chosen && this.chosen.first_line <= line && line <= this.chosen.last_line) return;
+    const node = [...this.nodes.values()].find(({ kind, first_line, last_line }) => kind !== "argument" && first_line <= line && line <= last_line);
+    if (node) this.select(node);
+  }
+
+  /** Put the cursor of the stage on the chosen node's line. */
+  point() {
+    const { chosen, document } = this;
+    if (chosen && document) putCursor(document.stage, chosen.first_line, this.id);
+  }
+
+  /** Open the stage at the chosen node's line. */
+  open() {
+    if (!this.chosen || !this.document) return;
+    this.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail: `stage:${this.document.stage}` }));
+    this.point();
+  }
+
+  find() {
+    const text = this.search.value.trim().toLowerCase();
+    this.hits = text ? (this.document?.nodes ?? []).filter(({ label }) => label.join("\n").toLowerCase().includes(text)) : [];
+    const found = new Set(this.hits.map(({ id }) => id));
+    for (const id of this.nodes.keys()) this.drawing?.parts.get(id)?.classList.toggle("is-match", found.has(id));
+    this.count.textContent = !text ? "" : this.hits.length ? "" : "no match";
+    this.goToHit(0);
+  }
+
+  /** @param {number} index */
+  goToHit(index) {
+    if (!this.hits.length) return;
+    this.hit = (index + this.hits.length) % this.hits.length;
+    this.select(this.hits[this.hit] ?? null);
+    this.count.textContent = `${this.hit + 1} of ${this.hits.length}`;
+  }
+
+  /** @param {KeyboardEvent} event */
+  searchKey(event) {
+    if (event.key === "Enter") this.goToHit(this.hit + (event.shiftKey ? -1 : 1));
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    this.search.value = "";
+    this.find();
+    this.frame.focus();
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target !== this.frame) return;
+    const arrow = ARROWS[/** @type {keyof typeof ARROWS} */ (event.key)];
+    if (arrow) this.step(arrow);
+    else if (event.key === "Enter") this.open();
+    else if (event.key === "+" || event.key === "=") this.viewport.zoom(1.3);
+    else if (event.key === "-") this.viewport.zoom(1 / 1.3);
+    else if (event.key === "0") this.viewport.fit();
+    else if (event.key === "/") this.search.focus();
+    else return;
+    event.preventDefault();
+  }
+
+  /** Go along an edge, or to the node beside. @param {"up" | "down" | "left" | "right"} direction */
+  step(direction) {
+    const next = this.chosen ? this.neighbours?.next(this.chosen.id, direction) : this.document?.nodes[0]?.id;
+    const node = this.nodes.get(next ?? "");
+    if (!node) return;
+    this.select(node);
+    hover(node.source_lines, this.id);
+    this.point();
+  }
+
+  /** @param {"svg" | "dot"} kind */
+  save(kind) {
+    const text = kind === "svg" ? this.svg : this.document?.dot;
+    if (!text || !this.document) return;
+    const type = kind === "svg" ? "image/svg+xml" : "text/vnd.graphviz";
+    const url = URL.createObjectURL(new Blob([text], { type }));
+    make("a", { href: url, download: `${store.state.result?.document.kernel ?? "kernel"}-${this.document.stage}.${kind}` }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  }
+
+  /** @param {string} stage @param {string} part @param {boolean} constants */
+  ask(stage, part, constants) {
+    this.state = [stage, part, constants && CONSTANTS].filter(Boolean).join(".");
+    this.choose();
+    this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: this.state }));
+  }
+}
+
+customElements.define("pane-graph", GraphPane);

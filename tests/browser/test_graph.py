@@ -1,0 +1,162 @@
+"""The graph pane, in a real browser against the real server."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from actions import expect_stage, set_source, wait_for_result
+from playwright.sync_api import Locator, Page, expect
+
+DRAWN_TIMEOUT_MS = 60_000
+HOSTILE = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(out, SIZE: tl.constexpr):
+    at = tl.arange(0, SIZE)
+    value = tl.inline_asm_elementwise(
+        "mov.b32 $0, $1; // <img src=x onerror=alert(1)> ]; evil -> n0", "=r,r", [at], tl.int32, True, 1
+    )
+    tl.store(out + at, value)
+
+
+kernel[(1,)](torch.empty(64, dtype=torch.int32, device="cuda"), 64)
+"""
+LARGE = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(out, a, b):
+    for i in tl.static_range(1700):
+        tl.store(out + i, (a + i) * b)
+
+
+kernel[(1,)](torch.empty(1700, dtype=torch.int32, device="cuda"), 12345, 54321)
+"""
+
+
+def drawn(page: Page) -> Locator:
+    """The pane, once it shows a drawing."""
+    pane = page.locator("pane-graph")
+    expect(pane.locator(".graph-svg .node").first).to_be_attached(timeout=DRAWN_TIMEOUT_MS)
+    return pane
+
+
+def node(pane: Locator, text: str) -> Locator:
+    return pane.locator(".graph-svg .node", has_text=text).first
+
+
+@pytest.fixture
+def page(visitor: Callable[..., Page]) -> Page:
+    page = visitor()
+    page.goto("/#panes=stage:ttgir@45+graph:ttgir@55")
+    wait_for_result(page)
+    expect_stage(page, "TTGIR", "tt.get_program_id")
+    drawn(page)
+    return page
+
+
+def test_a_node_that_is_found_and_clicked_shows_its_line_in_the_stage(page: Page) -> None:
+    pane = page.locator("pane-graph")
+    pane.get_by_role("searchbox").fill("warp_group_dot %a")
+    expect(pane.locator(".count")).to_have_text("1 of 1")
+    line = re.search(r"line (\d+)", pane.locator(".place").inner_text())
+    assert line is not None
+    node(pane, "ttng.warp_group_dot %a").click()
+    cursor = page.locator("pane-stage .is-cursor")
+    expect(cursor).to_contain_text("ttng.warp_group_dot %a")
+    expect(cursor.locator(".number")).to_have_text(line[1])
+    expect(page.locator(".cm-content .cm-line", has_text="tl.dot")).to_be_visible()
+
+
+def test_lines_that_are_lit_elsewhere_light_their_nodes(page: Page) -> None:
+    page.get_by_role("group", name="TTGIR, ").get_by_text("tt.get_program_id").hover()
+    expect(page.locator("pane-graph .node.is-lit").first).to_contain_text("tt.get_program_id")
+
+
+def test_the_graph_is_walked_by_keyboard(page: Page) -> None:
+    pane = page.locator("pane-graph")
+    frame = pane.locator(".graph-frame")
+    pane.get_by_role("searchbox").fill("scf.yield")
+    expect(pane.locator(".count")).to_have_text("1 of 1")
+    frame.focus()
+    page.keyboard.press("ArrowDown")
+    expect(pane.locator(".place")).not_to_contain_text("scf.yield")
+    expect(pane.locator(".node.is-chosen")).to_have_count(1)
+    expect(page.locator("pane-stage .is-cursor")).to_have_count(1)
+    before = pane.locator(".graph-svg > g").get_attribute("transform")
+    page.keyboard.press("+")
+    expect(pane.locator(".graph-svg > g")).not_to_have_attribute("transform", before or "")
+    page.keyboard.press("Enter")
+    expect(page.locator("pane-stage .is-cursor")).to_have_count(1)
+
+
+def test_a_loop_alone_is_in_the_address(page: Page) -> None:
+    pane = page.locator("pane-graph")
+    whole = pane.locator(".node").count()
+    pane.get_by_label("Part that is drawn").select_option(label="\u2003scf.for")
+    expect(pane.locator(".facts")).to_contain_text("1 loop")
+    expect(page).to_have_url(re.compile(r"graph:ttgir\.c\d"))
+    expect(pane.locator(".edge.carried").first).to_be_attached(timeout=DRAWN_TIMEOUT_MS)
+    assert 5 < pane.locator(".node").count() < whole
+    expect(pane.locator(".node", has_text="arith.constant")).to_have_count(0)
+    pane.get_by_label("constants").check()
+    expect(page).to_have_url(re.compile(r"graph:ttgir\.c\d\.constants"))
+
+
+def test_machine_code_is_drawn_in_blocks_and_downloaded(page: Page) -> None:
+    pane = page.locator("pane-graph")
+    pane.get_by_label("Stage that is drawn").select_option(label="SASS")
+    expect(pane.locator(".edge.back").first).to_be_attached(timeout=DRAWN_TIMEOUT_MS)
+    expect(pane.locator(".cluster.loop")).to_have_count(1)
+    for kind, beginning in (("SVG", "<?xml"), ("DOT", "digraph")):
+        with page.expect_download() as download:
+            pane.get_by_role("button", name=f"Download the graph as {kind}").click()
+        assert download.value.suggested_filename == f"matmul_kernel-sass.{kind.lower()}"
+        assert Path(download.value.path()).read_text().startswith(beginning)
+
+
+def test_texts_of_users_are_only_drawn(page: Page) -> None:
+    set_source(page, HOSTILE)
+    wait_for_result(page)
+    pane = page.locator("pane-graph")
+    expect(node(pane, "elementwise_inline_asm")).to_contain_text("<img src", timeout=DRAWN_TIMEOUT_MS)
+    expect(pane.locator("img, script, a, foreignObject")).to_have_count(0)
+
+
+def test_a_large_graph_is_cut_in_words_and_can_be_cancelled(page: Page) -> None:
+    set_source(page, LARGE)
+    wait_for_result(page)
+    pane = page.locator("pane-graph")
+    cancel = pane.get_by_role("button", name="Cancel")
+    cancel.click(timeout=DRAWN_TIMEOUT_MS)
+    expect(pane).to_contain_text("The layout was cancelled")
+    expect(pane.locator(".graph-cut")).to_contain_text("only the first 5,000 are shown")
+    pane.get_by_role("button", name="Draw 1,000 nodes of it").click()
+    expect(pane.locator(".graph-svg .node")).to_have_count(1000, timeout=DRAWN_TIMEOUT_MS)
+    pane.get_by_label("constants").check()
+    # The page answers while thousands of nodes are laid out.
+    page.get_by_role("button", name="Gallery").click()
+    expect(page.locator("#gallery-menu")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(pane.locator(".graph-svg .node")).to_have_count(5000, timeout=90_000)
+
+
+def test_a_compilation_that_fails_says_why_there_is_no_graph(visitor: Callable[..., Page]) -> None:
+    page = visitor()
+    page.goto("/#panes=graph")
+    wait_for_result(page)
+    drawn(page)
+    set_source(page, "import triton\n\n\n@triton.jit\ndef kernel(a):\n    a +\n")
+    wait_for_result(page, "failed")
+    # The last good result stays.
+    drawn(page)
