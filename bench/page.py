@@ -10,7 +10,6 @@ import dataclasses
 import gzip
 import statistics
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from playwright.sync_api import Page, Playwright, sync_playwright
@@ -19,6 +18,8 @@ from bench import long_module
 from bench.bare import TARGET
 from bench.chromium import Load, fresh_page, measure_load, wait_for_result, wait_until_quiet
 from bench.frames import scroll, time_pointer
+from bench.panes import measure_snapshot
+from bench.row import Row, per_second
 from bench.service import Service
 from explorer.examples import find_example
 
@@ -30,35 +31,12 @@ LAZY = ("plotly", "graphviz", "viz-")
 LLIR = "pane-stage.hue-llir"
 
 
-@dataclass(frozen=True)
-class Row:
-    """A line of the table; `asked` is the most that is allowed, or the least where `is_least`."""
-
-    what: str
-    measured: float
-    unit: str
-    asked: float | None = None
-    is_least: bool = False
-    note: str = ""
-
-    @property
-    def is_met(self) -> bool | None:
-        if self.asked is None:
-            return None
-        return self.measured >= self.asked if self.is_least else self.measured <= self.asked
-
-    def __str__(self) -> str:
-        asked = "" if self.asked is None else f"{'≥' if self.is_least else '≤'} {self.asked:g}"
-        verdict = {None: "", True: "met", False: "MISSED"}[self.is_met]
-        return f"{self.what:58} {asked:>8} {self.measured:9.1f} {self.unit:5} {verdict:6} {self.note}"
-
-
 def measure_page(service: Service) -> list[dict[str, Any]]:
     """Measure everything, print the table, return its rows."""
     print(f"{'':58} {'asked':>8} {'measured':>9}")
     rows = []
     with sync_playwright() as playwright:
-        for measure in (_loads, _hover, _long_module, _compare):
+        for measure in (_loads, _hover, _long_module, measure_snapshot, _compare):
             for row in measure(playwright, service):
                 rows.append(row)
                 print(row, flush=True)
@@ -218,12 +196,10 @@ def _long_module(playwright: Playwright, service: Service) -> Iterator[Row]:
             )
             if speed == 3000:
                 plain_intervals = plain_frames["intervals"]
-                note += (
-                    f"; <pre>: {_per_second(plain_intervals):.0f} fps, worst {max(plain_intervals):.1f} ms"
-                )
+                note += f"; <pre>: {per_second(plain_intervals):.0f} fps, worst {max(plain_intervals):.1f} ms"
             what = f"long LLVM module: scrolled by {speed:,} pixels a second"
             # A clock of 60 Hz gives 59.9 or 60.1.
-            yield Row(what, round(_per_second(intervals)), "fps", 60, is_least=True, note=note)
+            yield Row(what, round(per_second(intervals)), "fps", 60, is_least=True, note=note)
         yield from _finds(page)
 
 
@@ -254,10 +230,6 @@ def _finds(page: Page) -> Iterator[Row]:
         prepare()
         taken, note = find(words)
         yield Row(f"long LLVM module: find {what}", taken, "ms", 100, note=f"{words}: {note}")
-
-
-def _per_second(intervals: list[float]) -> float:
-    return 1000 / statistics.mean(intervals)
 
 
 def _compare(playwright: Playwright, service: Service) -> Iterator[Row]:

@@ -7,8 +7,8 @@
  * @import { Diagnostic as Underline } from "@codemirror/lint"
  */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
-import { python } from "@codemirror/lang-python";
-import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { pythonLanguage } from "@codemirror/lang-python";
+import { LanguageSupport, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter, setDiagnostics } from "@codemirror/lint";
 import { Annotation, Compartment, EditorState, Prec, RangeSet, RangeValue, StateEffect, StateField } from "@codemirror/state";
 import {
@@ -155,7 +155,7 @@ export function startEditor(parent) {
         indentOnInput(),
         indentUnit.of("    "),
         extras.of([]),
-        python(),
+        new LanguageSupport(pythonLanguage),
         reading.of([]),
         syntaxHighlighting(classHighlighter),
         EditorView.contentAttributes.of({ "aria-label": "Source of the kernel", spellcheck: "false", autocapitalize: "off" }),

@@ -1,0 +1,56 @@
+"""What the panes of passes and layouts take in Chromium, on large things."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from playwright.sync_api import Playwright
+
+from bench import long_module
+from bench.bare import TARGET
+from bench.chromium import fresh_page, wait_until_quiet
+from bench.frames import scroll
+from bench.row import Row, per_second
+from bench.service import Service
+
+LEAST_SNAPSHOT_LINES = 30_000
+_DIFF = "pane-passes comparison-diff"
+
+
+def measure_snapshot(playwright: Playwright, service: Service) -> Iterator[Row]:
+    """A long module that a pass has left: the difference is opened and scrolled, every line of it."""
+    identifier = service.compile(long_module.SOURCE, TARGET).id
+    path = f"/api/v1/compilations/{identifier}"
+    index, lines = _long_enough(service, path)
+    drawn = f"document.querySelector('{_DIFF} .diff-row .code span')"
+    with fresh_page(playwright, service.url) as page:
+        page.goto(f"/k/{identifier}#panes=passes:ttir.0.u.t*")
+        page.locator(f"{_DIFF} .diff-row .code span").first.wait_for()
+        wait_until_quiet(page)
+        option = page.locator(f"pane-passes [role=option][id$='-{index}']")
+        option.scroll_into_view_if_needed()
+        loaded = f"document.querySelector('{_DIFF}').texts?.after?.index === {index}"
+        page.evaluate(f"bench.timeEvent('click', () => {loaded} && {drawn})")
+        option.click()
+        taken: float = page.evaluate("bench.timed")
+        note = (
+            f"from the click, all lines unified, the diff made by the server; {lines:,} lines after the pass"
+        )
+        yield Row("snapshot of a pass: open", taken, "ms", 1000, note=note)
+        wait_until_quiet(page)
+        complete = f"[...document.querySelectorAll('{_DIFF} .text-row')].every((row) => row.textContent)"
+        intervals = scroll(page, f"{_DIFF} .text", 3000, 3, complete)["intervals"]
+        note = f"worst frame {max(intervals):.1f} ms"
+        what = "snapshot of a pass: scrolled by 3,000 pixels a second"
+        yield Row(what, round(per_second(intervals)), "fps", 60, is_least=True, note=note)
+
+
+def _long_enough(service: Service, path: str) -> tuple[int, int]:
+    """A pass that changed something and has left a long module, not longer than need be, and its lines."""
+    changed = [row["index"] for row in service.request("GET", path)["passes"] if row["changed"]]
+    lines = {
+        index: service.request("GET", f"{path}/passes/{index}/lines?from=1&to=1")["total"]
+        for index in changed
+    }
+    index = min((each for each in lines if lines[each] >= LEAST_SNAPSHOT_LINES), key=lambda each: lines[each])
+    return index, lines[index]
