@@ -115,6 +115,8 @@ export const api = {
   analysis: (id, name) => get(`${compilationPath(id)}/${name}`),
   /** @param {string} id @param {Record<string, string>} parameters @returns {Promise<GraphDocument>} */
   graph: (id, parameters) => get(`${compilationPath(id)}/graph?${new URLSearchParams(parameters)}`),
+  /** @param {string} id @param {number | null} pass null: of TTGIR @returns {Promise<import("./layouts/document.js").LayoutsDocument>} */
+  layouts: (id, pass) => get(`${compilationPath(id)}/layouts${pass === null ? "" : `?pass=${pass}`}`),
   /** @param {string} id @param {string} path "": its index */
   url: (id, path) => `${BASE}${compilationPath(id)}${path && `/${path}`}`,
   /** @param {string} id @param {number} from @param {number} to @returns {Promise<{lines: TextLine[], total: number}>} */

@@ -6,7 +6,15 @@ element `<pane-<name>>`. To add one: both files and a line in `PANES`.
 
 from __future__ import annotations
 
-from explorer.views.panes import graph, log, memory, passes, resources, stage
+from explorer.views.panes import graph, layouts, log, memory, passes, resources, stage
 from explorer.views.panes.pane import Pane
 
-PANES: tuple[Pane, ...] = (stage.PANE, passes.PANE, memory.PANE, graph.PANE, resources.PANE, log.PANE)
+PANES: tuple[Pane, ...] = (
+    stage.PANE,
+    passes.PANE,
+    layouts.PANE,
+    memory.PANE,
+    graph.PANE,
+    resources.PANE,
+    log.PANE,
+)
