@@ -77,6 +77,7 @@ async function start() {
   }
   startMenus(dock);
   document.addEventListener("pane-open", (event) => dock.open(/** @type {CustomEvent<string>} */ (event).detail));
+  document.addEventListener("pane-beside", (event) => dock.openBeside(/** @type {CustomEvent<string>} */ (event).detail));
   store.watch(["pinned", "result", "failure", "reading"], () => writeAddress(dock));
   store.watch(["cursor"], debounce(() => writeAddress(dock), CURSOR_PAUSE_MS));
   addEventListener("popstate", () => {

@@ -3,7 +3,8 @@
  *
  * A pane is the element `<pane-NAME>`, whose module is loaded when the first one opens. It is given its state
  * (a short text after "NAME:" in the address) as the property `paneState`, and asks with bubbling events:
- * `pane-state` (detail: its new state) and `pane-open` (detail: "NAME:STATE").
+ * `pane-state` (detail: its new state), `pane-open` (detail: "NAME:STATE") and `pane-beside` (the same, where it does not cover
+ * the pane that asks).
  *
  * @import { DockviewApi, DockviewGroupPanel, IContentRenderer, IDockviewPanel, ITabRenderer, SerializedDockview } from "dockview-core"
  * @import { Layout } from "./view.js"
@@ -153,6 +154,16 @@ export class Dock {
     } else {
       this.add(name, state, group ? { referenceGroup: group } : undefined);
     }
+  }
+
+  /** Bring a pane to the front without covering the active one. @param {string} address */
+  openBeside(address) {
+    const { groups, activeGroup } = this.api;
+    const { name, state } = parse(address);
+    const isThere = this.api.panels.some((panel) => panelParams(panel).name === name);
+    const other = groups.find((group) => group !== activeGroup);
+    if (isThere || other || narrow.matches || !activeGroup) this.open(address, other ?? activeGroup);
+    else this.add(name, state, { referenceGroup: activeGroup, direction: "right" });
   }
 
   /**

@@ -174,6 +174,7 @@ export function startEditor(parent) {
           mousemove: (event, editor) => hover(linesUnder(editor, event), ORIGIN),
           mouseleave: () => hover([], ORIGIN),
           click: (event, editor) => {
+            if (event.altKey) openLayoutUnder(editor, event);
             const lines = linesUnder(editor, event);
             const isSelecting = !editor.state.selection.main.empty;
             if (lines.length && !isSelecting && event.detail < 2 && !lines.every((line) => store.state.pinned.includes(line))) {
@@ -254,6 +255,14 @@ function scrollToPin(view) {
   for (const cursor = view.state.field(sourceLines).iter(); cursor.value; cursor.next()) {
     if (cursor.value.number === first) view.dispatch({ effects: EditorView.scrollIntoView(cursor.from, { y: "center" }) });
   }
+}
+
+/** Show how the tensor of the variable under the mouse is laid out. @param {EditorView} view @param {MouseEvent} event */
+function openLayoutUnder(view, event) {
+  const position = view.posAtCoords({ x: event.clientX, y: event.clientY });
+  const word = position === null ? null : view.state.wordAt(position);
+  const name = word ? view.state.sliceDoc(word.from, word.to) : "";
+  if (/^[A-Za-z_]\w*$/.test(name)) document.dispatchEvent(new CustomEvent("pane-beside", { detail: `layouts:${name}` }));
 }
 
 /** @param {EditorView} view @param {MouseEvent} event */

@@ -81,7 +81,7 @@ export function banksPicture(layout, bits, banks, access, grid, tell) {
       const same = lane ? [...(groups[lane.group]?.byBank.get(column) ?? [])] : [word];
       if (lane && same.length > 1) lines.push(`${plural(same.length, "word")} of this bank are wanted in the same wavefront: it takes ${same.length} times as long.`);
       grid.light(same, `${title} ${lines.join(" ")}`);
-      tell({ title, lines, list: "" });
+      tell({ title, lines, list: [] });
     },
     choose: () => undefined,
   };

@@ -48,7 +48,7 @@ export function accessCards({ accesses, layouts, lanes }, links) {
       facts(
         ["pointer", each.pointer ? axis(each.pointer) : null, "compiler's axis analysis"],
         ["mask", each.mask ? `constant over ${each.mask.constancy.join(" × ")}` : null, "compiler's axis analysis"],
-        ["emitted", emitted(each.emitted), each.emitted_source],
+        ["emitted", emitted(each.emitted), `${each.emitted_source}, all that this line of the source became`],
       ),
     ),
   );
@@ -84,7 +84,7 @@ export function productCards({ matrix_products: products, layouts }, links) {
         return row ? [make("span", { class: "hint" }, roles[position] ?? ""), layoutButton(row, links)] : [];
       }), each.tile && badge(each.tile, "is-good", each.tile_source)),
       make("p", {}, tileWords(each, layouts)),
-      facts(["emitted", emitted(each.emitted), each.emitted_source]),
+      facts(["emitted", emitted(each.emitted), `${each.emitted_source}, all that this line of the source became`]),
     ),
   );
 }

@@ -16,7 +16,7 @@ const LISTED = 64;
  * @typedef {object} Told what is said of the cell that is pointed at
  * @property {string} title
  * @property {string[]} lines
- * @property {string} list
+ * @property {string[]} list what the thread holds
  */
 
 /** Rows and columns for a tensor: its last dimension across; one of one dimension is wrapped. @param {number[]} shape */
@@ -111,10 +111,10 @@ export function hardwarePicture(layout, grid, tell, choose) {
 export function ownersOf(layout, element) {
   const place = layout.owners[element] ?? -1;
   const at = inBrackets(layout.coordinates(element));
-  if (place < 0) return { title: `${at} is held by nobody.`, lines: [], list: "", place };
+  if (place < 0) return { title: `${at} is held by nobody.`, lines: [], list: [], place };
   const copies = layout.placesOf(element).length;
   const held = heldBy(layout, place);
-  const list = held.slice(0, LISTED).map((each, register) => `r${register} ${inBrackets(layout.coordinates(each))}`).join("  ");
+  const list = held.slice(0, LISTED).map((each, register) => `r${register} ${inBrackets(layout.coordinates(each))}`);
   return {
     place,
     title: `${at}: ${placeWords(layout, place)}.`,
@@ -122,7 +122,7 @@ export function ownersOf(layout, element) {
       copies > 1 ? `${plural(copies, "place")} hold the same.` : "Nobody else holds it.",
       `This thread holds ${plural(held.length, "value")}:`,
     ],
-    list: held.length > LISTED ? `${list}  …` : list,
+    list: held.length > LISTED ? [...list, "…"] : list,
   };
 }
 

@@ -145,7 +145,7 @@ class LayoutsPane extends HTMLElement {
     this.message.hidden = true;
     this.body.hidden = false;
     const { key, view } = this.view;
-    const group = findGroup(this.groups, key);
+    const group = findGroup(this.groups, key || String(document.shared_accesses[this.view.access ?? -1]?.shared ?? ""));
     this.drawSources(document);
     this.drawLists(document, view);
     this.drawList(view in LISTS ? null : group);
@@ -384,7 +384,7 @@ class LayoutsPane extends HTMLElement {
 
 /** @param {Told} told */
 function describe({ title, lines, list }) {
-  return make("div", {}, make("p", {}, make("b", {}, title)), ...lines.map((line) => make("p", {}, line)), list ? make("p", { class: "layout-held" }, list) : null);
+  return make("div", {}, make("p", {}, make("b", {}, title)), ...lines.map((line) => make("p", {}, line)), list.length ? make("p", { class: "layout-held" }, ...list.map((each) => make("span", {}, each))) : null);
 }
 
 customElements.define("pane-layouts", LayoutsPane);

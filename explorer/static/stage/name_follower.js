@@ -28,6 +28,16 @@ export class NameFollower {
     if (event.detail > 1 || !(await this.pane.read())) return;
     const found = this.under(event);
     this.choose(found?.line ?? 0, found?.name ?? null);
+    if (found && (event.altKey || found.name.key.startsWith("#"))) this.openLayout();
+  }
+
+  /** Show the layout that the followed name stands for, or that the value has. */
+  openLayout() {
+    const { key = "" } = this.followed?.name ?? {};
+    if (!["ttgir", "glir"].includes(this.pane.content?.row.language ?? "") || !/^[#%]/.test(key)) return;
+    // The kind of a memory is no layout.
+    if (this.pane.lines.some((line) => line.startsWith(`${key} = #ttg.shared_memory`) || line.startsWith(`${key} = #ttng.tensor_memory>`))) return;
+    this.pane.dispatchEvent(new CustomEvent("pane-beside", { bubbles: true, detail: `layouts:${key.slice(1)}` }));
   }
 
   /** Go to the definition of the name under the mouse. @param {MouseEvent} event @returns {boolean} whether there is one */
@@ -100,6 +110,7 @@ export class NameFollower {
     if (event.ctrlKey || event.altKey || event.metaKey) return false;
     if (event.key === "F2" && !event.shiftKey) this.goToDefinition();
     else if (event.key === "F3" || event.key === "F2") this.goToUse(event.key === "F3" && event.shiftKey ? -1 : 1);
+    else if (event.key === "l" && this.followed) this.openLayout();
     else if ((event.key === "ArrowRight" || event.key === "ArrowLeft") && cursor) void this.step(cursor, event.key === "ArrowRight" ? 1 : -1);
     else return false;
     return true;

@@ -7,5 +7,5 @@ from explorer.views.panes.pane import Pane
 PANE = Pane(
     name="layouts",
     title="Layouts",
-    summary="Which thread holds which element, bank conflicts, conversions, and the width of loads and stores.",
+    summary="Which thread holds which element; bank conflicts, conversions, the width of loads and stores.",
 )

@@ -1,0 +1,187 @@
+"""The pictures of layouts, in a real browser, against the documents that they are drawn from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from actions import expect_stage, wait_for_result
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, expect
+
+from explorer.analysis.linear_layout import LinearLayout
+
+BESIDE = "/#panes=layouts:mma@55+stage:ttgir@45"
+
+
+@pytest.fixture
+def page(visitor: Callable[..., Page]) -> Page:
+    """The layouts of the matmul of a first visit, beside its TTGIR."""
+    page = visitor(width=1440, height=900)
+    page.goto(BESIDE)
+    wait_for_result(page)
+    expect(heading(page)).to_have_text("#mma")
+    return page
+
+
+def heading(page: Page) -> Locator:
+    return page.locator("pane-layouts h3")
+
+
+def told(page: Page) -> Locator:
+    return page.locator("pane-layouts .layout-told")
+
+
+def document_of(page: Page) -> dict[str, Any]:
+    """What the server says of the layouts that are shown."""
+    compilation = re.search(r"/k/([\w-]+)", page.url)
+    assert compilation
+    document: dict[str, Any] = page.request.get(f"/api/v1/compilations/{compilation[1]}/layouts").json()
+    return document
+
+
+def linear(row: dict[str, Any]) -> LinearLayout:
+    return LinearLayout(
+        tuple((each["name"], tuple(map(tuple, each["bases"]))) for each in row["bases"]["inputs"]),
+        tuple(row["bases"]["shape"]),
+    )
+
+
+def test_a_cell_says_which_thread_holds_it(page: Page) -> None:
+    canvas = page.locator(".layout-canvas")
+    canvas.focus()
+    page.keyboard.press("Home")
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    for _ in range(17):
+        page.keyboard.press("ArrowRight")
+    row = next(
+        each
+        for each in document_of(page)["layouts"]
+        if each["label"] == "#mma" and each["shape"] == [128, 128]
+    )
+    (owner,) = linear(row).owners((3, 17))
+    place = f"warp {owner['warp']}, lane {owner['lane']}, register {owner['register']}"
+    expect(told(page)).to_contain_text(f"(3, 17): {place}.")
+    expect(told(page)).to_contain_text("This thread holds 64 values")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"layouts:mma;at=401"))
+
+
+def test_every_picture_agrees_with_the_layout_at_every_place(page: Page) -> None:
+    """The tables that the pictures are painted from, for all layouts in registers and memory."""
+    document = document_of(page)
+    checked = 0
+    for row in document["layouts"]:
+        if row["bases"] is None or row["element"].startswith("!"):
+            continue
+        drawn = page.evaluate(
+            """row => {
+              const pane = document.querySelector("pane-layouts");
+              const layout = pane.layoutOf({ row });
+              return { elements: [...layout.elements], owners: [...layout.owners] };
+            }""",
+            row,
+        )
+        layout = linear(row)
+        expected = [layout.apply_packed(place) for place in layout.places()]
+        assert drawn["elements"] == expected, row["label"]
+        for element, owner in enumerate(drawn["owners"]):
+            assert owner < 0 or expected[owner] == element
+        checked += 1
+    assert checked > 20
+
+
+def test_the_hardware_view_shows_the_same_the_other_way_round(page: Page) -> None:
+    page.get_by_role("button", name="Hardware").click()
+    page.locator(".layout-canvas").focus()
+    page.keyboard.press("End")
+    expect(told(page)).to_contain_text("warp 7, lane 31, register 63 holds (127, 127).")
+
+
+def test_bases_and_replication(page: Page) -> None:
+    page.get_by_role("button", name="Bases", exact=True).click()
+    table = page.get_by_role("table", name="Bases of the layout")
+    expect(table.locator("td.is-set")).to_have_count(14)
+    page.get_by_role("option", name=re.compile(r"^#blocked 1 × 128 ")).click()
+    expect(page.locator(".layout-sentence")).to_contain_text("each element 16 times")
+    expect(table.locator("td.is-free")).not_to_have_count(0)
+
+
+def test_a_click_on_an_alias_in_the_text_shows_its_layout(page: Page) -> None:
+    expect_stage(page, "TTGIR", "#blocked1")
+    page.locator("pane-stage .code span", has_text=re.compile(r"^#blocked1$")).first.click()
+    expect(heading(page)).to_have_text("#blocked1")
+    expect(page).to_have_url(re.compile(r"layouts:blocked1"))
+
+
+def test_a_variable_of_the_source_leads_to_its_layout(page: Page) -> None:
+    page.evaluate("document.dispatchEvent(new CustomEvent('pane-beside', { detail: 'layouts:accumulator' }))")
+    expect(heading(page)).to_have_text("#mma")
+    expect(page).to_have_url(re.compile(r"layouts:accumulator"))
+
+
+def test_where_data_moves_in_words(page: Page) -> None:
+    page.get_by_role("button", name=re.compile("^Conversions")).click()
+    card = page.locator(".layout-card")
+    expect(card).to_have_count(1)
+    expect(card).to_contain_text("32,768 bytes are written to shared memory 32,768 bytes at offset 0")
+    page.get_by_role("button", name=re.compile("^Global memory")).click()
+    expect(card.first).to_contain_text("A lane moves 8 × f16 = 16 bytes at once along dimension 1")
+    expect(card.first).to_contain_text("cp.async.cg.shared.global (16 B a lane)")
+    page.get_by_role("button", name=re.compile("^Matrix products")).click()
+    expect(card.first).to_contain_text("m64n128k16")
+    card.first.get_by_role("button", name=re.compile("^line ")).click()
+    expect(page.locator("pane-stage .is-cursor")).to_contain_text("ttng.warp_group_dot")
+
+
+def test_banks_show_the_conflicts_of_an_access(page: Page) -> None:
+    page.goto("about:blank")
+    page.goto("/#panes=layouts:@100")
+    page.locator("#target-select, select[aria-label='Target']").first.select_option("cuda:80")
+    wait_for_result(page)
+    page.get_by_role("button", name=re.compile("^Shared memory [1-9]")).click()
+    conflict = page.locator(".layout-card", has_text="1 bank conflict").first
+    conflict.get_by_role("button", name="Show the banks").click()
+    expect(told(page)).to_contain_text("every wavefront takes 2 times as long")
+    expect(page).to_have_url(re.compile(r"view=banks"))
+    warned = page.evaluate("[...document.querySelector('pane-layouts').grid.warned].length")
+    assert warned > 0
+
+
+def test_a_link_shows_the_same_picture(page: Page, visitor: Callable[..., Page]) -> None:
+    page.get_by_role("button", name="Hardware").click()
+    expect(page).to_have_url(re.compile("view=hardware"))
+    other = visitor()
+    other.goto(page.url)
+    expect(heading(other)).to_have_text("#mma")
+    expect(other.get_by_role("button", name="Hardware")).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_pass_without_layouts_and_an_unknown_name_say_so(page: Page) -> None:
+    compilation = re.search(r"/k/[\w-]+", page.url)
+    assert compilation
+    for state, words in (
+        ("mma;pass=1", "No tensor of this module has a layout"),
+        ("nothing", "called “nothing”"),
+    ):
+        page.goto("about:blank")
+        page.goto(f"{compilation[0]}#panes=layouts:{state}@50+stage:ttgir@50")
+        expect(page.locator("pane-layouts")).to_contain_text(words)
+        expect_stage(page, "TTGIR", "tt.func")
+
+
+def test_accessible_at_every_width(visitor: Callable[..., Page]) -> None:
+    page = visitor(width=1280, height=720, color_scheme="light")
+    page.goto("/#panes=layouts:mma@100")
+    wait_for_result(page)
+    expect(page.locator("pane-layouts .layout-body")).to_be_visible()
+    for name in ("Tensor", "Bases", "Global memory 7"):
+        page.locator("pane-layouts").get_by_role("button", name=name, exact=True).click()
+        for width, height in ((1280, 720), (375, 800)):
+            page.set_viewport_size({"width": width, "height": height})
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            found = Axe().run(page, context="pane-layouts")
+            assert found.violations_count == 0, found.generate_report()
