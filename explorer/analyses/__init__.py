@@ -6,7 +6,7 @@ from there. What it costs to find out is paid once: the answer is kept with the 
 
 from __future__ import annotations
 
-from explorer.analyses import allocation, changes, fewer_stages, graph, layouts, lineage, registers
+from explorer.analyses import allocation, changes, fewer_stages, graph, layouts, lineage, occupancy, registers
 from explorer.analyses.analysis import Analysis, Parameter, Subject
 from explorer.analyses.analyst import Analyst
 
@@ -17,6 +17,7 @@ ANALYSES: tuple[Analysis, ...] = (
     graph.ANALYSIS,
     layouts.ANALYSIS,
     lineage.ANALYSIS,
+    occupancy.ANALYSIS,
     registers.ANALYSIS,
 )
 

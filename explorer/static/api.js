@@ -2,7 +2,7 @@
  * The server's API, typed.
  *
  * @import { CompilationDocument, CompilationRequest, ComparisonDocument, DiffDocument, GalleryExample, GalleryRow, GraphDocument, InspectionDocument, Lineage, Locations,
- *   PaneKind, PassChanges, Problem, StageKind, Target, TextLine } from "./types.js"
+ *   OccupancyDocument, PaneKind, PassChanges, Problem, StageKind, Target, TextLine } from "./types.js"
  */
 
 const BASE = "/api/v1";
@@ -113,6 +113,8 @@ export const api = {
   explanations: (vocabulary) => get(`/explanations/${vocabulary}`),
   /** What can be found out about a compilation. @param {string} id @param {string} name of the analysis @returns {Promise<unknown>} */
   analysis: (id, name) => get(`${compilationPath(id)}/${name}`),
+  /** @param {string} id @param {Record<string, string>} parameters @returns {Promise<OccupancyDocument>} */
+  occupancy: (id, parameters) => get(`${compilationPath(id)}/occupancy?${new URLSearchParams(parameters)}`),
   /** @param {string} id @param {Record<string, string>} parameters @returns {Promise<GraphDocument>} */
   graph: (id, parameters) => get(`${compilationPath(id)}/graph?${new URLSearchParams(parameters)}`),
   /** @param {string} id @param {number | null} pass null: of TTGIR @returns {Promise<import("./layouts/document.js").LayoutsDocument>} */

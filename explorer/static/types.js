@@ -72,6 +72,20 @@
  * @typedef {{kind: "data flow" | "control flow", stage: string, part: string, nodes: GraphNode[], edges: GraphEdge[],
  *   clusters: GraphCluster[], parts: GraphCluster[], total_nodes: number, cut: string, dot: string}} GraphDocument
  *
+ * @typedef {{value: number, blocks: number, share: number}} OccupancyStep
+ * @typedef {{resource: string, unit: string, now: number, most: number, steps: OccupancyStep[],
+ *   better: OccupancyStep | null}} OccupancyCurve
+ * @typedef {{blocks: number, at_once: number, waves: number, tail: number, used_share: number}} Waves
+ * @typedef {{kind: string, space: string, direction: string, bits: number, total: number, innermost: number}} MixRow
+ * @typedef {{rows: MixRow[], total: number,
+ *   loop: {first_line: number, last_line: number, depth: number, instructions: number} | null}} InstructionMix
+ * @typedef {{device: string, multiprocessors: number, warp_size: number, warps_per_multiprocessor: number,
+ *   registers: number, shared_bytes: number, threads: number,
+ *   occupancy: {share: number, limiter: string, blocks_per_multiprocessor: number, active_warps: number,
+ *     limits: {warps: number, registers: number, shared_memory: number, blocks: number}},
+ *   curves: OccupancyCurve[], grid: number[] | null, blocks_per_program: number, waves: Waves | null,
+ *   mix: InstructionMix | null}} OccupancyDocument
+ *
  * @typedef {{name: string, title: string, summary: string, per_stage: boolean, module: string}} PaneKind
  * @typedef {{name: string, title: string}} StageKind
  * @typedef {{title: string, kind: string, detail: string}} Problem

@@ -7,5 +7,5 @@ from explorer.views.panes.pane import Pane
 PANE = Pane(
     name="resources",
     title="Resources",
-    summary="Registers, spills, shared memory, warps and occupancy.",
+    summary="Registers, shared memory, occupancy and what limits it, waves of the grid, instruction mix.",
 )
