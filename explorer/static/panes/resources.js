@@ -93,7 +93,7 @@ function occupancyCard(occupancy, limiter) {
 
 /** How many blocks each resource would leave room for. @param {OccupancyDocument} document */
 function limits({ occupancy, warps_per_multiprocessor, device }) {
-  const { limits: each, limiter, blocks_per_multiprocessor: blocks, active_warps: warps } = occupancy;
+  const { limits: each, blocks_per_multiprocessor: blocks, active_warps: warps } = occupancy;
   const rows = /** @type {const} */ ([["warps", each.warps], ["registers", each.registers], ["shared memory", each.shared_memory], ["blocks", each.blocks]]);
   return make(
     "section",
@@ -106,7 +106,7 @@ function limits({ occupancy, warps_per_multiprocessor, device }) {
       make("tbody", {}, ...rows.map(([name, count]) =>
         make("tr", { class: count === blocks ? "is-limit" : null }, make("th", { scope: "row" }, name), make("td", {}, count.toLocaleString("en"))))),
     ),
-    make("p", { class: "hint" }, `${warps} of ${warps_per_multiprocessor} warps can be active. The limit is ${limiter}.`),
+    make("p", { class: "hint" }, `${warps} of ${warps_per_multiprocessor} warps can be active; ${rows.filter(([, count]) => count === blocks).map(([name]) => name).join(" and ")} would not be enough for another block.`),
     make("p", { class: "source" }, `Modelled by the allocation rules of ${device}.`),
   );
 }

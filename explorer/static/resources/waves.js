@@ -15,7 +15,7 @@ export class WavesForm {
   constructor(document, ask) {
     this.ask = ask;
     this.grid = make("input", { type: "text", value: (document.grid ?? []).join(" × "), placeholder: "256 × 1 × 1", spellcheck: "false", onchange: () => void this.change() });
-    this.count = make("input", { type: "number", class: "is-short", min: "1", max: "99999", value: String(document.multiprocessors), onchange: () => void this.change() });
+    this.count = make("input", { type: "text", inputmode: "numeric", class: "is-short", value: String(document.multiprocessors), onchange: () => void this.change() });
     this.body = make("div", { role: "status" });
     this.element = make(
       "section",
