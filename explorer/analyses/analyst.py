@@ -13,6 +13,8 @@ from explorer.errors import InvalidRequest
 from explorer.jobs import Queue
 from explorer.store import Record, Store
 
+_MOST_DIGITS = 9
+
 
 class Analyst:
     """Finds things out about compilations. Safe to use from many threads."""
@@ -30,10 +32,7 @@ class Analyst:
             InvalidRequest: a parameter that the analysis does not have.
             NotAnswerable: there is nothing to be found out; the message says why.
         """
-        known = {parameter.name for parameter in analysis.parameters}
-        if unknown := sorted(parameters.keys() - known):
-            takes = ", ".join(sorted(known)) or "none"
-            raise InvalidRequest(f"{analysis.name} has no parameter {unknown[0][:50]!r}. It has: {takes}.")
+        parameters = _checked(analysis, parameters)
         key = _key(analysis, parameters)
         with self._one_at_a_time(record.id, key):
             stored = self._store.finding(record, key)
@@ -61,6 +60,26 @@ class Analyst:
             with self._changed:
                 self._busy.discard(mine)
                 self._changed.notify_all()
+
+
+def _checked(analysis: Analysis, parameters: Mapping[str, str]) -> dict[str, str]:
+    """The parameters, numbers in the one way to write them: each question is asked and kept once.
+
+    Raises:
+        InvalidRequest: one that the analysis does not have, or that is no number and should be.
+    """
+    known = {parameter.name: parameter for parameter in analysis.parameters}
+    checked = {}
+    for name, text in sorted(parameters.items()):
+        if name not in known:
+            takes = ", ".join(sorted(known)) or "none"
+            raise InvalidRequest(f"{analysis.name} has no parameter {name[:50]!r}. It has: {takes}.")
+        if known[name].type is int:
+            if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
+                raise InvalidRequest(f"{name!r} must be a whole number, got {text[:50]!r}.")
+            text = str(int(text))
+        checked[name] = text
+    return checked
 
 
 def _key(analysis: Analysis, parameters: Mapping[str, str]) -> str:

@@ -43,7 +43,7 @@ class LineageDocument(msgspec.Struct, frozen=True):
 def _find(subject: Subject) -> LineageDocument:
     record = subject.record
     changed = [index for index, entry in sorted(record.result.passes.items()) if entry.text is not None]
-    index, line = _number(subject, "pass", 0), _number(subject, "line", 1)
+    index, line = int(subject.parameters.get("pass", "0")), int(subject.parameters.get("line", "1"))
     record.compiler_pass(index)
     shown = [each for each in changed if each <= index]
     if not shown:
@@ -87,13 +87,6 @@ def _alignment(record: Record, changed: list[int], position: int) -> Alignment:
 @lru_cache(_ALIGNMENTS_IN_MEMORY)
 def _aligned(before: str, after: str) -> Alignment:
     return Alignment(before, after)
-
-
-def _number(subject: Subject, name: str, default: int) -> int:
-    text = subject.parameters.get(name, str(default))
-    if not (text.isascii() and text.isdigit() and len(text) <= 9):
-        raise InvalidRequest(f"{name!r} must be a whole number, got {text[:50]!r}.")
-    return int(text)
 
 
 ANALYSIS = Analysis(

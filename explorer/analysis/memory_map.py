@@ -91,7 +91,8 @@ def _fits(function: Function, allocation: Allocation) -> bool:
     return all(
         buffer.end is None
         or (
-            buffer.end <= len(operations)
+            buffer.start < len(operations)
+            and buffer.end <= len(operations)
             and operations[buffer.start].name == _operation_name(buffer.owner)
             and f"allocation.offset = {buffer.offset_bytes} :" in operations[buffer.start].whole_text
         )
@@ -123,7 +124,7 @@ def _without_operations(allocation: Allocation, problem: str) -> FunctionMap:
     )  # fmt: skip
     return FunctionMap(
         f"function {allocation.function}", allocation.pass_index, end, allocation.shared_bytes,
-        sum(buffer.size_bytes for buffer in rows), *_peak(rows), rows, (), (), (0,) * end, problem,
+        sum(buffer.size_bytes for buffer in rows), *_peak(rows), rows, (), (), (), problem,
     )  # fmt: skip
 
 

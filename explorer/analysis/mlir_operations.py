@@ -30,6 +30,8 @@ _INITIAL = re.compile(r"(%[\w$.-]+) = (%[\w$.-]+(?:#\d+)?)")
 _FUNCTION_NAME = re.compile(r'@([\w$.-]+|"[^"]*")')
 _PARTITION = re.compile(r"^partition\d+\(")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+#: A longer row of results is none that a compiler has written.
+_MOST_RESULTS = 10_000
 _IMPLICIT_TERMINATOR = {"scf.for": "scf.yield", "scf.if": "scf.yield"}
 
 
@@ -266,5 +268,6 @@ def _results(text: str) -> tuple[str, ...]:
     """The names of results; `%a:2` is `%a#0` and `%a#1`."""
     names: list[str] = []
     for name, count in _RESULT.findall(text):
-        names += [f"%{name}#{index}" for index in range(int(count))] if count else [f"%{name}"]
+        is_row = 0 < len(count) <= len(str(_MOST_RESULTS)) and int(count) <= _MOST_RESULTS
+        names += [f"%{name}#{index}" for index in range(int(count))] if is_row else [f"%{name}"]
     return tuple(names)

@@ -40,6 +40,7 @@ MAX_LOCATION_FRAMES = 1_000
 #: Lines, columns, indices of passes: what is larger is no such thing.
 MAX_NUMBER = 10_000_000
 MAX_OPTIONS = 1_000
+MAX_BUFFERS = 10_000
 #: What a resource may be: whatever a browser still counts exactly.
 MAX_RESOURCE = 2**53 - 1
 MAX_DEPTH_ERROR = "nested too deeply"
@@ -123,12 +124,11 @@ class EventStream:
 
     def _register(self, event: Event, size_bytes: int) -> None:
         self._count += 1
-        if not isinstance(event, Stage | Pass | Binary):
-            # Only texts and binaries go to the disk: the rest is kept in memory.
-            self._journal_bytes += size_bytes
-            if self._journal_bytes > self._settings.event_journal_bytes:
-                limit_bytes = self._settings.event_journal_bytes
-                raise ProtocolError(f"its messages and logs are larger than {limit_bytes:,} bytes")
+        # Only texts and binaries go to the disk: the rest is kept in memory.
+        self._journal_bytes += _bytes_in_memory(event, size_bytes)
+        if self._journal_bytes > self._settings.event_journal_bytes:
+            limit_bytes = self._settings.event_journal_bytes
+            raise ProtocolError(f"its messages and logs are larger than {limit_bytes:,} bytes")
         if self._count > self._settings.event_count:
             raise ProtocolError(f"more than {self._settings.event_count:,} events")
         if isinstance(event, Stage):
@@ -143,6 +143,16 @@ class EventStream:
             if self._has_binary:
                 raise ProtocolError("a second binary came")
             self._has_binary = True
+
+
+def _bytes_in_memory(event: Event, size_bytes: int) -> int:
+    """How much of an event is no text and no binary; `size_bytes` is the length of its line."""
+    if isinstance(event, Stage):
+        return len(event.title)
+    if isinstance(event, Pass):
+        options = sum(len(option) for option in event.options if isinstance(option, str))
+        return len(event.name) + len(event.title) + options
+    return 0 if isinstance(event, Binary) else size_bytes
 
 
 def _check(event: Event) -> None:
@@ -188,10 +198,13 @@ def _check(event: Event) -> None:
         except (ValueError, binascii.Error):
             raise ProtocolError("a binary is not in base 64") from None
     elif isinstance(event, Allocation):
-        numbers = [event.pass_index, event.function, event.shared_bytes]
+        _require(len(event.buffers) <= MAX_BUFFERS, "the number of buffers")
+        sizes, counts = [event.shared_bytes], [event.pass_index, event.function]
         for buffer in event.buffers:
-            numbers += [buffer.index, buffer.size_bytes, buffer.offset_bytes, buffer.start, buffer.end or 0]
-        _require(min(numbers) >= 0 and max(numbers) <= MAX_RESOURCE, "an allocation's number")
+            sizes += [buffer.size_bytes, buffer.offset_bytes]
+            counts += [buffer.index, buffer.start, buffer.end or 0]
+        _require(min(sizes) >= 0 and max(sizes) <= MAX_RESOURCE, "an allocation's size")
+        _require(min(counts) >= 0 and max(counts) <= MAX_NUMBER, "an allocation's number")
         _require(min(event.source_lines, default=0) >= 0, "an allocation's line")
         _require(max(event.source_lines, default=0) <= MAX_NUMBER, "an allocation's line")
     elif isinstance(event, Inspection):

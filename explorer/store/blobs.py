@@ -62,6 +62,25 @@ class BlobStore:
                 f"The stored text {address} cannot be read: {reason}. Restore it in the data folder."
             ) from error
 
+    def read_if_sound(self, address: Address) -> bytes | None:
+        """The bytes of a blob that can be made again; None when it is missing or damaged.
+
+        A damaged one is removed, so that it is written anew.
+        """
+        path = self.path(address)
+        try:
+            data = unpack(path.read_bytes())
+        except FileNotFoundError:
+            return None
+        except zstandard.ZstdError:
+            data = b""
+        except OSError as error:
+            raise StoreError(f"The stored text {address} cannot be read: {error.strerror}.") from error
+        if digest_of(data) == address:
+            return data
+        path.unlink(missing_ok=True)
+        return None
+
     def _sweep(self) -> None:
         """Remove what a killed process has left. Recent files may belong to one that is alive."""
         oldest = time.time() - _ABANDONED_AFTER_SECONDS

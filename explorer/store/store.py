@@ -88,8 +88,8 @@ class Store:
         if record.journal is None:
             return None
         with self._sessions() as session:
-            row = session.get(FindingRow, (record.journal, digest_of(question.encode())))
-        return None if row is None else self._blobs.read(row.document)
+            row = session.get(FindingRow, (record.journal, _about(record, question)))
+        return None if row is None else self._blobs.read_if_sound(row.document)
 
     def keep_finding(self, record: Record, question: str, document: bytes) -> None:
         """Keep what was found out about a stored result."""
@@ -98,7 +98,7 @@ class Store:
         batch = self.batch()
         address = batch.add(document)
         batch.commit()
-        row = FindingRow(journal=record.journal, question=digest_of(question.encode()), document=address)
+        row = FindingRow(journal=record.journal, question=_about(record, question), document=address)
         with self._sessions.begin() as session:
             session.merge(row)
 
@@ -148,3 +148,12 @@ class Store:
 
     def _load_journal(self, address: Address) -> tuple[Entry, ...]:
         return decode_journal(self._blobs.read(address))
+
+
+def _about(record: Record, question: str) -> str:
+    """What a finding is filed under, beside the journal.
+
+    What was asked for belongs to it: a source that forges another one's journal, for another target, must
+    not answer for it.
+    """
+    return digest_of(f"{record.id} {question}".encode())

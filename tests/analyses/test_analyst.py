@@ -61,3 +61,16 @@ def test_what_cannot_be_said_is_not_kept(analyst, record):
 def test_an_unknown_parameter_is_refused(analyst, record):
     with pytest.raises(InvalidRequest, match="no parameter 'lane'"):
         analyst.answer(Finder().analysis, record, {"lane": "7"})
+
+
+def test_a_number_is_one_question_however_it_is_written(analyst, record):
+    finder = Finder(version=200)
+    for text in ("7", "07", "0000007"):
+        analyst.answer(finder.analysis, record, {"line": text})
+    assert finder.calls == 1
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "1.5", "\u0663", "9" * 5000])
+def test_what_is_no_number_is_refused(analyst, record, text):
+    with pytest.raises(InvalidRequest, match="must be a whole number"):
+        analyst.answer(Finder().analysis, record, {"line": text})

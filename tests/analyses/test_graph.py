@@ -66,7 +66,7 @@ def test_constants_can_be_left_out(ask):
     ("parameters", "words"),
     [
         ({"stage": "ttgir", "part": "c99"}, "no part 'c99'"),
-        ({"pass": "last"}, "must be the index of a pass"),
+        ({"pass": "last"}, "must be a whole number"),
         ({"stage": "ttgir", "most_nodes": "5001"}, "must be a number from 1 to 5000"),
     ],
 )

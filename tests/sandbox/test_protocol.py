@@ -6,6 +6,9 @@ import json
 import pytest
 
 from explorer.model import (
+    Allocation,
+    Binary,
+    Buffer,
     Diagnostic,
     Done,
     Frame,
@@ -115,6 +118,7 @@ def test_a_line_that_was_cut_short_does_not_count():
         ({"event_total_bytes": 100}, encode_event(Log("a", "x")) * 10),
         ({"event_count": 2}, encode_event(Log("a", "x")) * 3),
         ({}, encode_event(STAGE) * 2),
+        ({}, encode_event(Binary("cubin", "AAAA")) * 2),
         ({}, encode_event(Pass(1, "ttir", "a", "A", (), 1, False)) * 2),
     ],
 )
@@ -136,6 +140,10 @@ def test_what_was_left_out_of_a_line_is_there_afterwards():
         as_line(Diagnostic("error", "no"), line=10**30),
         as_line(Resources(), registers=-1),
         as_line(Resources(), threads=10**40),
+        as_line(Allocation(0, 0, (Buffer(0, "explicit", 1, 0, 0, 10**9, "a"),), 1)),
+        as_line(Allocation(0, 0, (Buffer(0, "explicit", 1, 0, -1, 1, "a"),), 1)),
+        as_line(Allocation(0, 0, (Buffer(0, "explicit", 10**30, 0, 0, 1, "a"),), 1)),
+        as_line(Allocation(0, 0, (Buffer(0, "explicit", 1, 0, 0, 1, "a"),) * 10_001, 1)),
     ],
 )
 def test_numbers_that_nothing_has_are_refused(line):
@@ -149,3 +157,14 @@ def test_what_is_kept_in_memory_is_little():
     stream.feed(encode_event(Log("stdout", "x" * 600)))
     with pytest.raises(ProtocolError, match="1,000 bytes"):
         stream.feed(encode_event(Log("stdout", "x" * 600)))
+
+
+def test_names_are_no_texts():
+    """They stand in the index of a result, which is kept in memory, too."""
+    stream = EventStream(dataclasses.replace(SandboxSettings(), event_journal_bytes=1000))
+    with pytest.raises(ProtocolError, match="1,000 bytes"):
+        stream.feed(encode_event(Pass(0, "ttir", "a", "A" * 1001, (), 1, True, "text")))
+    with pytest.raises(ProtocolError, match="1,000 bytes"):
+        stream.feed(encode_event(Pass(1, "ttir", "a", "A", ("x" * 1001,), 1, True, "text")))
+    with pytest.raises(ProtocolError, match="1,000 bytes"):
+        stream.feed(encode_event(dataclasses.replace(STAGE, title="A" * 1001)))

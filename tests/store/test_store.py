@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 from sqlalchemy import text
 
@@ -112,6 +114,33 @@ def test_what_was_found_out_is_kept_with_the_result(settings, store):
     again = Store(settings)
     assert again.finding(again.find(record.id), "how many?") == b"[2]"
     again.close()
+
+
+def test_a_result_with_a_forged_journal_does_not_answer_for_another(store):
+    record = store.submit(REQUEST)
+    forged = store.submit(Request("the same events, for another target", "hip:gfx942", "3.9.0"))
+    finish(store, record)
+    finish(store, forged)
+    record, forged = store.find(record.id), store.find(forged.id)
+    assert record.journal == forged.journal
+    store.keep_finding(forged, "how many?", b"[666]")
+    assert store.finding(record, "how many?") is None
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda path: path.write_bytes(b"\x00" * 9), lambda path: path.write_bytes(b""), Path.unlink]
+)
+def test_a_damaged_finding_is_found_out_again(settings, store, damage):
+    record = store.submit(REQUEST)
+    finish(store, record)
+    record = store.find(record.id)
+    before = set((settings.data_dir / "blobs").glob("*.zst"))
+    store.keep_finding(record, "how many?", b"[2]")
+    (blob,) = set((settings.data_dir / "blobs").glob("*.zst")) - before
+    damage(blob)
+    assert store.finding(record, "how many?") is None
+    store.keep_finding(record, "how many?", b"[2]")
+    assert store.finding(record, "how many?") == b"[2]"
 
 
 def test_a_final_result_is_never_replaced(store):
