@@ -78,6 +78,8 @@ def _checked(analysis: Analysis, parameters: Mapping[str, str]) -> dict[str, str
             if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
                 raise InvalidRequest(f"{name!r} must be a whole number, got {text[:50]!r}.")
             text = str(int(text))
+        if known[name].type is bool and text not in ("0", "1"):
+            raise InvalidRequest(f"{name!r} must be 0 or 1, got {text[:50]!r}.")
         checked[name] = text
     return checked
 

@@ -67,6 +67,7 @@ def test_constants_can_be_left_out(ask):
     [
         ({"stage": "ttgir", "part": "c99"}, "no part 'c99'"),
         ({"pass": "last"}, "must be a whole number"),
+        ({"stage": "ttgir", "constants": "no"}, "must be 0 or 1"),
         ({"stage": "ttgir", "most_nodes": "5001"}, "must be a number from 1 to 5000"),
     ],
 )
