@@ -19,7 +19,10 @@ _DIFF = "pane-passes comparison-diff"
 
 def measure_snapshot(playwright: Playwright, service: Service) -> Iterator[Row]:
     """A long module that a pass has left: the difference is opened and scrolled, every line of it."""
-    identifier = service.compile(long_module.SOURCE, TARGET).id
+    timing = service.compile(long_module.SOURCE, TARGET)
+    if timing.status != "complete":
+        raise RuntimeError(f"the long module: {timing.status}")
+    identifier = timing.id
     path = f"/api/v1/compilations/{identifier}"
     index, lines = _long_enough(service, path)
     drawn = f"document.querySelector('{_DIFF} .diff-row .code span')"
