@@ -102,7 +102,10 @@ class StageDocument(msgspec.Struct, frozen=True):
 
 
 class PassDocument(msgspec.Struct, frozen=True):
-    """A compiler pass; `url` has the text after it. Changed lines are null until they are counted."""
+    """A compiler pass; `url` has the text after it. Changed lines are null until they are counted.
+
+    `failed`: the compilation ended in it.
+    """
 
     index: int
     stage: str
@@ -110,6 +113,7 @@ class PassDocument(msgspec.Struct, frozen=True):
     title: str
     options: tuple[Scalar, ...]
     changed: bool
+    failed: bool
     milliseconds: float
     lines_added: int | None
     lines_removed: int | None
@@ -125,6 +129,7 @@ class PassDocument(msgspec.Struct, frozen=True):
             entry.title,
             entry.options,
             entry.changed,
+            entry.failed,
             entry.milliseconds,
             added,
             removed,

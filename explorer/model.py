@@ -186,6 +186,8 @@ class Stage:
 class Pass:
     """One compiler pass. `text` is the module after it, without locations; None: it changed nothing.
 
+    `failed`: the compiler has given up in it, so that it is the last one.
+
     `stage` is the stage that the pass helps to produce, `name` the pass as the backend calls it
     ("ttgpuir.coalesce"), `options` its arguments in order.
     """
@@ -199,6 +201,7 @@ class Pass:
     milliseconds: float
     changed: bool
     text: str | None = None
+    failed: bool = False
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,12 @@ _TO_LLVM_DIALECT = "to_llvmir"
 
 
 class PassFailed(RuntimeError):
-    """A pass has failed; `name` is the pass's, the message the compiler's."""
+    """A pass has failed; `name` and `title` are the pass's, the message the compiler's."""
 
-    def __init__(self, name: str, message: str) -> None:
+    def __init__(self, name: str, title: str, message: str) -> None:
         super().__init__(message)
         self.name = name
+        self.title = title
 
 
 class PassRecorder:
@@ -93,6 +94,13 @@ class PassRecorder:
 
     def run(self, real_ir: ModuleType, context: Any, queued: list[_Queued], module: Any, tag: str) -> None:
         """Run the queued passes, one at a time."""
+        try:
+            self._run(real_ir, context, queued, module, tag)
+        except PassFailed as failed:
+            self._emit(dataclasses.replace(self._pass(failed.name, failed.title, (), 0, None), failed=True))
+            raise
+
+    def _run(self, real_ir: ModuleType, context: Any, queued: list[_Queued], module: Any, tag: str) -> None:
         for position, (function_name, add, arguments) in enumerate(queued):
             if self._shadow is None and function_name.endswith(_TO_LLVM_DIALECT):
                 self._shadow = _Shadow(_texts(real_ir, context, queued[position:], module, tag))
@@ -162,7 +170,7 @@ def _run_pass(
     try:
         manager.run(module, tag)
     except RuntimeError as error:
-        raise PassFailed(name, str(error)) from error
+        raise PassFailed(name, _title(function_name), str(error)) from error
     return name, options, (time.perf_counter() - start) * 1000
 
 

@@ -17,7 +17,7 @@
  * @typedef {{name: string, title: string, language: string, lines: number, bytes: number,
  *   milliseconds: number, url: string}} StageRow
  * @typedef {{index: number, stage: string, name: string, title: string, options: Scalar[], changed: boolean,
- *   milliseconds: number, lines_added: number | null, lines_removed: number | null, url: string}} PassRow
+ *   milliseconds: number, failed: boolean, lines_added: number | null, lines_removed: number | null, url: string}} PassRow
  * @typedef {{index: number, lines_added: number, lines_removed: number}} PassChanges
  * @typedef {{severity: "error" | "warning" | "remark" | "note", message: string, stage: string, line: number,
  *   column: number, end_line: number, end_column: number, hint: string}} Diagnostic

@@ -57,6 +57,7 @@ class PassEntry(msgspec.Struct, frozen=True):
     milliseconds: float
     changed: bool
     text: Address | None
+    failed: bool = False
 
 
 class BinaryEntry(msgspec.Struct, frozen=True):
@@ -160,6 +161,7 @@ class Recorder:
             milliseconds=compiler_pass.milliseconds,
             changed=compiler_pass.changed,
             text=None if compiler_pass.text is None else self._batch.add(compiler_pass.text),
+            failed=compiler_pass.failed,
         )
 
 

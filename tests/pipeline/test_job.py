@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from explorer.model import Diagnostic, Done, Request, Stage
+from explorer.model import Diagnostic, Done, Pass, Request, Stage
 from explorer.pipeline.job import perform
 
 HEAD = """\
@@ -103,3 +103,28 @@ def test_warming_up_leaves_one_thread():
     code = f"from explorer.pipeline import job; job.warm_up(); {count}"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.split()[-1] == "1", done.stderr[-2000:]
+
+
+SQUARE = """\
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def square(x_ptr, BLOCK: tl.constexpr):
+    places = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    x = tl.load(x_ptr + places)
+    tl.store(x_ptr + places, tl.dot(x, x).to(x.dtype))
+
+square[(1,)](torch.zeros(64, 64, dtype=torch.float16, device="cuda"), BLOCK=64)
+"""
+
+
+def test_the_pass_in_which_it_fails_is_the_last_one():
+    """The blocks of a cluster cannot share the right side of a product on sm_100."""
+    events = []
+    perform(Request(SQUARE, "cuda:100", "", options={"num_ctas": 2}), events.append)
+    passes = [event for event in events if isinstance(event, Pass)]
+    assert events[-1].status == "failed"
+    assert [each.failed for each in passes] == [False] * (len(passes) - 1) + [True]
+    assert len(passes) > 10
+    assert f"(pass {passes[-1].name})" in errors(events)[-1].message

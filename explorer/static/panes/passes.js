@@ -142,7 +142,7 @@ class PassesPane extends HTMLElement {
     const { stage, index } = this.view;
     const passes = this.subject?.passes ?? (stage === LLVM ? [] : all);
     const changed = passes.filter((pass) => pass.changed);
-    this.shown = this.onlyChanged ? passes.filter((pass) => pass.changed || pass.index === index) : passes;
+    this.shown = this.onlyChanged ? passes.filter((pass) => pass.changed || pass.failed || pass.index === index) : passes;
     const inStage = this.shown.filter((pass) => pass.stage === stage);
     const chosen = this.shown.find((pass) => pass.index === index) ?? inStage[0] ?? this.shown.find((pass) => pass.stage === "ttgir") ?? this.shown[0] ?? null;
     this.chosen = chosen;
@@ -212,7 +212,8 @@ class PassesPane extends HTMLElement {
       if (this.loaded !== key) return;
       const lines = (/** @type {"before_lines" | "after_lines"} */ side) => diff.runs.reduce((sum, run) => sum + run[side], 0);
       const earlier = subject.passes.some(({ index }) => index === pass.index - 1);
-      this.say(pass.changed || view.whole ? "" : "This pass changed nothing.");
+      const error = pass.failed ? subject.diagnostics.find(({ severity }) => severity === "error") : null;
+      this.say(error ? `The compilation failed in this pass: ${error.message}` : pass.changed || view.whole ? "" : "This pass changed nothing.");
       if (!pass.changed && !view.whole) return;
       this.facts.replaceChildren(
         make("span", { class: "time" }, pass.milliseconds ? duration(pass.milliseconds) : ""),

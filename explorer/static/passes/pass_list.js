@@ -42,7 +42,7 @@ function passRow(id, pass, slowest, isChosen, choose) {
       { class: "pass-facts" },
       pass.milliseconds > 0 && make("span", { class: "track" }, bar),
       pass.milliseconds > 0 && make("span", { class: "time" }, duration(pass.milliseconds)),
-      !pass.changed && make("span", { class: "idle" }, "no change"),
+      pass.failed ? make("span", { class: "failed" }, "failed here") : !pass.changed && make("span", { class: "idle" }, "no change"),
       hasCounts && make("span", { class: "added" }, `+${pass.lines_added}`),
       hasCounts && make("span", { class: "removed" }, `−${pass.lines_removed}`),
     ),
