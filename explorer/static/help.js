@@ -14,7 +14,7 @@ const GESTURES = [
   ["F2", "Go to the definition; so does Ctrl and a click on the name"],
   ["F3", "Go to the next occurrence; with Shift, the one before"],
   ["L", "Show the layout of the name that is followed; so does a click on #mma, and Alt and a click on a value or a variable"],
-  ["I", "Show where the line under the cursor comes from; so does the mouse"],
+  ["I", "Show what the line under the cursor does and where it comes from; so does the mouse"],
   ["[ ]", "Fold what the cursor is in, unfold what is folded there"],
   ["{ }", "Fold everything inside of functions, unfold everything"],
   ["/", "Search the stage that has the focus"],

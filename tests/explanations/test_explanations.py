@@ -14,7 +14,7 @@ def test_an_explanation_is_a_sentence_or_two(vocabulary):
     for word, text in explanations(vocabulary).items():
         assert text[0].isupper(), word
         assert text.endswith("."), word
-        assert 20 < len(text) < 400, word
+        assert 4 < len(text) < 400, word
 
 
 @pytest.mark.parametrize("target", [target.name for target in TARGETS])

@@ -1,11 +1,12 @@
 /**
- * The card under the mouse: every source line that a line of a stage comes from, with its text; of what was
- * inlined, the calls that led there.
+ * The card under the mouse: what the operation of a line does, and every source line that it comes from, with its
+ * text; of what was inlined, the calls that led there.
  *
  * @import { StagePane } from "../panes/stage.js"
  */
 import { make } from "../dom.js";
 import { plural, stripeOfLine } from "../format.js";
+import { explanationsOf, learn } from "./explanation.js";
 import { store } from "../store.js";
 import { LINE_HEIGHT_PX } from "../virtual_text.js";
 
@@ -20,7 +21,7 @@ export class LocationCard {
   /** @param {StagePane} pane */
   constructor(pane) {
     this.pane = pane;
-    this.element = make("div", { class: "location-card", role: "status", popover: "manual", "aria-label": "Where the line comes from" });
+    this.element = make("div", { class: "location-card", role: "status", popover: "manual", "aria-label": "What the line does, and where it comes from" });
   }
 
   /** Show the card of a line soon, or at once. @param {number} line 0: none @param {boolean} [now] */
@@ -28,9 +29,16 @@ export class LocationCard {
     clearTimeout(this.timer);
     this.hide();
     this.line = line;
+    if (line && this.pane.content) void this.learn(line, this.pane.content.row.language);
     if (!line) return;
     if (now) this.open();
     else this.timer = window.setTimeout(() => this.open(), DELAY_MS);
+  }
+
+  /** Fetch the words that the card of a line may want, and show them if they come late. @param {number} line @param {string} language */
+  async learn(line, language) {
+    const areNew = await learn(language);
+    if (areNew && this.line === line && this.element.matches(":popover-open")) this.open();
   }
 
   hide() {
@@ -56,6 +64,22 @@ export class LocationCard {
 
   /** @returns {Node[] | null} null: it comes from nowhere */
   draw() {
+    const explained = this.explanations();
+    const places = this.places();
+    return explained || places ? [...(explained ? [explained] : []), ...(places ?? [])] : null;
+  }
+
+  /** What the line's operation does, and under it what its modifiers say. */
+  explanations() {
+    const { content, lines } = this.pane;
+    const found = content ? explanationsOf(lines[this.line - 1] ?? "", content.row.language) : [];
+    if (found.length === 0) return null;
+    const row = (/** @type {{word: string, text: string}} */ { word, text }) => [make("dt", {}, word), make("dd", {}, text)];
+    return make("dl", { class: "explanation" }, ...found.flatMap(row));
+  }
+
+  /** @returns {Node[] | null} null: it comes from nowhere */
+  places() {
     const locations = this.pane.content?.locations;
     const source = store.state.result?.document.request.source.split("\n") ?? [];
     const indices = locations?.lines[this.line - 1] ?? [];
