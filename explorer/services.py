@@ -34,9 +34,13 @@ class Services:
         self.store = Store(settings)
         self.sandbox = Sandbox(replace(settings.sandbox, warm_up=warm_up))
         self.queue = Queue(self.store, self.sandbox, settings, self.metrics)
-        self.analyst = Analyst(self.store, self.queue)
+        self.analyst = Analyst(
+            self.store, self.queue, threads=max(settings.threads // 4, 1), processes=max(settings.slots, 1)
+        )
         self.problem: str | None = None
-        self._starter = threading.Thread(target=self._start_sandbox, name="sandbox-start", daemon=True)
+        self._starter = threading.Thread(
+            target=self._start_sandbox, args=(warm_up,), name="sandbox-start", daemon=True
+        )
         self._starter.start()
 
     def target_name(self, name: str) -> str:
@@ -70,7 +74,8 @@ class Services:
         return self.sandbox.versions
 
     def close(self) -> None:
-        """Stop the jobs, the sandbox and the store, in this order."""
+        """Stop the analyses, the jobs, the sandbox and the store, in this order."""
+        self.analyst.close()
         self.queue.close()
         self._starter.join()
         self.sandbox.close()
@@ -80,9 +85,11 @@ class Services:
         """Let the views of `app` find these services."""
         app.extensions[_KEY] = self
 
-    def _start_sandbox(self) -> None:
+    def _start_sandbox(self, warm_up: bool) -> None:
         try:
             self.sandbox.start()
+            if warm_up:
+                self.analyst.warm_up()
         except ExplorerError as error:  # every job will say so; the page still shows what is stored
             self.problem = error.detail
             _log.error("%s: %s", error.title, error.detail)

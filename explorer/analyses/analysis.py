@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
 from explorer.errors import NotAnswerable
-from explorer.jobs import Queue
 from explorer.model import Request, Scalar
 from explorer.store import Record
 
@@ -25,13 +24,21 @@ class Parameter:
     description: str
 
 
+class Asked(Protocol):
+    """Those parts of the queue that an analysis uses."""
+
+    def ask(self, request: Request) -> Record: ...
+
+    def complete(self, request: Request) -> Record: ...
+
+
 @dataclass(frozen=True)
 class Subject:
     """A compilation that something is asked about, and the parameters of the question by name."""
 
     record: Record
     parameters: Mapping[str, str]
-    queue: Queue = field(repr=False)
+    queue: Asked = field(repr=False)
 
     def ask(
         self, question: str, text: str, wanted: type[Document], options: Mapping[str, Scalar] | None = None
@@ -60,6 +67,7 @@ class Analysis:
 
     `name` is its address and its name in the command line; `document` the type of what `find` returns.
     Raise `version` when `find` comes to other results: what was stored by an older one is found anew.
+    `find` runs in a process with limits; with `is_bounded` it sees to these itself, and stays in this one.
     """
 
     name: str
@@ -68,3 +76,4 @@ class Analysis:
     document: Any
     find: Callable[[Subject], Any]
     parameters: tuple[Parameter, ...] = ()
+    is_bounded: bool = False

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 import msgspec
 
 from explorer.analyses.analysis import Analysis, Subject
-from explorer.errors import InvalidRequest
+from explorer.analyses.apart import Finders
+from explorer.errors import InvalidRequest, Unavailable
 from explorer.jobs import Queue
 from explorer.store import Record, Store
 
@@ -17,13 +18,27 @@ _MOST_DIGITS = 9
 
 
 class Analyst:
-    """Finds things out about compilations. Safe to use from many threads."""
+    """Finds things out about compilations. Safe to use from many threads.
 
-    def __init__(self, store: Store, queue: Queue) -> None:
+    `threads` may wait for it at the same time, so that others are left for those who only look.
+    """
+
+    def __init__(self, store: Store, queue: Queue, *, threads: int = 16, processes: int = 2) -> None:
         self._store = store
         self._queue = queue
+        self._finders = Finders()
+        self._waiting = threading.BoundedSemaphore(threads)
+        self._computing = threading.BoundedSemaphore(processes)
         self._changed = threading.Condition()
         self._busy: set[tuple[str, str]] = set()
+
+    def warm_up(self) -> None:
+        """Be ready for the first question."""
+        self._finders.warm_up()
+
+    def close(self) -> None:
+        """End what is being found out."""
+        self._finders.close()
 
     def answer(self, analysis: Analysis, record: Record, parameters: Mapping[str, str]) -> bytes:
         """Return the document as JSON.
@@ -31,17 +46,31 @@ class Analyst:
         Raises:
             InvalidRequest: a parameter that the analysis does not have.
             NotAnswerable: there is nothing to be found out; the message says why.
+            Unavailable: too many wait already.
         """
         parameters = _checked(analysis, parameters)
         key = _key(analysis, parameters)
-        with self._one_at_a_time(record.id, key):
-            stored = self._store.finding(record, key)
-            if stored is not None:
-                return stored
-            found = analysis.find(Subject(record, parameters, self._queue))
-            document = msgspec.json.encode(found)
-            self._store.keep_finding(record, key, document)
-            return document
+        stored = self._store.finding(record, key)
+        if stored is not None:
+            return stored
+        if not self._waiting.acquire(blocking=False):
+            raise Unavailable("Too much is being found out at the moment. Try again in a few seconds.")
+        try:
+            with self._one_at_a_time(record.id, key):
+                stored = self._store.finding(record, key)
+                if stored is not None:
+                    return stored
+                document = self._find(analysis, Subject(record, parameters, self._queue))
+                self._store.keep_finding(record, key, document)
+                return document
+        finally:
+            self._waiting.release()
+
+    def _find(self, analysis: Analysis, subject: Subject) -> bytes:
+        if analysis.is_bounded:
+            return msgspec.json.encode(analysis.find(subject))
+        with self._computing:
+            return self._finders.find(analysis, subject)
 
     def known(self, analysis: Analysis, record: Record, parameters: Mapping[str, str]) -> bytes | None:
         """The document if somebody has asked for it before."""

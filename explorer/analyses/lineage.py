@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import lru_cache
 
 import msgspec
@@ -13,6 +14,9 @@ from explorer.errors import InvalidRequest, NotAnswerable
 from explorer.store import Record
 
 _ALIGNMENTS_IN_MEMORY = 64
+#: What is longer, no kernel has; the alignments of many such modules would fill the memory.
+_MOST_CHARACTERS = 2_000_000
+_MOST_SECONDS = 20.0
 
 
 class LineageStep(msgspec.Struct, frozen=True):
@@ -53,10 +57,18 @@ def _find(subject: Subject) -> LineageDocument:
     if not 1 <= line <= len(lines) or not lines[line - 1].strip():
         raise InvalidRequest(f"The module after pass {index} has no operation in line {line}.")
 
+    deadline = time.monotonic() + _MOST_SECONDS
+
+    def aligned(position: int) -> Alignment:
+        """The modules after two passes in a row, aligned."""
+        if time.monotonic() > deadline:
+            raise NotAnswerable("The passes are too many, and too large, to be followed.")
+        return _aligned(_module(record, changed[position - 1]), _module(record, changed[position]))
+
     before: list[LineageStep] = []
     at, how = line - 1, None
     for position in range(start, -1, -1):
-        step = backward(_alignment(record, changed, position), at) if position else None
+        step = backward(aligned(position), at) if position else None
         before.append(_row(record, changed[position], at, step.how if step else None))
         if step is None:
             break
@@ -64,7 +76,7 @@ def _find(subject: Subject) -> LineageDocument:
     after: list[LineageStep] = []
     at, removed_by = line - 1, None
     for position in range(start + 1, len(changed)):
-        step = forward(_alignment(record, changed, position), at)
+        step = forward(aligned(position), at)
         if step is None:
             removed_by = changed[position]
             break
@@ -79,9 +91,11 @@ def _row(record: Record, index: int, line: int, how: How | None) -> LineageStep:
     return LineageStep(index, line + 1, text.strip(), how)
 
 
-def _alignment(record: Record, changed: list[int], position: int) -> Alignment:
-    """The modules after two passes in a row, aligned."""
-    return _aligned(record.text_after_pass(changed[position - 1]), record.text_after_pass(changed[position]))
+def _module(record: Record, index: int) -> str:
+    text = record.text_after_pass(index)
+    if len(text) > _MOST_CHARACTERS:
+        raise NotAnswerable(f"The module after pass {index} is too large to be followed.")
+    return text
 
 
 @lru_cache(_ALIGNMENTS_IN_MEMORY)
@@ -95,6 +109,7 @@ ANALYSIS = Analysis(
     version=1,
     document=LineageDocument,
     find=_find,
+    is_bounded=True,
     parameters=(
         Parameter("pass", int, "Index of the pass (0 when left out)."),
         Parameter("line", int, "Line of the module after it (1 when left out)."),

@@ -27,7 +27,7 @@ _STREAMS = "explorer.streams"
 def _limit_streams(state: BlueprintSetupState) -> None:
     """Every open stream holds a thread: leave some for those who only ask."""
     threads = services_of(cast(Flask, state.app)).settings.threads
-    state.app.extensions[_STREAMS] = BoundedSemaphore(max(threads * 3 // 4, 1))
+    state.app.extensions[_STREAMS] = BoundedSemaphore(max(threads // 2, 1))
 
 
 @blueprint.get("/<compilation_id>/events")

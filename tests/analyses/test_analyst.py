@@ -14,7 +14,13 @@ class Finder:
     def __init__(self, version=1):
         self.calls = 0
         self.analysis = Analysis(
-            "thought", "Thinks.", version, dict[str, int], self.find, (Parameter("line", int, "Which."),)
+            "thought",
+            "Thinks.",
+            version,
+            dict[str, int],
+            self.find,
+            (Parameter("line", int, "Which."),),
+            True,
         )
 
     def find(self, subject):

@@ -49,7 +49,7 @@ def test_a_stage_can_be_read_as_soon_as_it_is_announced(api, client, vector_add)
 def test_listeners_leave_room_for_those_who_ask(client, ticket, services):
     """Every open stream holds a thread of the server."""
     url = ticket["events"]
-    most = services.settings.threads * 3 // 4
+    most = services.settings.threads // 2
     open_streams = [client.get(url) for _ in range(most)]
     refused = client.get(url)
     assert refused.status_code == 503
