@@ -25,7 +25,8 @@ export function mixTable({ mix }) {
       "tr",
       { class: isPart ? "is-part" : null },
       make("th", { scope: "row" }, title),
-      make("td", {}, counts.total.toLocaleString("en"), isPart ? null : make("span", { class: "share", "aria-hidden": "true" }, bar)),
+      make("td", { "aria-hidden": "true" }, isPart ? null : make("span", { class: "share" }, bar)),
+      make("td", {}, counts.total.toLocaleString("en")),
       loop && make("td", {}, counts.innermost ? counts.innermost.toLocaleString("en") : "–"),
       loop && make("td", {}, counts.total - counts.innermost ? (counts.total - counts.innermost).toLocaleString("en") : "–"),
     );
@@ -38,7 +39,7 @@ export function mixTable({ mix }) {
     make(
       "table",
       { class: "mix" },
-      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "kind"), make("th", { scope: "col" }, "in all"), loop && make("th", { scope: "col" }, "in the loop"), loop && make("th", { scope: "col" }, "outside"))),
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "kind"), make("td", { "aria-hidden": "true" }), make("th", { scope: "col" }, "in all"), loop && make("th", { scope: "col" }, "in loop"), loop && make("th", { scope: "col" }, "outside"))),
       make("tbody", {}, ...lines),
     ),
     make("p", { class: "source" }, `Counted in the machine code, as it stands there, not as often as it runs. ${where}`),
