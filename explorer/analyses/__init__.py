@@ -6,7 +6,17 @@ from there. What it costs to find out is paid once: the answer is kept with the 
 
 from __future__ import annotations
 
-from explorer.analyses import allocation, changes, fewer_stages, graph, layouts, lineage, occupancy, registers
+from explorer.analyses import (
+    allocation,
+    changes,
+    fewer_stages,
+    graph,
+    layouts,
+    lineage,
+    occupancy,
+    registers,
+    tensor_registers,
+)
 from explorer.analyses.analysis import Analysis, Parameter, Subject
 from explorer.analyses.analyst import Analyst
 
@@ -19,6 +29,7 @@ ANALYSES: tuple[Analysis, ...] = (
     lineage.ANALYSIS,
     occupancy.ANALYSIS,
     registers.ANALYSIS,
+    tensor_registers.ANALYSIS,
 )
 
 __all__ = ["ANALYSES", "Analysis", "Analyst", "Parameter", "Subject"]

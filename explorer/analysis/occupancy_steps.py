@@ -1,10 +1,20 @@
-"""The sizes at which occupancy drops: how much shared memory a block may have so that so many blocks fit."""
+"""Where occupancy drops: how much shared memory, or how many registers, so that so many blocks still fit."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from explorer.analysis.occupancy import occupancy
+from explorer.analysis.occupancy import Occupancy, occupancy
+
+
+@dataclass(frozen=True)
+class RegisterStep:
+    """With at most `most_registers` a thread, `blocks` fit on a multiprocessor: an occupancy of `share`."""
+
+    blocks: int
+    most_registers: int
+    share: float
 
 
 @dataclass(frozen=True)
@@ -27,19 +37,33 @@ def shared_memory_steps(
     Raises:
         UnknownTarget: there is no such target.
     """
+    steps = _steps(limit_bytes, lambda shared_bytes: occupancy(target, threads, registers, shared_bytes))
+    return tuple(OccupancyStep(*step) for step in steps)
 
-    def fitting(shared_bytes: int) -> int:
-        result = occupancy(target, threads, registers, shared_bytes)
+
+def register_steps(target: str, threads: int, shared_bytes: int, limit: int) -> tuple[RegisterStep, ...]:
+    """Find the steps, the fewest registers first; `limit` is the most that a thread can have.
+
+    Raises:
+        UnknownTarget: there is no such target.
+    """
+    steps = _steps(limit, lambda registers: occupancy(target, threads, registers, shared_bytes))
+    return tuple(RegisterStep(*step) for step in steps)
+
+
+def _steps(limit: int, of: Callable[[int], Occupancy | None]) -> Iterator[tuple[int, int, float]]:
+    """The blocks that fit, the largest value with which they do, and the occupancy: each time it changes."""
+
+    def fitting(value: int) -> int:
+        result = of(value)
         return result.blocks_per_multiprocessor if result else 0
 
-    steps: list[OccupancyStep] = []
     low = 0
-    while low <= limit_bytes and (blocks := fitting(low)) > 0:
-        high = limit_bytes
+    while low <= limit and (blocks := fitting(low)) > 0:
+        high = limit
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if fitting(middle) >= blocks else (low, middle - 1)
-        result = occupancy(target, threads, registers, low)
-        steps.append(OccupancyStep(blocks, low, result.share if result else 0.0))
+        result = of(low)
+        yield blocks, low, result.share if result else 0.0
         low += 1
-    return tuple(steps)

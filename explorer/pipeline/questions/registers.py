@@ -2,8 +2,9 @@
 
 In: a cubin. Out: `LiveRegisters`, in the order of the listing that the SASS stage shows.
 
-Source: nvdisasm of CUDA 12.8 and 13.1 (`-plr -lrm count`): a table in a comment behind each instruction,
-whose head names the kinds of registers; an empty field is 0.
+Source: nvdisasm of CUDA 12.8 and 13.1 (`-plr -lrm wide`): a table in a comment behind each instruction, whose
+head names the kinds of registers, and below them how many are alive (#) and each register that is ever used
+by its number. An empty field is 0.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from explorer.pipeline.targets import Target
 
 _SECONDS = 60
 _HEAD = re.compile(r"// \|((?: *[A-Z]+ *\|)+)\s*$")
-_INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/.*// \|((?:[ \d]*\|)+)\s*$")
+_NUMBERS = re.compile(r"// \|((?: *# *[\d ]*\|)+)\s*$")
+_INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/.*// \|((?:[^|]*\|)+)\s*$")
 _SECTION = re.compile(r"^\s*\.section\s+\.text\.([^,\s]+)")
 
 
@@ -38,10 +40,19 @@ class LiveAt:
 
 
 @dataclass(frozen=True)
+class Named:
+    """How many general registers `function` has names for: one more than the highest number that occurs."""
+
+    function: str
+    general: int
+
+
+@dataclass(frozen=True)
 class LiveRegisters:
-    """Live registers, instruction by instruction."""
+    """Live registers, instruction by instruction, and what the functions name."""
 
     instructions: tuple[LiveAt, ...]
+    named: tuple[Named, ...]
 
 
 def live_registers(request: Request, target: Target) -> LiveRegisters:
@@ -56,13 +67,13 @@ def live_registers(request: Request, target: Target) -> LiveRegisters:
         path = Path(folder) / "kernel.cubin"
         path.write_bytes(base64.b64decode(request.source))
         listing = _disassemble(path)
-    return LiveRegisters(tuple(_read(listing)))
+    return _read(listing)
 
 
 def _disassemble(path: Path) -> str:
     from triton import knobs
 
-    command = [knobs.nvidia.nvdisasm.path, "-c", "-plr", "-lrm", "count", str(path)]
+    command = [knobs.nvidia.nvdisasm.path, "-c", "-plr", "-lrm", "wide", str(path)]
     try:
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=True)  # noqa: S603  # ours
     except subprocess.CalledProcessError as error:
@@ -73,15 +84,16 @@ def _disassemble(path: Path) -> str:
     return done.stdout.decode(errors="replace")
 
 
-def _read(listing: str) -> list[LiveAt]:
+def _read(listing: str) -> LiveRegisters:
     kinds: list[str] = []
     found: list[LiveAt] = []
+    named: dict[str, int] = {}
     function = ""
     for line in listing.splitlines():
         if section := _SECTION.match(line):
             function = section[1]
         elif instruction := _INSTRUCTION.match(line):
-            counts = [int(field) if field.strip() else 0 for field in instruction[2].split("|")[:-1]]
+            counts = [_count(field) for field in instruction[2].split("|")[:-1]]
             by_kind = dict(zip(kinds, counts, strict=True))
             found.append(
                 LiveAt(
@@ -95,9 +107,18 @@ def _read(listing: str) -> list[LiveAt]:
             )
         elif head := _HEAD.search(line):
             kinds = [kind.strip() for kind in head[1].split("|")[:-1]]
+        elif numbers := _NUMBERS.search(line):
+            highest = [int(each.split()[-1]) for each in numbers[1].split("|")[:1] if each.split()[1:]]
+            named[function] = highest[0] + 1 if highest else 0
     if not found:
         raise _refusal("nvdisasm has listed no live registers.")
-    return found
+    return LiveRegisters(tuple(found), tuple(Named(*each) for each in named.items()))
+
+
+def _count(field: str) -> int:
+    """The number of live registers; the marks behind it say which."""
+    first = field.split()[:1]
+    return int(first[0]) if first and first[0].isdecimal() else 0
 
 
 def _refusal(message: str) -> UserError:
