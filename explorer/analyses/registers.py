@@ -19,6 +19,7 @@ _INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?\w+\s+)?([A-Z][\w.]*)")
 _FUNCTION = re.compile(r"^([^.\s][^\s:]*):$")
 #: Loads and stores of local memory, which is where the assembler spills to.
 _SPILLS = {"STL": "store", "LDL": "load"}
+_MAXNREG = re.compile(r"^\s*\.maxnreg (\d+)", re.MULTILINE)
 #: Since Volta the assembler counts two registers that no instruction names.
 _UNNAMED = 2
 
@@ -65,7 +66,7 @@ class RegistersDocument(msgspec.Struct, frozen=True):
     Where there are none, `reason` says why. `most_general` is the most general registers alive at any of
     them, `named_general` how many registers the code has names for, `registers` those that the assembler
     took; `difference` is why that is more. `limit` is the most a thread can have, by the hardware or because
-    `maxnreg` asks for no more. `facts` are what the assembly of AMD states.
+    the PTX asks for no more. `facts` are what the assembly of AMD states.
     """
 
     instructions: list[Instruction]
@@ -100,7 +101,7 @@ def _find(subject: Subject) -> RegistersDocument:
         most_general=most,
         named_general=named,
         registers=resources.registers,
-        difference=_difference(most, named, resources.registers),
+        difference=_difference(most, named, resources.registers, hands_over=_hands_over(record)),
         limit=limit,
         limited_by=limited_by,
         steps=register_steps(
@@ -169,24 +170,30 @@ def _instruction(live: LiveAt, line: int, opcode: str, lines: list[int]) -> Inst
 
 def _limit(record: Record, target: Target) -> tuple[int, str]:
     """The most registers a thread can have, and who says so."""
-    specialized = record.result.specialized
-    asked = specialized.options.get("maxnreg") if specialized else None
     most = target.device.multiprocessor.registers_per_thread
-    if isinstance(asked, int) and not isinstance(asked, bool) and asked < most:
-        return asked, "maxnreg"
-    return most, "the hardware"
+    stage = record.result.stages.get("ptx")
+    asked = _MAXNREG.search(record.text(stage.text)) if stage else None
+    return (int(asked[1]), ".maxnreg of the PTX") if asked else (most, "the hardware")
 
 
-def _difference(most: int | None, named: int | None, taken: int | None) -> str:
+def _hands_over(record: Record) -> bool:
+    """Whether warps give and take registers while the kernel runs."""
+    stage = record.result.stages.get("sass")
+    return stage is not None and "USETMAXREG" in record.text(stage.text)
+
+
+def _difference(most: int | None, named: int | None, taken: int | None, *, hands_over: bool) -> str:
     """Why the assembler takes more registers than are ever alive at once."""
     if most is None or named is None or taken is None:
         return ""
     parts = []
     if named > most:
-        parts.append(
-            f"{named - most} because values of 64 and more bits need aligned registers in a row, so that "
-            f"the numbers go up to R{named - 1}"
+        why = (
+            "warps hand registers to each other (USETMAXREG), and each has numbers of its own"
+            if hands_over
+            else "values of 64 and more bits need aligned registers in a row"
         )
+        parts.append(f"{named - most} because {why}: the numbers go up to R{named - 1}")
     unnamed = taken - named
     if unnamed >= _UNNAMED:
         parts.append(f"{_UNNAMED} that the assembler counts since Volta and no instruction names")

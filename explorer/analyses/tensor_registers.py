@@ -18,8 +18,8 @@ _STAGE = "ttgir"
 class TensorRegistersDocument(msgspec.Struct, frozen=True):
     """Tensors of the stage TTGIR in the order of their lines, and what they take together.
 
-    `pressure[i]` is the sum at line i+1 of the stage, `source_lines[i]` that line's line of the source (0:
-    none). `source` says who says so: elements are the compiler's, live ranges and the sum are modelled.
+    `pressure[i]` is the sum behind line i+1 of the stage, `source_lines[i]` that line's line of the source
+    (0: none). `source` says who says so: elements are the compiler's, live ranges and the sum are modelled.
     """
 
     tensors: list[LiveRange]

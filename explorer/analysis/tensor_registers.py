@@ -6,7 +6,8 @@ In: the module's text, and for its tensors how many elements a thread holds, by 
 This is a model of what the machine code's own compiler then decides. A tensor takes its elements per thread
 times their bits, over 32; what is the same in several registers counts once. One that only names another in
 a new shape (`tt.expand_dims`, `tt.broadcast`, …) is a view of it; a constant takes no registers, and a splat
-those of one element. A value that a loop needs again and again lives as long as the loop.
+those of one element. A value that a loop needs again and again lives as long as the loop. What an operation
+reads for the last time leaves its registers to what it makes, so that sums are those behind each line.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Held:
 
 @dataclass(frozen=True)
 class LiveRange:
-    """A tensor in registers, alive from line `first` to line `last` of the text.
+    """A tensor in registers, from line `first`, which makes it, to line `last` of the text, its last use.
 
     `registers` are those of one thread, `views` other names of the same values.
     """
@@ -61,11 +62,11 @@ def live_ranges(text: str, held: Mapping[tuple[str, LineNumber], Held]) -> list[
 
 
 def pressure(ranges: list[LiveRange], lines: int) -> list[int]:
-    """The registers of all tensors that are alive at each line, from line 1 on."""
+    """The registers of all tensors that are alive behind each line, from line 1 on."""
     changes = [0] * (lines + 2)
     for each in ranges:
         changes[each.first] += each.registers
-        changes[each.last + 1] -= each.registers
+        changes[each.last] -= each.registers
     total, found = 0, []
     for change in changes[1 : lines + 1]:
         total += change

@@ -77,8 +77,8 @@ def _disassemble(path: Path) -> str:
     try:
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=True)  # noqa: S603  # ours
     except subprocess.CalledProcessError as error:
-        said = error.stderr.decode(errors="replace").replace(str(path), "the binary").strip()
-        raise _refusal(f"nvdisasm does not tell the live registers: {said}") from error
+        said = error.stderr.decode(errors="replace").replace(str(path), "the binary")
+        raise _refusal(f"nvdisasm does not tell the live registers: {' '.join(said.split())}") from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise _refusal(f"nvdisasm did not run: {error}") from error
     return done.stdout.decode(errors="replace")
