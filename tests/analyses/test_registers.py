@@ -1,19 +1,37 @@
-"""Live registers along the machine code."""
+"""Registers of the machine code, and of the tensors of TTGIR."""
 
 import json
+import re
 
 import pytest
 
-from explorer.analyses import registers
-from explorer.errors import NotAnswerable
+from explorer.analyses import registers, tensor_registers
+from explorer.analysis.occupancy import occupancy
 
 
-@pytest.mark.parametrize("triton", ["3.9.0", "3.6.0"])
-def test_the_most_live_registers_fit_into_those_of_the_assembler(analyst, compile_example, triton):
-    record = compile_example("matmul", triton=triton)
-    document = json.loads(analyst.answer(registers.ANALYSIS, record, {}))
+@pytest.fixture(params=["3.9.0", "3.6.0"])
+def matmul(request, analyst, compile_example):
+    record = compile_example("matmul", triton=request.param)
+    return record, json.loads(analyst.answer(registers.ANALYSIS, record, {}))
+
+
+def test_what_the_assembler_takes_is_explained(matmul):
+    record, document = matmul
     assert document["registers"] == record.result.resources.registers
-    assert document["registers"] * 0.9 <= document["most_general"] <= document["registers"]
+    assert document["most_general"] == max(each["general"] for each in document["instructions"])
+    explained = [int(number) for number in re.findall(r"(?:^|; )(\d+) ", document["difference"])]
+    assert document["most_general"] + sum(explained) == document["registers"]
+
+
+def test_instructions_know_their_lines(matmul):
+    record, document = matmul
+    listing = record.text(record.stage("sass").text).splitlines()
+    source = record.request.source.splitlines()
+    for each in document["instructions"]:
+        assert f"/*{each['address']:04x}*/" in listing[each["line"] - 1]
+    products = [each for each in document["instructions"] if "HGMMA" in listing[each["line"] - 1]]
+    assert products
+    assert all("tl.dot" in source[each["source_line"] - 1] for each in products)
 
 
 def test_every_instruction_of_the_listing_is_there(analyst, compile_example):
@@ -27,7 +45,58 @@ def test_every_instruction_of_the_listing_is_there(analyst, compile_example):
     assert all("NOP" in line or "BRA" in line for line in untold)
 
 
-def test_amd_has_no_tool_that_tells(analyst, compile_example):
+def test_steps_are_where_a_register_more_means_a_block_less(matmul):
+    record, document = matmul
+    resources = record.result.resources
+    for step in document["steps"][:-1]:
+        at, above = (
+            occupancy("cuda:90", resources.threads, step["most_registers"] + more, resources.shared_bytes)
+            for more in (0, 1)
+        )
+        assert at.blocks_per_multiprocessor == step["blocks"] > above.blocks_per_multiprocessor
+
+
+def test_spills_are_marked(analyst, services, compile_example):
+    record = compile_example("matmul")
+    request = type(record.request)(
+        **{
+            name: getattr(record.request, name)
+            for name in ("source", "target", "triton", "kernel", "launch", "arguments", "config")
+        },
+        options={"maxnreg": 64},
+    )
+    document = json.loads(analyst.answer(registers.ANALYSIS, services.queue.complete(request), {}))
+    assert (document["limit"], document["limited_by"]) == (64, ".maxnreg of the PTX")
+    assert document["spill_stores_bytes"] > 0
+    assert {"store", "load"} <= {each["spill"] for each in document["instructions"]}
+
+
+def test_where_no_tool_tells_it_says_why_and_what_the_assembly_states(analyst, compile_example):
     record = compile_example("vector_add", target="hip:gfx942")
-    with pytest.raises(NotAnswerable, match="gfx942: no tool"):
-        analyst.answer(registers.ANALYSIS, record, {})
+    document = json.loads(analyst.answer(registers.ANALYSIS, record, {}))
+    assert document["instructions"] == []
+    assert "gfx942: no tool" in document["reason"]
+    facts = {each["name"]: each["value"] for each in document["facts"]}
+    assert facts["both together"] == record.result.resources.registers
+
+
+@pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
+def test_the_accumulator_takes_its_elements_per_thread(analyst, compile_example, target):
+    """128 × 128 elements of 32 bits, each held by one thread of the block."""
+    record = compile_example("matmul", target=target)
+    document = json.loads(analyst.answer(tensor_registers.ANALYSIS, record, {}))
+    shape = re.compile(r"^(\d+)×(\d+) f32 #mma")
+    sizes = {
+        (int(found[1]) * int(found[2]) // record.result.resources.threads, each["registers"])
+        for each in document["tensors"]
+        if (found := shape.match(each["type"])) and each["registers"]
+    }
+    assert sizes
+    assert all(expected == told for expected, told in sizes)
+    assert document["most"] == max(document["pressure"])
+    lines = record.text(record.stage("ttgir").text).splitlines()
+    for each in document["tensors"]:
+        assert (
+            each["name"].partition("#")[0] in lines[each["first"] - 1]
+            or lines[each["first"] - 1].strip() == "}"
+        )

@@ -3,7 +3,8 @@
     python capture_gallery.py FOLDER
 
 One pickle for each kernel and target, `<kernel>@<target>.pickle`: the events, without the long texts in the
-LLVM dialect, and what the compiler has printed of its allocation of shared memory. It runs in a process of
+LLVM dialect, what the compiler has printed of its allocation of shared memory, and the live registers of the
+machine code (or why they are not told). It runs in a process of
 its own because a process can hold only one Triton.
 """
 
@@ -17,8 +18,29 @@ from pathlib import Path
 from explorer.examples import load_examples
 from explorer.model import Pass, Request
 from explorer.pipeline import passes
+from explorer.pipeline.errors import UserError
 from explorer.pipeline.job import perform
+from explorer.pipeline.questions.registers import live_registers
 from explorer.pipeline.targets import TARGETS
+
+#: Each disassembly takes half a second: of other targets a few kernels will do.
+_DISASSEMBLED = {
+    "cuda:90": None,
+    "cuda:80": ("softmax", "matmul"),
+    "cuda:100": ("matmul", "matmul_persistent"),
+}
+
+
+def live(example, target, events):
+    """The live registers of the binary, the words of the refusal, or None where nobody is asked."""
+    wanted = _DISASSEMBLED.get(target.name, ())
+    if wanted is not None and example.name not in wanted:
+        return None
+    binary = next(event for event in events if event.kind == "binary")
+    try:
+        return live_registers(Request(binary.data, target.name, ""), target)
+    except UserError as error:
+        return error.diagnostic.message
 
 
 def main() -> None:
@@ -43,7 +65,9 @@ def main() -> None:
 
             with contextlib.redirect_stdout(io.StringIO()):
                 perform(Request(example.source, target.name, ""), emit)
-            (folder / f"{example.name}@{target.name}.pickle").write_bytes(pickle.dumps((events, dumps)))
+            (folder / f"{example.name}@{target.name}.pickle").write_bytes(
+                pickle.dumps((events, dumps, live(example, target, events)))
+            )
 
 
 if __name__ == "__main__":

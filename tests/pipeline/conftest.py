@@ -14,10 +14,11 @@ from explorer.sandbox.versions import installed_versions
 
 @dataclass(frozen=True)
 class Captured:
-    """What one compile has told, and what the compiler has printed of its allocation of shared memory."""
+    """What one compile has told, the dump of its allocation of shared memory, and its live registers."""
 
     events: list
     dumps: list
+    live: object
 
     def of(self, kind):
         return [event for event in self.events if event.kind == kind]

@@ -1,0 +1,43 @@
+"""Live registers of the gallery's machine code against what the assembler reports, by both Tritons."""
+
+import re
+
+import pytest
+
+from explorer.examples import load_examples
+
+EXAMPLES = [example.name for example in load_examples()]
+CASES = [(name, "cuda:90") for name in EXAMPLES] + [
+    ("softmax", "cuda:80"),
+    ("matmul", "cuda:80"),
+    ("matmul", "cuda:100"),
+    ("matmul_persistent", "cuda:100"),
+]
+
+
+@pytest.mark.parametrize(("example", "target"), CASES)
+def test_the_assembler_takes_what_is_named_and_two_more(gallery, example, target):
+    """Two since Volta, which no instruction names; a kernel that asks for a number gets that."""
+    captured = gallery(example, target)
+    if isinstance(captured.live, str):
+        assert target == "cuda:80"
+        assert "Old format" in captured.live
+        return
+    (named,) = captured.live.named
+    most = max(each.general for each in captured.live.instructions)
+    taken = captured.of("resources")[0].registers
+    asked = re.search(r"\.maxnreg (\d+)", captured.stages["ptx"].text)
+    assert most <= named.general <= taken
+    assert taken == (int(asked[1]) if asked else named.general + 2)
+
+
+@pytest.mark.parametrize(("example", "target"), CASES)
+def test_no_instruction_names_a_register_beyond(gallery, example, target):
+    captured = gallery(example, target)
+    if isinstance(captured.live, str):
+        return
+    text = captured.stages["sass"].text
+    highest = max(map(int, re.findall(r"(?<![\w.])R(\d+)\b", text)))
+    assert highest < captured.live.named[0].general
+    addresses = {int(each, 16) for each in re.findall(r"/\*([0-9a-f]{4,})\*/", text)}
+    assert {each.address for each in captured.live.instructions} <= addresses
