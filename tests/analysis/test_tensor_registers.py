@@ -9,7 +9,7 @@ MODULE = """module {
     %zero = arith.constant dense<0.0> : tensor<64xf32, #b>
     %step = tt.splat %n : i32 -> tensor<64xi32, #b>
     %at = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #b>
-    %sum:2 = scf.for %i = %n to %n step %n iter_args(%a = %zero, %o = %at) -> (tensor<64xf32, #b>, tensor<64xi32, #b>) : i32 {
+    %sum:2 = scf.for %i = %n to %n step %n iter_args(%a = %zero, %o = %at) -> (f32, i32) : i32 {
       %x = arith.sitofp %o : tensor<64xi32, #b> to tensor<64xf32, #b>
       %next = arith.addf %a, %x : tensor<64xf32, #b>
       %further = arith.addi %o, %step : tensor<64xi32, #b>

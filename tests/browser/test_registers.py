@@ -1,0 +1,99 @@
+"""Live registers and the tensors that need them, as a user sees them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from actions import wait_for_result
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+Visitor = Callable[..., Page]
+
+
+@pytest.fixture
+def page(visitor: Visitor) -> Page:
+    """The matmul of a first visit beside its registers."""
+    page = visitor()
+    page.goto("/#panes=stage:ttgir@45+registers@55")
+    wait_for_result(page)
+    expect(page.locator(".register-plot")).to_have_count(2)
+    return page
+
+
+def drag(page: Page, plot: int, start: float, end: float) -> None:
+    """Choose a range of a plot, from one share of its width to another."""
+    box = page.locator(".register-plot").nth(plot).bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + start * box["width"], middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + end * box["width"], middle, steps=4)
+    page.mouse.up()
+
+
+def test_the_difference_to_what_the_assembler_takes_is_said(page: Page) -> None:
+    head = page.locator(".registers-head")
+    expect(head).to_contain_text(re.compile(r"\d+ general registers alive at most · \d+ taken"))
+    expect(head).to_contain_text("no instruction names")
+    expect(head).to_contain_text("limit 255")
+
+
+def test_a_range_of_machine_code_pins_its_source_lines_everywhere(page: Page) -> None:
+    drag(page, 0, 0.4, 0.6)
+    expect(page).to_have_url(re.compile(r"registers:s\d+-\d+.*pin="))
+    expect(page.locator(".cm-line.is-pinned").first).to_be_attached()
+    ttgir = page.get_by_role("group", name="TTGIR, ")
+    expect(ttgir.locator(".text-row.is-pinned").first).to_be_visible()
+    # What comes from these lines is lit in the other plot, too.
+    expect(page.locator(".register-plot").nth(1).locator(".lit rect").first).to_be_attached()
+
+
+def test_a_range_of_tensors_lights_the_machine_code(page: Page) -> None:
+    drag(page, 1, 0.55, 0.75)
+    expect(page).to_have_url(re.compile(r"registers:t\d+-\d+.*pin="))
+    expect(page.locator(".register-plot").nth(0).locator(".lit rect").first).to_be_attached()
+
+
+def test_a_range_is_chosen_by_keys_and_kept_in_the_link(page: Page, visitor: Visitor) -> None:
+    plot = page.get_by_role("application", name="Live registers along the machine code")
+    plot.focus()
+    page.keyboard.press("PageDown")
+    page.keyboard.press("Shift+PageDown")
+    expect(plot.get_by_role("status")).to_contain_text("general")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"registers:s\d+-\d+"))
+    other = visitor()
+    other.goto(page.url)
+    expect(other.locator(".register-plot").first.locator(".brush")).not_to_have_attribute("width", "0")
+
+
+def test_a_tensor_lights_its_lines(page: Page) -> None:
+    bar = page.locator(".register-ranges .range", has_text="accumulator 64").first
+    bar.hover()
+    expect(page.locator(".cm-line.is-lit").first).to_be_attached()
+    expect(page.locator(".registers-place").last).to_contain_text("64 registers (64 × 32 bits)")
+    bar.click()
+    expect(page.locator(".cm-line.is-pinned").first).to_be_attached()
+
+
+def test_where_no_tool_tells_the_page_says_why(page: Page) -> None:
+    page.get_by_label("Target").first.select_option("hip:gfx942")
+    pane = page.locator("pane-registers")
+    expect(pane).to_contain_text("gfx942: no tool", timeout=60_000)
+    expect(pane.get_by_role("table", name="What the assembly says")).to_contain_text("vector registers")
+    expect(page.locator(".register-plot")).to_have_count(1)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pane_is_accessible_and_fits(visitor: Visitor, scheme: str) -> None:
+    page = visitor(width=375, height=800, color_scheme=scheme)
+    page.goto("/#panes=registers")
+    wait_for_result(page)
+    expect(page.locator(".register-plot")).to_have_count(2)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator("pane-registers").evaluate("element => element.scrollWidth <= element.clientWidth")
+    violations = Axe().run(page, context={"include": [["pane-registers"]]}).response["violations"]
+    assert [(each["id"], node["html"][:160]) for each in violations for node in each["nodes"]] == []
