@@ -10,6 +10,7 @@ from collections.abc import Callable
 from explorer.analysis.graphs import read_amdgcn, read_llvm, read_ptx, read_sass
 from explorer.analysis.graphs.blocks import Block, Function
 from explorer.analysis.graphs.graph import Cluster, Edge, EdgeKind, Graph, Node, NothingToDraw
+from explorer.analysis.graphs.long_lines import with_short_lines
 from explorer.analysis.graphs.loops import LoopNest, find_loops
 
 READERS: dict[str, Callable[[str], list[Function]]] = {
@@ -28,7 +29,7 @@ def read_functions(text: str, language: str) -> list[Function]:
     Raises:
         NothingToDraw: there is none in it.
     """
-    functions = READERS[language](text)
+    functions = READERS[language](with_short_lines(text))
     if not any(function.blocks for function in functions):
         raise NothingToDraw("No function with instructions is found in this text.")
     return functions

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from explorer.analysis.graphs import read_mlir
 from explorer.analysis.graphs.graph import Cluster, ClusterKind, Edge, EdgeKind, Graph, Node, NothingToDraw
+from explorer.analysis.graphs.long_lines import with_short_lines
 from explorer.analysis.graphs.read_mlir import Argument, Operation, Region
 
 _TERMINATOR = re.compile(r"(?:^|[._])(?:yield|return|condition)$")
@@ -26,7 +27,7 @@ def data_flow(text: str) -> Graph:
     Raises:
         NothingToDraw: there is no operation in it.
     """
-    graph = _Builder().build(read_mlir.read(text))
+    graph = _Builder().build(read_mlir.read(with_short_lines(text)))
     if not graph.nodes:
         raise NothingToDraw("No operation is found in this text.")
     return graph

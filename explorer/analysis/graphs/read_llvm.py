@@ -12,8 +12,7 @@ _LABEL = re.compile(rf"({_NAME}):")
 _TARGET = re.compile(rf"label %({_NAME})")
 _CASE = re.compile(rf"\w++ (-?\w++), label %({_NAME})")
 _OPCODE = re.compile(rf"(?:%{_NAME} = )?+(\w++)")
-_METADATA = re.compile(r"(?:, ![\w.]++ !\d++| #\d++)*+$")
-_COMMENT = re.compile(r"\s++;[^\"]*+$")
+_ATTRIBUTES = re.compile(r" #\d++$")
 
 
 def read(text: str) -> list[Function]:
@@ -36,7 +35,7 @@ def read(text: str) -> list[Function]:
         if label:
             items.append(Label(number, label[1]))
             continue
-        code = _COMMENT.sub("", line).strip()
+        code = _without_comment(line).strip()
         if not code or code.startswith(";"):
             continue
         if code.endswith("[") and "switch " in code:
@@ -44,10 +43,15 @@ def read(text: str) -> list[Function]:
                 code += " " + more.strip()
                 if more.lstrip().startswith("]"):
                     break
-        items.append(Instruction(number, _METADATA.sub("", code), _exit(code)))
+        items.append(Instruction(number, _ATTRIBUTES.sub("", code.split(", !", 1)[0]), _exit(code)))
     if name:  # the text ends in the middle
         functions.append(cut_into_blocks(name, first_line, items))
     return functions
+
+
+def _without_comment(line: str) -> str:
+    code, semicolon, comment = line.partition(" ;")
+    return code if semicolon and '"' not in comment else line
 
 
 def _exit(code: str) -> Exit | None:

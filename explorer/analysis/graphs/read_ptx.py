@@ -17,6 +17,7 @@ from explorer.analysis.graphs.blocks import (
 
 _FUNCTION = re.compile(r"\s*+(?:\.(?:visible|weak|extern)\s++)*+\.(?:entry|func)\b")
 _FUNCTION_NAME = re.compile(r"(?:\.entry|\.func\s*+(?:\([^)]*+\))?+)\s++([\w$]++)")
+_LONGEST_HEADER = 4000
 _LABEL = re.compile(r"\s*+([\w$]++):(?!:)\s*+")
 _STATEMENT = re.compile(r"(?:@(!?+[%\w$]++)\s++)?+([a-z][\w.:]*+)\s*+(.*+)", re.DOTALL)
 
@@ -38,7 +39,7 @@ def read(text: str) -> list[Function]:
                     if ";" in before:  # declared only
                         header, header_line = "", 0
                     continue
-                name = _FUNCTION_NAME.search(header)
+                name = _FUNCTION_NAME.search(header[:_LONGEST_HEADER])
                 reader = _Body(name[1] if name else "function", header_line)
                 header, header_line = "", 0
             else:

@@ -15,7 +15,7 @@ from explorer.analysis.graphs.blocks import (
 )
 
 _LABEL = re.compile(r"([.\w$]++):\s*+$")
-_INSTRUCTION = re.compile(r".*?/\*[0-9a-f]++\*/\s++(.*?)\s*+;")
+_INSTRUCTION = re.compile(r"[^/\n]*+/\*[0-9a-f]++\*/\s++([^;]*+);")
 _PARTS = re.compile(r"(?:@(!?+U?P[0-9T]++)\s++)?+([A-Z][\w.]*+)\s*+(.*+)")
 _TARGET = re.compile(r"(\.L[\w$]++)")
 _CALLED = re.compile(r"`\(([\w$.]++)\)")
@@ -45,7 +45,7 @@ def read(text: str) -> list[Function]:
             continue
         instruction = _INSTRUCTION.match(line)
         if instruction:
-            items.append(_instruction(number, instruction[1]))
+            items.append(_instruction(number, instruction[1].strip()))
     finish()
     return functions
 

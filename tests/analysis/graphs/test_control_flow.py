@@ -1,5 +1,8 @@
 """Control flow of texts that are known, and of texts that nobody would write."""
 
+import contextlib
+import time
+
 import pytest
 
 from explorer.analysis.graphs import NothingToDraw, control_flow, graph_of, to_dot
@@ -170,6 +173,25 @@ def test_truncated_texts_are_drawn_as_far_as_they_go(language):
 def test_without_a_function_there_is_nothing_to_draw(language, text):
     with pytest.raises(NothingToDraw, match="No function"):
         control_flow(text, language)
+
+
+@pytest.mark.parametrize(
+    ("language", "head", "part"),
+    [
+        ("llir", "define void @f() {\n  %1 = add i32 1, 1", ", !a !1"),
+        ("llir", "define void @f() {\n  ret void", ' ; "'),
+        ("ptx", ".entry f() {\n", "a;"),
+        ("ptx", "", ".func("),
+        ("sass", ".text.f:\n", "/*0*/ "),
+        ("amdgcn", "\t.type f,@function\nf:\n", " s_nop"),
+    ],
+)
+def test_a_line_of_a_million_characters_is_read_in_no_time(language, head, part):
+    text = head + part * (1_000_000 // len(part))
+    start = time.monotonic()
+    with contextlib.suppress(NothingToDraw):
+        to_dot(control_flow(text, language))
+    assert time.monotonic() - start < 10
 
 
 def test_the_syntax_tree_has_no_graph():
