@@ -62,17 +62,17 @@ def _serve(options: argparse.Namespace) -> int:
 def _compile(options: argparse.Namespace) -> int:
     with _services(options) as services:
         record = services.queue.complete(_request(options, services))
-        changes = counted_changes(services.analyst, record)
         if options.output:
-            write_folder(record, changes, options.output)
+            write_folder(record, counted_changes(services.analyst, record), options.output)
         elif options.html:
             from explorer.views.html_file import html_file  # the page's half of the program, for this alone
 
-            options.html.write_bytes(html_file(record, changes))
+            options.html.write_bytes(html_file(record, services.analyst))
         elif options.analysis:
             document = services.analyst.answer(options.analysis, record, dict(options.parameter))
             sys.stdout.buffer.write(document + b"\n")
         elif options.json:
+            changes = counted_changes(services.analyst, record)
             index = CompilationDocument.of(record, FileLinks(), changes)
             sys.stdout.buffer.write(msgspec.json.encode(index) + b"\n")
         elif record.result.stages:
@@ -88,7 +88,7 @@ def _inspect(options: argparse.Namespace) -> int:
             triton=services.triton_version(options.triton),
             task="inspect",
         )
-        record = services.queue.inspect(request)
+        record = services.queue.ask(request)
     document = msgspec.json.encode(InspectionDocument.of(record))
     sys.stdout.buffer.write(msgspec.json.format(document, indent=2) + b"\n")
     return _report(record, options.file)

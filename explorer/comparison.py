@@ -238,7 +238,7 @@ def _side(record: Record) -> SideDocument:
         id=record.id,
         url=f"/k/{record.id}",
         status=record.status,
-        kernel=result.specialized.kernel if result.specialized else request.kernel,
+        kernel=record.kernel,
         target=TargetDocument.of(find_target(request.target)),
         triton=request.triton,
         milliseconds=result.done.milliseconds if result.done else None,
@@ -253,7 +253,7 @@ def _asked(record: Record) -> dict[str, Scalar]:
     """Everything that was decided beside the source, by name: as compiled, or as far as it was asked."""
     request, specialized = record.request, record.result.specialized
     asked: dict[str, Scalar] = {
-        "kernel": specialized.kernel if specialized else request.kernel,
+        "kernel": record.kernel,
         "target": request.target,
         "triton": request.triton,
         "config": specialized.config if specialized else request.config,

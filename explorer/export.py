@@ -36,8 +36,7 @@ class FileLinks:
 
 def file_stem(record: Record) -> str:
     """What a file that holds all of a compilation is called, without its suffix."""
-    specialized = record.result.specialized
-    kernel = specialized.kernel if specialized else record.request.kernel
+    kernel = record.kernel
     return f"{kernel if kernel and kernel.isascii() and kernel.isidentifier() else 'kernel'}-{record.id}"
 
 

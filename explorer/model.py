@@ -199,7 +199,6 @@ class Pass:
     title: str
     options: tuple[Scalar, ...]
     milliseconds: float
-    changed: bool
     text: str | None = None
     failed: bool = False
 

@@ -17,7 +17,7 @@ Document = TypeVar("Document")
 
 @dataclass(frozen=True)
 class Parameter:
-    """A part of what an analysis is asked: a field of the query string."""
+    """A part of what is asked: a field of the query string."""
 
     name: str
     type: type
@@ -68,6 +68,7 @@ class Analysis:
     `name` is its address and its name in the command line; `document` the type of what `find` returns.
     Raise `version` when `find` comes to other results: what was stored by an older one is found anew.
     `find` runs in a process with limits; with `is_bounded` it sees to these itself, and stays in this one.
+    `is_saved`: a page that is saved as a file brings along what is found out without any parameters.
     """
 
     name: str
@@ -77,3 +78,4 @@ class Analysis:
     find: Callable[[Subject], Any]
     parameters: tuple[Parameter, ...] = ()
     is_bounded: bool = False
+    is_saved: bool = True

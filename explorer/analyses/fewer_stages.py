@@ -60,4 +60,5 @@ ANALYSIS = Analysis(
     version=1,
     document=FewerStagesDocument,
     find=_find,
+    is_saved=False,  # it compiles
 )

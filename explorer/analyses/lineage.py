@@ -114,4 +114,5 @@ ANALYSIS = Analysis(
         Parameter("pass", int, "Index of the pass (0 when left out)."),
         Parameter("line", int, "Line of the module after it (1 when left out)."),
     ),
+    is_saved=False,  # there is one for each line of each pass
 )

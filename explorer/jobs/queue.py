@@ -10,7 +10,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from explorer.errors import ExplorerError, QueueFull, Unavailable, UnknownTriton
@@ -112,14 +111,6 @@ class Queue:
             job.cancelled.set()
         if waiting is not None:
             self._perform(*waiting)
-
-    def inspect(self, request: Request) -> Record:
-        """What a source holds.
-
-        Raises:
-            QueueFull: too many jobs wait already.
-        """
-        return self.ask(replace(request, task="inspect"))
 
     def ask(self, request: Request) -> Record:
         """Do what is asked for in the sandbox like a compilation, but do not keep it.

@@ -137,7 +137,5 @@ class _PassReader:
         changed = text != self._text
         self._text = text
         options = (f"on {self._place}",) if self._place else ()
-        self._emit(
-            Pass(self._count, _STEP, self._name, self._name, options, 0.0, changed, text if changed else None)
-        )
+        self._emit(Pass(self._count, _STEP, self._name, self._name, options, 0.0, text if changed else None))
         self._count += 1

@@ -127,7 +127,7 @@ class PassRecorder:
             return
         texts = list(self._shadow.texts())
         for waiting, text in zip(self._waiting, texts, strict=False):
-            self._emit(dataclasses.replace(waiting, changed=text is not None, text=text))
+            self._emit(dataclasses.replace(waiting, text=text))
         lost = self._waiting[len(texts) :]
         if lost:
             names = ", ".join(waiting.name for waiting in lost)
@@ -141,7 +141,7 @@ class PassRecorder:
     ) -> Pass:
         index = self._count
         self._count += 1
-        return Pass(index, self.stage, name, title, options, round(milliseconds, 3), text is not None, text)
+        return Pass(index, self.stage, name, title, options, round(milliseconds, 3), text)
 
     def _tell(
         self, name: str, title: str, options: tuple[Scalar, ...], milliseconds: float, module: Any

@@ -2,24 +2,25 @@
  * The answers that this file has brought along, in place of those of a server.
  *
  * Each is base64 of gzip in an element of its own, unpacked when it is first asked for. `#recording` has the
- * number of the answer by address; an address of lines has all lines, and is asked for ranges of them.
+ * number of the answer by address, and the status of those that are problems; an address of lines has all lines,
+ * and is asked for ranges of them.
  */
 import { answerBy } from "./api.js";
 import { byId, make } from "./dom.js";
 
-/** @type {Record<string, number>} */
-const numbers = JSON.parse(byId("recording").textContent ?? "{}");
+/** @type {[Record<string, number>, Record<string, number>]} */
+const [numbers, problems] = JSON.parse(byId("recording").textContent ?? "[{},{}]");
 /** @type {Map<string, Promise<unknown>>} documents with lines, which are asked for piece by piece */
 const documents = new Map();
 
 answerBy(async (address, { method = "GET" } = {}) => {
   const { pathname, search, searchParams } = new URL(address, "http://file/");
-  const key = pathname + search in numbers ? pathname + search : pathname;
+  const key = searchParams.has("from") ? pathname : pathname + search;
   if (method !== "GET") return refusal(405, "There is no compiler in this file", "Open the result on its server to compile.");
   const text = key.replace(/\/lines$/, "");
   if (!(key in numbers) && text in numbers) return json(plainLines(await new Response(await unpack(text)).text(), searchParams));
   if (!(key in numbers)) return refusal(404, "This is not in the file", "Open the result on its server to see it.");
-  if (!searchParams.has("from")) return new Response(await unpack(key));
+  if (!searchParams.has("from")) return new Response(await unpack(key), { status: problems[key] ?? 200 });
   if (!documents.has(key)) documents.set(key, new Response(await unpack(key)).json());
   const whole = /** @type {{lines: unknown[]}} */ (await documents.get(key));
   const lines = whole.lines.slice(Number(searchParams.get("from")) - 1, Number(searchParams.get("to")));
@@ -54,8 +55,7 @@ function json(document, status = 200) {
 // Links to answers are followed here as well.
 document.addEventListener("click", (event) => {
   const link = event.target instanceof Element ? event.target.closest("a") : null;
-  const address = link?.getAttribute("href") ?? "";
-  const key = address in numbers ? address : address.replace(/\?.*/, "");
+  const key = link?.getAttribute("href") ?? "";
   if (!link || !(key in numbers)) return;
   event.preventDefault();
   void unpack(key).then((blob) => {

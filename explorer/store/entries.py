@@ -55,9 +55,13 @@ class PassEntry(msgspec.Struct, frozen=True):
     title: str
     options: tuple[Scalar, ...]
     milliseconds: float
-    changed: bool
     text: Address | None
     failed: bool = False
+
+    @property
+    def changed(self) -> bool:
+        """Whether it changed the module."""
+        return self.text is not None
 
 
 class BinaryEntry(msgspec.Struct, frozen=True):
@@ -159,7 +163,6 @@ class Recorder:
             title=compiler_pass.title,
             options=compiler_pass.options,
             milliseconds=compiler_pass.milliseconds,
-            changed=compiler_pass.changed,
             text=None if compiler_pass.text is None else self._batch.add(compiler_pass.text),
             failed=compiler_pass.failed,
         )

@@ -39,6 +39,12 @@ class Record:
         """Whether the last entry is there."""
         return self.status in ("complete", "failed")
 
+    @property
+    def kernel(self) -> str | None:
+        """The kernel's name: of the one that was compiled, or as asked for."""
+        specialized = self.result.specialized
+        return specialized.kernel if specialized else self.request.kernel
+
     @cached_property
     def result(self) -> Result:
         """What the entries add up to."""

@@ -10,15 +10,13 @@ from explorer.analyses import ANALYSES, Analysis
 from explorer.services import services
 from explorer.views.http import encoded_json_part
 from explorer.views.links import API
-from explorer.views.operation import Query, documented
+from explorer.views.operation import documented
 
 blueprint = Blueprint("analyses", __name__, url_prefix=f"{API}/compilations/<compilation_id>")
 
 
 def _view(analysis: Analysis) -> Callable[[str], Response]:
-    query = (Query(each.name, each.type, each.description) for each in analysis.parameters)
-
-    @documented({200: analysis.document}, None, *query)
+    @documented({200: analysis.document}, None, *analysis.parameters)
     def show(compilation_id: str) -> Response:
         record = services().queue.find(compilation_id)
         return encoded_json_part(record, services().analyst.answer(analysis, record, request.args))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from flask import Blueprint, Response, request
 
 from explorer import comparison
+from explorer.analyses import Parameter
 from explorer.comparison import ComparisonDocument, DiffDocument
 from explorer.services import services
 from explorer.store import Record
 from explorer.views.http import json_part
 from explorer.views.links import API
-from explorer.views.operation import Query, documented
+from explorer.views.operation import documented
 
 blueprint = Blueprint(
     "compare", __name__, url_prefix=f"{API}/compilations/<compilation_id>/compare/<other_id>"
@@ -28,7 +29,7 @@ def show(compilation_id: str, other_id: str) -> Response:
 
 
 @blueprint.get("/stages/<name>")
-@documented({200: DiffDocument}, None, Query("other", str, "Another stage of the second compilation."))
+@documented({200: DiffDocument}, None, Parameter("other", str, "Another stage of the second compilation."))
 def stage(compilation_id: str, other_id: str, name: str) -> Response:
     """Where a stage differs between two compilations, or two stages of one or two of them."""
     before, after = _records(compilation_id, other_id)

@@ -34,7 +34,7 @@ def page(before_id: str, after_id: str) -> tuple[str, int]:
 
 def preview_of(before: Record, after: Record) -> dict[str, str]:
     """What a chat shows of a comparison: the kernels as title, what was asked differently below."""
-    kernels = dict.fromkeys(_kernel(record) for record in (before, after))
+    kernels = dict.fromkeys(record.kernel or "Kernel" for record in (before, after))
     title = f"{' and '.join(kernels)}, compared · triton·explorer"
     differences = [
         f"{each.name} {_words(each.name, each.before)} → {_words(each.name, each.after)}"
@@ -46,11 +46,6 @@ def preview_of(before: Record, after: Record) -> dict[str, str]:
     if before.request.source != after.request.source:
         facts.append("another source")
     return {"title": title, "description": " · ".join(facts) or "Asked the same"}
-
-
-def _kernel(record: Record) -> str:
-    specialized = record.result.specialized
-    return (specialized.kernel if specialized else record.request.kernel) or "Kernel"
 
 
 def _words(name: str, value: object) -> str:

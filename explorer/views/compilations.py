@@ -102,7 +102,7 @@ def binary(compilation_id: str) -> Response:
 def html(compilation_id: str) -> Response:
     """The page with everything about a finished result in one file, which works without a server."""
     record = services().queue.find(compilation_id)
-    data = html_file(record, counted_changes(services().analyst, record))
+    data = html_file(record, services().analyst)
     return attachment(binary_part(record, data, "text/html"), f"{file_stem(record)}.html")
 
 

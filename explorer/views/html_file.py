@@ -17,29 +17,31 @@ from typing import Any
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
-from explorer.documents import Changes
+from explorer.analyses import Analyst
 from explorer.errors import NotFinished
 from explorer.store import Record
 from explorer.views.pages import bundled_file, parts_document, preview_of
-from explorer.views.recording import recorded_answers
+from explorer.views.recording import Answer, recorded_answers
 
 _GZIP_LEVEL = 6
 
 
-def html_file(record: Record, changes: Changes) -> bytes:
+def html_file(record: Record, analyst: Analyst) -> bytes:
     """The file.
 
     Raises:
         NotFinished: the compilation is still under way.
+        Unavailable: something has still to be found out for it, and cannot be just now.
     """
     if not record.is_finished:
         raise NotFinished("The file can be made once the compilation is done. Try again then.")
     page = json.dumps(parts_document(lambda _: "")).encode()
-    answers = [("/page.json", page), *recorded_answers(record, changes)]
+    answers = [Answer("/page.json", page), *recorded_answers(record, analyst)]
     theme, style, script = (bundled_file(name) for name in ("theme.js", "offline.css", "offline.js"))
     # The same result is the same file; nobody else can put an element into it.
     nonce = sha256(record.id.encode()).hexdigest()[:24]
-    addresses, packed = _pack(answers)
+    numbers, packed = _pack(answers)
+    problems = {answer.address: answer.status for answer in answers if answer.status != 200}
     template = Environment(loader=PackageLoader("explorer"), autoescape=True).get_template("offline.html")
     html = template.render(
         host="file",
@@ -51,16 +53,16 @@ def html_file(record: Record, changes: Changes) -> bytes:
         theme=_inline(theme),
         style=_inline(style),
         script=_inline(script),
-        addresses=_inline(json.dumps(addresses).replace("<", "\\u003c").encode()),
+        recording=_inline(json.dumps([numbers, problems]).replace("<", "\\u003c").encode()),
         packed=packed,
     )
     return html.encode()
 
 
-def _pack(answers: Iterable[tuple[str, bytes]]) -> tuple[dict[str, int], list[str]]:
+def _pack(answers: Iterable[Answer]) -> tuple[dict[str, int], list[str]]:
     """The number of the answer of each address, and the answers; equal ones are packed once."""
     numbers: dict[bytes, int] = {}
-    addresses = {address: numbers.setdefault(body, len(numbers)) for address, body in answers}
+    addresses = {answer.address: numbers.setdefault(answer.body, len(numbers)) for answer in answers}
     packed = (gzip.compress(body, _GZIP_LEVEL, mtime=0) for body in numbers)
     return addresses, [base64.b64encode(data).decode() for data in packed]
 

@@ -19,4 +19,4 @@ blueprint = Blueprint("inspect", __name__, url_prefix=API)
 def inspect() -> Response:
     """Find kernels with their parameters and autotune configurations, and launches with their arguments."""
     request = read_inspection(services())
-    return json_response(InspectionDocument.of(services().queue.inspect(request)))
+    return json_response(InspectionDocument.of(services().queue.ask(request)))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import msgspec
 
+from explorer.analyses import Parameter
 from explorer.errors import InvalidRequest
 from explorer.lexers import Span, highlight_lines
 from explorer.views.http import query_integer
-from explorer.views.operation import Query
 
 MOST_LINES = 2000
 #: A run of lines with more characters than this is answered without colours: no compiler writes such lines,
 #: and a hostile source could have one of megabytes, all tokens.
 _MOST_COLOURED_CHARACTERS = 1_000_000
 RANGE = (
-    Query("from", int, "First line, from 1 on."),
-    Query("to", int, f"Last line. At most {MOST_LINES:,} lines come at once."),
+    Parameter("from", int, "First line, from 1 on."),
+    Parameter("to", int, f"Last line. At most {MOST_LINES:,} lines come at once."),
 )
 
 

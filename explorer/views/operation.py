@@ -6,16 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from explorer.analyses import Parameter
+
 View = TypeVar("View", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True)
-class Query:
-    """A parameter of the query string."""
-
-    name: str
-    type: type
-    description: str
 
 
 @dataclass(frozen=True)
@@ -24,10 +17,12 @@ class Operation:
 
     answers: dict[int, Any]
     body: type | None
-    query: tuple[Query, ...]
+    query: tuple[Parameter, ...]
 
 
-def documented(answers: dict[int, Any], body: type | None = None, *query: Query) -> Callable[[View], View]:
+def documented(
+    answers: dict[int, Any], body: type | None = None, *query: Parameter
+) -> Callable[[View], View]:
     """Declare what a view takes and answers; its docstring says what it does."""
 
     def declare(view: View) -> View:

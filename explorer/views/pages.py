@@ -78,10 +78,9 @@ def first_documents(compilation_id: str | None) -> list[str]:
 
 def preview_of(record: Record) -> dict[str, str]:
     """What a chat shows of a permalink: the kernel as title, target, Triton and status below."""
-    target, specialized = find_target(record.request.target), record.result.specialized
-    kernel = specialized.kernel if specialized else record.request.kernel
+    target = find_target(record.request.target)
     facts = [f"{target.title}, {target.architecture}", f"Triton {record.request.triton}", record.status]
-    return {"title": f"{kernel or 'Kernel'} · triton·explorer", "description": " · ".join(facts)}
+    return {"title": f"{record.kernel or 'Kernel'} · triton·explorer", "description": " · ".join(facts)}
 
 
 @blueprint.get("/page.json")

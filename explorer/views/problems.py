@@ -27,6 +27,10 @@ class Problem(msgspec.Struct, frozen=True):
     kind: str
     detail: str
 
+    @classmethod
+    def of(cls, error: ExplorerError) -> Problem:
+        return cls(error.title, error.kind, error.detail)
+
 
 def handle_errors(app: Flask) -> None:
     """Let every exception end here."""
@@ -35,7 +39,7 @@ def handle_errors(app: Flask) -> None:
 
 def _answer(error: Exception) -> Response:
     known = _translate(error)
-    problem = Problem(known.title, known.kind, known.detail)
+    problem = Problem.of(known)
     if request.path.startswith(_FOR_PROGRAMS):
         response = Response(msgspec.json.encode(problem), mimetype="application/json")
     else:

@@ -6,42 +6,68 @@ The answers are made by the functions that the views call, so that they cannot d
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
-from explorer.documents import Changes, CompilationDocument
-from explorer.explanations import explanations
+from explorer.analyses import ANALYSES, Analyst
+from explorer.analyses.changes import counted_changes
+from explorer.documents import CompilationDocument
+from explorer.errors import NotAnswerable
+from explorer.explanations import explanations, vocabularies
 from explorer.store import Record
 from explorer.views.lines import all_lines
 from explorer.views.links import API, ApiLinks
 from explorer.views.meta import TritonsDocument, target_rows
 from explorer.views.passes import alignment_of
+from explorer.views.problems import Problem
 from explorer.views.stages import locations_of
 
 
-def recorded_answers(record: Record, changes: Changes) -> Iterator[tuple[str, bytes]]:
-    """Every answer by its address. An address of lines has them all, whatever range is asked for."""
+@dataclass(frozen=True)
+class Answer:
+    """What the server answers at an address, and with which HTTP status."""
+
+    address: str
+    body: bytes
+    status: int = 200
+
+
+def recorded_answers(record: Record, analyst: Analyst) -> Iterator[Answer]:
+    """Every answer. An address of lines has them all, whatever range is asked for.
+
+    Raises:
+        Unavailable: something has still to be found out, and cannot be just now.
+    """
     links = ApiLinks(record.id)
     triton = record.request.triton
-    yield f"{API}/targets", _json(target_rows())
-    yield f"{API}/tritons", _json(TritonsDocument((triton,), triton))
-    yield f"{API}/gallery", _json([])
-    yield f"{API}/explanations/passes", _json(explanations("passes"))
-    yield links.api, _json(CompilationDocument.of(record, links, changes))
-    yield f"{links.api}/source", record.request.source.encode("utf-8", errors="replace")
+    changes = counted_changes(analyst, record)
+    yield _json(f"{API}/targets", target_rows())
+    yield _json(f"{API}/tritons", TritonsDocument((triton,), triton))
+    yield _json(f"{API}/gallery", [])
+    for vocabulary in vocabularies():
+        yield _json(f"{API}/explanations/{vocabulary}", explanations(vocabulary))
+    yield _json(links.api, CompilationDocument.of(record, links, changes))
+    yield Answer(f"{links.api}/source", record.request.source.encode("utf-8", errors="replace"))
     for stage in record.result.stages.values():
         address = links.stage(stage)
-        yield address, record.read(stage.text)
-        if stage.raw is not None:
-            yield f"{address}?raw=1", record.read(stage.raw)
-        yield f"{address}/lines", _json(all_lines(record.text(stage.text), stage.language))
-        yield f"{address}/locations", _json(locations_of(record, stage.name))
+        yield Answer(address, record.read(stage.text))
+        yield Answer(f"{address}?raw=1", record.read(stage.raw or stage.text))
+        yield _json(f"{address}/lines", all_lines(record.text(stage.text), stage.language))
+        yield _json(f"{address}/locations", locations_of(record, stage.name))
     for index in record.result.passes:
         address = links.compiler_pass(index)
-        yield address, record.text_after_pass(index).encode()
-        yield f"{address}/alignment", _json(alignment_of(record, index))
+        yield Answer(address, record.text_after_pass(index).encode())
+        yield _json(f"{address}/alignment", alignment_of(record, index))
+    for analysis in ANALYSES:
+        if analysis.is_saved:
+            address = f"{links.api}/{analysis.name}"
+            try:
+                yield Answer(address, analyst.answer(analysis, record, {}))
+            except NotAnswerable as error:
+                yield _json(address, Problem.of(error), error.status)
 
 
-def _json(document: Any) -> bytes:
-    return msgspec.json.encode(document)
+def _json(address: str, document: Any, status: int = 200) -> Answer:
+    return Answer(address, msgspec.json.encode(document), status)

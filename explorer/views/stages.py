@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from flask import Blueprint, Response, request
 
+from explorer.analyses import Parameter
 from explorer.analysis.operations import operation_lines, operations_by_source_line
 from explorer.model import Frame, Location
 from explorer.services import services
@@ -13,7 +14,7 @@ from explorer.store.entries import StageLocations
 from explorer.views.http import json_part, text_part
 from explorer.views.lines import RANGE, LinesDocument, lines_document
 from explorer.views.links import API
-from explorer.views.operation import Query, documented
+from explorer.views.operation import documented
 
 blueprint = Blueprint("stages", __name__, url_prefix=f"{API}/compilations/<compilation_id>/stages")
 
@@ -40,7 +41,7 @@ class LocationsDocument(msgspec.Struct, frozen=True):
 
 
 @blueprint.get("/<name>")
-@documented({200: "text/plain"}, None, Query("raw", bool, "1: the text as the tool printed it."))
+@documented({200: "text/plain"}, None, Parameter("raw", bool, "1: the text as the tool printed it."))
 def text(compilation_id: str, name: str) -> Response:
     """The text of a stage."""
     record = services().queue.find(compilation_id)

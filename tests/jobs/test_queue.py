@@ -183,7 +183,7 @@ def test_an_unknown_id_is_not_found(desk):
 
 
 def test_an_inspection_is_not_kept(desk, request_):
-    record = desk.queue.inspect(request_)
+    record = desk.queue.ask(replace(request_, task="inspect"))
     assert isinstance(record.result.inspection, Inspection)
     assert [kernel.name for kernel in record.result.inspection.kernels] == ["add_kernel"]
     with pytest.raises(NotFound):

@@ -38,7 +38,7 @@ def as_line(event, **changes):
     "event",
     [
         STAGE,
-        Pass(0, "ttir", "inline", "Inline", ("a", 1, True, None), 0.5, True, "text"),
+        Pass(0, "ttir", "inline", "Inline", ("a", 1, True, None), 0.5, "text"),
         Resources(registers=3),
         Diagnostic("error", "no", "ttir", 3),
         Log("stdout", "ünï\u2028code \x00"),
@@ -119,7 +119,7 @@ def test_a_line_that_was_cut_short_does_not_count():
         ({"event_count": 2}, encode_event(Log("a", "x")) * 3),
         ({}, encode_event(STAGE) * 2),
         ({}, encode_event(Binary("cubin", "AAAA")) * 2),
-        ({}, encode_event(Pass(1, "ttir", "a", "A", (), 1, False)) * 2),
+        ({}, encode_event(Pass(1, "ttir", "a", "A", (), 1)) * 2),
     ],
 )
 def test_limits_of_a_stream(limit, data):
@@ -136,7 +136,7 @@ def test_what_was_left_out_of_a_line_is_there_afterwards():
 @pytest.mark.parametrize(
     "line",
     [
-        as_line(Pass(0, "ttir", "a", "A", (), 1, False), index=10**18),
+        as_line(Pass(0, "ttir", "a", "A", (), 1), index=10**18),
         as_line(Diagnostic("error", "no"), line=10**30),
         as_line(Resources(), registers=-1),
         as_line(Resources(), threads=10**40),

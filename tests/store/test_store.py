@@ -28,9 +28,9 @@ EVENTS = (
     Inspection((), ()),
     Specialized("kernel", 3, "triton", (), {"num_warps": 4}, "*fp32:16"),
     Stage("ttir", "TTIR", "ttir", 1.5, "a\nb\n", "raw a\n", (Location((Frame("", 3),)),), ((0,), ())),
-    Pass(0, "ttgir", "make", "Make", (), 0.5, True, "one\ntwo\n"),
-    Pass(1, "ttgir", "nothing", "Nothing", (1, "x"), 0.25, False),
-    Pass(2, "ttgir", "change", "Change", (), 0.5, True, "one\nthree\n"),
+    Pass(0, "ttgir", "make", "Make", (), 0.5, "one\ntwo\n"),
+    Pass(1, "ttgir", "nothing", "Nothing", (1, "x"), 0.25),
+    Pass(2, "ttgir", "change", "Change", (), 0.5, "one\nthree\n"),
     Resources(registers=32),
     Log("ptxas", "first "),
     Log("ptxas", "second"),
@@ -201,6 +201,6 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
 
 def test_a_pass_with_a_high_number_is_found_at_once(store):
     record = store.submit(REQUEST)
-    late = Pass(9_000_000, "ttir", "late", "Late", (), 1.0, False)
+    late = Pass(9_000_000, "ttir", "late", "Late", (), 1.0)
     finish(store, record, [*EVENTS[:-1], late, EVENTS[-1]])
     assert store.find(record.id).text_after_pass(9_000_000) == store.find(record.id).text_after_pass(2)
