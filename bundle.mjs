@@ -17,6 +17,21 @@ const panes = (await readdir(`${source}/panes`)).filter((name) => name.endsWith(
 const workers = await readdir(`${source}/workers`);
 
 await rm(output, { recursive: true, force: true });
+/** `@import "./folder/*.css"` stands for every style sheet of the folder. @type {import("esbuild").Plugin} */
+const folderOfStyles = {
+  name: "folder-of-styles",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\/\*\.css$/ }, ({ path: pattern, resolveDir }) => ({
+      path: path.resolve(resolveDir, path.dirname(pattern)), namespace: "folder-of-styles",
+    }));
+    onLoad({ filter: /^/, namespace: "folder-of-styles" }, async ({ path: folder }) => ({
+      contents: (await readdir(folder)).filter((name) => name.endsWith(".css")).sort().map((name) => `@import "./${name}";`).join("\n"),
+      loader: "css",
+      resolveDir: folder,
+    }));
+  },
+};
+
 /** @type {import("esbuild").BuildOptions & {metafile: true}} */
 const options = {
   bundle: true,
@@ -25,6 +40,7 @@ const options = {
   legalComments: "none",
   metafile: true,
   logLevel: "warning",
+  plugins: [folderOfStyles],
 };
 const { metafile } = await build({
   ...options,

@@ -1,4 +1,4 @@
-"""What a user meets is documented: panes, stages, addresses. Commands and settings have their own tests."""
+"""What a user meets is documented: panes, stages, addresses; commands and settings have their own tests."""
 
 from pathlib import Path
 
@@ -7,7 +7,8 @@ import pytest
 from explorer.pipeline.stages import STAGES
 from explorer.views.panes import PANES
 
-PAGE = (Path(__file__).parents[1] / "docs/page.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs/page.md").read_text(encoding="utf-8")
 
 
 def documented(heading: str) -> dict[str, list[str]]:
@@ -39,6 +40,12 @@ def test_every_address_is_documented(app):
     pages = {rule for rule in rules if not rule.startswith("/api/")}
     described = {address.strip("`") for address in documented("Addresses")}
     assert described == pages, "docs/page.md"
+
+
+def test_every_folder_is_documented():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    folders = sorted(file.parent.name for file in (ROOT / "explorer").glob("*/*.py"))
+    assert [name for name in dict.fromkeys(folders) if f"`explorer/{name}/`" not in readme] == []
 
 
 def test_nothing_is_documented_that_is_not_there():

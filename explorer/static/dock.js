@@ -6,24 +6,18 @@
  * `pane-state` (detail: its new state), `pane-open` (detail: "NAME:STATE") and `pane-beside` (the same, where it does not cover
  * the pane that asks).
  *
- * @import { DockviewApi, DockviewGroupPanel, IContentRenderer, IDockviewPanel, ITabRenderer, SerializedDockview } from "dockview-core"
+ * @import { DockviewApi, DockviewGroupPanel, IDockviewPanel, SerializedDockview } from "dockview-core"
  * @import { Layout } from "./view.js"
  */
 import { createDockview, Orientation } from "dockview-core";
+import { addressOf, kindOf, known, panelParams, parse, shows, titleOf } from "./dock/pane_address.js";
+import { PaneContent, PaneTab } from "./dock/pane_content.js";
 import { make } from "./dom.js";
 import { LOWERING } from "./presets.js";
-import { hueClass, shownStage, stageTitle } from "./stages.js";
 import { store } from "./store.js";
 import { groupsOf } from "./view.js";
 
-export const DEFAULT_LAYOUT = LOWERING.layout;
 const narrow = matchMedia("(max-width: 720px)");
-
-/** Splits a pane's address in two. @param {string} address */
-function parse(address) {
-  const [name = "", state = ""] = address.split(":", 2);
-  return { name, state };
-}
 
 export class Dock {
   /**
@@ -71,7 +65,7 @@ export class Dock {
 
   /** Replace everything that is open. @param {Layout | null} layout null: as on a first visit */
   show(layout) {
-    let wanted = known(layout) ?? DEFAULT_LAYOUT;
+    let wanted = known(layout) ?? LOWERING.layout;
     this.wide = narrow.matches ? wanted : null;
     if (narrow.matches) {
       const groups = groupsOf(wanted);
@@ -93,7 +87,7 @@ export class Dock {
 
   /** Bring what is open to a layout; where the same panes are open already, only others come to the front. @param {Layout | null} layout */
   change(layout) {
-    const wanted = known(layout) ?? DEFAULT_LAYOUT;
+    const wanted = known(layout) ?? LOWERING.layout;
     const now = this.layout();
     const panesOf = (/** @type {Layout | null} */ each) => (each ? JSON.stringify(groupsOf(each).map(({ panes }) => panes)) : "");
     if (narrow.matches || panesOf(now) !== panesOf(wanted)) return this.show(layout);
@@ -140,17 +134,13 @@ export class Dock {
    */
   open(address, group = this.api.activeGroup) {
     const { name, state } = parse(address);
-    const perStage = kindOf(name)?.per_stage;
-    const fits = (/** @type {IDockviewPanel} */ panel) => {
-      const params = panelParams(panel);
-      return params.name === name && (!perStage || shownStage(params.state) === shownStage(state));
-    };
+    const fits = (/** @type {IDockviewPanel} */ panel) => shows(panel, address);
     const inGroup = group?.panels.find(fits);
     const visible = this.api.groups.map((each) => each.activePanel).find((panel) => panel && fits(panel));
     const panel = visible ?? inGroup ?? this.api.panels.find(fits);
     if (panel) {
       panel.api.setActive();
-      if (!perStage && state) this.contents.get(panel.id)?.setState(state);
+      if (!kindOf(name)?.per_stage && state) this.contents.get(panel.id)?.setState(state);
     } else {
       this.add(name, state, group ? { referenceGroup: group } : undefined);
     }
@@ -183,12 +173,8 @@ export class Dock {
 
   /** Bring a pane to the front in this very group. @param {DockviewGroupPanel} group @param {string} address */
   addTo(group, address) {
+    const there = group.panels.find((panel) => shows(panel, address));
     const { name, state } = parse(address);
-    const perStage = kindOf(name)?.per_stage;
-    const there = group.panels.find((panel) => {
-      const params = panelParams(panel);
-      return params.name === name && (!perStage || shownStage(params.state) === shownStage(state));
-    });
     if (there) there.api.setActive();
     else this.add(name, state, { referenceGroup: group });
   }
@@ -314,135 +300,7 @@ export class Dock {
       "div",
       { class: "empty" },
       make("p", {}, "No pane is open."),
-      make("button", { type: "button", class: "button", onclick: () => { this.show(DEFAULT_LAYOUT); this.changed(); } }, "Open the first two"),
+      make("button", { type: "button", class: "button", onclick: () => { this.show(LOWERING.layout); this.changed(); } }, "Open the first two"),
     );
   }
-}
-
-/** What dockview shows in a group: the pane's element, as soon as its module is there. @implements {IContentRenderer} */
-class PaneContent {
-  /** @param {Dock} dock @param {string} id */
-  constructor(dock, id) {
-    this.dock = dock;
-    this.id = id;
-    this.element = make("div", { class: "pane-frame" });
-    /** @type {(HTMLElement & {paneState: string}) | null} */
-    this.pane = null;
-    /** @type {{name: string, state: string} | undefined} */
-    this.params = undefined;
-    /** @type {IDockviewPanel["api"] | null} */
-    this.panelApi = null;
-  }
-
-  /** @param {Parameters<IContentRenderer["init"]>[0]} parameters */
-  init({ params, api }) {
-    this.panelApi = api;
-    this.params = { name: String(params.name), state: String(params.state) };
-    this.element.addEventListener("pane-state", (event) => this.setState(/** @type {CustomEvent<string>} */ (event).detail));
-    void this.load();
-  }
-
-  async load() {
-    const { name, state } = this.params ?? { name: "", state: "" };
-    const kind = kindOf(name);
-    if (!kind) return;
-    const tag = `pane-${name.replaceAll("_", "-")}`;
-    try {
-      // A file without a server has all panes inside.
-      if (!customElements.get(tag)) await import(kind.module);
-    } catch {
-      this.element.append(make("div", { class: "empty" }, make("p", {}, `The pane “${kind.title}” could not be loaded. Reload the page.`)));
-      return;
-    }
-    this.pane = /** @type {HTMLElement & {paneState: string}} */ (document.createElement(tag));
-    this.pane.paneState = state;
-    this.pane.id = `${this.id}-content`;
-    this.element.append(this.pane);
-  }
-
-  /** @param {string} state */
-  setState(state) {
-    if (!this.params || this.params.state === state) return;
-    this.params.state = state;
-    this.panelApi?.updateParameters({ state });
-    this.panelApi?.setTitle(titleOf(this.params.name, state));
-    if (this.pane && this.pane.paneState !== state) this.pane.paneState = state;
-    this.dock.updateVisible();
-    this.dock.changed();
-  }
-
-  /** dockview's own updates of the parameters come from `setState` alone. */
-  update() {}
-
-  dispose() {
-    this.dock.contents.delete(this.id);
-    this.pane?.remove();
-  }
-}
-
-/** A tab in the hue of its stage. @implements {ITabRenderer} */
-class PaneTab {
-  /** @param {() => {name: string, state: string} | undefined} current what the pane shows */
-  constructor(current) {
-    this.current = current;
-    this.label = make("span", { class: "tab-label" });
-    this.element = make("div", { class: "tab" }, this.label);
-  }
-
-  /** @param {Parameters<ITabRenderer["init"]>[0]} parameters */
-  init({ title, params, api }) {
-    const refresh = () => {
-      const { name, state } = this.current() ?? /** @type {{name: string, state: string}} */ (params);
-      this.element.className = kindOf(name)?.per_stage ? `tab ${hueClass(shownStage(state))}` : "tab";
-    };
-    this.label.textContent = title;
-    // For the mouse alone: inside a tab nothing may take the focus. The Delete key closes the tab, too.
-    const close = make("span", { class: "tab-close", "aria-hidden": "true", title: "Close", onclick: () => api.close() }, "×");
-    close.addEventListener("pointerdown", (event) => event.stopPropagation());
-    this.element.append(close);
-    this.element.addEventListener("auxclick", (event) => {
-      if (event.button === 1) api.close();
-    });
-    refresh();
-    this.titles = api.onDidTitleChange((event) => {
-      this.label.textContent = event.title;
-      refresh();
-    });
-  }
-
-  dispose() {
-    this.titles?.dispose();
-  }
-}
-
-/** @param {string} name */
-function kindOf(name) {
-  return store.state.paneKinds.find((kind) => kind.name === name);
-}
-
-/** @param {string} name @param {string} state */
-function titleOf(name, state) {
-  const kind = kindOf(name);
-  return kind?.per_stage ? stageTitle(shownStage(state)) : (kind?.title ?? name);
-}
-
-/** @param {IDockviewPanel} panel @returns {{name: string, state: string}} */
-function panelParams(panel) {
-  return /** @type {{name: string, state: string}} */ (panel.params ?? { name: "", state: "" });
-}
-
-/** @param {Record<string, string> | undefined} params */
-function addressOf(params) {
-  return params?.state ? `${params.name}:${params.state}` : (params?.name ?? "");
-}
-
-/** A layout without what this server does not know; null if nothing is left. @param {Layout | null} layout @returns {Layout | null} */
-function known(layout) {
-  if (!layout) return null;
-  if ("panes" in layout) {
-    const panes = layout.panes.filter((address) => kindOf(parse(address).name));
-    return panes.length ? { ...layout, panes, active: Math.min(layout.active, panes.length - 1) } : null;
-  }
-  const children = layout.children.map(known).filter((child) => child !== null);
-  return children.length > 1 ? { ...layout, children } : (children[0] ?? null);
 }

@@ -214,7 +214,7 @@ class RowElements {
     this.row = null;
     this.mark = make("span", { class: "mark", "aria-hidden": "true" });
     this.name = make("span", { class: "name" });
-    this.state = make("span", { class: "hidden-words" });
+    this.state = make("span", { class: "visually-hidden" });
     this.opener = make("button", { type: "button", class: "opener", onclick: () => this.row?.open(), onfocus: () => this.become() }, this.mark, this.name, this.state);
     this.tick = make("input", { type: "checkbox", onchange: () => table.tick(key, this.tick.checked), onfocus: () => this.become() });
     this.cells = table.allColumns().map(({ name, isText }) => make("td", { class: `column-${name}${isText ? " is-text" : ""}` }));

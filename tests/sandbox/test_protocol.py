@@ -163,8 +163,8 @@ def test_names_are_no_texts():
     """They stand in the index of a result, which is kept in memory, too."""
     stream = EventStream(dataclasses.replace(SandboxSettings(), event_journal_bytes=1000))
     with pytest.raises(ProtocolError, match="1,000 bytes"):
-        stream.feed(encode_event(Pass(0, "ttir", "a", "A" * 1001, (), 1, True, "text")))
+        stream.feed(encode_event(Pass(0, "ttir", "a", "A" * 1001, (), 1, "text")))
     with pytest.raises(ProtocolError, match="1,000 bytes"):
-        stream.feed(encode_event(Pass(1, "ttir", "a", "A", ("x" * 1001,), 1, True, "text")))
+        stream.feed(encode_event(Pass(1, "ttir", "a", "A", ("x" * 1001,), 1, "text")))
     with pytest.raises(ProtocolError, match="1,000 bytes"):
         stream.feed(encode_event(dataclasses.replace(STAGE, title="A" * 1001)))

@@ -1,0 +1,53 @@
+/**
+ * What a pane is called: "NAME:STATE" in the address of the page, by its name and state in dockview, by its title on the tab.
+ *
+ * @import { IDockviewPanel } from "dockview-core"
+ * @import { Layout } from "../view.js"
+ */
+import { shownStage, stageTitle } from "../stages.js";
+import { store } from "../store.js";
+
+/** Split a pane's address in two. @param {string} address */
+export function parse(address) {
+  const [name = "", state = ""] = address.split(":", 2);
+  return { name, state };
+}
+
+/** @param {string} name */
+export function kindOf(name) {
+  return store.state.paneKinds.find((kind) => kind.name === name);
+}
+
+/** @param {string} name @param {string} state */
+export function titleOf(name, state) {
+  const kind = kindOf(name);
+  return kind?.per_stage ? stageTitle(shownStage(state)) : (kind?.title ?? name);
+}
+
+/** @param {IDockviewPanel} panel @returns {{name: string, state: string}} */
+export function panelParams(panel) {
+  return /** @type {{name: string, state: string}} */ (panel.params ?? { name: "", state: "" });
+}
+
+/** Whether a panel shows what an address names; of panes that are one for each stage, that of the same stage. @param {IDockviewPanel} panel @param {string} address */
+export function shows(panel, address) {
+  const { name, state } = parse(address);
+  const params = panelParams(panel);
+  return params.name === name && (!kindOf(name)?.per_stage || shownStage(params.state) === shownStage(state));
+}
+
+/** @param {Record<string, string> | undefined} params */
+export function addressOf(params) {
+  return params?.state ? `${params.name}:${params.state}` : (params?.name ?? "");
+}
+
+/** A layout without what this server does not know; null if nothing is left. @param {Layout | null} layout @returns {Layout | null} */
+export function known(layout) {
+  if (!layout) return null;
+  if ("panes" in layout) {
+    const panes = layout.panes.filter((address) => kindOf(parse(address).name));
+    return panes.length ? { ...layout, panes, active: Math.min(layout.active, panes.length - 1) } : null;
+  }
+  const children = layout.children.map(known).filter((child) => child !== null);
+  return children.length > 1 ? { ...layout, children } : (children[0] ?? null);
+}

@@ -1,0 +1,105 @@
+/**
+ * What dockview shows of a pane: its element in a group, and its tab.
+ *
+ * @import { IContentRenderer, IDockviewPanel, ITabRenderer } from "dockview-core"
+ * @import { Dock } from "../dock.js"
+ */
+import { make } from "../dom.js";
+import { hueClass, shownStage } from "../stages.js";
+import { kindOf, titleOf } from "./pane_address.js";
+
+/** The pane's element, as soon as its module is there. @implements {IContentRenderer} */
+export class PaneContent {
+  /** @param {Dock} dock @param {string} id */
+  constructor(dock, id) {
+    this.dock = dock;
+    this.id = id;
+    this.element = make("div", { class: "pane-frame" });
+    /** @type {(HTMLElement & {paneState: string}) | null} */
+    this.pane = null;
+    /** @type {{name: string, state: string} | undefined} */
+    this.params = undefined;
+    /** @type {IDockviewPanel["api"] | null} */
+    this.panelApi = null;
+  }
+
+  /** @param {Parameters<IContentRenderer["init"]>[0]} parameters */
+  init({ params, api }) {
+    this.panelApi = api;
+    this.params = { name: String(params.name), state: String(params.state) };
+    this.element.addEventListener("pane-state", (event) => this.setState(/** @type {CustomEvent<string>} */ (event).detail));
+    void this.load();
+  }
+
+  async load() {
+    const { name, state } = this.params ?? { name: "", state: "" };
+    const kind = kindOf(name);
+    if (!kind) return;
+    const tag = `pane-${name.replaceAll("_", "-")}`;
+    try {
+      // A file without a server has all panes inside.
+      if (!customElements.get(tag)) await import(kind.module);
+    } catch {
+      this.element.append(make("div", { class: "empty" }, make("p", {}, `The pane “${kind.title}” could not be loaded. Reload the page.`)));
+      return;
+    }
+    this.pane = /** @type {HTMLElement & {paneState: string}} */ (document.createElement(tag));
+    this.pane.paneState = state;
+    this.pane.id = `${this.id}-content`;
+    this.element.append(this.pane);
+  }
+
+  /** @param {string} state */
+  setState(state) {
+    if (!this.params || this.params.state === state) return;
+    this.params.state = state;
+    this.panelApi?.updateParameters({ state });
+    this.panelApi?.setTitle(titleOf(this.params.name, state));
+    if (this.pane && this.pane.paneState !== state) this.pane.paneState = state;
+    this.dock.updateVisible();
+    this.dock.changed();
+  }
+
+  /** dockview's own updates of the parameters come from `setState` alone. */
+  update() {}
+
+  dispose() {
+    this.dock.contents.delete(this.id);
+    this.pane?.remove();
+  }
+}
+
+/** A tab in the hue of its stage. @implements {ITabRenderer} */
+export class PaneTab {
+  /** @param {() => {name: string, state: string} | undefined} current what the pane shows */
+  constructor(current) {
+    this.current = current;
+    this.label = make("span", { class: "tab-label" });
+    this.element = make("div", { class: "tab" }, this.label);
+  }
+
+  /** @param {Parameters<ITabRenderer["init"]>[0]} parameters */
+  init({ title, params, api }) {
+    const refresh = () => {
+      const { name, state } = this.current() ?? /** @type {{name: string, state: string}} */ (params);
+      this.element.className = kindOf(name)?.per_stage ? `tab ${hueClass(shownStage(state))}` : "tab";
+    };
+    this.label.textContent = title;
+    // For the mouse alone: inside a tab nothing may take the focus. The Delete key closes the tab, too.
+    const close = make("span", { class: "tab-close", "aria-hidden": "true", title: "Close", onclick: () => api.close() }, "×");
+    close.addEventListener("pointerdown", (event) => event.stopPropagation());
+    this.element.append(close);
+    this.element.addEventListener("auxclick", (event) => {
+      if (event.button === 1) api.close();
+    });
+    refresh();
+    this.titles = api.onDidTitleChange((event) => {
+      this.label.textContent = event.title;
+      refresh();
+    });
+  }
+
+  dispose() {
+    this.titles?.dispose();
+  }
+}
