@@ -48,16 +48,17 @@ class Links(Protocol):
 
 
 class TargetDocument(msgspec.Struct, frozen=True):
-    """The GPU that was compiled for."""
+    """A GPU to compile for, and the names of the stages on the way to it."""
 
     name: str
     title: str
     architecture: str
     vendor: str
+    stages: tuple[str, ...]
 
     @classmethod
     def of(cls, target: Target) -> TargetDocument:
-        return cls(target.name, target.title, target.architecture, target.vendor)
+        return cls(target.name, target.title, target.architecture, target.vendor, target.stages)
 
 
 class RequestDocument(msgspec.Struct, frozen=True):

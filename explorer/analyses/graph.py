@@ -129,6 +129,7 @@ def _line_in_source(location: Location) -> int | None:
 
 ANALYSIS = Analysis(
     name="graph",
+    is_saved=False,  # what lays it out is no part of a file
     summary="The data flow of TTIR and TTGIR, the control flow of LLVM IR, PTX, SASS and AMDGCN.",
     version=1,
     document=GraphDocument,

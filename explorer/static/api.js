@@ -1,8 +1,8 @@
 /**
  * The server's API, typed.
  *
- * @import { CompilationDocument, CompilationRequest, ComparisonDocument, DiffDocument, GalleryExample, GalleryRow, GraphDocument, InspectionDocument, Lineage, Locations,
- *   OccupancyDocument, PaneKind, PassChanges, Problem, StageKind, Target, TextLine } from "./types.js"
+ * @import { CompilationDocument, CompilationRequest, ComparisonDocument, DiffDocument, GalleryExample, GalleryRow, GraphDocument, InspectionDocument, Locations,
+ *   OccupancyDocument, PaneKind, Problem, StageKind, Target, TextLine } from "./types.js"
  */
 
 const BASE = "/api/v1";
@@ -103,16 +103,15 @@ export const api = {
   passLines: (id, index, from, to) => get(`${compilationPath(id)}/passes/${index}/lines?from=${from}&to=${to}`),
   /** @param {string} id @param {number} index @returns {Promise<DiffDocument>} */
   passAlignment: (id, index) => get(`${compilationPath(id)}/passes/${index}/alignment`),
-  /** Lines that each pass has added and removed. @param {string} id @returns {Promise<PassChanges[]>} */
-  changes: (id) => get(`${compilationPath(id)}/changes`),
-  /** @param {string} id @param {number} index @param {number} line @returns {Promise<Lineage>} */
-  lineage: (id, index, line) => get(`${compilationPath(id)}/lineage?pass=${index}&line=${line}`),
   /** @param {string} id @returns {Promise<{id: string, status: string}>} */
   llvmPasses: (id) => post(`${compilationPath(id)}/llvm-passes`, {}),
   /** @param {string} vocabulary @returns {Promise<Record<string, string>>} */
   explanations: (vocabulary) => get(`/explanations/${vocabulary}`),
-  /** What can be found out about a compilation. @param {string} id @param {string} name of the analysis @returns {Promise<unknown>} */
-  analysis: (id, name) => get(`${compilationPath(id)}/${name}`),
+  /** What can be found out about a compilation. @param {string} id @param {string} name of the analysis @param {Record<string, string | number>} [parameters] @returns {Promise<unknown>} */
+  analysis: (id, name, parameters = {}) => {
+    const query = Object.entries(parameters).map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
+    return get(`${compilationPath(id)}/${name}${query && `?${query}`}`);
+  },
   /** @param {string} id @param {Record<string, string>} parameters @returns {Promise<OccupancyDocument>} */
   occupancy: (id, parameters) => get(`${compilationPath(id)}/occupancy?${new URLSearchParams(parameters)}`),
   /** @param {string} id @param {Record<string, string>} parameters @returns {Promise<GraphDocument>} */

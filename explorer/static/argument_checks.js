@@ -65,7 +65,7 @@ export function valueProblem(text, type) {
 }
 
 /** @param {string} specialization @param {string} type @param {Scalar} value @returns {string} */
-export function specializationProblem(specialization, type, value) {
+function specializationProblem(specialization, type, value) {
   if (typeof value !== "number" || integerBits(type) === null) return "";
   if (specialization === "equal to 1" && value !== 1) return `${value} is not equal to 1.`;
   if (specialization === "divisible by 16" && value % 16) return `${value} is not a multiple of 16.`;

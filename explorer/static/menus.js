@@ -20,10 +20,7 @@ export async function openExample(name) {
     const example = await api.example(name);
     const { draft, tritons } = store.state;
     store.update({ pinned: [], origin: null, inspection: null });
-    choose(freshDraft(example.source, example.target ?? draft.target, {
-      kernel: example.kernel ?? null,
-      triton: draft.triton ?? (tritons.default || null),
-    }));
+    choose(freshDraft(example.source, draft.target, { triton: draft.triton ?? (tritons.default || null) }));
     // An example as it came is nothing to keep.
     forgetDraft();
   } catch (error) {

@@ -89,7 +89,7 @@ export function openPalette() {
  * next to each other; 0: not at all.
  * @param {string} wanted @param {string} text
  */
-export function rankOf(wanted, text) {
+function rankOf(wanted, text) {
   if (!wanted) return 1;
   const letters = wanted.toLowerCase().replace(/\s+/g, "");
   const lower = text.toLowerCase();

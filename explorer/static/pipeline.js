@@ -19,9 +19,8 @@ const STATE_WORDS = { waiting: "waiting", running: "running", done: "", failed: 
  * @param {Result | null} result
  */
 export function pathOf(result) {
-  const { targets, draft } = store.state;
-  if (!result) return targets.find(({ name }) => name === draft.target)?.stages ?? [];
   const expected = targetStages(result);
+  if (!result) return expected;
   const present = result.document.stages.map(({ name }) => name);
   if (result.document.status === "complete") return inOrder(present);
   const last = Math.max(...present.map((name) => expected.indexOf(name)), -1);

@@ -5,7 +5,7 @@
  */
 import { api } from "./api.js";
 
-export const CHUNK_LINES = 250;
+const CHUNK_LINES = 250;
 
 /** A stage's lines and where they come from, fetched piece by piece and kept. */
 export class StageContent {

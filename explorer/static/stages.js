@@ -16,22 +16,22 @@ export function stageTitle(name) {
  * @param {string[]} available in their order
  */
 export function fallbackStage(wanted, available) {
-  const isMachineCode = store.state.targets.some(({ stages }) => stages?.at(-1) === wanted);
+  const isMachineCode = store.state.targets.some(({ stages }) => stages.at(-1) === wanted);
   return isMachineCode && !available.includes(wanted) ? (available.at(-1) ?? wanted) : wanted;
 }
 
-/** The names of the stages that lead to a result's target, in their order. @param {Result} result */
-export function targetStages({ document }) {
-  return document.target.stages ?? store.state.targets.find(({ name }) => name === document.target.name)?.stages ?? [];
+/** The names of the stages that lead to the target of a result, or of the draft where there is none, in their order. @param {Result | null} result */
+export function targetStages(result) {
+  const { targets, draft } = store.state;
+  return result ? result.document.target.stages : (targets.find(({ name }) => name === draft.target)?.stages ?? []);
 }
 
 /** The stage that a stage pane shows when its state is `state`: a name, and behind ";" more about the view. @param {string} state */
 export function shownStage(state) {
   const [wanted = ""] = state.split(";");
-  const { result, targets, draft } = store.state;
-  const stages = result ? targetStages(result) : (targets.find(({ name }) => name === draft.target)?.stages ?? []);
+  const { result } = store.state;
   // What the result has beyond its target's list (a Gluon kernel's own first stage) is shown as asked.
-  return result?.stage(wanted) ? wanted : fallbackStage(wanted, stages);
+  return result?.stage(wanted) ? wanted : fallbackStage(wanted, targetStages(result));
 }
 
 /** The class that gives an element the stage's hue. @param {string} name */

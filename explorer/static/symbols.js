@@ -113,7 +113,7 @@ function registerWrites(text, names, family) {
 }
 
 /** Whether names are values that are written once. @param {string} language */
-export function isSsa(language) {
+function isSsa(language) {
   const family = familyOf(language);
   return family === "mlir" || family === "llir";
 }

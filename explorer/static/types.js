@@ -18,7 +18,6 @@
  *   milliseconds: number, url: string}} StageRow
  * @typedef {{index: number, stage: string, name: string, title: string, options: Scalar[], changed: boolean,
  *   milliseconds: number, failed: boolean, lines_added: number | null, lines_removed: number | null, url: string}} PassRow
- * @typedef {{index: number, lines_added: number, lines_removed: number}} PassChanges
  * @typedef {{severity: "error" | "warning" | "remark" | "note", message: string, stage: string, line: number,
  *   column: number, end_line: number, end_column: number, hint: string}} Diagnostic
  * @typedef {{source: string, text: string}} LogEntry
@@ -56,9 +55,9 @@
  * @property {LogEntry[]} logs
  *
  * @typedef {{kernels: Kernel[], launches: Launch[], diagnostics: Diagnostic[], logs: LogEntry[]}} InspectionDocument
- * @typedef {{name: string, title: string, architecture: string, vendor: string, stages?: string[]}} Target
+ * @typedef {{name: string, title: string, architecture: string, vendor: string, stages: string[]}} Target
  * @typedef {{name: string, title: string, summary: string}} GalleryRow
- * @typedef {GalleryRow & {source: string, kernel: string | null, target: string | null}} GalleryExample
+ * @typedef {GalleryRow & {source: string}} GalleryExample
  * @typedef {{n: number, tokens: [string, string][]}} TextLine
  * @typedef {[number, number, number, string]} FrameRow file index, line, column, function
  * @typedef {{files: string[], locations: FrameRow[][], lines: number[][], source_lines: number[][],
@@ -103,8 +102,6 @@
  *   resources: ResourcePair[]}} ComparisonDocument
  * @typedef {{before_line: number, before_lines: number, after_line: number, after_lines: number, same: boolean}} DiffRun
  * @typedef {{lines_added: number, lines_removed: number, runs: DiffRun[], moves: {before_line: number, after_line: number}[]}} DiffDocument
- * @typedef {{index: number, line: number, text: string, how: "same" | "moved" | "rewritten" | null}} LineageStep
- * @typedef {{steps: LineageStep[], asked: number, made_by: number, removed_by: number | null}} Lineage
  *
  * What the user asks to compile; `mode` says which of launch, arguments and signature counts.
  * @typedef {object} Draft

@@ -8,6 +8,7 @@ import msgspec
 from flask import Blueprint, Response, current_app
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from explorer.documents import TargetDocument
 from explorer.errors import NotFound
 from explorer.examples import Example, find_example, load_examples
 from explorer.pipeline.targets import TARGETS
@@ -18,16 +19,6 @@ from explorer.views.openapi import describe
 from explorer.views.operation import documented
 
 blueprint = Blueprint("meta", __name__)
-
-
-class TargetRow(msgspec.Struct, frozen=True):
-    """A GPU to compile for, and the names of the stages on the way to it."""
-
-    name: str
-    title: str
-    architecture: str
-    vendor: str
-    stages: tuple[str, ...]
 
 
 class TritonsDocument(msgspec.Struct, frozen=True):
@@ -55,15 +46,15 @@ class HealthDocument(msgspec.Struct, frozen=True):
 
 
 @blueprint.get(f"{API}/targets")
-@documented({200: list[TargetRow]})
+@documented({200: list[TargetDocument]})
 def list_targets() -> Response:
     """The GPUs that kernels can be compiled for."""
-    return json_response(target_rows())
+    return json_response(target_documents())
 
 
-def target_rows() -> list[TargetRow]:
+def target_documents() -> list[TargetDocument]:
     """All targets, in the order of their menu."""
-    return [TargetRow(t.name, t.title, t.architecture, t.vendor, t.stages) for t in TARGETS]
+    return [TargetDocument.of(target) for target in TARGETS]
 
 
 @blueprint.get(f"{API}/tritons")

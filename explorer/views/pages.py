@@ -30,7 +30,6 @@ blueprint = Blueprint("pages", __name__)
 DIST = Path(__file__).parents[1] / "static/dist"
 ENCODINGS = {"br": ".br", "gzip": ".gz"}
 FIRST_DOCUMENTS = ("pages.parts", "meta.list_targets", "meta.list_tritons", "meta.list_examples")
-WORKERS = ("graph_layout",)
 ONE_YEAR_SECONDS = 365 * 24 * 3600
 
 
@@ -100,7 +99,7 @@ def parts_document(address: Callable[[str], str]) -> dict[str, Any]:
         "argument_types": TYPES,
         "type_pattern": TYPE_PATTERN,
         "panes": [{**dataclasses.asdict(pane), "module": address(f"panes/{pane.name}.js")} for pane in PANES],
-        "workers": {name: address(f"workers/{name}.js") for name in WORKERS},
+        "workers": {Path(name).stem: address(name) for name in manifest() if name.startswith("workers/")},
         "stages": [{"name": stage.name, "title": stage.title} for stage in STAGES],
     }
 
@@ -110,7 +109,7 @@ def asset(name: str) -> Response:
     """A file of the bundle, compressed if the browser can take it; its name changes with its content."""
     if Path(name).name.startswith(".") or name.endswith(tuple(ENCODINGS.values())):
         abort(404)
-    if name.startswith("workers/graph_layout"):
+    if name.startswith("workers/"):
         allow_wasm()
     accepted = (encoding for encoding in ENCODINGS if request.accept_encodings[encoding])
     encoding = next((each for each in accepted if stored(name + ENCODINGS[each])), None)

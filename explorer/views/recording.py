@@ -14,12 +14,12 @@ import msgspec
 from explorer.analyses import ANALYSES, Analyst
 from explorer.analyses.changes import counted_changes
 from explorer.documents import CompilationDocument
-from explorer.errors import NotAnswerable
+from explorer.errors import NotAnswerable, NotFound
 from explorer.explanations import explanations, vocabularies
 from explorer.store import Record
 from explorer.views.lines import all_lines
 from explorer.views.links import API, ApiLinks
-from explorer.views.meta import TritonsDocument, target_rows
+from explorer.views.meta import TritonsDocument, target_documents
 from explorer.views.passes import alignment_of
 from explorer.views.problems import Problem
 from explorer.views.stages import locations_of
@@ -43,7 +43,7 @@ def recorded_answers(record: Record, analyst: Analyst) -> Iterator[Answer]:
     links = ApiLinks(record.id)
     triton = record.request.triton
     changes = counted_changes(analyst, record)
-    yield _json(f"{API}/targets", target_rows())
+    yield _json(f"{API}/targets", target_documents())
     yield _json(f"{API}/tritons", TritonsDocument((triton,), triton))
     yield _json(f"{API}/gallery", [])
     for vocabulary in vocabularies():
@@ -65,7 +65,7 @@ def recorded_answers(record: Record, analyst: Analyst) -> Iterator[Answer]:
             address = f"{links.api}/{analysis.name}"
             try:
                 yield Answer(address, analyst.answer(analysis, record, {}))
-            except NotAnswerable as error:
+            except (NotAnswerable, NotFound) as error:
                 yield _json(address, Problem.of(error), error.status)
 
 

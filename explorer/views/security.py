@@ -34,7 +34,7 @@ def allow_frames() -> None:
 
 
 def allow_wasm() -> None:
-    """Let the current answer, the code of a worker, compile WebAssembly: it lays out graphs.
+    """Let the current answer, the code of a worker, compile WebAssembly.
 
     A worker's policy is that of its own code, so that the page itself needs no such right.
     """

@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+
 from playwright.sync_api import Page, expect
 
+#: Makes a page in a profile of its own: the fixture `visitor`.
+Visitor = Callable[..., Page]
 COMPILE_TIMEOUT_MS = 60_000
+
+#: A small kernel and its launch.
+SCALE = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x_ptr, y_ptr, n, factor, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(y_ptr + offsets, x * factor, mask=offsets < n)
+
+
+x = torch.empty(4096, device="cuda")
+scale[(4,)](x, x, 4096, 2.0, BLOCK=1024)
+"""
 
 
 def wait_for_result(page: Page, status: str = "complete") -> None:
@@ -35,3 +57,16 @@ def open_example(page: Page, title: str) -> None:
     """Choose an example from the gallery."""
     page.get_by_role("button", name="Gallery").click()
     page.locator("#gallery-menu .card", has_text=title).click()
+
+
+def result_id(page: Page) -> str:
+    """The id of what is shown."""
+    found = re.search(r"/k/(\w+)", page.url)
+    assert found
+    return found[1]
+
+
+def whole_text(page: Page, stage: str) -> list[str]:
+    """The lines of a stage, as they are downloaded."""
+    response = page.request.get(f"/api/v1/compilations/{result_id(page)}/stages/{stage}")
+    return response.text().rstrip("\n").split("\n")

@@ -9,10 +9,11 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from actions import Visitor, wait_for_result
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
@@ -56,7 +57,7 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def visitor(browser: Browser, server: str) -> Iterator[Callable[..., Page]]:
+def visitor(browser: Browser, server: str) -> Iterator[Visitor]:
     """Makes a page in a profile of its own: `visitor(width=…, height=…, color_scheme=…)`."""
     contexts: list[BrowserContext] = []
     complaints: list[str] = []
@@ -79,3 +80,12 @@ def visitor(browser: Browser, server: str) -> Iterator[Callable[..., Page]]:
         context.close()
     # Browsers note every request that fails: those tests see what the page says about it.
     assert [text for text in complaints if not text.startswith("Failed to load resource")] == []
+
+
+@pytest.fixture
+def page(visitor: Visitor) -> Page:
+    """The page after a first visit."""
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    return page

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from actions import expect_stage, wait_for_result
+from actions import Visitor, expect_stage, wait_for_result
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-Visitor = Callable[..., Page]
+from explorer.views.panes import PANES
+
 DOCUMENTATION = Path(__file__).parents[2] / "docs/commands.md"
-
-
-@pytest.fixture
-def page(visitor: Visitor) -> Page:
-    """The page after a first visit."""
-    page = visitor()
-    page.goto("/")
-    wait_for_result(page)
-    return page
 
 
 def open_palette(page: Page) -> None:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import re
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from actions import Visitor
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.examples import load_examples
 
-Visitor = Callable[..., Page]
 DOCUMENTATION = Path(__file__).parents[2] / "docs/commands.md"
 
 #: Everything in it that a page could take for markup, for a colour or for a direction.

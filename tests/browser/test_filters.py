@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from actions import expect_stage, wait_for_result
+from actions import Visitor, expect_stage, wait_for_result, whole_text
 from playwright.sync_api import Locator, Page, expect
 
 
 @pytest.fixture
-def page(visitor: Callable[..., Page]) -> Page:
+def page(page: Page) -> Page:
     """The matmul of a first visit, with its TTGIR and its SASS."""
-    page = visitor()
-    page.goto("/")
-    wait_for_result(page)
     expect_stage(page, "TTGIR", "tt.get_program_id")
     expect(page.locator("pane-stage.hue-ttgir .fold", has_text="▾").first).to_be_visible()
     return page
@@ -26,14 +22,6 @@ def ttgir(page: Page) -> Locator:
     return page.locator("pane-stage.hue-ttgir")
 
 
-def whole_text(page: Page, stage: str) -> list[str]:
-    """The lines of a stage, as they are downloaded."""
-    identifier = re.search(r"/k/(\w+)", page.url)
-    assert identifier
-    response = page.request.get(f"/api/v1/compilations/{identifier[1]}/stages/{stage}")
-    return response.text().rstrip("\n").split("\n")
-
-
 def toggle(pane: Locator, title: str) -> None:
     """Choose an entry of the pane's menu."""
     pane.get_by_role("button", name="view").click()
@@ -42,7 +30,7 @@ def toggle(pane: Locator, title: str) -> None:
 
 
 def test_attributes_are_shortened_and_the_address_says_so(
-    page: Page, ttgir: Locator, visitor: Callable[..., Page]
+    page: Page, ttgir: Locator, visitor: Visitor
 ) -> None:
     function = ttgir.locator(".text-row", has_text="tt.func public @")
     expect(function).to_contain_text("tt.divisibility")

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from actions import expect_stage, wait_for_result
+from actions import expect_stage, whole_text
 from playwright.sync_api import Locator, Page, expect
 
 
 @pytest.fixture
-def page(visitor: Callable[..., Page]) -> Page:
+def page(page: Page) -> Page:
     """The matmul of a first visit, with its TTGIR and its SASS."""
-    page = visitor()
-    page.goto("/")
-    wait_for_result(page)
     expect_stage(page, "TTGIR", "tt.get_program_id")
     return page
 
@@ -31,14 +27,6 @@ def ttgir(page: Page) -> Locator:
 def numbers(pane: Locator) -> list[int]:
     """The numbers of the lines that are drawn."""
     return sorted(int(text) for text in pane.locator(".number").all_inner_texts())
-
-
-def whole_text(page: Page, stage: str) -> list[str]:
-    """The lines of a stage, as they are downloaded."""
-    identifier = re.search(r"/k/(\w+)", page.url)
-    assert identifier
-    response = page.request.get(f"/api/v1/compilations/{identifier[1]}/stages/{stage}")
-    return response.text().rstrip("\n").split("\n")
 
 
 def test_a_function_is_folded_by_its_mark_and_lines_keep_their_numbers(page: Page, ttgir: Locator) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from actions import expect_stage, set_source, wait_for_result
+from actions import Visitor, expect_stage, set_source, wait_for_result
 from playwright.sync_api import Locator, Page, expect
 
 DRAWN_TIMEOUT_MS = 60_000
@@ -56,7 +55,7 @@ def node(pane: Locator, text: str) -> Locator:
 
 
 @pytest.fixture
-def page(visitor: Callable[..., Page]) -> Page:
+def page(visitor: Visitor) -> Page:
     page = visitor()
     page.goto("/#panes=stage:ttgir@45+graph:ttgir@55")
     wait_for_result(page)
@@ -151,7 +150,7 @@ def test_a_large_graph_is_cut_in_words_and_can_be_cancelled(page: Page) -> None:
     expect(pane.locator(".graph-svg .node")).to_have_count(5000, timeout=90_000)
 
 
-def test_a_compilation_that_fails_says_why_there_is_no_graph(visitor: Callable[..., Page]) -> None:
+def test_a_compilation_that_fails_says_why_there_is_no_graph(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#panes=graph")
     wait_for_result(page)

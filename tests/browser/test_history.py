@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from actions import set_source, wait_for_result
+from actions import Visitor, result_id, set_source, wait_for_result
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
-
-Visitor = Callable[..., Page]
 
 SCALE = '''"""Scale</script><script>alert(1)</script> \x1b[31m a vector."""
 import torch
@@ -46,13 +43,6 @@ def compile_source(page: Page, source: str) -> None:
     page.wait_for_url(lambda url: url.split("#")[0] != before.split("#")[0])
     wait_for_result(page)
     expect(page.locator("#subject b")).to_have_text("scale")
-
-
-def result_id(page: Page) -> str:
-    """The id of what is shown."""
-    found = re.search(r"/k/(\w+)", page.url)
-    assert found
-    return found[1]
 
 
 def open_menu(page: Page, name: str) -> None:

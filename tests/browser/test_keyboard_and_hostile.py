@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from actions import set_source, stage_text, wait_for_result
+from actions import Visitor, set_source, stage_text, wait_for_result
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
-
-Visitor = Callable[..., Page]
 
 ESCAPE, RIGHT_TO_LEFT = "\x1b[31m", "\u202e"
 LONG_LINE_CHARACTERS = 900_000

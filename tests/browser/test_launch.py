@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from actions import COMPILE_TIMEOUT_MS, open_example, set_source, wait_for_result
+from actions import COMPILE_TIMEOUT_MS, Visitor, open_example, set_source, wait_for_result
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
-
-Visitor = Callable[..., Page]
 
 KERNEL = """import torch
 import triton
@@ -32,15 +29,6 @@ TUNED = SCALE.replace(
     "@triton.jit",
     '@triton.autotune([triton.Config({"BLOCK": size}) for size in (128, 100, 256)], key=["n"])\n@triton.jit',
 ).replace(", BLOCK=1024", "")
-
-
-@pytest.fixture
-def page(visitor: Visitor) -> Page:
-    """The page after a first visit, with the autotuned matrix multiplication."""
-    page = visitor()
-    page.goto("/")
-    wait_for_result(page)
-    return page
 
 
 def configs(page: Page) -> Locator:

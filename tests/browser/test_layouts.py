@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from actions import expect_stage, wait_for_result
+from actions import Visitor, expect_stage, wait_for_result
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
@@ -17,7 +16,7 @@ BESIDE = "/#panes=layouts:mma@55+stage:ttgir@45"
 
 
 @pytest.fixture
-def page(visitor: Callable[..., Page]) -> Page:
+def page(visitor: Visitor) -> Page:
     """The layouts of the matmul of a first visit, beside its TTGIR."""
     page = visitor(width=1440, height=900)
     page.goto(BESIDE)
@@ -151,7 +150,7 @@ def test_banks_show_the_conflicts_of_an_access(page: Page) -> None:
     assert warned > 0
 
 
-def test_a_link_shows_the_same_picture(page: Page, visitor: Callable[..., Page]) -> None:
+def test_a_link_shows_the_same_picture(page: Page, visitor: Visitor) -> None:
     page.get_by_role("button", name="Hardware").click()
     expect(page).to_have_url(re.compile("view=hardware"))
     other = visitor()
@@ -173,7 +172,7 @@ def test_a_pass_without_layouts_and_an_unknown_name_say_so(page: Page) -> None:
         expect_stage(page, "TTGIR", "tt.func")
 
 
-def test_accessible_at_every_width(visitor: Callable[..., Page]) -> None:
+def test_accessible_at_every_width(visitor: Visitor) -> None:
     page = visitor(width=1280, height=720, color_scheme="light")
     page.goto("/#panes=layouts:mma@100")
     wait_for_result(page)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from actions import expect_stage, wait_for_result
+from actions import Visitor, expect_stage, result_id, wait_for_result
 from playwright.sync_api import Locator, Page, expect
 
 
 @pytest.fixture
-def page(visitor: Callable[..., Page]) -> Page:
+def page(page: Page) -> Page:
     """The matmul of a first visit, with its TTGIR and its SASS."""
-    page = visitor()
-    page.goto("/")
-    wait_for_result(page)
     expect_stage(page, "TTGIR", "tt.get_program_id")
     expect(page.locator("pane-stage.hue-ttgir .stripe:not(.is-blank)").first).to_be_visible()
     return page
@@ -28,9 +24,7 @@ def ttgir(page: Page) -> Locator:
 
 def source_line(page: Page, text: str) -> tuple[int, str]:
     """The number and the text of the source line that holds `text`."""
-    identifier = re.search(r"/k/(\w+)", page.url)
-    assert identifier
-    source = page.request.get(f"/api/v1/compilations/{identifier[1]}/source").text()
+    source = page.request.get(f"/api/v1/compilations/{result_id(page)}/source").text()
     return next((number, line) for number, line in enumerate(source.split("\n"), 1) if text in line)
 
 
@@ -70,10 +64,8 @@ def test_a_source_line_says_what_it_became(page: Page) -> None:
     number, _ = source_line(page, "accumulator = tl.dot(")
     page.locator(".cm-line", has_text="tl.dot(").hover()
     expect(facts.locator(".source-line")).to_have_text(f"line {number}")
-    identifier = re.search(r"/k/(\w+)", page.url)
-    assert identifier
     for stage, title in (("ttgir", "TTGIR"), ("sass", "SASS")):
-        document = page.request.get(f"/api/v1/compilations/{identifier[1]}/stages/{stage}/locations").json()
+        document = page.request.get(f"/api/v1/compilations/{result_id(page)}/stages/{stage}/locations").json()
         count = dict(document["source_line_operations"])[number]
         cell = facts.locator(".source-stage", has_text=title)
         expect(cell.locator("b")).to_have_text(str(count))
@@ -106,7 +98,7 @@ def test_control_click_goes_to_the_definition(page: Page, ttgir: Locator) -> Non
     expect(page.locator(".is-pinned")).to_have_count(0)
 
 
-def test_the_cursor_is_part_of_the_address(page: Page, ttgir: Locator, visitor: Callable[..., Page]) -> None:
+def test_the_cursor_is_part_of_the_address(page: Page, ttgir: Locator, visitor: Visitor) -> None:
     ttgir.get_by_role("group").focus()
     page.keyboard.press("End")
     last = ttgir.locator(".is-cursor .number").inner_text()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from actions import open_example, set_source, wait_for_result
+from actions import Visitor, open_example, set_source, wait_for_result
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-Visitor = Callable[..., Page]
 VIEW = "#panes=stage:ttgir@45+memory@55"
 
 #: Tiles that need more than any GPU has.

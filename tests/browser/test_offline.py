@@ -9,30 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from actions import wait_for_result
+from actions import SCALE, Visitor, wait_for_result
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from explorer.views.panes import PANES
 
-Visitor = Callable[..., Page]
 Saved = Callable[[str], Path]
-
-SCALE = """import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def scale(x_ptr, y_ptr, n, factor, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(y_ptr + offsets, x * factor, mask=offsets < n)
-
-
-x = torch.empty(4096, device="cuda")
-scale[(4,)](x, x, 4096, 2.0, BLOCK=1024)
-"""
 
 
 def answer(url: str, body: object = None) -> bytes:

@@ -4,41 +4,14 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from actions import expect_stage, open_example, set_source, stage_text, wait_for_result
+from actions import SCALE, Visitor, expect_stage, open_example, set_source, stage_text, wait_for_result
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-Visitor = Callable[..., Page]
-
-SCALE = """import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def scale(x_ptr, y_ptr, n, factor, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(y_ptr + offsets, x * factor, mask=offsets < n)
-
-
-x = torch.empty(4096, device="cuda")
-scale[(4,)](x, x, 4096, 2.0, BLOCK=1024)
-"""
 LOAD_LINE, STORE_LINE = 9, 10
-
-
-@pytest.fixture
-def page(visitor: Visitor) -> Page:
-    """The page after a first visit."""
-    page = visitor()
-    page.goto("/")
-    wait_for_result(page)
-    return page
 
 
 @pytest.fixture

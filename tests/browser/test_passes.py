@@ -1,13 +1,10 @@
 """The passes pane: what each pass did, an operation's way through them, and LLVM's own passes."""
 
 import re
-from collections.abc import Callable
 
 import pytest
-from actions import wait_for_result
+from actions import Visitor, wait_for_result
 from playwright.sync_api import Page, expect
-
-Visitor = Callable[..., Page]
 
 
 @pytest.fixture(params=["light", "dark"])

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from actions import wait_for_result
+from actions import Visitor, wait_for_result
 from playwright.sync_api import Page, expect
 
 
 @pytest.fixture
-def page(visitor: Callable[..., Page]) -> Page:
+def page(visitor: Visitor) -> Page:
     page = visitor()
     page.goto("/#panes=resources")
     wait_for_result(page)

@@ -12,11 +12,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from actions import expect_stage, stage_text, wait_for_result
+from actions import Visitor, expect_stage, stage_text, wait_for_result
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, FrameLocator, Page, expect
-
-Visitor = Callable[..., Page]
 
 
 @pytest.fixture

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from actions import expect_stage, wait_for_result
+from actions import expect_stage
 from playwright.sync_api import Locator, Page, expect
 
 
 @pytest.fixture
-def page(visitor: Callable[..., Page]) -> Page:
+def page(page: Page) -> Page:
     """The matmul of a first visit, with its TTGIR and its SASS."""
-    page = visitor()
-    page.goto("/")
-    wait_for_result(page)
     expect_stage(page, "TTGIR", "tt.get_program_id")
     return page
 

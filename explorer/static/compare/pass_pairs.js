@@ -1,11 +1,12 @@
 /**
  * Both pipelines pass by pass. How many lines each one has changed is counted when it is looked at here.
  *
- * @import { ComparisonDocument, PassChanges, PassPair, PassSide } from "../types.js"
+ * @import { ComparisonDocument, PassPair, PassSide } from "../types.js"
+ * @import { PassChanges } from "../passes/documents.js"
  */
-import { api } from "../api.js";
 import { make } from "../dom.js";
 import { duration, literal, plural } from "../format.js";
+import { passChanges } from "../passes/documents.js";
 import { hueClass, stageTitle } from "../stages.js";
 import { currentView, formatView, go } from "./address.js";
 import { durationDelta, numberCell } from "./deltas.js";
@@ -89,7 +90,7 @@ async function count(ids, done) {
   const missing = [...new Set(ids)].filter((id) => !counted.has(id));
   if (missing.length === 0) return;
   // Without the counts the table still has everything else.
-  const answers = await Promise.all(missing.map(async (id) => ({ id, changes: await api.changes(id).catch(() => null) })));
+  const answers = await Promise.all(missing.map(async (id) => ({ id, changes: await passChanges(id).catch(() => null) })));
   for (const { id, changes } of answers) if (changes) counted.set(id, changes);
   if (answers.some(({ changes }) => changes)) done();
 }

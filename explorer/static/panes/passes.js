@@ -12,6 +12,8 @@ import { ComparisonDiff } from "../compare/diff.js";
 import { make } from "../dom.js";
 import { duration, literal, plural } from "../format.js";
 import { isFile } from "../host.js";
+import { paneInUse } from "../pane_in_use.js";
+import { passChanges } from "../passes/documents.js";
 import { PassLineage } from "../passes/lineage.js";
 import { LlvmPasses } from "../passes/llvm.js";
 import { PassContent } from "../passes/pass_content.js";
@@ -22,19 +24,6 @@ import { store } from "../store.js";
 const LLVM = "llvm";
 /** @type {Promise<Record<string, string>> | null} */
 let explanations = null;
-/** The pane that was used last: what the commands are about. @type {PassesPane | null} */
-let active = null;
-
-registerFamily(() => (active ? [
-  { name: "pass-next", title: "Next pass", group: "Passes", keys: ["J"], run: () => active?.stepPass(1) },
-  { name: "pass-previous", title: "Previous pass", group: "Passes", keys: ["K"], run: () => active?.stepPass(-1) },
-  { name: "pass-change-next", title: "Next change of the pass", group: "Passes", keys: ["N"], run: () => active?.diff.step(1) },
-  { name: "pass-change-previous", title: "Previous change of the pass", group: "Passes", keys: ["P"], run: () => active?.diff.step(-1) },
-  { name: "pass-unified", title: "Pass: side by side or unified", group: "Passes", keys: ["U"], run: () => active?.toggle("unified") },
-  { name: "pass-whole", title: "Pass: all lines or changes only", group: "Passes", keys: ["E"], run: () => active?.toggle("whole") },
-  { name: "operation-forward", title: "What became of the operation", group: "Passes", keys: ["F"], run: () => active?.lineage.step(1) },
-  { name: "operation-back", title: "Where the operation came from", group: "Passes", keys: ["B"], run: () => active?.lineage.step(-1) },
-] : []));
 
 class PassesPane extends HTMLElement {
   state = "";
@@ -64,18 +53,15 @@ class PassesPane extends HTMLElement {
   }
 
   connectedCallback() {
-    active = this;
     if (!this.list) this.build();
     this.watches = [store.watch(["result"], () => this.draw())];
   }
 
   disconnectedCallback() {
-    if (active === this) active = null;
     for (const end of this.watches) end();
   }
 
   build() {
-    this.addEventListener("focusin", () => (active = this));
     this.changedBox = make("input", { type: "checkbox", onchange: () => { this.onlyChanged = this.changedBox?.checked ?? true; this.draw(); } });
     this.changedBox.checked = true;
     this.summary = make("span", { class: "summary" });
@@ -165,7 +151,7 @@ class PassesPane extends HTMLElement {
     const isOver = subject?.status === "complete" || subject?.status === "failed";
     if (!subject || !isOver || this.counted === subject.id || subject.passes.every(({ lines_added }) => lines_added !== null)) return;
     this.counted = subject.id;
-    const changes = await api.changes(subject.id).catch(() => []);
+    const changes = await passChanges(subject.id).catch(() => []);
     for (const { index, ...counts } of changes) Object.assign(subject.passes.find((pass) => pass.index === index) ?? {}, counts);
     if (this.subject === subject) this.draw();
   }
@@ -323,5 +309,19 @@ class PassesPane extends HTMLElement {
     this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: state }));
   }
 }
+
+registerFamily(() => {
+  const pane = paneInUse("pane-passes", PassesPane);
+  return pane ? [
+    { name: "pass-next", title: "Next pass", group: "Passes", keys: ["J"], run: () => pane.stepPass(1) },
+    { name: "pass-previous", title: "Previous pass", group: "Passes", keys: ["K"], run: () => pane.stepPass(-1) },
+    { name: "pass-change-next", title: "Next change of the pass", group: "Passes", keys: ["N"], run: () => pane.diff.step(1) },
+    { name: "pass-change-previous", title: "Previous change of the pass", group: "Passes", keys: ["P"], run: () => pane.diff.step(-1) },
+    { name: "pass-unified", title: "Pass: side by side or unified", group: "Passes", keys: ["U"], run: () => pane.toggle("unified") },
+    { name: "pass-whole", title: "Pass: all lines or changes only", group: "Passes", keys: ["E"], run: () => pane.toggle("whole") },
+    { name: "operation-forward", title: "What became of the operation", group: "Passes", keys: ["F"], run: () => pane.lineage.step(1) },
+    { name: "operation-back", title: "Where the operation came from", group: "Passes", keys: ["B"], run: () => pane.lineage.step(-1) },
+  ] : [];
+});
 
 customElements.define("pane-passes", PassesPane);

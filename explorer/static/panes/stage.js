@@ -11,6 +11,7 @@ import { make } from "../dom.js";
 import { duration, plural, size, stripeOfLine } from "../format.js";
 import { piecesOf } from "../line_pieces.js";
 import { Outline } from "../outline.js";
+import { paneInUse } from "../pane_in_use.js";
 import { RowMap } from "../row_map.js";
 import { hover, pin, putCursor, show } from "../selection.js";
 import { Breadcrumb } from "../stage/breadcrumb.js";
@@ -102,7 +103,6 @@ export class StagePane extends HTMLElement {
     for (const type of ["scroll", "pointerdown", "keydown", "pointerleave"]) scroller.addEventListener(type, () => this.card.point(0), { passive: true });
     this.text.element.addEventListener("keydown", (event) => this.key(event));
     this.range.listen();
-    this.addEventListener("focusin", () => (activePane = this));
     this.append(
       this.breadcrumb.element,
       this.text.element,
@@ -350,24 +350,18 @@ export class StagePane extends HTMLElement {
   }
 }
 
-/** The stage pane that was used last. @type {StagePane | null} */
-let activePane = null;
-
-/** What a command without a place of its own is about. @returns {StagePane | null} */
-function paneInUse() {
-  return activePane?.isConnected ? activePane : document.querySelector("pane-stage");
-}
+const inUse = () => paneInUse("pane-stage", StagePane);
 
 register([
-  { name: "fold-all", title: "Fold all", group: "Stage", run: () => void paneInUse()?.foldAll(true) },
-  { name: "unfold-all", title: "Unfold all", group: "Stage", run: () => void paneInUse()?.foldAll(false) },
-  { name: "copy", title: "Copy", group: "Stage", run: () => void paneInUse()?.range.copy(false) },
-  { name: "copy-numbered", title: "Copy with line numbers", group: "Stage", run: () => void paneInUse()?.range.copy(true) },
-  { name: "copy-all", title: "Copy all", group: "Stage", run: () => void paneInUse()?.range.copyAll() },
+  { name: "fold-all", title: "Fold all", group: "Stage", run: () => void inUse()?.foldAll(true) },
+  { name: "unfold-all", title: "Unfold all", group: "Stage", run: () => void inUse()?.foldAll(false) },
+  { name: "copy", title: "Copy", group: "Stage", run: () => void inUse()?.range.copy(false) },
+  { name: "copy-numbered", title: "Copy with line numbers", group: "Stage", run: () => void inUse()?.range.copy(true) },
+  { name: "copy-all", title: "Copy all", group: "Stage", run: () => void inUse()?.range.copyAll() },
   ...FILTERS.map((filter) => ({
     name: `filter:${filter.name}`, title: `Show or hide: ${filter.title.toLowerCase()}`, group: "Stage",
     run: () => {
-      const pane = paneInUse();
+      const pane = inUse();
       if (pane) pane.setFilter(filter, !isOn(filter, pane.view));
     },
   })),

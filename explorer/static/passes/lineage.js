@@ -1,11 +1,13 @@
 /**
  * `<pass-lineage>`: one operation through the passes, from the one that made it to the one that removed it.
  *
- * @import { Lineage, LineageStep, PassRow } from "../types.js"
+ * @import { PassRow } from "../types.js"
+ * @import { Lineage, LineageStep } from "./documents.js"
  */
-import { ApiError, api } from "../api.js";
+import { ApiError } from "../api.js";
 import { make } from "../dom.js";
 import { plural } from "../format.js";
+import { operationLineage } from "./documents.js";
 
 class PassLineage extends HTMLElement {
   /** @type {Lineage | null} */
@@ -28,7 +30,7 @@ class PassLineage extends HTMLElement {
     this.hidden = false;
     if (!this.lineage) this.replaceChildren(make("p", { class: "hint" }, "Following the operation …"));
     try {
-      const lineage = await api.lineage(id, index, line);
+      const lineage = await operationLineage(id, index, line);
       if (this.key === key) this.draw(lineage, passes);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;

@@ -19,7 +19,6 @@ export class LlvmPasses {
     this.job = "";
   }
 
-
   /** Start the job, or take part in it; what is stored is there at once. */
   async start() {
     if (this.progress.state === "running" || this.progress.state === "done") return;
