@@ -6,17 +6,14 @@ import re
 
 import msgspec
 
+from explorer.analyses.emission import Emission
 from explorer.analyses.laid_out import Survey
-from explorer.analysis.emitted_instructions import Assembly, Emitted, Use
+from explorer.analysis.emitted_instructions import Emitted
 from explorer.analysis.global_access import Known, Limit, Sectors, Width, sectors, width
 from explorer.analysis.matrix_tiles import tile_of_encoding, tile_of_instruction
-from explorer.model import Location
 from explorer.pipeline.questions.axis_information import AxisInformation
 from explorer.pipeline.questions.layouts import Operation
-from explorer.store import Record
-from explorer.store.entries import StageEntry, StageLocations
 
-_ASSEMBLY = {"ptx": "PTX", "amdgcn": "AMDGCN"}
 _POINTER = re.compile(r"!tt\.ptr<([^<>]+)>")
 _THROUGH_DESCRIPTORS = re.compile(r"\.(descriptor_|async_tma_)")
 _ACCESS = re.compile(
@@ -68,30 +65,6 @@ class MatrixRow(msgspec.Struct, frozen=True):
     emitted_source: str
 
 
-class Emission:
-    """Which instructions were made of the lines of a stage; nothing where locations are not known."""
-
-    def __init__(self, record: Record, stage: StageEntry | None) -> None:
-        self.source = ""
-        self._lines: list[list[Location]] = []
-        name = next((name for name in _ASSEMBLY if name in record.result.stages), None)
-        if stage is None or name is None:
-            return
-        self.source = _ASSEMBLY[name]
-        locations = _locations(record, stage)
-        self._lines = [
-            [locations.locations[index] for index in indices] for indices in locations.line_locations
-        ]
-        assembly = record.result.stages[name]
-        found = _locations(record, assembly)
-        self._assembly = Assembly(record.text(assembly.text), found.locations, found.line_locations)
-
-    def of(self, line: int, use: Use) -> tuple[Emitted, ...]:
-        if not 0 < line <= len(self._lines):
-            return ()
-        return self._assembly.emitted(self._lines[line - 1], use)
-
-
 def accesses(survey: Survey, emission: Emission) -> list[AccessRow]:
     """Find out about every access to global memory, in the order of the text."""
     return [
@@ -120,10 +93,28 @@ def _access(survey: Survey, operation: Operation, emission: Emission) -> AccessR
     found, touched = None, None
     if linear is not None and pointer is not None and not _THROUGH_DESCRIPTORS.search(operation.name):
         found = width(linear, element_bytes, pointer, mask)
+        if mask is None and _has_mask(operation):
+            found = _limited_by_mask(found, element_bytes, emitted)
         touched = sectors(linear, element_bytes, pointer, found.dimension, found.vector)
     return AxisWords(operation, element, element_bytes, found, touched, survey).row(
         layout, emitted, emission.source if emitted else ""
     )
+
+
+def _has_mask(operation: Operation) -> bool:
+    """Whether there is more than a pointer, and for a store a value: where masks were not asked about."""
+    least = 1 if operation.name.endswith(("load", "buffer_load")) else 2
+    return any("xi1" in each.type for each in operation.operands[least:])
+
+
+def _limited_by_mask(found: Width, element_bytes: int, emitted: tuple[Emitted, ...]) -> Width:
+    """A narrower instruction than all else allows: the mask is why."""
+    widths = {each.lane_bytes for each in emitted}
+    narrow = widths.pop() if len(widths) == 1 else None
+    if narrow is None or narrow >= found.vector * element_bytes:
+        return found
+    vector = max(1, narrow // element_bytes)
+    return Width(found.dimension, vector, "mask", {**found.allowed, "mask": vector})
 
 
 class AxisWords:
@@ -258,7 +249,3 @@ def _element(survey: Survey, operation: Operation) -> tuple[str, int]:
     element = pointee or "i8"
     bits = re.search(r"\d+", element)
     return element, max(8, int(bits[0]) if bits else 8) // 8
-
-
-def _locations(record: Record, stage: StageEntry) -> StageLocations:
-    return msgspec.json.decode(record.read(stage.locations), type=StageLocations)

@@ -8,8 +8,10 @@ from collections import defaultdict, deque
 
 import msgspec
 
+from explorer.analyses.emission import Emission
 from explorer.analyses.laid_out import Survey
 from explorer.analysis.bank_conflicts import shared_access
+from explorer.analysis.emitted_instructions import Emitted
 from explorer.analysis.layout_conversion import ConversionCost, cost, movement
 from explorer.analysis.linear_layout import LinearLayout, NoSolution
 from explorer.model import Allocation
@@ -49,7 +51,8 @@ class SharedAccessRow(msgspec.Struct, frozen=True):
     """One access to shared memory by the lanes of a warp.
 
     `conflicts` is by how many wavefronts each one is longer than needed, as `source` counts it;
-    `modelled_conflicts` the same counted lane by lane. Without either, `reason` says why.
+    `modelled_conflicts` the same counted lane by lane. Both are of plain loads and stores; `emitted` are the
+    instructions that were made of it. Without either, `reason` says why.
     """
 
     line: int
@@ -65,6 +68,8 @@ class SharedAccessRow(msgspec.Struct, frozen=True):
     least_wavefronts: int | None
     offsets_bytes: tuple[int, ...]
     banks: int
+    emitted: tuple[Emitted, ...]
+    emitted_source: str
     reason: str
 
 
@@ -107,7 +112,7 @@ def conversions(survey: Survey, record: Record) -> list[ConversionRow]:
     ]
 
 
-def shared_accesses(survey: Survey) -> list[SharedAccessRow]:
+def shared_accesses(survey: Survey, emission: Emission) -> list[SharedAccessRow]:
     """Find out about every access of a warp to shared memory, in the order of the text."""
     rows = []
     for operation in survey.answer.operations:
@@ -115,7 +120,7 @@ def shared_accesses(survey: Survey) -> list[SharedAccessRow]:
         shared = survey.operands(operation, "shared")
         if operation.name in _SHARED_ACCESSES and registers and shared:
             assert registers[0].layout is not None and shared[0].layout is not None
-            rows.append(_shared_access(survey, operation, registers[0].layout, shared[0].layout))
+            rows.append(_shared_access(survey, operation, registers[0].layout, shared[0].layout, emission))
     return rows
 
 
@@ -196,16 +201,21 @@ def _words(
     return "How data moves cannot be said without both layouts."
 
 
-def _shared_access(survey: Survey, operation: Operation, registers: int, shared: int) -> SharedAccessRow:
+def _shared_access(
+    survey: Survey, operation: Operation, registers: int, shared: int, emission: Emission
+) -> SharedAccessRow:
     layout = survey.layout(registers)
     memory = survey.layout(shared).bases
     in_registers, in_memory = survey.linear(registers), survey.linear(shared)
     access, reason = None, ""
+    emitted = emission.of(operation.line, "shared")
     if in_registers is None or in_memory is None or memory is None:
         reason = survey.layout(shared).reason or survey.layout(registers).reason
-    elif in_registers.shape != in_memory.shape:
-        reason = "A part of a buffer is accessed: the layouts have different shapes."
+    elif not _fits(in_registers.shape, in_memory.shape):
+        reason = "The shapes of the tensor and of the buffer do not fit."
     else:
+        # A part of a buffer: its elements are some of the whole's.
+        in_registers = LinearLayout(in_registers.inputs, in_memory.shape)
         padding = tuple((each.interval, each.padding) for each in memory.padding)
         try:
             access = shared_access(in_registers, in_memory, layout.element_bits, padding, survey.banks)
@@ -227,8 +237,14 @@ def _shared_access(survey: Survey, operation: Operation, registers: int, shared:
         access.least if access else None,
         access.offsets if access else (),
         survey.banks,
+        emitted,
+        emission.source if emitted else "",
         reason,
     )
+
+
+def _fits(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    return len(part) == len(whole) and all(one <= other for one, other in zip(part, whole, strict=True))
 
 
 def _scratch_sizes(allocations: list[Allocation]) -> list[int]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 
 from explorer.analyses.analysis import Analysis, Parameter, Subject
+from explorer.analyses.emission import Emission
 from explorer.analyses.laid_out import LayoutRow, Survey
 from explorer.analyses.layout_accesses import (
     AccessRow,
-    Emission,
     MatrixRow,
     accesses,
     matrix_products,
@@ -60,7 +60,7 @@ def _find(subject: Subject) -> LayoutsDocument:
         survey.rows,
         conversions(survey, record),
         accesses(survey, emission),
-        shared_accesses(survey),
+        shared_accesses(survey, emission),
         matrix_products(survey, emission),
     )
 
@@ -88,7 +88,7 @@ def _text(record: Record, subject: Subject) -> tuple[str, int | None, str, Stage
 ANALYSIS = Analysis(
     name="layouts",
     summary="The layouts of tensors and buffers, and how data moves between them and memory.",
-    version=1,
+    version=2,
     document=LayoutsDocument,
     find=_find,
     parameters=(

@@ -91,11 +91,14 @@ def _offsets_only(shared: LinearLayout) -> LinearLayout:
 
 def _vector(offset_of: LinearLayout, element_bytes: int, padding: Sequence[Padding]) -> int:
     """How many elements of a thread follow one another in memory, in some order of its registers."""
-    starts = {basis[0] for basis in offset_of.bases("register")}
-    most = min([_MOST_BYTES // element_bytes, *(interval for interval, _ in padding)])
+    registers = [basis[0] for basis in offset_of.bases("register")]
     others = [basis[0] for name, bases in offset_of.inputs for basis in bases if name != "register"]
+    most = min([_MOST_BYTES // element_bytes, *(interval for interval, _ in padding)])
     count = 1
-    while count < most and count in starts and not any(other & count for other in others):
+    # A bit of the vector is one register's alone, as the compiler has it.
+    while count < most and count in registers:
+        if any(each & count for each in (*others, *(each for each in registers if each != count))):
+            break
         count *= 2
     return count
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from explorer.model import Location
 
-Use = Literal["global", "matrix"]
+Use = Literal["global", "shared", "matrix"]
 
 _PTX_GLOBAL = re.compile(r"\b((?:ld|st|atom|red)(?:\.[\w:]+)*?\.global(?:\.[\w:]+)*)")
 _PTX_COPY = re.compile(
@@ -25,6 +25,9 @@ _PTX_BULK = re.compile(r"\b(cp\.(?:async|reduce\.async)\.bulk\.tensor\S*)")
 _PTX_MATRIX = re.compile(r"\b((?:wgmma\.mma_async|mma\.sync|tcgen05\.mma)\.\S+)")
 _PTX_WIDTH = re.compile(r"(?:\.v(\d))?\.(?:[bsuf]|bf)(\d+)(?:x(\d))?$")
 _AMD_GLOBAL = re.compile(r"^\s*((?:global|flat|buffer)_(?:load|store|atomic)_\w+)")
+_SHARED = re.compile(
+    r"\b((?:ld|st)(?:\.[\w:]+)*?\.shared(?:\.[\w:]+)*|(?:ld|st)matrix\.\S+|ds_(?:read|write|load|store)_\w+)"
+)
 _AMD_MATRIX = re.compile(r"^\s*(v_(?:s?mfma|s?wmma)\w*)")
 _AMD_WIDTH = re.compile(
     r"_(?:(dword)(?:x(\d))?|b(\d+)|(u?short|sshort)(?:_d16\w*)?|([us]?byte)(?:_d16\w*)?)(?:_|$)"
@@ -56,8 +59,7 @@ class Assembly:
         lines = [
             line for place in dict.fromkeys(map(place_of, places)) for line in self._by_place.get(place, ())
         ]
-        read = _global_instruction if use == "global" else _matrix_instruction
-        found = Counter(filter(None, map(read, lines)))
+        found = Counter(filter(None, map(_READERS[use], lines)))
         return tuple(Emitted(name, count, lane_bytes) for (name, lane_bytes), count in found.most_common())
 
 
@@ -91,6 +93,21 @@ def _amd_bytes(width: re.Match[str]) -> int:
     return 2 if width[4] else 1
 
 
+def _shared_instruction(line: str) -> tuple[str, int | None] | None:
+    found = _SHARED.search(line)
+    if not found:
+        return None
+    width = _PTX_WIDTH.search(found[1]) if ".shared" in found[1] and "matrix" not in found[1] else None
+    return found[1], int(width[1] or 1) * int(width[2]) // 8 if width else None
+
+
 def _matrix_instruction(line: str) -> tuple[str, int | None] | None:
     found = _PTX_MATRIX.search(line) or _AMD_MATRIX.match(line)
     return (found[1].rstrip(";"), None) if found else None
+
+
+_READERS: dict[Use, Callable[[str], tuple[str, int | None] | None]] = {
+    "global": _global_instruction,
+    "shared": _shared_instruction,
+    "matrix": _matrix_instruction,
+}

@@ -6,16 +6,20 @@ Reads what `capture_gallery.py` has written there; writes one JSON document. It 
 because a process can hold only one Triton.
 """
 
+import itertools
 import json
 import pickle
 import sys
 from pathlib import Path
 
+from triton._C.libtriton.gluon_ir import GluonOpBuilder
 from triton._C.libtriton.linear_layout import LinearLayout as CompilersLayout
+from triton.experimental.gluon import language as gl
 
+from explorer.analysis.bank_conflicts import shared_access
 from explorer.analysis.linear_layout import LinearLayout
 from explorer.model import Request, to_plain
-from explorer.pipeline.questions.layouts import layouts
+from explorer.pipeline.questions.layouts import layouts, parse_module
 from explorer.pipeline.targets import find_target
 
 TARGETS = ("cuda:80", "cuda:90", "cuda:100", "hip:gfx942")
@@ -36,6 +40,56 @@ def disagreements(bases):
     ]
 
 
+def conflicts(text, folder):
+    """What the compiler and we count for pairs of layouts, with and without conflicts."""
+    path = folder / "any.mlir"
+    path.write_text(text)
+    context, module = parse_module(path, find_target("cuda:90"))
+    builder = GluonOpBuilder(context)
+    blocks = []
+    module.walk(
+        lambda operation: blocks.append(operation.get_block()) if operation.get_num_results() else None
+    )
+    builder.set_insertion_point_to_end(blocks[0])
+    rows = []
+    for sizes, threads, order in itertools.product(
+        ([1, 1], [1, 8], [2, 2], [4, 1]), ([1, 32], [4, 8], [32, 1]), ([1, 0], [0, 1])
+    ):
+        registers = gl.BlockedLayout(sizes, threads, [4, 1], order)
+        for vector, phase, most in ((1, 1, 1), (8, 1, 8), (4, 2, 4)):
+            shared = gl.SwizzledSharedLayout(vector, phase, most, [1, 0])
+            for bits in (16, 32):
+                attributes = registers._to_ir(builder), shared._to_ir(builder)
+                found = builder.get_shared_bank_conflicts(*attributes, [128, 64], bits)
+                linear = builder.to_linear_layout(attributes[0], [128, 64])
+                bases = (
+                    ("register", linear.reg_bases),
+                    ("lane", linear.lane_bases),
+                    ("warp", linear.warp_bases),
+                )
+                ours = shared_access(
+                    LinearLayout(tuple((name, tuple(map(tuple, each))) for name, each in bases), (128, 64)),
+                    swizzled(vector, phase, most, (128, 64)),
+                    bits,
+                )
+                rows.append(
+                    {"layouts": f"{registers} {shared} {bits}", "compilers": found, "ours": ours.conflicts}
+                )
+    return rows
+
+
+def swizzled(vector, phase, most, shape):
+    """A swizzled layout by its definition: vectors of a row change places, by the row's phase."""
+
+    def column(row):
+        return vector * (row // phase % most) % shape[1]
+
+    rows = [1 << bit for bit in range(shape[0].bit_length() - 1)]
+    columns = [1 << bit for bit in range(shape[1].bit_length() - 1)]
+    offsets = (*((0, each) for each in columns), *((each, column(each)) for each in rows))
+    return LinearLayout((("offset", offsets),), shape)
+
+
 def main() -> None:
     folder = Path(sys.argv[1])
     surveys, checked, wrong = {}, set(), []
@@ -45,6 +99,8 @@ def main() -> None:
             continue
         stages = [event for event in pickle.loads(path.read_bytes()) if event.kind == "stage"]
         text = next(stage.text for stage in stages if stage.name == "ttgir")
+        if target == "cuda:90":
+            nvidia = text
         found = to_plain(layouts(Request(text, target, ""), find_target(target)))
         surveys[path.stem] = found
         for layout in found["layouts"]:
@@ -53,7 +109,12 @@ def main() -> None:
                 checked.add(key)
                 if disagreements(layout["bases"]):
                     wrong.append(layout["encoding"])
-    document = {"surveys": surveys, "checked": len(checked), "wrong": wrong}
+    document = {
+        "surveys": surveys,
+        "checked": len(checked),
+        "wrong": wrong,
+        "conflicts": conflicts(nvidia, folder),
+    }
     (folder / "layouts.json").write_text(json.dumps(document))
 
 

@@ -4,7 +4,8 @@ In: a module's text. Out: by the line of the access, the information of its poin
 
 The coalescing pass prints what its analysis says of the pointer of each access. So that it also tells of
 masks, and of the offsets of AMD's buffer accesses, loads whose pointers are made of those are put in front
-of each access, in a copy of the text that is used for nothing else.
+of each access, in a copy of the text that is used for nothing else. Of many accesses, masks are left out; of
+very many, the last ones are.
 
 Source: lib/Dialect/TritonGPU/Transforms/Coalesce.cpp of Triton 3.6 and 3.9, built with assertions.
 """
@@ -42,6 +43,9 @@ _BUFFER_ACCESS = re.compile(
     rf"(?:(?P<stored>{_VALUE}), )?(?P<pointer>{_VALUE})\[(?P<offsets>{_VALUE})\](?P<rest>.*)$"
 )
 _PROBE = "%layouts_probe_"
+#: The pass prints each pair of accesses that are alike, and each line takes as long as the module is large.
+_MOST_WITH_MASKS = 12
+_MOST_SECONDS = 6.0
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,7 @@ def axis_information(text: str, target: Target, folder: str) -> tuple[AxisByLine
     path = Path(folder) / "probed.mlir"
     path.write_text(probed_text, encoding="utf-8")
     try:
-        printed = printed_in_a_copy(lambda: _coalesce(path, target))
+        printed = printed_in_a_copy(lambda: _coalesce(path, target), _MOST_SECONDS)
         return _assign(printed, accesses), ""
     except Refused as error:
         return {}, str(error)
@@ -103,25 +107,30 @@ def _with_probes(text: str) -> tuple[str, list[_Probed]]:
     """Put the probes in; tell of the accesses in the order of the text."""
     lines: list[str] = []
     accesses: list[_Probed] = []
+    asks_for_masks = sum(map(_is_access, text.splitlines())) <= _MOST_WITH_MASKS
     for number, line in enumerate(text.splitlines(), 1):
         probes: list[str] = []
         if access := _POINTER_ACCESS.match(line):
             tensor = _pointer_tensor(line)
             if tensor:
-                mask = _mask_of(access["name"], line)
+                mask = _mask_of(access["name"], line) if asks_for_masks else ""
                 if mask:
                     probes = _mask_probe(len(accesses), mask, *tensor)
                 accesses.append(_Probed(number, access["name"], bool(mask), False))
         elif buffer := _BUFFER_ACCESS.match(line):
             tensor = _buffer_tensor(line)
             if tensor:
-                mask = _buffer_mask(buffer)
+                mask = _buffer_mask(buffer) if asks_for_masks else ""
                 probes = _offset_probe(len(accesses), buffer["pointer"], buffer["offsets"], *tensor)
                 if mask:
                     probes += _mask_probe(len(accesses), mask, *tensor)
                 accesses.append(_Probed(number, "buffer", bool(mask), True))
         lines += [*probes, line]
     return "\n".join(lines), accesses
+
+
+def _is_access(line: str) -> bool:
+    return bool(_POINTER_ACCESS.match(line) or _BUFFER_ACCESS.match(line))
 
 
 def _assign(printed: str, accesses: list[_Probed]) -> AxisByLine:
@@ -133,6 +142,8 @@ def _assign(printed: str, accesses: list[_Probed]) -> AxisByLine:
         if not access.is_buffer:
             names.append(access.name)
         part = told[position : position + len(names)]
+        if len(part) < len(names):
+            break
         if [name for name, _ in part] != names:
             raise Refused("what the coalescing pass has printed does not match the text.")
         position += len(names)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -37,11 +38,11 @@ def in_copies(tasks: Sequence[Callable[[], Any]]) -> list[Any]:
     return results
 
 
-def printed_in_a_copy(task: Callable[[], None]) -> str:
-    """Call the function in a copy; return what was written to the standard error descriptor.
+def printed_in_a_copy(task: Callable[[], None], seconds: float) -> str:
+    """Call the function in a copy; return what was written to the standard error descriptor until then.
 
     Raises:
-        Refused: it did not come to its end.
+        Refused: it has aborted.
     """
     with tempfile.TemporaryFile() as errors:
         child = os.fork()
@@ -49,6 +50,8 @@ def printed_in_a_copy(task: Callable[[], None]) -> str:
             status = 1
             try:
                 os.dup2(errors.fileno(), 2)
+                # Nobody handles it: the copy ends there.
+                signal.setitimer(signal.ITIMER_REAL, seconds)
                 task()
                 status = 0
             finally:
@@ -56,7 +59,8 @@ def printed_in_a_copy(task: Callable[[], None]) -> str:
         _, status = os.waitpid(child, 0)
         errors.seek(0)
         text = errors.read().decode(errors="replace")
-    if status:
+    is_late = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM
+    if status and not is_late:
         raise Refused(_complaint(text))
     return text
 

@@ -14,6 +14,7 @@ Memory = Literal["registers", "shared", "tensor memory"]
 
 _SHAPED = re.compile(r"(?:!?ttg?\.)?(tensor|memdesc)<(.*)>", re.DOTALL)
 _SHAPE = re.compile(r"((?:\d+x)*)(.*)", re.DOTALL)
+_SIZES = re.compile(r"\d+(?:x\d+)*")
 _ALIAS = re.compile(r"^(#\w+) = (.+)$", re.MULTILINE)
 _ALIAS_USE = re.compile(r"#\w+(?![\w.])")
 _BITS = re.compile(r"\d+")
@@ -41,12 +42,28 @@ _POINTER_BITS = 64
 
 @dataclass(frozen=True)
 class LaidOutType:
-    """A tensor or a memory descriptor. `encoding` has no aliases in it."""
+    """A tensor or a memory descriptor. `encoding` has no aliases in it.
+
+    `allocation` is the shape of the buffer that a descriptor is a part of; its own where it is all of it.
+    """
 
     memory: Memory
     shape: tuple[int, ...]
     element: str
     encoding: str
+    allocation: tuple[int, ...]
+
+    @property
+    def layout_shape(self) -> tuple[int, ...]:
+        """What the layout is for: of several buffers in a row, each one; of a part, the whole buffer."""
+        if self.memory == "registers":
+            return self.shape
+        return self.allocation[-rank_of(self.encoding, len(self.allocation)) :]
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is a part of a buffer."""
+        return self.shape[-len(self.layout_shape) :] != self.layout_shape
 
 
 def read_type(text: str) -> LaidOutType | None:
@@ -62,12 +79,13 @@ def read_type(text: str) -> LaidOutType | None:
     memory: Memory = "registers"
     if shaped[1] == "memdesc":
         memory = "tensor memory" if any("tensor_memory" in part for part in parts[2:]) else "shared"
-    return LaidOutType(
-        memory,
-        tuple(int(size) for size in dimensions[1].split("x")[:-1]),
-        dimensions[2].strip(),
-        parts[1],
-    )
+    shape = _sizes(dimensions[1][:-1])
+    allocation = next((_sizes(part) for part in parts[2:] if _SIZES.fullmatch(part)), shape)
+    return LaidOutType(memory, shape, dimensions[2].strip(), parts[1], allocation)
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    return tuple(int(size) for size in text.split("x")) if text else ()
 
 
 def split_top_level(text: str) -> list[str]:

@@ -58,8 +58,9 @@ class LayoutValue:
 class TensorLayout:
     """How one encoding lays out tensors of one shape and element.
 
-    `label` is the encoding as the text has it. `shape` is that of the tensor, `bases` are for its last
-    dimensions only where memory is buffered. Without `bases`, `reason` says why.
+    `label` is the encoding as the text has it. `shape` is that of the tensor; `bases` are for its last
+    dimensions only where there are several buffers, and for the whole buffer where it is a part of one.
+    Without `bases`, `reason` says why.
     """
 
     label: str
@@ -197,7 +198,7 @@ class _Survey:
         tasks += [partial(self._bank_conflicts, *pair) for pair in pairs]
         tasks += [partial(self._is_trivial, operation) for operation in told]
         outcomes = iter(in_copies(tasks))
-        bases = self._with_those_of_single_buffers([next(outcomes) for _ in self._examples])
+        bases = self._with_those_of_whole_buffers([next(outcomes) for _ in self._examples])
         layouts = tuple(self._layout(index, outcome) for index, outcome in enumerate(bases))
         conflicts = {pair: next(outcomes) for pair in pairs}
         return Layouts(
@@ -247,14 +248,19 @@ class _Survey:
             tuple(self._values[index]),
         )
 
-    def _with_those_of_single_buffers(self, outcomes: list[Any]) -> list[Any]:
-        """Of several buffers in a row, each one is laid out as the single one is."""
-        known = dict(zip(self._index, outcomes, strict=True))
-        for index, laid_out in enumerate(self._index):
-            single = replace(laid_out, shape=laid_out.shape[1:])
-            if isinstance(outcomes[index], Refused) and single in known:
-                outcomes[index] = known[single]
-        return outcomes
+    def _with_those_of_whole_buffers(self, outcomes: list[Any]) -> list[Any]:
+        """Of several buffers in a row, each one is laid out as a single one is, and a part as its whole."""
+        known = {
+            replace(laid_out, shape=(), allocation=laid_out.layout_shape): outcome
+            for laid_out, outcome in zip(self._index, outcomes, strict=True)
+            if not isinstance(outcome, Refused)
+        }
+        return [
+            known.get(replace(laid_out, shape=(), allocation=laid_out.layout_shape), outcome)
+            if isinstance(outcome, Refused)
+            else outcome
+            for laid_out, outcome in zip(self._index, outcomes, strict=True)
+        ]
 
     def _shared_access(self, operation: FoundOperation) -> tuple[int, int] | None:
         """The layouts in registers and in shared memory that data is moved between, as indices."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from explorer.pipeline.questions.layout_types import LaidOutType, rank_of, read_type
+from explorer.pipeline.questions.layout_types import LaidOutType, read_type
 
 Coordinates = tuple[int, ...]
 
@@ -56,7 +56,7 @@ def bases_of(builder: Any, value: Any, laid_out: LaidOutType, block: Any) -> Bas
         layout = builder.get_gluon_layout_from_tensor(value)
         linear = builder.to_linear_layout(layout._to_ir(builder), list(laid_out.shape))
         return _distributed(linear, laid_out.shape)
-    shape = laid_out.shape[-rank_of(laid_out.encoding, len(laid_out.shape)) :]
+    shape = laid_out.layout_shape
     if math.prod(shape) == 1:
         return _inputs((("offset", ()),), shape)
     if laid_out.memory == "tensor memory":

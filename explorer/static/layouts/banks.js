@@ -14,7 +14,8 @@ const BANK_BYTES = 4;
 /**
  * @typedef {{line: number, name: string, operation: string, registers: number, shared: number, conflicts: number | null,
  *   source: string, modelled_conflicts: number | null, vector_bytes: number | null, wavefronts: number | null,
- *   least_wavefronts: number | null, offsets_bytes: number[], banks: number, reason: string}} SharedAccess
+ *   least_wavefronts: number | null, offsets_bytes: number[], banks: number,
+ *   emitted: import("./document.js").Emitted[], emitted_source: string, reason: string}} SharedAccess
  */
 
 /**

@@ -67,6 +67,7 @@ export function sharedCards({ shared_accesses: accesses, layouts }, links) {
         ["bytes of a lane", each.vector_bytes, "modelled"],
         ["wavefronts", each.wavefronts === null ? null : `${each.wavefronts} of at least ${each.least_wavefronts}`, "modelled"],
         ["banks", each.banks, "the target"],
+        ["emitted", emitted(each.emitted), `${each.emitted_source}, all that this line of the source became`],
       ),
     ),
   );
@@ -97,13 +98,15 @@ function tileWords({ tile, tile_source: source, operands }, layouts) {
 }
 
 /** @param {SharedAccess} access */
-export function sharedWords({ conflicts, source, vector_bytes: bytes, operation }) {
+export function sharedWords({ conflicts, source, vector_bytes: bytes, operation, emitted: made }) {
   const verb = operation === "ttg.local_load" ? "reads" : "writes";
   const each = `Each lane ${verb} ${bytes ?? "?"} bytes at once`;
   if (conflicts === null) return `${each}.`;
+  const matrix = made.find(({ name }) => /matrix|_tr_/.test(name))?.name.split(".")[0];
+  const instead = matrix ? ` That is for plain accesses; this one uses ${matrix}, which fetches rows of 16 bytes for the whole warp.` : "";
   return conflicts === 0
-    ? `${each}; no two lanes of a wavefront want different words of one bank.`
-    : `${each}; words of one bank are wanted together: every wavefront takes ${conflicts + 1} times as long (${source === "compiler" ? "the compiler counts it" : "modelled"}).`;
+    ? `${each}; no two lanes of a wavefront want different words of one bank.${instead}`
+    : `${each}; words of one bank are wanted together: every wavefront takes ${conflicts + 1} times as long (${source === "compiler" ? "the compiler counts it" : "modelled"}).${instead}`;
 }
 
 /** @param {SharedAccess} access */
