@@ -25,6 +25,7 @@ _PTX_BULK = re.compile(r"\b(cp\.(?:async|reduce\.async)\.bulk\.tensor\S*)")
 _PTX_MATRIX = re.compile(r"\b((?:wgmma\.mma_async|mma\.sync|tcgen05\.mma)\.\S+)")
 _PTX_WIDTH = re.compile(r"(?:\.v(\d))?\.(?:[bsuf]|bf)(\d+)(?:x(\d))?$")
 _AMD_GLOBAL = re.compile(r"^\s*((?:global|flat|buffer)_(?:load|store|atomic)_\w+)")
+_DS_BITS = re.compile(r"_[bui](\d+)")
 _SHARED = re.compile(
     r"\b((?:ld|st)(?:\.[\w:]+)*?\.shared(?:\.[\w:]+)*|(?:ld|st)matrix\.\S+|ds_(?:read|write|load|store)_\w+)"
 )
@@ -97,8 +98,12 @@ def _shared_instruction(line: str) -> tuple[str, int | None] | None:
     found = _SHARED.search(line)
     if not found:
         return None
-    width = _PTX_WIDTH.search(found[1]) if ".shared" in found[1] and "matrix" not in found[1] else None
-    return found[1], int(width[1] or 1) * int(width[2]) // 8 if width else None
+    name = found[1]
+    if name.startswith("ds_"):
+        bits = _DS_BITS.search(name)
+        return name, int(bits[1]) // 8 if bits else None
+    width = _PTX_WIDTH.search(name) if "matrix" not in name else None
+    return name, int(width[1] or 1) * int(width[2]) // 8 if width else None
 
 
 def _matrix_instruction(line: str) -> tuple[str, int | None] | None:

@@ -6,6 +6,7 @@ import re
 
 _INSTRUCTION = re.compile(r"[._](?:m(\d+)n(\d+)k(\d+)|\w*?_(\d+)x(\d+)x(\d+))")
 _SHAPE = re.compile(r"instrShape = \[([\d, ]+)\]")
+_BLOCKS = re.compile(r"tensor_memory_encoding<blockM = (\d+), blockN = (\d+)")
 _WGMMA_ROWS = 64
 #: The bits of a row of an operand that NVIDIA's instructions take at once.
 _ROW_BITS = 256
@@ -28,6 +29,9 @@ def tile_of_encoding(encoding: str, operand_bits: int) -> str:
         if "versionMajor = 3" in encoding:
             return f"m{_WGMMA_ROWS}n{sizes[1]}k{depth}"
         return f"m{sizes[-2]}n{sizes[-1]}k{depth}"
+    blocks = _BLOCKS.search(encoding)
+    if blocks:
+        return f"m{blocks[1]}n{blocks[2]}k{_ROW_BITS // operand_bits}"
     if "amd_mfma" in encoding or "amd_wmma" in encoding:
         return "×".join(map(str, sizes))
     return ""

@@ -1,11 +1,13 @@
 """Layouts as the page gets them: of real kernels, from the compiler."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from explorer.analyses import layouts
 from explorer.errors import InvalidRequest, NotAnswerable
+from explorer.model import Request
 
 VERSIONS = ["3.9.0", "3.6.0"]
 
@@ -82,11 +84,37 @@ def test_operands_are_copied_16_bytes_at_once_because_of_what_is_known(document_
         assert max(copy["pointer"]["divisibility"]) == 16
 
 
-def test_a_strided_copy_uses_a_small_share_of_its_sectors(document_of):
-    document = document_of("copy_coalesced_strided")
-    for access in document["accesses"]:
-        emitted = {each["lane_bytes"] for each in access["emitted"]}
-        assert emitted == {access["lane_bytes"]}
+@pytest.mark.parametrize("triton", VERSIONS)
+def test_reading_columns_conflicts_in_every_lane(analyst, services, triton):
+    source = (Path(__file__).parents[1] / "kernels/column_access.py").read_text()
+    record = services.queue.complete(Request(source, "cuda:90", services.triton_version(triton)))
+    document = json.loads(analyst.answer(layouts.ANALYSIS, record, {}))
+    rows = {each["operation"]: each for each in document["shared_accesses"]}
+    written, read = rows["ttg.local_store"], rows["ttg.local_load"]
+    assert (written["conflicts"], written["source"]) == (0, "compiler")
+    assert (read["conflicts"], read["modelled_conflicts"], read["source"]) == (31, 31, "compiler")
+    assert (read["wavefronts"], read["least_wavefronts"]) == (32, 1)
+    assert "ld.shared.b32" in {each["name"] for each in read["emitted"]}
+
+
+def test_of_a_part_of_a_buffer_the_whole_counts(document_of):
+    """The matmul for sm_80 reads its operands piece by piece."""
+    document = document_of("matmul", target="cuda:80")
+    rows = document["layouts"]
+    parts = [each for each in document["shared_accesses"] if rows[each["shared"]]["shape"] == [128, 16]]
+    assert parts
+    for part in parts:
+        assert rows[part["shared"]]["bases"]["shape"] == [128, 64]
+        assert (part["conflicts"], part["source"]) == (0, "modelled")
+        assert part["emitted"][0]["name"].startswith("ldmatrix")
+
+
+@pytest.mark.parametrize("triton", VERSIONS)
+@pytest.mark.parametrize("example", ["softmax", "layer_norm", "copy_coalesced_strided", "convolution_2d"])
+def test_the_modelled_width_is_that_of_the_emitted_instructions(document_of, example, triton):
+    for access in document_of(example, triton=triton)["accesses"]:
+        if access["lane_bytes"] is not None:
+            assert {each["lane_bytes"] for each in access["emitted"]} == {access["lane_bytes"]}, access
 
 
 @pytest.mark.parametrize(
@@ -94,6 +122,7 @@ def test_a_strided_copy_uses_a_small_share_of_its_sectors(document_of):
     [
         ("cuda:80", "m16n8k16", "PTX"),
         ("cuda:90", "m64n128k16", "PTX"),
+        ("cuda:100", "m128n128k16", "encoding"),
         ("hip:gfx942", "32×32×8", "AMDGCN"),
     ],
 )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
-from actions import Visitor, expect_stage, wait_for_result
+from actions import Visitor, expect_stage, set_source, wait_for_result
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
@@ -137,17 +138,15 @@ def test_where_data_moves_in_words(page: Page) -> None:
 
 
 def test_banks_show_the_conflicts_of_an_access(page: Page) -> None:
-    page.goto("about:blank")
-    page.goto("/#panes=layouts:@100")
-    page.locator("#target-select, select[aria-label='Target']").first.select_option("cuda:80")
-    wait_for_result(page)
-    page.get_by_role("button", name=re.compile("^Shared memory [1-9]")).click()
-    conflict = page.locator(".layout-card", has_text="1 bank conflict").first
+    set_source(page, (Path(__file__).parents[1] / "kernels/column_access.py").read_text())
+    page.get_by_role("button", name="Compile").first.click()
+    page.get_by_role("button", name=re.compile("^Shared memory 2")).click()
+    conflict = page.locator(".layout-card", has_text="31 bank conflicts").first
     conflict.get_by_role("button", name="Show the banks").click()
-    expect(told(page)).to_contain_text("every wavefront takes 2 times as long")
+    expect(told(page)).to_contain_text("every wavefront takes 32 times as long")
     expect(page).to_have_url(re.compile(r"view=banks"))
     warned = page.evaluate("[...document.querySelector('pane-layouts').grid.warned].length")
-    assert warned > 0
+    assert warned == 32
 
 
 def test_a_link_shows_the_same_picture(page: Page, visitor: Visitor) -> None:

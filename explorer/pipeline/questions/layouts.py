@@ -269,12 +269,8 @@ class _Survey:
         values = (*operation.operands, *operation.results)
         registers = [each for each in values if each.laid_out and each.laid_out.memory == "registers"]
         shared = [each for each in values if each.laid_out and each.laid_out.memory == "shared"]
-        if (
-            operation.name not in _SHARED_ACCESSES
-            or not self._counts_conflicts
-            or not registers
-            or not shared
-        ):
+        # Of a part of a buffer, the binding counts as if it were a whole one.
+        if not registers or not shared or (shared[0].laid_out and shared[0].laid_out.is_part):
             return None
         return self._index_of(registers[0]), self._index_of(shared[0])
 
