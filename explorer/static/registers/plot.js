@@ -87,7 +87,7 @@ export class LivePlot {
       if (value > this.top) continue;
       svg.append(
         makeSvg("line", { class: `level is-${kind}`, x1: LEFT, x2: right, y1: this.y(value), y2: this.y(value) }),
-        makeSvg("text", { class: `level is-${kind}`, x: kind === "step" ? LEFT + 4 : right, y: this.y(value) - 4, "text-anchor": kind === "step" ? "start" : "end" }, words),
+        makeSvg("text", { class: `level is-${kind}`, x: kind === "step" ? LEFT + 4 : right, y: this.y(value) + (kind === "taken" ? 13 : -4), "text-anchor": kind === "step" ? "start" : "end" }, words),
       );
     }
     for (const position of options.spills ?? []) svg.append(makeSvg("line", { class: "spill", x1: this.x(position + 0.5), x2: this.x(position + 0.5), y1: height - BOTTOM - 7, y2: height - BOTTOM }));
