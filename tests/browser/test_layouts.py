@@ -180,6 +180,6 @@ def test_accessible_at_every_width(visitor: Visitor) -> None:
         page.locator("pane-layouts").get_by_role("button", name=name, exact=True).click()
         for width, height in ((1280, 720), (375, 800)):
             page.set_viewport_size({"width": width, "height": height})
-            page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
+            expect(page.locator("html")).to_have_js_property("scrollWidth", width)
             found = Axe().run(page, context="pane-layouts")
             assert found.violations_count == 0, found.generate_report()
