@@ -18,7 +18,7 @@ from bench import long_module
 from bench.bare import TARGET
 from bench.chromium import Load, fresh_page, measure_load, wait_for_result, wait_until_quiet
 from bench.frames import scroll, time_pointer
-from bench.panes import measure_snapshot
+from bench.panes import measure_layout, measure_snapshot
 from bench.row import Row, per_second
 from bench.service import Service
 from explorer.examples import find_example
@@ -36,7 +36,7 @@ def measure_page(service: Service) -> list[dict[str, Any]]:
     print(f"{'':58} {'asked':>8} {'measured':>9}")
     rows = []
     with sync_playwright() as playwright:
-        for measure in (_loads, _hover, _long_module, measure_snapshot, _compare):
+        for measure in (_loads, _hover, _long_module, measure_snapshot, measure_layout, _compare):
             for row in measure(playwright, service):
                 rows.append(row)
                 print(row, flush=True)

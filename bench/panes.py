@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator
 
 from playwright.sync_api import Playwright
@@ -14,6 +15,22 @@ from bench.row import Row, per_second
 from bench.service import Service
 
 LEAST_SNAPSHOT_LINES = 30_000
+REDRAWS = 5
+#: A tensor of 256 × 256 elements, of which each is one of 65,536 cells to draw.
+_SQUARE = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def double(x_ptr, SIDE: tl.constexpr):
+    places = tl.arange(0, SIDE)[:, None] * SIDE + tl.arange(0, SIDE)[None, :]
+    tl.store(x_ptr + places, tl.load(x_ptr + places) * 2)
+
+
+double[(1,)](torch.empty(256, 256, device="cuda"), SIDE=256, num_warps=8)
+"""
 _DIFF = "pane-passes comparison-diff"
 
 
@@ -46,6 +63,24 @@ def measure_snapshot(playwright: Playwright, service: Service) -> Iterator[Row]:
         note = f"worst frame {max(intervals):.1f} ms"
         what = "snapshot of a pass: scrolled by 3,000 pixels a second"
         yield Row(what, round(per_second(intervals)), "fps", 60, is_least=True, note=note)
+
+
+def measure_layout(playwright: Playwright, service: Service) -> Iterator[Row]:
+    """The layout of a large tensor, drawn several times."""
+    identifier = service.compile(_SQUARE, TARGET).id
+    with fresh_page(playwright, service.url) as page:
+        page.goto(f"/k/{identifier}#panes=layouts:blocked*")
+        page.locator("pane-layouts canvas").first.wait_for()
+        page.get_by_role("option", name="256 × 256").first.click()
+        for _ in range(REDRAWS):
+            for view in ("Hardware", "Tensor"):
+                page.get_by_role("button", name=view).click()
+                wait_until_quiet(page)
+        drawn: list[float] = page.evaluate(
+            "performance.getEntriesByName('layout-drawn').map(({ duration }) => duration)"
+        )
+        note = f"both views, {len(drawn)} times, worst {max(drawn):.1f}; scripts of the drawing"
+        yield Row("layout of a 256 × 256 tensor: draw", statistics.median(drawn), "ms", 100, note=note)
 
 
 def _long_enough(service: Service, path: str) -> tuple[int, int]:
