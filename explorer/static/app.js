@@ -46,7 +46,7 @@ async function start() {
     document.body.classList.toggle("is-busy", isBusy);
     document.body.classList.toggle("is-stale", Boolean(sending || (run && run.result !== result)) && result !== null);
   });
-  store.watch(["failure"], () => document.body.classList.toggle("has-failed", store.state.failure !== null));
+  store.watch(["failure", "run"], () => document.body.classList.toggle("has-failed", store.state.failure !== null && !store.state.run));
   store.watch(["result", "draft", "inspection", "targets"], drawSubject);
 
   try {

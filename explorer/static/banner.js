@@ -1,6 +1,10 @@
-/** `<message-banner>`: what went wrong, where, and what to do; nothing where all is well. */
+/**
+ * `<message-banner>`: what went wrong, where, and what to do; nothing where all is well.
+ *
+ * @import { Problem } from "./types.js"
+ */
 import { compile } from "./compiler.js";
-import { make } from "./dom.js";
+import { byId, make } from "./dom.js";
 import { diagnosticsOfDraft } from "./diagnostics.js";
 import { canCompile } from "./host.js";
 import { pin } from "./selection.js";
@@ -21,12 +25,12 @@ class MessageBanner extends HTMLElement {
     this.dataset.key = key;
     this.replaceChildren();
     if (problem) {
-      this.show(problem.title, [make("span", {}, problem.detail)], true);
+      this.show(problem.title, [make("span", {}, problem.detail)], remedyOf(problem));
     } else if (failed && !run) {
       const errors = failed.errors.length ? failed.errors : diagnosticsOfDraft().filter(({ severity }) => severity === "error");
       const first = errors[0];
       if (!first) {
-        this.show("The compilation failed", [make("span", {}, "The log says more.")], true);
+        this.show("The compilation failed", [make("span", {}, "The log says more.")], button("Try again", () => void compile()));
         return;
       }
       const place = [first.line > 0 && `line ${first.line}`, first.stage && stageTitle(first.stage)].filter(Boolean).join(" · ");
@@ -38,17 +42,32 @@ class MessageBanner extends HTMLElement {
         errors.length > 1 && make("span", { class: "hint" }, `and ${errors.length - 1} more in the log`),
         failure && make("span", { class: "hint" }, "Below is the result before."),
       ];
-      this.show(first.message, details.filter((each) => each instanceof Node), false);
+      this.show(first.message, details.filter((each) => each instanceof Node));
     }
   }
 
-  /** @param {string} title @param {Node[]} details @param {boolean} again whether trying once more may help */
-  show(title, details, again) {
+  /** @param {string} title @param {Node[]} details @param {HTMLElement | null} [remedy] what may help */
+  show(title, details, remedy) {
     this.append(
       make("pre", { class: "banner-title" }, title),
-      make("div", { class: "banner-details" }, ...details, again && canCompile && make("button", { type: "button", class: "button", onclick: () => void compile() }, "Try again")),
+      make("div", { class: "banner-details" }, ...details, canCompile && remedy),
     );
   }
+}
+
+/** @param {Problem} problem */
+function remedyOf({ kind }) {
+  const { result, draft } = store.state;
+  if (kind === "empty") return button("Open the gallery", () => byId("gallery-button").click());
+  if (kind === "not_found") return make("a", { class: "button", href: "/" }, "To the start page");
+  // What the address names was never here: the page as a whole tries again.
+  if (!result && !draft.source.trim()) return button("Try again", () => location.reload());
+  return button("Try again", () => void compile());
+}
+
+/** @param {string} words @param {() => void} onclick */
+function button(words, onclick) {
+  return make("button", { type: "button", class: "button", onclick }, words);
 }
 
 customElements.define("message-banner", MessageBanner);

@@ -20,6 +20,12 @@ import { isAwaited } from "./variants.js";
 let current = null;
 /** @type {AbortController | null} */
 let inspecting = null;
+/** The last result on screen that came to its end. @type {Result | null} */
+let lastFinished = null;
+store.watch(["result"], () => {
+  const { result } = store.state;
+  if (result?.finished) lastFinished = result;
+});
 
 /** Ask the server to compile the draft as it is now. */
 export async function compile() {
@@ -76,6 +82,7 @@ export async function open(id) {
   store.update({ sending: true, problem: null, failure: null });
   try {
     const document = await api.compilation(id);
+    if (stop.signal.aborted) return;
     store.update({ draft: draftOf(document), inspection: inspectionOf(document) });
     await follow(id, null, stop, document);
   } catch (error) {
@@ -86,7 +93,15 @@ export async function open(id) {
 /** Stop waiting, and tell the server to stop working. */
 export function cancel() {
   takeOver();
+  withdraw();
   store.update({ sending: false, edited: true });
+}
+
+/** Nothing more comes of what is half there: the last result that came to its end stands in for it. */
+function withdraw() {
+  const { result } = store.state;
+  if (result === null || result.finished) return;
+  store.update({ result: lastFinished, linked: new Set(), ...(lastFinished ? pinsFor(lastFinished) : {}) });
 }
 
 /** Look for kernels, launches and problems in the draft, without compiling. */
@@ -104,7 +119,8 @@ export async function inspect() {
     // A kernel that was chosen and then renamed leaves the choice open again.
     const { inspection: before } = store.state;
     // A source that cannot be read for the moment keeps its kernels on screen.
-    const seen = before && inspection.kernels.length === 0 ? { ...before, diagnostics: inspection.diagnostics } : inspection;
+    const isUnreadable = inspection.kernels.length === 0 && inspection.diagnostics.some(({ severity }) => severity === "error");
+    const seen = before && isUnreadable ? { ...before, diagnostics: inspection.diagnostics } : inspection;
     store.update({ inspection: seen, ...(draft.kernel && isGone ? { draft: { ...draft, kernel: null, launch: null, config: null } } : {}) });
   } catch (error) {
     if (error instanceof ApiError && !signal.aborted) store.update({ inspectionProblem: error.problem });
@@ -194,6 +210,7 @@ function arrived(result) {
 /** @param {Result} result */
 function finish(result) {
   const inspection = inspectionOf(result.document);
+  if (store.state.result !== result) withdraw();
   const isCurrent = store.state.draft.source === result.document.request.source;
   const { result: shown, visible } = store.state;
   // A failure that would leave every pane empty does not take away what there is to see.
@@ -233,5 +250,6 @@ function isEdited(draft) {
 function report(error, stop) {
   if (stop.signal.aborted || (error instanceof DOMException && error.name === "AbortError")) return;
   if (!(error instanceof ApiError)) throw error;
+  withdraw();
   store.update({ sending: false, run: null, problem: error.problem });
 }

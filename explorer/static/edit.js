@@ -19,6 +19,13 @@ const compileSoon = debounce(() => void compile(), COMPILE_DELAY_MS);
 /** The source was typed. @param {string} source */
 export function editSource(source) {
   change({ source });
+  if (!source.trim()) {
+    inspectSoon.cancel();
+    compileSoon.cancel();
+    // Nothing is there to look into, nor to complain about.
+    store.update({ inspection: null });
+    return;
+  }
   inspectSoon();
   compileSoon();
 }

@@ -13,7 +13,7 @@ import { lintGutter, setDiagnostics } from "@codemirror/lint";
 import { Annotation, Compartment, EditorState, Prec, RangeSet, RangeValue, StateEffect, StateField } from "@codemirror/state";
 import {
   Decoration, EditorView, GutterMarker, drawSelection, gutter, highlightActiveLine, highlightActiveLineGutter,
-  highlightSpecialChars, keymap, lineNumbers,
+  highlightSpecialChars, keymap, lineNumbers, placeholder,
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 import { diagnosticsOfDraft } from "./diagnostics.js";
@@ -158,11 +158,14 @@ export function startEditor(parent) {
         new LanguageSupport(pythonLanguage),
         reading.of([]),
         syntaxHighlighting(classHighlighter),
+        placeholder("Paste a Triton kernel or script here."),
         EditorView.contentAttributes.of({ "aria-label": "Source of the kernel", spellcheck: "false", autocapitalize: "off" }),
         Prec.highest(keymap.of([{ key: "Mod-Enter", run: () => (void compileNow(), true) }])),
         keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),
         EditorView.updateListener.of((update) => {
           const typed = update.docChanged && !update.transactions.some((each) => each.annotation(fromStore));
+          // Another source in one go opens at its kernel, as any file does.
+          if (update.transactions.some((each) => each.isUserEvent("input.paste") && isReplaced(each.changes))) wasScrolled = false;
           if (typed) editSource(update.state.doc.toString());
           if (update.selectionSet || update.transactions.some(({ effects }) => effects.some((effect) => effect.is(setSourceLines)))) {
             const { from, to } = update.state.doc.lineAt(update.state.selection.main.head);
@@ -220,6 +223,13 @@ export function startEditor(parent) {
     view.dispatch(setDiagnostics(view.state, underlines));
   });
   return view;
+}
+
+/** Whether nothing of the text before is left. @param {import("@codemirror/state").ChangeSet} changes */
+function isReplaced(changes) {
+  let isWhole = false;
+  changes.iterChangedRanges((from, to) => (isWhole ||= from === 0 && to === changes.length));
+  return isWhole;
 }
 
 let areExtrasWanted = false;

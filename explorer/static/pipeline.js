@@ -104,10 +104,12 @@ class PipelinePath extends HTMLElement {
     const passes = shown?.passesOf(name) ?? [];
     const changed = passes.filter((pass) => pass.changed).length;
     const time = passes.reduce((sum, pass) => sum + pass.milliseconds, 0);
-    if (passes.length === 0) return make("li", { class: `arrow is-${state}`, "aria-hidden": "true" }, make("span", { class: "line" }));
+    // As wide from the beginning as it was before, so that nothing moves when they arrive.
+    const room = passes.length || store.state.result?.passesOf(name).length ? " has-passes" : "";
+    if (passes.length === 0) return make("li", { class: `arrow is-${state}${room}`, "aria-hidden": "true" }, make("span", { class: "line" }));
     return make(
       "li",
-      { class: `arrow is-${state}` },
+      { class: `arrow is-${state}${room}` },
       make(
         "button",
         {

@@ -50,6 +50,10 @@ export class SourceFacts {
       if (!content.locations) void content.loadLocations().then(() => content.locations && this.update());
     }
     const counted = contents.filter(({ locations }) => locations?.operations);
+    if (counted.length && counted.every(({ operationCounts }) => !operationCounts.get(line))) {
+      this.stages.replaceChildren(make("span", { class: "hint" }, "No operation comes from it."));
+      return;
+    }
     const cells = counted.map(({ row, locations, operationCounts }) => {
       const count = operationCounts.get(line) ?? 0;
       const share = count / (locations?.operations || 1);

@@ -157,7 +157,7 @@ def test_a_syntax_error_is_underlined(scale_page: Page) -> None:
 
 def test_an_amd_target_ends_in_its_own_machine_code(scale_page: Page) -> None:
     page = scale_page
-    page.get_by_label("Target").select_option("hip:gfx942")
+    page.get_by_label("Target", exact=True).select_option("hip:gfx942")
     expect(page.locator("#subject")).to_contain_text("gfx942", timeout=60_000)
     wait_for_result(page)
     expect(page.locator("pipeline-path .node")).to_have_count(5)

@@ -1,4 +1,8 @@
-/** Two values side by side, and what became of the one: by sign and word, never by colour alone. */
+/**
+ * Two values side by side, and what became of the one: by sign and word, never by colour alone.
+ *
+ * @import { ComparedSide, ComparisonDocument } from "../types.js"
+ */
 import { make } from "../dom.js";
 import { duration, plural } from "../format.js";
 
@@ -20,6 +24,20 @@ export function lineChanges(removed, added) {
     " ",
     make("span", { class: "removed", "aria-label": `${plural(removed, "line")} removed` }, `−${removed.toLocaleString("en")}`),
   ];
+}
+
+/** Whether nothing more comes from a side. @param {ComparedSide} side */
+export function isOver({ status }) {
+  return status === "complete" || status === "failed";
+}
+
+/**
+ * Which side alone has something, and whether the other may still get it; nothing where both have it, or neither.
+ * @param {unknown} before @param {unknown} after null: not there @param {ComparisonDocument} comparison
+ */
+export function onlyOn(before, after, comparison) {
+  if ((before === null) === (after === null)) return "";
+  return after === null ? (isOver(comparison.after) ? "only before" : "on its way") : isOver(comparison.before) ? "only after" : "on its way";
 }
 
 /** A cell of a number that may be missing. @param {string} text */

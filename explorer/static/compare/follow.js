@@ -1,10 +1,11 @@
 /**
  * Compare again whenever one of two running compilations has got further, until both are done.
  *
- * @import { ComparedSide, ComparisonDocument } from "../types.js"
+ * @import { ComparisonDocument } from "../types.js"
  */
 import { ApiError, api } from "../api.js";
 import { store } from "../store.js";
+import { isOver } from "./deltas.js";
 
 /** Stages come in quick succession: they are compared together. */
 const PAUSE_MS = 200;
@@ -35,11 +36,6 @@ export async function follow(first) {
   };
   await Promise.all(running.map(({ id }) => listen(id, () => void ask())));
   void ask();
-}
-
-/** @param {ComparedSide} side */
-function isOver({ status }) {
-  return status === "complete" || status === "failed";
 }
 
 /** Call `changed` when something of a compilation has come, until it is done. @param {string} id @param {() => void} changed */

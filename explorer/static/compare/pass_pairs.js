@@ -9,7 +9,7 @@ import { duration, literal, plural } from "../format.js";
 import { passChanges } from "../passes/documents.js";
 import { hueClass, stageTitle } from "../stages.js";
 import { currentView, formatView, go } from "./address.js";
-import { durationDelta, numberCell } from "./deltas.js";
+import { durationDelta, isOver, numberCell, onlyOn } from "./deltas.js";
 
 /** Lines that passes have changed, by id of the result. @type {Map<string, PassChanges[]>} */
 const counted = new Map();
@@ -23,9 +23,9 @@ export function drawPasses(comparison, draw) {
   const { all } = currentView();
   const isChanged = (/** @type {PassPair} */ pair) => Boolean(pair.before?.changed || pair.after?.changed);
   const shown = all ? passes : passes.filter(isChanged);
-  const isOver = [before, after].every(({ status }) => status === "complete" || status === "failed");
-  if (passes.length === 0) return make("div", { class: "empty" }, make("p", {}, isOver ? "Neither result has recorded passes." : "The passes are on their way."));
-  if (isOver) void count([before.id, after.id], draw);
+  const areOver = isOver(before) && isOver(after);
+  if (passes.length === 0) return make("div", { class: "empty" }, make("p", {}, areOver ? "Neither result has recorded passes." : "The passes are on their way."));
+  if (areOver) void count([before.id, after.id], draw);
   const box = make("input", { type: "checkbox", onchange: () => go({ all: !currentView().all }) });
   box.checked = !all;
   const stages = [...new Set(shown.map(({ stage }) => stage))];
@@ -57,7 +57,7 @@ function passRow(pair, comparison) {
   const { before, after } = pair;
   const options = [before, after].map((side) => (side ? side.options.map(literal).join(", ") : ""));
   const words = [
-    !after ? "only before" : !before ? "only after" : durationDelta(after.milliseconds - before.milliseconds),
+    !before || !after ? onlyOn(before, after, comparison) : durationDelta(after.milliseconds - before.milliseconds),
     before && after && options[0] !== options[1] && "other options",
   ].filter(Boolean);
   return make(

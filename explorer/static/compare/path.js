@@ -1,14 +1,14 @@
 /**
  * `<comparison-path>`: both pipelines as one path; every step leads to what differs there.
  *
- * @import { StagePair } from "../types.js"
+ * @import { ComparisonDocument, StagePair } from "../types.js"
  */
 import { make } from "../dom.js";
 import { duration, plural } from "../format.js";
 import { hueClass } from "../stages.js";
 import { store } from "../store.js";
 import { currentView, formatView } from "./address.js";
-import { lineChanges } from "./deltas.js";
+import { isOver, lineChanges, onlyOn } from "./deltas.js";
 
 class ComparisonPath extends HTMLElement {
   connectedCallback() {
@@ -34,6 +34,7 @@ class ComparisonPath extends HTMLElement {
         make("span", { class: "step-facts" }, ...facts),
       ));
     const changed = passes.filter(({ before, after }) => before?.changed || after?.changed).length;
+    const passFacts = isOver(comparison.before) && isOver(comparison.after) ? `${changed} changed` : "on their way";
     const list = make(
       "ol",
       {},
@@ -41,8 +42,8 @@ class ComparisonPath extends HTMLElement {
       step("source", "Source", { ...view, show: "source" }, view.show === "source", "", lineChanges(source.lines_removed, source.lines_added)),
       ...stages.map((pair) =>
         step(pair.name, pair.title, { ...view, show: "stage", before: pair.name, after: pair.name },
-          view.show === "stage" && (view.before === pair.name || view.after === pair.name), hueClass(pair.name), stageFacts(pair), stageTimes(pair))),
-      step("passes", "Passes", { ...view, show: "passes" }, view.show === "passes", "", [`${changed} changed`]),
+          view.show === "stage" && (view.before === pair.name || view.after === pair.name), hueClass(pair.name), stageFacts(pair, comparison), stageTimes(pair))),
+      step("passes", "Passes", { ...view, show: "passes" }, view.show === "passes", "", [passFacts]),
     );
     this.replaceChildren(list);
     const current = list.querySelector("[aria-current]");
@@ -52,10 +53,9 @@ class ComparisonPath extends HTMLElement {
   }
 }
 
-/** @param {StagePair} pair @returns {(Node | string)[]} */
-function stageFacts({ before, after, lines_added, lines_removed }) {
-  if (!before) return ["only after"];
-  return after ? lineChanges(lines_removed, lines_added) : ["only before"];
+/** @param {StagePair} pair @param {ComparisonDocument} comparison @returns {(Node | string)[]} */
+function stageFacts({ before, after, lines_added, lines_removed }, comparison) {
+  return before && after ? lineChanges(lines_removed, lines_added) : [onlyOn(before, after, comparison)];
 }
 
 /** @param {StagePair} pair */

@@ -12,7 +12,7 @@ import { hueClass, stageTitle } from "../stages.js";
 import { store } from "../store.js";
 import { currentView, go } from "./address.js";
 import { drawBrief } from "./brief.js";
-import { lineChanges } from "./deltas.js";
+import { isOver, lineChanges } from "./deltas.js";
 import { ComparisonDiff } from "./diff.js";
 import { drawPasses } from "./pass_pairs.js";
 import { SourceContent } from "./source_content.js";
@@ -67,10 +67,9 @@ class ComparisonView extends HTMLElement {
     this.drawTools(comparison, view, isUnified);
     if (view.show === "stage" && !rows[0] && !rows[1]) {
       this.key = "";
-      const isOver = [before, after].every(({ status }) => status === "complete" || status === "failed");
       this.replaceChildren(this.tools, this.message);
       const names = [...new Set([view.before, view.after])].map(stageTitle).join(" and no ");
-      this.message.replaceChildren(make("p", {}, isOver ? `These results have no ${names}.` : `${stageTitle(view.after)} is on its way.`));
+      this.message.replaceChildren(make("p", {}, isOver(before) && isOver(after) ? `These results have no ${names}.` : `${stageTitle(view.after)} is on its way.`));
       return;
     }
     const key = JSON.stringify([view.show, view.before, view.after, isUnified, rows]);

@@ -76,7 +76,7 @@ export class StagePane extends HTMLElement {
   connectedCallback() {
     if (!this.childElementCount) this.build();
     this.watches = [
-      store.watch(["result", "targets"], () => this.choose()),
+      store.watch(["result", "targets", "problem"], () => this.choose()),
       store.watch(["hovered", "pinned", "linked"], () => this.links.light()),
       store.watch(["pinned"], () => this.links.followPin()),
       store.watch(["shown"], () => this.links.followShown()),
@@ -139,7 +139,7 @@ export class StagePane extends HTMLElement {
     this.text.shown();
     this.followCursor();
     this.facts.replaceChildren(
-      make("span", {}, `${plural(content.row.lines, "line")} · ${size(content.row.bytes)} · ${duration(content.row.milliseconds)}`),
+      make("span", {}, `${plural(content.row.lines, "line")} · ${size(content.row.bytes)}`, make("span", { class: "milliseconds" }, ` · ${duration(content.row.milliseconds)}`)),
       make("a", { href: `${api.url(content.id, `stages/${name}`)}?raw=1`, target: "_blank", title: "What the tool printed" }, "raw"),
     );
     void content.loadLocations().then(() => {
