@@ -34,7 +34,7 @@ export function argumentTable(shown, origin) {
     const first = /** @type {Argument} */ (members[0]);
     const names = members.map(({ name }) => name).join(", ");
     const unit = unitOf(first);
-    const value = make("td", {}, valueText(first), unit && make("span", { class: "unit" }, ` ${unit}`));
+    const value = make("td", {}, valueText(first), ...(unit ? [" ", make("span", { class: "unit" }, unit)] : []));
     if (first.strides?.length) value.append(make("small", { class: "strides" }, `strides ${first.strides.join(", ")}`));
     const cells = [make("td", { title: first.type }, first.type), make("td", { class: "words" }, specializationTitle(first)), value];
     return new ExplainedRow(first.name, cells).explain(names, first, origin).body;
