@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
-from actions import COMPILE_TIMEOUT_MS, expect_stage, open_example, set_source, wait_for_result
+from actions import (
+    COMPILE_TIMEOUT_MS,
+    Visitor,
+    expect_stage,
+    open_example,
+    set_source,
+    wait_for_result,
+)
 from playwright.sync_api import Locator, Page, expect
-
-Visitor = Callable[..., Page]
 
 ROOT = Path(__file__).parents[2]
 SOFTMAX = (ROOT / "tests/pipeline/scripts/softmax_occupancy.py").read_text()
