@@ -41,7 +41,7 @@ class Settings:
         ),
     )
     threads: int = field(
-        default=64, metadata=_described("Threads that answer requests; each open event stream holds one.")
+        default=96, metadata=_described("Threads that answer requests; each open event stream holds one.")
     )
     data_dir: Path = field(
         default=Path("data"), metadata=_described("Folder of the database and of the stored texts.")

@@ -42,6 +42,8 @@ class Queue:
         self._running = 0
         self._is_closed = False
         self._changed = threading.Condition()
+        # Whoever waits for an answer holds a thread of the server: others need some, too.
+        self._asking = threading.BoundedSemaphore(max(settings.threads // 8, 1))
         self._workers = [
             threading.Thread(target=self._work, name=f"compile-{number}", daemon=True)
             for number in range(settings.slots)
@@ -117,11 +119,17 @@ class Queue:
 
         Raises:
             QueueFull: too many jobs wait already.
+            Unavailable: too many threads wait here already.
         """
-        digest = digest_of(canonical_json(request))
-        batch = self._store.batch()
-        fresh = Job(digest, request, datetime.now(UTC), batch.read)
-        record = self._enter(fresh, batch).wait()
+        if not self._asking.acquire(blocking=False):
+            raise Unavailable("Too much is being looked at. Try again in a few seconds.")
+        try:
+            digest = digest_of(canonical_json(request))
+            batch = self._store.batch()
+            fresh = Job(digest, request, datetime.now(UTC), batch.read)
+            record = self._enter(fresh, batch).wait()
+        finally:
+            self._asking.release()
         if not record.is_finished:
             raise Unavailable("The server is shutting down. Try again in a moment.")
         return record

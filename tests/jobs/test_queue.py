@@ -5,11 +5,12 @@ from threading import Thread
 
 import pytest
 
-from explorer.errors import NotFound, QueueFull
+from explorer.errors import NotFound, QueueFull, Unavailable
 from explorer.jobs import Metrics, Queue
 from explorer.model import Diagnostic, Done, Inspection, Request
 from explorer.settings import Settings
 from explorer.store import StageEntry, Store
+from explorer.store.address import canonical_json, digest_of
 
 STAGES = ["ast", "ttir", "ttgir", "llir", "ptx", "sass"]
 
@@ -195,3 +196,28 @@ def test_a_triton_that_is_gone_is_a_failure_that_may_pass(desk, request_):
     assert record.status == "failed"
     assert not record.is_final
     assert "1.0.0" in record.result.diagnostics[0].hint
+
+
+def is_known(desk, job):
+    try:
+        return bool(desk.queue.find(job))
+    except NotFound:
+        return False
+
+
+def test_questions_leave_threads_for_others(open_desk, endless_request, request_):
+    desk = open_desk(threads=8)
+    inspection = replace(endless_request, task="inspect")
+    waiting = Thread(target=lambda: desk.queue.ask(inspection))
+    running = desk.queue.submit(endless_request)
+    wait_until_running(desk, running)
+    waiting.start()
+    job = digest_of(canonical_json(inspection))
+    while not is_known(desk, job):
+        pass
+    with pytest.raises(Unavailable, match="Too much is being looked at"):
+        desk.queue.ask(replace(request_, task="inspect"))
+    desk.queue.cancel(job)
+    waiting.join()
+    desk.queue.cancel(running.id)
+    assert desk.queue.ask(replace(request_, task="inspect")).status == "complete"
