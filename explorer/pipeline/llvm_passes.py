@@ -122,7 +122,7 @@ class _PassReader:
         start = 0
         for head in _HEAD.finditer(self._buffer):
             self._tell(self._buffer[start : head.start()])
-            self._name, self._place = head[1].decode(), (head[2] or b"").decode()
+            self._name, self._place = ((part or b"").decode(errors="replace") for part in head.groups())
             start = head.end()
         self._buffer = self._buffer[start:]
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import secrets
 
-from flask import Flask, Response, g
+from flask import Flask, Response, g, request
+
+from explorer.errors import InvalidRequest
+
+_READING = ("GET", "HEAD", "OPTIONS")
 
 _POLICY = {
     "default-src": "'none'",
@@ -44,7 +48,14 @@ def allow_wasm() -> None:
 def secure(app: Flask) -> None:
     """Put the headers on every answer, and offer `csp_nonce` to the templates."""
     app.context_processor(lambda: {"csp_nonce": _nonce()})
+    app.before_request(_refuse_other_sites)
     app.after_request(_add_headers)
+
+
+def _refuse_other_sites() -> None:
+    """Only our own pages, and programs, start or stop something: a form of another site does not."""
+    if request.method not in _READING and request.headers.get("Sec-Fetch-Site") == "cross-site":
+        raise InvalidRequest("A page of another site has sent this. Open this one, and do it there.")
 
 
 def _nonce() -> str:

@@ -55,3 +55,22 @@ def test_a_kernel_that_does_not_compile_says_so():
     events = told(replace(REQUEST, source=source))
     assert events[-1] == Done("failed", events[-1].milliseconds)
     assert any(getattr(event, "severity", "") == "error" for event in events)
+
+
+def test_what_a_source_prints_in_between_hides_no_pass(passes):
+    """It can make up a pass of its own result, in bytes that are no text, and no more."""
+    forging = (
+        "import os\n"
+        "from triton._C.libtriton import llvm\n"
+        "optimize = llvm.optimize_module\n"
+        "def forge(*arguments, **options):\n"
+        "    llvm.optimize_module = optimize\n"
+        "    os.write(2, b'*** IR Dump After \\xff on \\xfe ***\\nno module\\n')\n"
+        "    optimize(*arguments, **options)\n"
+        "llvm.optimize_module = forge\n"
+    )
+    events = told(replace(REQUEST, source=forging + REQUEST.source))
+    names = [event.name for event in events if isinstance(event, Pass)]
+    assert names[0] == "\ufffd"
+    assert names[1:] == [each.name for each in passes]
+    assert isinstance(events[-1], Done)

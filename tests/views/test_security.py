@@ -63,3 +63,11 @@ def test_webassembly_is_for_the_worker_that_lays_out_graphs_alone(client):
     }
     assert rights[parts["workers"]["graph_layout"]] == "'self' 'wasm-unsafe-eval'"
     assert set(rights.values()) == {"'self'", "'self' 'wasm-unsafe-eval'"}
+
+
+def test_other_sites_start_nothing(client, ticket):
+    """A form needs no body and no question asked before."""
+    url = ticket["api"] + "/llvm-passes"
+    refused = client.post(url, data={"a": "b"}, headers={"Sec-Fetch-Site": "cross-site"})
+    assert (refused.status_code, refused.get_json()["kind"]) == (400, "invalid_request")
+    assert client.get(ticket["api"], headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200
