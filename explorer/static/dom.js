@@ -46,6 +46,15 @@ export function setValue(control, value) {
   if (control.value !== value) control.value = value;
 }
 
+/**
+ * A sentence of ours with `names` between backticks as code.
+ * @param {string} text
+ * @returns {(string | HTMLElement)[]}
+ */
+export function prose(text) {
+  return text.split("`").map((part, index) => (index % 2 ? make("code", {}, part) : part));
+}
+
 let toastTimer = 0;
 
 /**

@@ -9,7 +9,7 @@
 import { ApiError, api } from "../api.js";
 import { registerFamily } from "../commands.js";
 import { ComparisonDiff } from "../compare/diff.js";
-import { make } from "../dom.js";
+import { make, prose } from "../dom.js";
 import { duration, literal, plural } from "../format.js";
 import { isFile } from "../host.js";
 import { paneInUse } from "../pane_in_use.js";
@@ -191,7 +191,7 @@ class PassesPane extends HTMLElement {
     this.facts.replaceChildren(pass.milliseconds ? make("span", { class: "time" }, duration(pass.milliseconds)) : "");
     this.options.replaceChildren(...pass.options.map((option) => make("span", { class: "chip quiet" }, literal(option))));
     explanations ??= api.explanations("passes").catch(() => ({}));
-    this.words.textContent = (await explanations)[pass.name] ?? "";
+    this.words.replaceChildren(...prose((await explanations)[pass.name] ?? ""));
     this.drawTools();
     try {
       const diff = await api.passAlignment(subject.id, pass.index);

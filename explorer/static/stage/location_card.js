@@ -4,7 +4,7 @@
  *
  * @import { StagePane } from "../panes/stage.js"
  */
-import { make } from "../dom.js";
+import { make, prose } from "../dom.js";
 import { plural, stripeOfLine } from "../format.js";
 import { explanationsOf, learn } from "./explanation.js";
 import { store } from "../store.js";
@@ -74,7 +74,7 @@ export class LocationCard {
     const { content, lines } = this.pane;
     const found = content ? explanationsOf(lines[this.line - 1] ?? "", content.row.language) : [];
     if (found.length === 0) return null;
-    const row = (/** @type {{word: string, text: string}} */ { word, text }) => [make("dt", {}, word), make("dd", {}, text)];
+    const row = (/** @type {{word: string, text: string}} */ { word, text }) => [make("dt", {}, word), make("dd", {}, ...prose(text))];
     return make("dl", { class: "explanation" }, ...found.flatMap(row));
   }
 
