@@ -132,6 +132,11 @@ class Location:
 
     frames: tuple[Frame, ...]
 
+    @property
+    def source_line(self) -> LineNumber:
+        """The innermost line in the user's own source: for a library function, that of its call. 0: none."""
+        return next((frame.line for frame in self.frames if frame.file == "" and frame.line > 0), 0)
+
 
 # --- events -----------------------------------------------------------------------------------
 

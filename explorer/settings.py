@@ -78,7 +78,7 @@ class Settings:
         default=_LIMITS.file_bytes, metadata=_described("Longest file that a compilation may write.")
     )
     scratch_limit_bytes: int = field(
-        default=_LIMITS.temporary_bytes, metadata=_described("Temporary folder of one compilation.")
+        default=_LIMITS.scratch_bytes, metadata=_described("Temporary folder of one compilation.")
     )
     unsafe_no_sandbox: bool = field(
         default=False,
@@ -145,7 +145,7 @@ class Settings:
             processes=self.process_limit,
             open_files=self.open_files_limit,
             file_bytes=self.file_limit_bytes,
-            temporary_bytes=self.scratch_limit_bytes,
+            scratch_bytes=self.scratch_limit_bytes,
         )
         folders = self.tritons_dir.iterdir() if self.tritons_dir.is_dir() else ()
         return SandboxSettings(

@@ -24,9 +24,7 @@ from explorer.analysis.graphs import (
     without_constants,
 )
 from explorer.errors import InvalidRequest, NotAnswerable
-from explorer.model import Location
 from explorer.store import Record
-from explorer.store.entries import StageLocations
 
 MOST_NODES = 5000
 
@@ -108,23 +106,13 @@ def _text(record: Record, parameters: Mapping[str, str]) -> tuple[str, str, str]
 
 
 def _with_source_lines(graph: Graph, record: Record, stage: str) -> Graph:
-    stored = msgspec.json.decode(record.read(record.stage(stage).locations), type=StageLocations)
-    own = [_line_in_source(location) for location in stored.locations]
-    by_line = [
-        tuple(dict.fromkeys(line for index in indices if (line := own[index])))
-        for indices in stored.line_locations
-    ]
+    by_line = record.locations(record.stage(stage)).source_lines()
     nodes = []
     for node in graph.nodes:
         lines = by_line[node.first_line - 1 : node.last_line]
         found = sorted({line for each in lines for line in each})
         nodes.append(replace(node, source_lines=tuple(found)) if found else node)
     return Graph(tuple(nodes), graph.edges, graph.clusters)
-
-
-def _line_in_source(location: Location) -> int | None:
-    """The innermost line in the user's own source."""
-    return next((frame.line for frame in location.frames if frame.file == "" and frame.line > 0), None)
 
 
 ANALYSIS = Analysis(

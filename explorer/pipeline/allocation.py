@@ -80,9 +80,7 @@ def _source_lines(raw: str) -> tuple[LineNumber, ...]:
     """The user's line of each line of a module that was printed with locations; 0: none."""
     table = LocationTable()
     read_module(raw, table)
-    own = [
-        next((frame.line for frame in location.frames if frame.file == ""), 0) for location in table.locations
-    ]
+    own = [location.source_line for location in table.locations]
     return tuple(next((own[index] for index in line if own[index]), 0) for line in table.lines)
 
 

@@ -49,7 +49,7 @@ def mount_private_folder(limits: Limits, kept_folders: list[str]) -> None:
     kept = {folder: os.open(folder, os.O_PATH) for folder in kept_folders}
     linux.mount("none", "/", "", linux.MS_REC | linux.MS_PRIVATE)
     flags = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
-    size = f"size={limits.temporary_bytes},nr_inodes={limits.temporary_files},mode=700"
+    size = f"size={limits.scratch_bytes},nr_inodes={limits.scratch_files},mode=700"
     linux.mount("tmpfs", "/tmp", "tmpfs", flags, size)  # noqa: S108
     for folder, descriptor in kept.items():
         Path(folder).mkdir(parents=True)

@@ -27,8 +27,8 @@ class Limits:
     processes: int = 64
     open_files: int = 256
     file_bytes: int = 64 * MIB
-    temporary_bytes: int = 128 * MIB
-    temporary_files: int = 4000
+    scratch_bytes: int = 128 * MIB
+    scratch_files: int = 4000
     output_bytes: int = 64 * KIB
 
 

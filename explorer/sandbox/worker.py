@@ -43,8 +43,8 @@ def name_limit(event: Event, limits: Limits) -> Event:
         "can't start new thread": f"A job may have {limits.processes} processes and threads.",
         "Too many open files": f"A process of a job may have {limits.open_files} open files.",
         "File too large": f"A file of a job may have {limits.file_bytes // MIB} MiB.",
-        "No space left on device": f"A job has {limits.temporary_bytes // MIB} MiB and "
-        f"{limits.temporary_files:,} files in its temporary folder.",
+        "No space left on device": f"A job has {limits.scratch_bytes // MIB} MiB and "
+        f"{limits.scratch_files:,} files in its temporary folder.",
         "Read-only file system": "A job can write to its temporary folder only.",
         "Operation not permitted": "The sandbox has no network, and gives no privileges.",
     }

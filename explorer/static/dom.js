@@ -12,7 +12,16 @@
  * @returns {HTMLElementTagNameMap[Tag]}
  */
 export function make(tag, properties = {}, ...children) {
-  const element = document.createElement(tag);
+  return filled(document.createElement(tag), properties, children);
+}
+
+/**
+ * @template {Element} Filled
+ * @param {Filled} element
+ * @param {Record<string, unknown>} properties as those of `make`
+ * @param {(Node | string | number | null | undefined | false)[]} children
+ */
+export function filled(element, properties, children) {
   for (const [name, value] of Object.entries(properties)) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith("on") && typeof value === "function") {

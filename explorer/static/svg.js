@@ -1,4 +1,5 @@
 /** Make SVG elements, as `make` of dom.js does for HTML. Text is only ever set as text. */
+import { filled } from "./dom.js";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
 
@@ -10,17 +11,5 @@ const NAMESPACE = "http://www.w3.org/2000/svg";
  * @returns {SVGElementTagNameMap[Tag]}
  */
 export function makeSvg(tag, properties = {}, ...children) {
-  const element = document.createElementNS(NAMESPACE, tag);
-  for (const [name, value] of Object.entries(properties)) {
-    if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith("on") && typeof value === "function") {
-      element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
-    } else {
-      element.setAttribute(name, value === true ? "" : String(value));
-    }
-  }
-  for (const child of children) {
-    if (child !== null && child !== undefined && child !== false) element.append(/** @type {Node} */ (typeof child === "number" ? String(child) : child));
-  }
-  return element;
+  return filled(document.createElementNS(NAMESPACE, tag), properties, children);
 }

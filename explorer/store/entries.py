@@ -21,6 +21,7 @@ from explorer.model import (
     Done,
     Event,
     Inspection,
+    LineNumber,
     Location,
     Log,
     Pass,
@@ -77,6 +78,15 @@ class StageLocations(msgspec.Struct, frozen=True):
 
     locations: tuple[Location, ...]
     line_locations: tuple[tuple[int, ...], ...]
+
+    def source_lines(self) -> list[tuple[LineNumber, ...]]:
+        """Of each line of the stage those of the user's source that it stems from, each once."""
+        own = [location.source_line for location in self.locations]
+        by_indices = {
+            indices: tuple(dict.fromkeys(line for index in indices if (line := own[index])))
+            for indices in set(self.line_locations)
+        }
+        return [by_indices[indices] for indices in self.line_locations]
 
 
 Entry = (

@@ -8,10 +8,12 @@ from datetime import datetime
 from functools import cached_property
 from typing import Literal
 
+import msgspec
+
 from explorer.errors import NotFound
 from explorer.model import Request
 from explorer.store.blobs import Address
-from explorer.store.entries import Entry, PassEntry, Result, StageEntry
+from explorer.store.entries import Entry, PassEntry, Result, StageEntry, StageLocations
 
 Status = Literal["queued", "running", "complete", "failed"]
 
@@ -64,6 +66,10 @@ class Record:
         if name not in stages:
             raise NotFound(f"This compilation has no stage {name!r}. It has {_list(stages)}.")
         return stages[name]
+
+    def locations(self, stage: StageEntry) -> StageLocations:
+        """Where the lines of a stage come from."""
+        return msgspec.json.decode(self.read(stage.locations), type=StageLocations)
 
     def compiler_pass(self, index: int) -> PassEntry:
         """A pass by index.

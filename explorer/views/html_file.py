@@ -12,7 +12,6 @@ import gzip
 import json
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Any
 
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
@@ -22,6 +21,7 @@ from explorer.errors import NotFinished
 from explorer.store import Record
 from explorer.views.pages import bundled_file, parts_document, preview_of
 from explorer.views.recording import Answer, recorded_answers
+from explorer.views.security import policy_text
 
 _GZIP_LEVEL = 6
 
@@ -69,7 +69,7 @@ def _pack(answers: Iterable[Answer]) -> tuple[dict[str, int], list[str]]:
 
 def _policy(scripts: list[bytes], nonce: str) -> str:
     hashes = " ".join(f"'sha256-{base64.b64encode(sha256(script).digest()).decode()}'" for script in scripts)
-    directives: dict[str, Any] = {
+    directives = {
         "default-src": "'none'",
         "script-src": hashes,
         "style-src": f"'nonce-{nonce}'",
@@ -78,7 +78,7 @@ def _policy(scripts: list[bytes], nonce: str) -> str:
         "base-uri": "'none'",
         "form-action": "'none'",
     }
-    return "; ".join(f"{name} {value}" for name, value in directives.items())
+    return policy_text(directives)
 
 
 def _inline(text: bytes) -> Markup:

@@ -32,6 +32,11 @@ _HEADERS = {
 }
 
 
+def policy_text(directives: dict[str, str]) -> str:
+    """A Content-Security-Policy as it is written."""
+    return "; ".join(f"{name} {value}" for name, value in directives.items())
+
+
 def allow_frames() -> None:
     """Let any site show the current answer in a frame. What it can load stays as it is."""
     g.frame_ancestors = "*"
@@ -73,9 +78,7 @@ def _add_headers(response: Response) -> Response:
     }
     if "csp_nonce" in g:
         policy["style-src"] += f" 'nonce-{g.csp_nonce}'"
-    response.headers["Content-Security-Policy"] = "; ".join(
-        f"{name} {value}" for name, value in policy.items()
-    )
+    response.headers["Content-Security-Policy"] = policy_text(policy)
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
     return response

@@ -7,10 +7,9 @@ from flask import Blueprint, Response, request
 
 from explorer.analyses import Parameter
 from explorer.analysis.operations import operation_lines, operations_by_source_line
-from explorer.model import Frame, Location
+from explorer.model import Frame
 from explorer.services import services
 from explorer.store import Record
-from explorer.store.entries import StageLocations
 from explorer.views.http import json_part, text_part
 from explorer.views.lines import RANGE, LinesDocument, lines_document
 from explorer.views.links import API
@@ -35,7 +34,7 @@ class LocationsDocument(msgspec.Struct, frozen=True):
     files: list[str]
     locations: list[list[FrameRow]]
     lines: tuple[tuple[int, ...], ...]
-    source_lines: list[list[int]]
+    source_lines: list[tuple[int, ...]]
     operations: int
     source_line_operations: list[tuple[int, int]]
 
@@ -74,17 +73,11 @@ def locations_of(record: Record, name: str) -> LocationsDocument:
         NotFound: there is no such stage (yet).
     """
     stage = record.stage(name)
-    stored = msgspec.json.decode(record.read(stage.locations), type=StageLocations)
+    stored = record.locations(stage)
     is_operation = operation_lines(record.text(stage.text).split("\n"), stage.language)
     files: dict[str, int] = {}
     rows = [[_row(frame, files) for frame in location.frames] for location in stored.locations]
-    own = [_line_in_source(location) for location in stored.locations]
-    by_indices: dict[tuple[int, ...], list[int]] = {}
-    for indices in stored.line_locations:
-        if indices not in by_indices:
-            found = dict.fromkeys(own[index] for index in indices)
-            by_indices[indices] = [line for line in found if line is not None]
-    source_lines = [by_indices[indices] for indices in stored.line_locations]
+    source_lines = stored.source_lines()
     counts = operations_by_source_line(is_operation, source_lines)
     return LocationsDocument(
         list(files), rows, stored.line_locations, source_lines, sum(is_operation), list(counts.items())
@@ -93,8 +86,3 @@ def locations_of(record: Record, name: str) -> LocationsDocument:
 
 def _row(frame: Frame, files: dict[str, int]) -> FrameRow:
     return (files.setdefault(frame.file, len(files)), frame.line, frame.column, frame.function)
-
-
-def _line_in_source(location: Location) -> int | None:
-    """The innermost line in the user's own source: for a library function, that of its call."""
-    return next((frame.line for frame in location.frames if frame.file == "" and frame.line > 0), None)
