@@ -19,7 +19,7 @@ LARGE = ALLOCATED + LOOP * 5000 + "  tt.return\n}\n"
 
 def subject_of(text, pass_index=0):
     entries = (
-        PassEntry(0, "ttgir", "allocate-shared-memory", "Allocate", (), 1.0, True, "text"),
+        PassEntry(0, "ttgir", "allocate-shared-memory", "Allocate", (), 1.0, "text"),
         Allocation(pass_index, 0, (Buffer(0, "explicit", 16, 0, 0, 1, "ttg.local_alloc"),), 16),
         Done("complete", 1.0),
     )

@@ -15,6 +15,7 @@ def test_a_finished_compilation_has_everything(index, ticket, vector_add, servic
         "title": index["target"]["title"],
         "architecture": "sm_90",
         "vendor": "NVIDIA",
+        "stages": ["ast", "ttir", "ttgir", "llir", "ptx", "sass"],
     }
     assert index["request"]["source"] == vector_add
     assert index["kernel"] == "add_kernel"
