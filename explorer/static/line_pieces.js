@@ -1,13 +1,39 @@
 /** Put a line together: its coloured tokens, cut where something is marked. */
 import { make } from "./dom.js";
 
+/** What is drawn of one line: a browser takes seconds to lay out a line of a megabyte. */
+const MOST_CHARACTERS = 20_000;
+
 /**
+ * The pieces of a line; of one that is too long, its beginning, and in words where the rest is.
+ *
  * @param {[string, string][]} tokens class and characters
  * @param {{from: number, to: number, class: string, instead?: string}[]} marks may overlap; the classes add up;
  *   those with an `instead` are shown as that, and do not overlap each other
  * @returns {(Node | string)[]}
  */
 export function piecesOf(tokens, marks) {
+  const length = tokens.reduce((sum, [, text]) => sum + text.length, 0);
+  if (length <= MOST_CHARACTERS) return allPiecesOf(tokens, marks);
+  let left = MOST_CHARACTERS;
+  /** @type {[string, string][]} */
+  const shown = [];
+  for (const [kind, text] of tokens) {
+    if (left <= 0) break;
+    shown.push([kind, text.slice(0, left)]);
+    left -= text.length;
+  }
+  const rest = (length - MOST_CHARACTERS).toLocaleString("en");
+  const begun = marks.filter(({ from }) => from < MOST_CHARACTERS);
+  return [...allPiecesOf(shown, begun), make("span", { class: "is-cut" }, ` … ${rest} more characters: copy the line to have them`)];
+}
+
+/**
+ * @param {[string, string][]} tokens
+ * @param {{from: number, to: number, class: string, instead?: string}[]} marks
+ * @returns {(Node | string)[]}
+ */
+function allPiecesOf(tokens, marks) {
   if (marks.length === 0) return tokens.map(([kind, text]) => (kind ? make("span", { class: kind }, text) : text));
   const cuts = marks.flatMap(({ from, to }) => [from, to]).sort((one, other) => one - other);
   /** @type {(Node | string)[]} */
