@@ -8,6 +8,8 @@ class StatusBar extends HTMLElement {
   connectedCallback() {
     this.setAttribute("role", "contentinfo");
     this.setAttribute("aria-label", "Result");
+    // In a narrow window it scrolls, which must be possible by keyboard, too.
+    this.tabIndex = 0;
     this.state = make("span", { class: "state", role: "status" });
     this.facts = make("span", { class: "facts" });
     this.cancel = make("button", { type: "button", class: "link", onclick: () => cancel() }, "Cancel");

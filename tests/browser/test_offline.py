@@ -79,8 +79,8 @@ def test_every_stage_and_pane_is_in_the_file(scale_file: Path, offline: Callable
         page.keyboard.type(f"Show {pane.title}")
         page.keyboard.press("Enter")
         expect(page.locator(f"pane-{pane.name}").first).to_be_visible()
-        expect(page.get_by_text("on its way")).to_have_count(0)
-        expect(page.get_by_text("not in the file")).to_have_count(0)
+        expect(page.get_by_text("on its way").filter(visible=True)).to_have_count(0)
+        expect(page.get_by_text("not in the file").filter(visible=True)).to_have_count(0)
     expect(page.get_by_role("table", name="Arguments")).to_contain_text("16-byte aligned")
 
 
