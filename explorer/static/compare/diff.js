@@ -27,6 +27,8 @@ class ComparisonDiff extends HTMLElement {
   moved = { before: new Map(), after: new Map() };
   /** the line of the text after that is marked; 0: none */
   marked = 0;
+  /** the row that is outlined, from 0; -1: none */
+  lit = -1;
   /** whose scrolling the other column follows @type {VirtualText | null} */
   leader = null;
   resize = new ResizeObserver(() => this.drawMarks());
@@ -92,6 +94,7 @@ class ComparisonDiff extends HTMLElement {
   reset() {
     const { texts, rows } = this;
     if (!texts) return;
+    this.lit = -1;
     const names = { before: "Before", after: "After", both: "Before and after" };
     for (const [side, column] of this.columns) {
       const most = Math.max(texts.before?.row.lines ?? 0, texts.after?.row.lines ?? 0);
@@ -163,7 +166,7 @@ class ComparisonDiff extends HTMLElement {
     const kind = row.kind === "same" ? "" : number === 0 ? "is-absent" : isBefore ? "is-removed" : "is-added";
     const isMoved = kind !== "" && this.moved[isBefore ? "before" : "after"].has(number);
     const isMarked = this.marked > 0 && row.after === this.marked;
-    element.className = `text-row diff-row ${isMoved ? "is-moved" : kind}${isMarked ? " is-marked" : ""}`;
+    element.className = `text-row diff-row ${isMoved ? "is-moved" : kind}${isMarked ? " is-marked" : ""}${line - 1 === this.lit ? " is-current-change" : ""}`;
     const sign = isMoved ? "⇅" : kind === "is-removed" ? "−" : kind === "is-added" ? "+" : "";
     const code = make("span", { class: "code" });
     const numbers = side === "both" ? [row.before, row.after] : [number];
@@ -236,9 +239,10 @@ class ComparisonDiff extends HTMLElement {
   /** @param {number} row from 0 @param {boolean} isLit whether to outline it */
   goTo(row, isLit) {
     this.at = row;
+    this.lit = isLit ? row : -1;
     for (const column of this.columns.values()) {
       column.reveal(row + 1, true);
-      column.mark({ "is-current-change": (each) => isLit && each === row + 1 });
+      column.mark({ "is-current-change": (each) => each - 1 === this.lit });
     }
     this.dispatchEvent(new CustomEvent("change-shown", { bubbles: true }));
   }
