@@ -97,7 +97,7 @@ def main() -> None:
         target = path.stem.split("@")[1]
         if target not in TARGETS:
             continue
-        stages = [event for event in pickle.loads(path.read_bytes()) if event.kind == "stage"]
+        stages = [event for event in pickle.loads(path.read_bytes())[0] if event.kind == "stage"]
         text = next(stage.text for stage in stages if stage.name == "ttgir")
         if target == "cuda:90":
             nvidia = text

@@ -178,7 +178,8 @@ def test_passes_are_told_in_order(gallery):
     assert names[0] == "ast-to-ttir"
     assert "tritongpu-pipeline" in names
     assert names.index("tritongpu-coalesce") < names.index("tritongpu-pipeline")
-    assert "convert-triton-gpu-to-llvm" in names
+    # The long texts in the LLVM dialect are left out of what was captured.
+    assert "convert-triton-gpu-to-llvm" in [event.name for event in passes]
 
 
 def test_resources_are_the_binarys(gallery):
