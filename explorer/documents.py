@@ -22,13 +22,14 @@ from explorer.model import (
     Kernel,
     Launch,
     Log,
+    Progress,
     Request,
     Resources,
     Scalar,
     Specialized,
 )
 from explorer.pipeline.targets import Target, find_target
-from explorer.store import BinaryEntry, Entry, PassEntry, Record, StageEntry, Status
+from explorer.store import BinaryEntry, Entry, MeasurementEntry, PassEntry, Record, StageEntry, Status
 
 #: Lines that passes have added and removed, by their index.
 Changes = Mapping[int, tuple[int, int]]
@@ -45,6 +46,8 @@ class Links(Protocol):
     def compiler_pass(self, index: int) -> str: ...
 
     def binary(self, binary: BinaryEntry) -> str: ...
+
+    def measurement(self, name: str) -> str: ...
 
 
 class TargetDocument(msgspec.Struct, frozen=True):
@@ -185,6 +188,13 @@ class BinaryDocument(msgspec.Struct, frozen=True):
         return cls(binary.name, binary.bytes, links.binary(binary))
 
 
+class MeasurementDocument(msgspec.Struct, frozen=True):
+    """Something that a run has measured; `url` has it."""
+
+    name: str
+    url: str
+
+
 class CompilationDocument(msgspec.Struct, frozen=True):
     """The index of a compilation: everything but the texts."""
 
@@ -267,6 +277,8 @@ EventDocument = (
     | BinaryDocument
     | Allocation
     | Answer
+    | MeasurementDocument
+    | Progress
     | Diagnostic
     | Log
     | Done
@@ -284,5 +296,7 @@ def event_document(entry: Entry, target: str, links: Links) -> EventDocument:
             return ResourcesDocument.of(entry, target)
         case BinaryEntry():
             return BinaryDocument.of(entry, links)
+        case MeasurementEntry():
+            return MeasurementDocument(entry.name, links.measurement(entry.name))
         case _:
             return entry

@@ -33,6 +33,10 @@ class FileLinks:
         """The binary."""
         return f"kernel.{binary.name}"
 
+    def measurement(self, name: str) -> str:
+        """What a run has measured."""
+        return f"measurements/{name}.json"
+
 
 def file_stem(record: Record) -> str:
     """What a file that holds all of a compilation is called, without its suffix."""

@@ -22,8 +22,12 @@ Specialization = Literal["", "divisible by 16", "equal to 1", "constexpr"]
 Severity = Literal["error", "warning", "remark", "note"]
 
 
-#: What is done with a user's script: compile a kernel of it, list what it holds, watch LLVM compile it.
-SCRIPT_TASKS = ("compile", "inspect", "llvm-passes")
+#: What is done with a user's script: compile a kernel, list what it holds, watch LLVM compile it, run it.
+SCRIPT_TASKS = ("compile", "inspect", "llvm-passes", "run")
+
+#: What a run can find out, beyond that the kernel runs: see `explorer.measurements`.
+Measure = Literal["check", "time", "counts", "counters", "samples", "timeline", "sweep", "autotune", "roofs"]
+Distribution = Literal["normal", "uniform", "integers", "ascending", "ones"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,47 @@ class Argument:
 
 
 @dataclass(frozen=True)
+class RunInput:
+    """An argument to make for a kernel that no script launches.
+
+    `shape` holds one Python expression a dimension over the run's sizes ("n", "2 * m"); None: a scalar,
+    whose `value` is such an expression. `type` is Triton's signature type ("*fp16", "i32", "constexpr").
+    """
+
+    name: str
+    type: str
+    shape: tuple[str, ...] | None = None
+    value: str = ""
+    distribution: Distribution = "normal"
+
+
+@dataclass(frozen=True)
+class Run:
+    """How to run a kernel, and what to measure.
+
+    What is launched: with `inputs`, those and the expressions of `grid`; otherwise what the script
+    launches, or, with `is_benchmark`, what its `perf_report` function launches at `sizes` (left out: at the
+    largest of its own). `reference` is torch code for a script without a function `reference`: an expression,
+    or a body that returns, over the kernel's arguments by name.
+    `sweep_size` is the size that a sweep varies, over `sweep_values` (empty: the script's own).
+    `attempt` tells runs apart that are the same in all else.
+    """
+
+    device: Literal["interpreter", "gpu"]
+    measures: tuple[Measure, ...] = ("check", "time")
+    inputs: tuple[RunInput, ...] = ()
+    grid: tuple[str, ...] = ()
+    sizes: dict[str, int] = field(default_factory=dict)
+    is_benchmark: bool = False
+    reference: str = ""
+    seed: int = 0
+    repeats: int = 50
+    sweep_size: str = ""
+    sweep_values: tuple[int, ...] = ()
+    attempt: int = 0
+
+
+@dataclass(frozen=True)
 class Request:
     """Everything that decides the answer; its hash is the address of the result.
 
@@ -54,7 +99,7 @@ class Request:
     `options` overrides compiler options: num_warps, num_stages, num_ctas, maxnreg, …
     `task` is one of `SCRIPT_TASKS`, or the name of something to be found out about what a compilation has
     made (`explorer.pipeline.questions`); `source` is then the text to look at, in the place of a user's
-    source, and `options` are the question's own.
+    source, and `options` are the question's own. `run` says how to run it when that is the task.
     """
 
     source: str
@@ -66,6 +111,7 @@ class Request:
     config: int | None = None
     options: dict[str, Scalar] = field(default_factory=dict)
     task: str = "compile"
+    run: Run | None = None
 
 
 @dataclass(frozen=True)
@@ -281,6 +327,25 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Measurement:
+    """What a run has found out: `document` is JSON, of the type of `name` in `explorer.measurements`."""
+
+    kind: ClassVar[str] = "measurement"
+    name: str
+    document: str
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a job is: `done` of `total` steps, and what it does now. Not kept."""
+
+    kind: ClassVar[str] = "progress"
+    done: int
+    total: int
+    text: str
+
+
+@dataclass(frozen=True)
 class Diagnostic:
     """A message for the user. `line` is in the user's source (0: no line); `hint` says what to do."""
 
@@ -327,6 +392,8 @@ Event = (
     | Binary
     | Allocation
     | Answer
+    | Measurement
+    | Progress
     | Diagnostic
     | Log
     | Done
@@ -350,7 +417,21 @@ def decode_request(data: bytes) -> Request:
     fields = json.loads(data)
     if isinstance(fields.get("arguments"), list):
         fields["arguments"] = tuple(_decode_argument(**argument) for argument in fields["arguments"])
+    if fields.get("run") is not None:
+        fields["run"] = _decode_run(**fields["run"])
     return Request(**fields)
+
+
+def _decode_run(inputs: list[dict[str, Any]], **fields: Any) -> Run:
+    """Lists become tuples here, too."""
+    made = tuple(
+        RunInput(**{**each, "shape": None if each["shape"] is None else tuple(each["shape"])})
+        for each in inputs
+    )
+    plain: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()
+    }
+    return Run(inputs=made, **plain)
 
 
 def _decode_argument(

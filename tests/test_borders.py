@@ -10,8 +10,9 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PIPELINE = ROOT / "explorer/pipeline"
+MEASURE = ROOT / "explorer/measure"
 #: What stands on the user's side of the wall, and scripts that only run there.
-JAILED = ("explorer.pipeline", "explorer.examples.")
+JAILED = ("explorer.pipeline", "explorer.measure.", "explorer.examples.")
 
 
 def name_of(file):
@@ -42,3 +43,11 @@ def test_the_pipeline_keeps_to_triton_torch_and_the_standard_library(file):
     for name in imported_by(file):
         is_ours = name == "explorer.model" or name.startswith("explorer.pipeline")
         assert is_ours or name.partition(".")[0] in allowed, name
+
+
+@pytest.mark.parametrize("file", sorted(MEASURE.rglob("*.py")), ids=name_of)
+def test_what_measures_keeps_to_the_pipeline_and_its_libraries(file):
+    allowed = sys.stdlib_module_names | {"triton", "torch", "numpy"}
+    ours = ("explorer.model", "explorer.measurements", "explorer.pipeline", "explorer.measure")
+    for name in imported_by(file):
+        assert name.startswith(ours) or name.partition(".")[0] in allowed, name

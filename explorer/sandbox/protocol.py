@@ -13,6 +13,7 @@ from dataclasses import fields, replace
 
 import msgspec
 
+from explorer.measurements import MEASUREMENTS
 from explorer.model import (
     EVENT_TYPES,
     Allocation,
@@ -21,7 +22,9 @@ from explorer.model import (
     Done,
     Event,
     Inspection,
+    Measurement,
     Pass,
+    Progress,
     Resources,
     Specialized,
     Stage,
@@ -43,6 +46,7 @@ MAX_OPTIONS = 1_000
 MAX_BUFFERS = 10_000
 #: What a resource may be: whatever a browser still counts exactly.
 MAX_RESOURCE = 2**53 - 1
+MAX_PROGRESS_CHARACTERS = 500
 MAX_DEPTH_ERROR = "nested too deeply"
 
 
@@ -51,6 +55,7 @@ class _Header(msgspec.Struct):
 
 
 _header_decoder = msgspec.json.Decoder(_Header)
+_documents = {name: msgspec.json.Decoder(document) for name, document in MEASUREMENTS.items()}
 _decoders = {kind: msgspec.json.Decoder(event_type) for kind, event_type in EVENT_TYPES.items()}
 
 
@@ -152,7 +157,7 @@ def _bytes_in_memory(event: Event, size_bytes: int) -> int:
     if isinstance(event, Pass):
         options = sum(len(option) for option in event.options if isinstance(option, str))
         return len(event.name) + len(event.title) + options
-    return 0 if isinstance(event, Binary) else size_bytes
+    return 0 if isinstance(event, Binary | Measurement) else size_bytes
 
 
 def _check(event: Event) -> None:
@@ -211,10 +216,25 @@ def _check(event: Event) -> None:
         _require(len(event.kernels) <= 10_000 and len(event.launches) <= 10_000, "the number of kernels")
         lines = [kernel.line for kernel in event.kernels] + [launch.line for launch in event.launches]
         _require(min(lines, default=0) >= 0 and max(lines, default=0) <= MAX_NUMBER, "a kernel's line")
+    elif isinstance(event, Measurement):
+        _check_measurement(event)
+    elif isinstance(event, Progress):
+        _require(0 <= event.done <= event.total <= MAX_NUMBER, "the progress")
+        _require(len(event.text) <= MAX_PROGRESS_CHARACTERS, "the progress")
     elif isinstance(event, Specialized):
         _require(0 <= event.line <= MAX_NUMBER, "a kernel's line")
     elif isinstance(event, Done):
         _require(event.milliseconds >= 0, "the time")
+
+
+def _check_measurement(event: Measurement) -> None:
+    decoder = _documents.get(event.name)
+    if decoder is None:
+        raise ProtocolError(f"unknown measurement {event.name[:50]!r}")
+    try:
+        decoder.decode(event.document)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise ProtocolError(f"the measurement {event.name}: {str(error)[:300]}") from None
 
 
 def _require(condition: object, what: str) -> None:

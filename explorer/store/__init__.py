@@ -1,12 +1,13 @@
 """Results, for ever: rows in a database, texts in a folder, both behind `Store`."""
 
-from explorer.store.entries import BinaryEntry, Entry, PassEntry, Result, StageEntry
+from explorer.store.entries import BinaryEntry, Entry, MeasurementEntry, PassEntry, Result, StageEntry
 from explorer.store.record import Record, Status
 from explorer.store.store import Store
 
 __all__ = [
     "BinaryEntry",
     "Entry",
+    "MeasurementEntry",
     "PassEntry",
     "Record",
     "Result",

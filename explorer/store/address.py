@@ -15,9 +15,10 @@ LONGEST_ID = 44  # what 256 bits take
 
 def canonical_json(request: Request) -> bytes:
     """The request as bytes, the same for equal requests: sorted keys, no spaces, UTF-8."""
-    text = json.dumps(
-        to_plain(request), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
-    )
+    plain = to_plain(request)
+    if request.run is None:  # so that what was asked for before there were runs keeps its address
+        del plain["run"]
+    text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8")
 
 

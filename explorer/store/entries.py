@@ -24,7 +24,9 @@ from explorer.model import (
     LineNumber,
     Location,
     Log,
+    Measurement,
     Pass,
+    Progress,
     Resources,
     Scalar,
     Specialized,
@@ -73,6 +75,13 @@ class BinaryEntry(msgspec.Struct, frozen=True):
     data: Address
 
 
+class MeasurementEntry(msgspec.Struct, frozen=True):
+    """A measurement; `document` is JSON."""
+
+    name: str
+    document: Address
+
+
 class StageLocations(msgspec.Struct, frozen=True):
     """Where the lines of a stage come from, as the compiler said it: the blob behind `locations`."""
 
@@ -98,6 +107,8 @@ Entry = (
     | BinaryEntry
     | Allocation
     | Answer
+    | MeasurementEntry
+    | Progress
     | Diagnostic
     | Log
     | Done
@@ -111,6 +122,8 @@ ENTRY_TYPES: dict[str, type[Entry]] = {
     Binary.kind: BinaryEntry,
     Allocation.kind: Allocation,
     Answer.kind: Answer,
+    Measurement.kind: MeasurementEntry,
+    Progress.kind: Progress,
     Diagnostic.kind: Diagnostic,
     Log.kind: Log,
     Done.kind: Done,
@@ -124,8 +137,10 @@ def kind_of(entry: Entry) -> str:
 
 
 def encode_journal(entries: Iterable[Entry]) -> bytes:
-    """A journal as JSON: a list of `[kind, entry]`."""
-    return msgspec.json.encode([(kind_of(entry), entry) for entry in entries])
+    """A journal as JSON: a list of `[kind, entry]`. How far the job was is over."""
+    return msgspec.json.encode(
+        [(kind_of(entry), entry) for entry in entries if not isinstance(entry, Progress)]
+    )
 
 
 def decode_journal(data: bytes) -> tuple[Entry, ...]:
@@ -149,6 +164,8 @@ class Recorder:
         if isinstance(event, Binary):
             data = base64.b64decode(event.data)
             return BinaryEntry(event.name, len(data), self._batch.add(data))
+        if isinstance(event, Measurement):
+            return MeasurementEntry(event.name, self._batch.add(event.document))
         return event
 
     def _record_stage(self, stage: Stage) -> StageEntry:
@@ -190,6 +207,8 @@ class Result:
     binary: BinaryEntry | None = None
     allocations: list[Allocation] = field(default_factory=list)
     answer: Answer | None = None
+    measurements: dict[str, MeasurementEntry] = field(default_factory=dict)
+    progress: Progress | None = None
     diagnostics: list[Diagnostic] = field(default_factory=list)
     logs: dict[str, list[str]] = field(default_factory=dict)
     done: Done | None = None
@@ -216,6 +235,10 @@ class Result:
                     result.allocations.append(entry)
                 case Answer():
                     result.answer = entry
+                case MeasurementEntry():
+                    result.measurements[entry.name] = entry
+                case Progress():
+                    result.progress = entry
                 case Diagnostic():
                     result.diagnostics.append(entry)
                 case Log():

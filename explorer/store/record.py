@@ -71,6 +71,17 @@ class Record:
         """Where the lines of a stage come from."""
         return msgspec.json.decode(self.read(stage.locations), type=StageLocations)
 
+    def measurement(self, name: str) -> bytes:
+        """The document of a measurement, as JSON.
+
+        Raises:
+            NotFound: it was not measured (yet).
+        """
+        measurements = self.result.measurements
+        if name not in measurements:
+            raise NotFound(f"This run has no {name!r}. It has {', '.join(measurements) or 'nothing so far'}.")
+        return self.read(measurements[name].document)
+
     def compiler_pass(self, index: int) -> PassEntry:
         """A pass by index.
 

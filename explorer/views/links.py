@@ -41,3 +41,7 @@ class ApiLinks:
     def binary(self, binary: BinaryEntry) -> str:  # noqa: ARG002  a result has one
         """The binary."""
         return f"{self.api}/binary"
+
+    def measurement(self, name: str) -> str:
+        """What a run has measured."""
+        return f"{API}/runs/{self.id}/measurements/{name}"

@@ -1,0 +1,344 @@
+"""What a run finds out about a kernel: the documents of its measurements, one type each.
+
+They cross the wall as JSON inside `explorer.model.Measurement` and are kept with the result. Frozen
+dataclasses over the standard library, like the model. Times are nanoseconds, sizes bytes, rates a second,
+shares and errors fractions of 1, lines counted from 1 (0: none); units are part of the names.
+
+Every number has a source: "measured" on the hardware, "counted" by running the kernel in the interpreter,
+"static" from the compiled program, "stated" by the user, or from a "datasheet".
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from explorer.model import LineNumber, Scalar
+
+Source = Literal["measured", "counted", "static", "stated", "datasheet"]
+Cache = Literal["cold", "warm"]
+Level = Literal["dram", "l2", "l1", "shared"]
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """The state of the GPU at a moment. None: the driver does not say. `throttled_by`: why it slows down."""
+
+    moment: Literal["before", "after"]
+    sm_clock_mhz: float | None
+    memory_clock_mhz: float | None
+    power_watts: float | None
+    power_limit_watts: float | None
+    temperature_celsius: float | None
+    throttled_by: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What the kernel ran on: a GPU, or the interpreter on a processor (`gpu` is then "").
+
+    `binary_sha256` is that of the cubin that ran, so that it can be compared with the compiled one.
+    """
+
+    gpu: str
+    capability: str
+    multiprocessors: int
+    memory_bytes: int
+    l2_bytes: int
+    sm_clock_mhz: float
+    memory_clock_mhz: float
+    memory_bus_bits: int
+    driver: str
+    triton: str
+    torch: str
+    python: str
+    conditions: tuple[Conditions, ...] = ()
+    binary_sha256: str = ""
+
+
+@dataclass(frozen=True)
+class RunArgument:
+    """An argument as the kernel was given it. `shape` and `strides` (in elements) are None for scalars."""
+
+    name: str
+    type: str
+    value: Scalar
+    shape: tuple[int, ...] | None = None
+    strides: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class LaunchFacts:
+    """The launch that was run: what of, in how many programs, with what.
+
+    `stated` is what the kernel's own `launch_metadata` says of it ("flops16", "bytes", …).
+    """
+
+    kernel: str
+    line: LineNumber
+    grid: tuple[int, ...]
+    arguments: tuple[RunArgument, ...]
+    config: int | None = None
+    options: dict[str, Scalar] = field(default_factory=dict)
+    stated: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OutputCheck:
+    """One tensor that the kernel has written, against the reference.
+
+    `relative_error` is the norm of the difference over the norm of the reference; the worst element is that
+    with the largest difference over max(|reference|, root mean square of the reference).
+    """
+
+    name: str
+    type: str
+    shape: tuple[int, ...]
+    relative_error: float
+    tolerance: float
+    worst_error: float
+    worst_index: tuple[int, ...]
+    worst_value: float
+    worst_reference: float
+    not_finite: int
+    matches: bool
+
+
+@dataclass(frozen=True)
+class Check:
+    """The result against the reference. `reason` says why nothing was compared; "" when it was."""
+
+    reason: str
+    reference: str
+    outputs: tuple[OutputCheck, ...] = ()
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How long one launch takes, again and again. `method` is "proton" or "do_bench"."""
+
+    method: Literal["proton", "do_bench"]
+    cache: Cache
+    median_ns: float
+    low_ns: float
+    high_ns: float
+    samples_ns: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Timings:
+    """All timings of one launch. `low_ns` and `high_ns` of each are its 20 % and 80 % quantiles."""
+
+    timings: tuple[Timing, ...]
+
+
+@dataclass(frozen=True)
+class SweepPoint:
+    """One size. `values[i]`, `low[i]`, `high[i]` belong to line i of the sweep; None: it failed."""
+
+    sizes: dict[str, float]
+    values: tuple[float | None, ...]
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A benchmark over sizes, as the script's `perf_report` or the form asks for it."""
+
+    name: str
+    size_names: tuple[str, ...]
+    lines: tuple[str, ...]
+    unit: str
+    is_logarithmic: bool
+    points: tuple[SweepPoint, ...]
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ConfigTiming:
+    """One autotune configuration. `problem` says why it has no time; "" when it has."""
+
+    config: int
+    arguments: dict[str, Scalar]
+    options: dict[str, Scalar]
+    median_ns: float | None
+    low_ns: float | None
+    high_ns: float | None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Autotuning:
+    """All configurations timed on one launch. `best` is the index of the fastest; None: all failed."""
+
+    configs: tuple[ConfigTiming, ...]
+    best: int | None
+
+
+@dataclass(frozen=True)
+class Counters:
+    """What the hardware has counted over one launch.
+
+    `tool` is the profiler with its version, `metrics` its own names and values, as they are.
+    `bytes` is by memory level, `operations` by kind ("tensor fp16", "fp32", "int32", …), `pipes` the share
+    of the time in which each pipe was busy, `stalls` the samples by reason.
+    `reason` says why there are none, and what to change.
+    """
+
+    reason: str
+    tool: str = ""
+    source: Source = "measured"
+    cache: Cache = "cold"
+    bytes: dict[Level, float] = field(default_factory=dict)
+    operations: dict[str, float] = field(default_factory=dict)
+    pipes: dict[str, float] = field(default_factory=dict)
+    stalls: dict[str, float] = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class InstructionSamples:
+    """Samples of the program counter at one instruction, `offset_bytes` from the kernel's start.
+
+    `stalls` counts by reason. Sectors are those of global memory that it has asked the L2 for, and those
+    that the same bytes would need at least (None: not a global access).
+    """
+
+    offset_bytes: int
+    instruction: str
+    samples: int
+    stalls: dict[str, int]
+    executed: int = 0
+    sectors: int | None = None
+    sectors_ideal: int | None = None
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Where the warps were found. `reason` says why nothing was sampled."""
+
+    reason: str
+    tool: str = ""
+    instructions: tuple[InstructionSamples, ...] = ()
+
+
+@dataclass(frozen=True)
+class OperationCount:
+    """What the interpreter has counted of one operation of the source, over all counted programs.
+
+    `requested_bytes` are those of the lanes that the mask lets through; `sectors` the different 32-byte
+    pieces that each program touches, added up; `flops` those of the operation's definition.
+    """
+
+    line: LineNumber
+    operation: str
+    executions: int
+    requested_bytes: int = 0
+    sectors: int = 0
+    flops: int = 0
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What the interpreter has counted. `sectors_in_grid`: different 32-byte pieces over the whole grid.
+
+    `programs` were run of the `grid_programs` of the launch.
+    """
+
+    programs: int
+    grid_programs: int
+    operations: tuple[OperationCount, ...]
+    loaded_bytes: int
+    stored_bytes: int
+    loaded_sectors: int
+    stored_sectors: int
+    sectors_in_grid: int
+    flops: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A named piece of a program's time in one warp, from the start of the trace."""
+
+    name: str
+    block: int
+    multiprocessor: int
+    warp: int
+    start_ns: float
+    duration_ns: float
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Scopes that the kernel marks. `reason` says why there are none; `cut` how many are left out."""
+
+    reason: str
+    scopes: tuple[Scope, ...] = ()
+    cut: int = 0
+
+
+@dataclass(frozen=True)
+class Roof:
+    """A limit of the hardware: `name` is a memory level, or an operation such as "tensor fp16"."""
+
+    name: str
+    kind: Literal["memory", "compute"]
+    rate: float
+    source: Source
+    method: str
+
+
+@dataclass(frozen=True)
+class Roofs:
+    """Limits that were reached on the host itself: bytes or operations a second."""
+
+    roofs: tuple[Roof, ...]
+
+
+@dataclass(frozen=True)
+class ProfileFile:
+    """A file of a profiler to take home, in base 64: `name` is its file name."""
+
+    name: str
+    media_type: str
+    data: str
+
+
+@dataclass(frozen=True)
+class ProfileFiles:
+    """All files of a run."""
+
+    files: tuple[ProfileFile, ...]
+
+
+MeasurementDocument = (
+    Environment
+    | LaunchFacts
+    | Check
+    | Timings
+    | Sweep
+    | Autotuning
+    | Counters
+    | Samples
+    | Counts
+    | Timeline
+    | Roofs
+    | ProfileFiles
+)
+
+#: The type of the document of each measurement, by the name under which it crosses the wall.
+MEASUREMENTS: dict[str, type[MeasurementDocument]] = {
+    "environment": Environment,
+    "launch": LaunchFacts,
+    "check": Check,
+    "timings": Timings,
+    "sweep": Sweep,
+    "autotuning": Autotuning,
+    "counters": Counters,
+    "samples": Samples,
+    "counts": Counts,
+    "timeline": Timeline,
+    "roofs": Roofs,
+    "files": ProfileFiles,
+}
