@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict, deque
+from typing import Literal
 
 import msgspec
 
@@ -12,7 +13,7 @@ from explorer.analyses.emission import Emission
 from explorer.analyses.laid_out import Survey
 from explorer.analysis.bank_conflicts import shared_access
 from explorer.analysis.emitted_instructions import Emitted
-from explorer.analysis.layout_conversion import ConversionCost, cost, movement
+from explorer.analysis.layout_conversion import ConversionCost, Movement, cost, movement
 from explorer.analysis.linear_layout import LinearLayout, NoSolution
 from explorer.model import Allocation
 from explorer.pipeline.questions.layouts import Operation
@@ -139,6 +140,7 @@ def _conversion(survey: Survey, operation: Operation, scratch: Scratch) -> Conve
     layout = survey.layout(origin)
     old, new = survey.linear(origin), survey.linear(result)
     is_known, buffer = scratch.take(operation.text)
+    how: Movement | Literal["unknown"]
     if operation.name in _TRANSPOSE_IN_THREAD:
         how, source = "registers", "compiler"
     elif operation.is_trivial:
@@ -153,7 +155,7 @@ def _conversion(survey: Survey, operation: Operation, scratch: Scratch) -> Conve
         how, source = "unknown", ""
     modelled = None
     if old is not None and new is not None and how != "unknown":
-        modelled = _cost(survey, old, new, layout.element_bits, how)
+        modelled = cost(old, new, layout.element_bits, how, survey.banks * _BANK_BYTES)
     tensor_bytes = math.prod(layout.shape) * max(layout.element_bits, 8) // 8
     return ConversionRow(
         operation.line,
@@ -171,14 +173,11 @@ def _conversion(survey: Survey, operation: Operation, scratch: Scratch) -> Conve
     )
 
 
-def _cost(survey: Survey, old: LinearLayout, new: LinearLayout, bits: int, how: str) -> ConversionCost:
-    wavefront_bytes = survey.banks * _BANK_BYTES
-    nearest = how if how in ("nothing", "registers", "shuffles", "shared memory") else "cluster"
-    return cost(old, new, bits, nearest, wavefront_bytes)  # type: ignore[arg-type]  # one of its names
-
-
 def _words(
-    how: str, modelled: ConversionCost | None, buffer: tuple[int, int] | None, tensor_bytes: int
+    how: Movement | Literal["unknown"],
+    modelled: ConversionCost | None,
+    buffer: tuple[int, int] | None,
+    tensor_bytes: int,
 ) -> str:
     match how:
         case "nothing":

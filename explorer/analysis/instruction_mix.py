@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from explorer.analysis.graphs.blocks import Function
 from explorer.analysis.graphs.control_flow import read_functions
@@ -22,7 +22,7 @@ Kind = Literal[
     "exchange", "synchronisation", "control", "other",
 ]  # fmt: skip
 Direction = Literal["", "load", "store", "copy", "atomic"]
-_ORDER: tuple[Kind, ...] = Kind.__args__  # type: ignore[attr-defined]
+_ORDER: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True, order=True)

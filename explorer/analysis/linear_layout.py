@@ -11,7 +11,6 @@ and `LinearLayout` of Triton 3.6 and 3.9, whose `apply` these agree with.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -101,16 +100,6 @@ class LinearLayout:
         """How many places hold the same element."""
         return 1 << len(self._solver.kernel)
 
-    @property
-    def is_surjective(self) -> bool:
-        """Whether it reaches every element."""
-        return self.rank == _bits(math.prod(self.shape))
-
-    @property
-    def is_invertible(self) -> bool:
-        """Whether every element has exactly one place."""
-        return self.is_surjective and self.replication == 1
-
     def free_bits(self, name: str) -> int:
         """The bits of an input that do not matter, given the other inputs and its lower bits, as a mask.
 
@@ -148,57 +137,6 @@ class LinearLayout:
         )
 
     # --- algebra ----------------------------------------------------------------------------------
-
-    def compose(self, outer: LinearLayout) -> LinearLayout:
-        """The layout `outer` after this one: this one's coordinates are the inputs of `outer`, in order.
-
-        Raises:
-            ValueError: the sizes do not match.
-        """
-        sizes = tuple(outer.size(name) for name, _ in outer.inputs)
-        if sizes != self.shape:
-            raise ValueError(f"Coordinates of {self.shape} are no inputs of {sizes}.")
-        names = [name for name, _ in outer.inputs]
-        return LinearLayout(
-            tuple(
-                (name, tuple(outer.apply(dict(zip(names, basis, strict=True))) for basis in bases))
-                for name, bases in self.inputs
-            ),
-            outer.shape,
-        )
-
-    def pseudo_inverse(self) -> LinearLayout:
-        """A layout from elements to one place of each: inputs are dimensions, coordinates the inputs here.
-
-        Of several places, it is the one with the lowest numbers. It is linear too.
-
-        Raises:
-            NoSolution: some element has no place.
-        """
-        names = tuple(name for name, _ in self.inputs)
-        return LinearLayout(
-            tuple(
-                (
-                    f"dim{dimension}",
-                    tuple(
-                        self._coordinates(names, self._solver.solve(1 << bit + shift))
-                        for bit in range(_bits(size))
-                    ),
-                )
-                for dimension, (size, shift) in enumerate(zip(self.shape, self._shifts, strict=True))
-            ),
-            tuple(self.size(name) for name in names),
-        )
-
-    def invert(self) -> LinearLayout:
-        """The layout from elements to their places.
-
-        Raises:
-            NoSolution: some element has no place, or several.
-        """
-        if not self.is_invertible:
-            raise NoSolution("An element of the layout has no place, or several.")
-        return self.pseudo_inverse()
 
     def invert_and_compose(self, other: LinearLayout) -> LinearLayout:
         """For each place here, a place of `other` that holds the same element.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from explorer.analysis.linear_layout import LinearLayout, NoSolution
+from explorer.analysis.linear_layout import LinearLayout
 
 INPUTS = ("register", "lane", "warp")
 
@@ -63,29 +63,6 @@ def test_owners_are_the_places_that_lead_to_the_element(layout):
             map(tuple, map(dict.items, held.get(element, [])))
         )
     assert {len(places) for places in held.values()} == {layout.replication}
-    assert layout.is_surjective == (len(held) == math.prod(layout.shape))
-
-
-@given(invertible_layouts())
-def test_the_inverse_leads_back(layout):
-    inverse = layout.invert()
-    identity = layout.compose(inverse)
-    for place in layout.places():
-        assert identity.apply(place) == tuple(place.values())
-    assert layout.is_invertible
-
-
-@given(layouts())
-def test_the_pseudo_inverse_leads_to_a_place_of_each_element(layout):
-    if not layout.is_surjective:
-        with pytest.raises(NoSolution):
-            layout.pseudo_inverse()
-        return
-    inverse = layout.pseudo_inverse()
-    for index in range(math.prod(layout.shape)):
-        element = layout._unpacked(index)
-        place = inverse.apply({f"dim{each}": value for each, value in enumerate(element)})
-        assert layout.apply(dict(zip(INPUTS, place, strict=True))) == element
 
 
 @given(st.data(), st.sampled_from([(8,), (4, 8)]))

@@ -143,7 +143,3 @@ class Aliases:
         for name, full in sorted(self._full.items(), key=lambda item: -len(item[1])):
             encoding = encoding.replace(full, name)
         return encoding
-
-    def expanded(self, encoding: str) -> str:
-        """The same without aliases."""
-        return _ALIAS_USE.sub(lambda use: self._full.get(use[0], use[0]), encoding)

@@ -90,7 +90,7 @@ export function banksPicture(layout, bits, banks, access, grid, tell) {
 }
 
 /** The lanes of one instruction in the groups in which they are served, with the words of each bank. @param {SharedAccess} access @param {number} banks */
-export function wavefrontsOf(access, banks) {
+function wavefrontsOf(access, banks) {
   const { offsets_bytes: offsets, vector_bytes: vector, least_wavefronts: least } = access;
   const size = Math.max(1, offsets.length / (least || 1));
   return Array.from({ length: least || 0 }, (_, group) => {

@@ -1,7 +1,7 @@
 /** Colours of cells: one hue for each warp (or row), lighter and darker within it. */
 
 /** @returns {"light" | "dark" | "contrast"} as the page is drawn now */
-export function themeNow() {
+function themeNow() {
   const theme = document.documentElement.dataset.theme;
   return theme === "light" || theme === "contrast" ? theme : "dark";
 }

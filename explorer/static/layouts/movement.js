@@ -126,7 +126,7 @@ function card(line, operation, name, links, ...children) {
 }
 
 /** @param {LayoutRow | undefined} row @param {Links} links */
-export function layoutButton(row, links) {
+function layoutButton(row, links) {
   return row ? make("button", { type: "button", class: "layout-name", title: row.encoding, onclick: () => links.layout(row.index) }, make("code", {}, row.label), ` ${shapeText(row)}`) : null;
 }
 

@@ -18,7 +18,7 @@ export function kindOf(buffer) {
 }
 
 /** A buffer's shape without its layout: "3×128×64×f16". @param {Buffer} buffer */
-export function shapeOf(buffer) {
+function shapeOf(buffer) {
   return (buffer.type.split(",")[0] ?? "").replaceAll("x", "×").replace(/×([a-z]\w*)$/, " $1");
 }
 

@@ -13,95 +13,41 @@ import { barrierDetails, bufferDetails, refusal, tables, tensorSummary, tensorTa
 import { drawMap, itemsOf } from "../memory/drawing.js";
 import { drawTensorMemory } from "../memory/tensor_drawing.js";
 import { barrierLabel, bufferLabel, exact, summary } from "../memory/words.js";
+import { AnswerPane } from "../pane.js";
 import { hover, pin } from "../selection.js";
 import { store } from "../store.js";
 
-class MemoryPane extends HTMLElement {
-  state = "";
-  /** @type {(() => void)[]} */
-  watches = [];
-  /** @type {AllocationDocument | null} */
-  memory = null;
-  /** the compilation that `memory` is of, or is being asked for */
-  asked = "";
+/** @extends {AnswerPane<AllocationDocument>} */
+class MemoryPane extends AnswerPane {
   /** @type {Drawn[]} */
   drawn = [];
-  width = 0;
-  resized = new ResizeObserver(() => {
-    if (this.memory && Math.abs(this.clientWidth - this.width) > 1) this.draw();
-  });
 
-  get paneState() {
-    return this.state;
+  constructor() {
+    super({ empty: "Compile a kernel to see where its buffers lie in shared memory.", waiting: "Shared memory is on its way." });
   }
 
-  /** @param {string} state */
-  set paneState(state) {
-    this.state = state;
-    if (this.memory) this.draw();
-  }
-
-  connectedCallback() {
-    this.resized.observe(this);
-    this.watches = [store.watch(["result"], () => void this.choose()), store.watch(["hovered", "pinned"], () => this.light())];
-  }
-
-  disconnectedCallback() {
-    this.resized.disconnect();
-    for (const end of this.watches) end();
-  }
-
-  /** Ask for the map of the result that is shown now. */
-  async choose() {
-    const { result } = store.state;
-    if (!result?.finished) {
-      this.memory = null;
-      this.asked = "";
-      this.say(result ? "Shared memory is on its way." : "Compile a kernel to see where its buffers lie in shared memory.");
-      return;
-    }
-    if (this.asked === result.id) return;
-    this.asked = result.id;
-    this.memory = null;
-    this.say("Shared memory is on its way.");
-    try {
-      const memory = /** @type {AllocationDocument} */ (await api.analysis(result.id, "allocation"));
-      if (this.asked !== result.id) return;
-      this.memory = memory;
-      this.draw();
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (this.asked !== result.id) return;
-      this.asked = "";
-      this.say(error.problem.title, error.problem.detail);
-    }
-  }
-
-  /** @param {...string} words */
-  say(...words) {
-    this.replaceChildren(make("div", { class: "empty" }, ...words.map((each) => make("p", {}, each))));
+  /** @param {string} id @returns {Promise<AllocationDocument>} */
+  async load(id) {
+    return /** @type {AllocationDocument} */ (await api.analysis(id, "allocation"));
   }
 
   /** @returns {{index: number, chosen: string}} */
   get selection() {
     const [index = "", chosen = ""] = this.state.split(".", 2);
-    const last = (this.memory?.functions.length ?? 1) - 1;
+    const last = (this.answer?.functions.length ?? 1) - 1;
     // The kernel itself comes last: behind the functions that it calls.
     return { index: /^\d+$/.test(index) && Number(index) <= last ? Number(index) : last, chosen };
   }
 
   /** @param {string} chosen @param {number} [index] */
   ask(chosen, index = this.selection.index) {
-    const state = chosen ? `${index}.${chosen}` : String(index);
-    this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: state }));
-    this.paneState = state;
+    this.keep(chosen ? `${index}.${chosen}` : String(index));
   }
 
-  draw() {
-    const { memory } = this;
-    const map = memory?.functions[this.selection.index];
-    if (!memory || !map) return;
-    this.width = this.clientWidth;
+  /** @param {AllocationDocument} memory */
+  draw(memory) {
+    const map = memory.functions[this.selection.index];
+    if (!map) return;
     const hadFocus = document.activeElement?.classList.contains("memory-picture") && this.contains(document.activeElement);
     const wide = Math.max(260, this.width - 24);
     const pinLines = (/** @type {number[]} */ lines) => pin([...new Set(lines)].sort((one, other) => one - other), this.id);
@@ -191,7 +137,7 @@ class MemoryPane extends HTMLElement {
 
   /** Mark what is chosen, and say everything about it. */
   showChosen() {
-    const map = this.memory?.functions[this.selection.index];
+    const map = this.answer?.functions[this.selection.index];
     if (!map || !this.details) return;
     const { chosen } = this.selection;
     const pinLines = (/** @type {number[]} */ lines) => pin(lines, this.id);

@@ -11,83 +11,33 @@ import { make } from "../dom.js";
 import { plural } from "../format.js";
 import { LivePlot } from "../registers/plot.js";
 import { drawRanges, rangeWords } from "../registers/ranges.js";
+import { AnswerPane } from "../pane.js";
 import { hover, pin } from "../selection.js";
 import { store } from "../store.js";
 
 /** @typedef {{document: RegistersDocument | null, reason: string}} Machine */
 /** @typedef {{document: TensorRegistersDocument | null, reason: string}} Tensors */
 
-class RegistersPane extends HTMLElement {
-  state = "";
-  /** @type {(() => void)[]} */
-  watches = [];
-  /** the compilation that is shown, or being asked about */
-  asked = "";
-  /** @type {Machine | null} */
-  machine = null;
-  /** @type {Tensors | null} */
-  tensors = null;
+/** @extends {AnswerPane<{machine: Machine, tensors: Tensors}>} */
+class RegistersPane extends AnswerPane {
   /** @type {LivePlot[]} */
   plots = [];
-  width = 0;
-  resized = new ResizeObserver(() => {
-    if (this.machine && Math.abs(this.clientWidth - this.width) > 1) this.draw();
-  });
 
-  get paneState() {
-    return this.state;
+  constructor() {
+    super({ empty: "Compile a kernel to see which registers are alive along its machine code.", waiting: "The registers are on their way." });
   }
 
-  /** @param {string} state */
-  set paneState(state) {
-    this.state = state;
-    this.showBrushed();
-  }
-
-  connectedCallback() {
-    this.resized.observe(this);
-    this.watches = [store.watch(["result"], () => void this.choose()), store.watch(["hovered", "pinned"], () => this.light())];
-  }
-
-  disconnectedCallback() {
-    this.resized.disconnect();
-    for (const end of this.watches) end();
-  }
-
-  /** Ask about the result that is shown now. */
-  async choose() {
-    const { result } = store.state;
-    if (!result?.finished) {
-      this.machine = this.tensors = null;
-      this.asked = "";
-      this.say(result ? "The registers are on their way." : "Compile a kernel to see which registers are alive along its machine code.");
-      return;
-    }
-    if (this.asked === result.id) return;
-    this.asked = result.id;
-    this.machine = this.tensors = null;
-    this.plots = [];
-    this.say("The registers are on their way.");
-    const { id } = result;
+  /** @param {string} id */
+  async load(id) {
     const [machine, tensors] = await Promise.all([answer(id, "registers"), answer(id, "tensor_registers")]);
-    if (this.asked !== id) return;
-    this.machine = /** @type {Machine} */ (machine);
-    this.tensors = /** @type {Tensors} */ (tensors);
-    this.draw();
+    return { machine: /** @type {Machine} */ (machine), tensors: /** @type {Tensors} */ (tensors) };
   }
 
-  /** @param {string} words */
-  say(words) {
-    this.replaceChildren(make("div", { class: "empty" }, make("p", {}, words)));
-  }
-
-  draw() {
-    const { machine, tensors } = this;
-    if (!machine || !tensors) return;
-    this.width = this.clientWidth;
+  /** @param {{machine: Machine, tensors: Tensors}} answer */
+  draw({ machine, tensors }) {
     this.plots = [];
     this.replaceChildren(make("div", { class: "registers" }, ...this.drawMachine(machine), ...this.drawTensors(tensors)));
-    this.showBrushed();
+    this.follow();
     this.light();
   }
 
@@ -184,16 +134,15 @@ class RegistersPane extends HTMLElement {
     const state = `${which}${from}-${to}`;
     const isSame = state === this.state;
     const wanted = isSame ? "" : state;
-    this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: wanted }));
-    this.paneState = wanted;
+    this.keep(wanted);
     const found = distinct(lines);
     if (found.length && (isSame || found.join() !== store.state.pinned.join())) pin(found, this.id);
   }
 
   /** Show the range of the address in its plot. */
-  showBrushed() {
+  follow() {
     const [, which = "", from = "0", to = "0"] = /^([st])(\d{1,7})-(\d{1,7})$/.exec(this.state) ?? [];
-    const [machine, tensors] = this.machine?.document?.instructions.length ? this.plots : [undefined, this.plots[0]];
+    const [machine, tensors] = this.answer?.machine.document?.instructions.length ? this.plots : [undefined, this.plots[0]];
     machine?.show(which === "s" ? Number(from) : 0, which === "s" ? Math.min(Number(to), machine.count) : 0);
     tensors?.show(which === "t" ? Number(from) - 1 : 0, which === "t" ? Math.min(Number(to), tensors.count) : 0);
   }
