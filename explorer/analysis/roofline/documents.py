@@ -1,0 +1,209 @@
+"""The document of a roofline: what limits a kernel, how far it is from that, and what would bring it nearer.
+
+Times are nanoseconds, rates bytes or operations a second, shares fractions of 1. Every number that was not
+worked out from others of the document says where it is from.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from explorer.measurements import Cache, Level, Source
+
+Kind = Literal["memory", "compute"]
+#: From this share of a ceiling on a kernel counts as near to it.
+NEAR_SHARE = 0.8
+
+
+class Quantity(msgspec.Struct, frozen=True):
+    """A number and where it is from; `note` says what must be known to read it right."""
+
+    value: float
+    source: Source
+    note: str = ""
+
+
+class Ceiling(msgspec.Struct, frozen=True):
+    """A limit of the hardware: `name` is a memory level, or an operation such as "tensor fp16".
+
+    `method` says in words where `rate` is from; `clock_mhz` the clock that it holds for.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    rate: float
+    source: Source
+    method: str
+    clock_mhz: float | None = None
+
+
+class Traffic(msgspec.Struct, frozen=True):
+    """What went through a memory level. `rate` is what was achieved; `reason` says why nothing is known."""
+
+    level: Level
+    title: str
+    bytes: Quantity | None
+    rate: float | None
+    reason: str = ""
+
+
+class Operations(msgspec.Struct, frozen=True):
+    """How many operations of a kind were done. `rate` is what was achieved."""
+
+    name: str
+    title: str
+    count: Quantity
+    rate: float | None
+
+
+class Bound(msgspec.Struct, frozen=True):
+    """The most operations a second at the intensity of a dot, by ceilings of one source.
+
+    `by` is the ceiling that stops it there; `share` how much of the bound was achieved.
+    """
+
+    source: Source
+    rate: float
+    by: str
+    share: float | None
+
+
+class Dot(msgspec.Struct, frozen=True):
+    """The kernel in the plot, seen from one memory level.
+
+    `intensity` is operations of the kind that takes longest (the document's `operation`) by bytes of this
+    level, `rate` what was achieved of them; None where nothing was timed.
+    """
+
+    level: Level
+    title: str
+    intensity: float
+    rate: float | None
+    operations: Quantity
+    bytes: Quantity
+    bounds: list[Bound]
+
+
+class Ridge(msgspec.Struct, frozen=True):
+    """Where a memory roof meets a compute ceiling: with less intensity, memory is what limits."""
+
+    level: Level
+    operation: str
+    intensity: float
+    rate: float
+    source: Source
+
+
+class Need(msgspec.Struct, frozen=True):
+    """The least time that a resource needs for its work, by one ceiling. `share`: of the time taken."""
+
+    source: Source
+    rate: float
+    time_ns: float
+    share: float | None
+
+
+class Resource(msgspec.Struct, frozen=True):
+    """A resource of the GPU and what the kernel asks of it; `needs` is empty where no rate is known."""
+
+    name: str
+    title: str
+    kind: Kind
+    work: Quantity
+    unit: str
+    needs: list[Need]
+
+
+class Floor(msgspec.Struct, frozen=True):
+    """The least time of the whole kernel: that of the resource that needs longest, by ceilings of one source.
+
+    `share` is how much of the speed of light was achieved: `time_ns` by the time that it took.
+    """
+
+    source: Source
+    time_ns: float
+    binding: str
+    share: float | None
+
+
+class Loss(msgspec.Struct, frozen=True):
+    """A reason why time is lost that no resource explains. `lost_ns`: None where it is no time."""
+
+    name: Literal["tail", "idle multiprocessors", "clock", "launch"]
+    title: str
+    text: str
+    source: Source
+    share: float | None
+    lost_ns: float | None
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """A number that speaks for a hint. `unit` is "" for counts, "%" for shares of 1."""
+
+    name: str
+    value: float
+    unit: str
+    source: Source
+
+
+class Hint(msgspec.Struct, frozen=True):
+    """What would make the kernel faster. `gain_ns` is the most that it could bring (None: not worked out).
+
+    `source_line` is that of the user's source; 0: none in particular.
+    """
+
+    name: str
+    title: str
+    text: str
+    evidence: list[Evidence]
+    source_line: int
+    gain_ns: float | None
+    gain_share: float | None
+
+
+class Missing(msgspec.Struct, frozen=True):
+    """Something that is not known, and why, or what to do about it."""
+
+    what: str
+    reason: str
+
+
+class TakenTime(msgspec.Struct, frozen=True):
+    """The time that everything is compared with."""
+
+    median_ns: float
+    low_ns: float
+    high_ns: float
+    method: Literal["proton", "do_bench"]
+    cache: Cache
+
+
+class RooflineDocument(msgspec.Struct, frozen=True):
+    """How far a kernel is from the speed of light. `reason` is "" where at least one dot or need is known.
+
+    `operation` is the kind of operation that would take longest ("" for a kernel that only moves data);
+    the dots count it. `ceilings` are those that matter to this kernel. `is_modelled`: it was not run on a
+    GPU, so that it is compared with the best-known one of its target, and has no time.
+    """
+
+    reason: str
+    gpu: str
+    is_modelled: bool
+    time: TakenTime | None
+    operation: str
+    unit: str
+    near_share: float
+    ceilings: list[Ceiling]
+    dots: list[Dot]
+    ridges: list[Ridge]
+    operations: list[Operations]
+    traffic: list[Traffic]
+    resources: list[Resource]
+    floors: list[Floor]
+    losses: list[Loss]
+    verdict: str
+    hints: list[Hint]
+    missing: list[Missing]
