@@ -32,6 +32,15 @@ const folderOfStyles = {
   },
 };
 
+/** In a file of its own, Plotly is a script beside that of the page, where there is something to plot. @type {import("esbuild").Plugin} */
+const plotlyBeside = {
+  name: "plotly-beside",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^plotly\.js-basic-dist-min$/ }, ({ path: name }) => ({ path: name, namespace: "plotly-beside" }));
+    onLoad({ filter: /^/, namespace: "plotly-beside" }, () => ({ contents: "if (!globalThis.Plotly) throw new Error('not in this file'); export default globalThis.Plotly;" }));
+  },
+};
+
 /** @type {import("esbuild").BuildOptions & {metafile: true}} */
 const options = {
   bundle: true,
@@ -76,6 +85,7 @@ const { metafile: offline } = await build({
   outdir: output,
   entryNames: "offline-[hash]",
   loader: { ".woff2": "dataurl" },
+  plugins: [...(options.plugins ?? []), plotlyBeside],
   format: "iife",
 });
 
