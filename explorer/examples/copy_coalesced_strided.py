@@ -47,6 +47,30 @@ def reference(source: torch.Tensor) -> torch.Tensor:
     return source.clone()
 
 
+@triton.testing.perf_report(
+    triton.testing.Benchmark(
+        x_names=["size"],
+        x_vals=[2**power for power in range(16, 29, 2)],
+        x_log=True,
+        line_arg="provider",
+        line_vals=["coalesced", "strided", "torch"],
+        line_names=["Coalesced", "Strided", "PyTorch"],
+        ylabel="GB/s",
+        plot_name="copy-coalesced-strided",
+        args={},
+    )
+)
+def benchmark(size: int, provider: str) -> float:
+    source = torch.randn(size, device="cuda", dtype=torch.float32)
+    run = {
+        "coalesced": lambda: copy_coalesced(source),
+        "strided": lambda: copy_strided(source),
+        "torch": lambda: source.clone(),
+    }[provider]
+    milliseconds = triton.testing.do_bench(run)
+    return 2 * source.numel() * source.element_size() / milliseconds / 1e6
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     source = torch.randn(4_194_304, device="cuda", dtype=torch.float32)

@@ -167,6 +167,30 @@ def reference(
     return output.to(q.dtype), torch.logsumexp(scores, dim=-1)
 
 
+@triton.testing.perf_report(
+    triton.testing.Benchmark(
+        x_names=["length"],
+        x_vals=[512, 1024, 2048, 4096, 8192, 16384],
+        x_log=True,
+        line_arg="provider",
+        line_vals=["triton", "torch"],
+        line_names=["Triton", "PyTorch"],
+        ylabel="TFLOP/s",
+        plot_name="flash-attention",
+        args={},
+    )
+)
+def benchmark(length: int, provider: str) -> float:
+    q, k, v = torch.randn(3, 4, 16, length, 64, device="cuda", dtype=torch.float16)
+    run = {
+        "triton": lambda: attention(q, k, v, causal=True),
+        "torch": lambda: torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True),
+    }[provider]
+    # Two products, and half of each lies above the diagonal.
+    milliseconds = triton.testing.do_bench(run)
+    return (2 * 2 * q.numel() * length / 2) / milliseconds / 1e9
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     shape = (2, 8, 1024, 64)

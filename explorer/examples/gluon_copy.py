@@ -67,6 +67,27 @@ def reference(source: torch.Tensor) -> torch.Tensor:
     return source.clone()
 
 
+@triton.testing.perf_report(
+    triton.testing.Benchmark(
+        x_names=["rows"],
+        x_vals=[2**power for power in range(8, 18, 2)],
+        x_log=True,
+        line_arg="provider",
+        line_vals=["triton", "torch"],
+        line_names=["Triton", "PyTorch"],
+        ylabel="GB/s",
+        plot_name="gluon-copy",
+        args={},
+    )
+)
+def benchmark(rows: int, provider: str) -> float:
+    source = torch.randn(rows, 4096, device="cuda", dtype=torch.float16)
+    warp_size = triton.runtime.driver.active.get_current_target().warp_size
+    run = {"triton": lambda: copy(source, warp_size), "torch": lambda: source.clone()}[provider]
+    milliseconds = triton.testing.do_bench(run)
+    return 2 * source.numel() * source.element_size() / milliseconds / 1e6
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     source = torch.randn(4096, 4096, device="cuda", dtype=torch.float16)

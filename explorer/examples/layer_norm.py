@@ -79,6 +79,30 @@ def reference(
     return output.to(x.dtype), mean.float(), rstd.float()
 
 
+@triton.testing.perf_report(
+    triton.testing.Benchmark(
+        x_names=["rows"],
+        x_vals=[2**power for power in range(8, 18, 2)],
+        x_log=True,
+        line_arg="provider",
+        line_vals=["triton", "torch"],
+        line_names=["Triton", "PyTorch"],
+        ylabel="GB/s",
+        plot_name="layer-norm",
+        args={},
+    )
+)
+def benchmark(rows: int, provider: str) -> float:
+    x = torch.randn(rows, 4096, device="cuda", dtype=torch.float16)
+    weight, bias = torch.rand(2, 4096, device="cuda", dtype=torch.float16)
+    run = {
+        "triton": lambda: layer_norm(x, weight, bias),
+        "torch": lambda: torch.nn.functional.layer_norm(x, (4096,), weight, bias),
+    }[provider]
+    milliseconds = triton.testing.do_bench(run)
+    return 2 * x.numel() * x.element_size() / milliseconds / 1e6
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     x = torch.randn(4096, 4096, device="cuda", dtype=torch.float16)

@@ -50,7 +50,7 @@ def matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     M, K = a.shape
     _, N = b.shape
     c = torch.empty((M, N), device=a.device, dtype=a.dtype)
-    block_m, block_n, block_k = 128, 128, 64
+    block_m, block_n, block_k = 128, 256, 64
     grid = (triton.cdiv(M, block_m) * triton.cdiv(N, block_n),)
     matmul_descriptor_kernel[grid](
         TensorDescriptor.from_tensor(a, [block_m, block_k]),
@@ -71,6 +71,27 @@ def matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 def reference(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return (a.float() @ b.float()).to(a.dtype)
+
+
+@triton.testing.perf_report(
+    triton.testing.Benchmark(
+        x_names=["size"],
+        x_vals=[512, 1024, 2048, 4096, 8192],
+        x_log=True,
+        line_arg="provider",
+        line_vals=["triton", "torch"],
+        line_names=["Triton", "PyTorch"],
+        ylabel="TFLOP/s",
+        plot_name="matmul-descriptors",
+        args={},
+    )
+)
+def benchmark(size: int, provider: str) -> float:
+    a = torch.randn(size, size, device="cuda", dtype=torch.float16)
+    b = torch.randn_like(a)
+    run = {"triton": lambda: matmul(a, b), "torch": lambda: a @ b}[provider]
+    milliseconds = triton.testing.do_bench(run)
+    return 2 * size**3 / milliseconds / 1e9
 
 
 if __name__ == "__main__":

@@ -98,6 +98,29 @@ def reference(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return (a.float() @ b.float()).to(a.dtype)
 
 
+@triton.testing.perf_report(
+    triton.testing.Benchmark(
+        x_names=["size"],
+        x_vals=[512, 1024, 2048, 4096, 8192],
+        x_log=True,
+        line_arg="provider",
+        line_vals=["triton", "torch"],
+        line_names=["Triton", "PyTorch"],
+        ylabel="TFLOP/s",
+        plot_name="matmul-persistent",
+        args={},
+    )
+)
+def benchmark(size: int, provider: str) -> float:
+    a = torch.randn(size, size, device="cuda", dtype=torch.float16)
+    b = torch.randn_like(a)
+    programs = torch.cuda.get_device_properties("cuda").multi_processor_count
+    specialize = can_warp_specialize()
+    run = {"triton": lambda: matmul(a, b, programs, specialize), "torch": lambda: a @ b}[provider]
+    milliseconds = triton.testing.do_bench(run)
+    return 2 * size**3 / milliseconds / 1e9
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     a = torch.randn(2048, 2048, device="cuda", dtype=torch.float16)

@@ -35,6 +35,26 @@ def reference(x: torch.Tensor) -> torch.Tensor:
     return x.double().sum(dim=1).float()
 
 
+@triton.testing.perf_report(
+    triton.testing.Benchmark(
+        x_names=["rows"],
+        x_vals=[2**power for power in range(6, 16, 2)],
+        x_log=True,
+        line_arg="provider",
+        line_vals=["triton", "torch"],
+        line_names=["Triton", "PyTorch"],
+        ylabel="GB/s",
+        plot_name="reduction",
+        args={},
+    )
+)
+def benchmark(rows: int, provider: str) -> float:
+    x = torch.randn(rows, 32768, device="cuda", dtype=torch.float32)
+    run = {"triton": lambda: row_sum(x), "torch": lambda: x.sum(dim=1)}[provider]
+    milliseconds = triton.testing.do_bench(run)
+    return x.numel() * x.element_size() / milliseconds / 1e6
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     x = torch.randn(1024, 32768, device="cuda", dtype=torch.float32)

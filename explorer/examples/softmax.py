@@ -45,6 +45,26 @@ def reference(x: torch.Tensor) -> torch.Tensor:
     return torch.softmax(x.double(), dim=1).to(x.dtype)
 
 
+@triton.testing.perf_report(
+    triton.testing.Benchmark(
+        x_names=["rows"],
+        x_vals=[2**power for power in range(8, 18, 2)],
+        x_log=True,
+        line_arg="provider",
+        line_vals=["triton", "torch"],
+        line_names=["Triton", "PyTorch"],
+        ylabel="GB/s",
+        plot_name="softmax",
+        args={},
+    )
+)
+def benchmark(rows: int, provider: str) -> float:
+    x = torch.randn(rows, 2000, device="cuda", dtype=torch.float32)
+    run = {"triton": lambda: softmax(x), "torch": lambda: torch.softmax(x, dim=1)}[provider]
+    milliseconds = triton.testing.do_bench(run)
+    return 2 * x.numel() * x.element_size() / milliseconds / 1e6
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     x = torch.randn(4096, 2000, device="cuda", dtype=torch.float32)

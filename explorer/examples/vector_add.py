@@ -34,6 +34,27 @@ def reference(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return x + y
 
 
+@triton.testing.perf_report(
+    triton.testing.Benchmark(
+        x_names=["size"],
+        x_vals=[2**power for power in range(16, 29, 2)],
+        x_log=True,
+        line_arg="provider",
+        line_vals=["triton", "torch"],
+        line_names=["Triton", "PyTorch"],
+        ylabel="GB/s",
+        plot_name="vector-add",
+        args={},
+    )
+)
+def benchmark(size: int, provider: str) -> float:
+    x = torch.randn(size, device="cuda", dtype=torch.float32)
+    y = torch.randn_like(x)
+    run = {"triton": lambda: add(x, y), "torch": lambda: x + y}[provider]
+    milliseconds = triton.testing.do_bench(run)
+    return 3 * x.numel() * x.element_size() / milliseconds / 1e6
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     x = torch.randn(1_000_000, device="cuda", dtype=torch.float32)
