@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,10 @@ from explorer.settings import Settings
 
 VECTOR_ADD = (Path(__file__).parents[1] / "explorer/examples/vector_add.py").read_text(encoding="utf-8")
 ENDLESS = "while True:\n    pass\n"
+
+# Triton's bindings list on the standard error what they have not freed when the interpreter ends, behind
+# the last line of the tests.
+atexit.register(lambda: os.dup2(os.open(os.devnull, os.O_WRONLY), 2))
 
 
 @pytest.fixture(scope="session")

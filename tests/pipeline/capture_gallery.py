@@ -1,6 +1,6 @@
-"""Compile every gallery kernel for every target in one process; write what each compile has told.
+"""Compile gallery kernels for every target in one process; write what each compile has told.
 
-    python capture_gallery.py FOLDER
+    python capture_gallery.py FOLDER KERNEL …
 
 One pickle for each kernel and target, `<kernel>@<target>.pickle`: the events, without the long texts in the
 LLVM dialect, what the compiler has printed of its allocation of shared memory, and the live registers of the
@@ -15,7 +15,7 @@ import pickle
 import sys
 from pathlib import Path
 
-from explorer.examples import load_examples
+from explorer.examples import find_example
 from explorer.model import Pass, Request
 from explorer.pipeline import passes
 from explorer.pipeline.errors import UserError
@@ -44,7 +44,7 @@ def live(example, target, events):
 
 
 def main() -> None:
-    folder = Path(sys.argv[1])
+    folder, names = Path(sys.argv[1]), sys.argv[2:]
     dumps = []
     read_allocations = passes.read_allocations
 
@@ -53,7 +53,7 @@ def main() -> None:
         return read_allocations(dump, *rest)
 
     passes.read_allocations = keep_dump
-    for example in load_examples():
+    for example in map(find_example, names):
         for target in TARGETS:
             events = []
             dumps.clear()

@@ -4,11 +4,13 @@ import os
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from explorer.examples import EXAMPLES
 from explorer.sandbox.versions import installed_versions
 
 
@@ -37,10 +39,19 @@ def gallery(request, tmp_path_factory):
     paths = [str(path) for path in (folder_of_triton, Path(__file__).parents[2]) if path is not None]
     environment["PYTHONPATH"] = os.pathsep.join(paths)
     script = Path(__file__).with_name("capture_gallery.py")
-    done = subprocess.run(
-        [sys.executable, str(script), str(folder)], env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
+    processes = len(os.sched_getaffinity(0))
+
+    def capture(names):
+        return subprocess.run(
+            [sys.executable, str(script), str(folder), *names],
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+
+    with ThreadPoolExecutor(processes) as pool:
+        for done in pool.map(capture, [EXAMPLES[first::processes] for first in range(processes)]):
+            assert done.returncode == 0, done.stderr[-4000:]
 
     def captured(example, target):
         return Captured(*pickle.loads((folder / f"{example}@{target}.pickle").read_bytes()))
