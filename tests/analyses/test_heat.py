@@ -22,7 +22,8 @@ RECORDED = Path(__file__).parents[1] / "analysis/recorded"
     ],
 )
 def test_source_lines_have_the_samples_that_the_profiler_gives_them(services, name, by_line):
-    request = Request((RECORDED / f"{name}.source.txt").read_text(), "cuda:90", services.triton_version("3.6.0"))
+    source = (RECORDED / f"{name}.source.txt").read_text()
+    request = Request(source, "cuda:90", services.triton_version("3.6.0"))
     record = services.queue.complete(request)
     samples = msgspec.json.decode((RECORDED / f"{name}.samples.json").read_bytes(), type=Samples)
     stage = record.stage("sass")
