@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
-from actions import wait_for_result
+from actions import Visitor, result_id, wait_for_result
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
-
-Visitor = Callable[..., Page]
 
 
 @pytest.fixture
@@ -98,3 +95,24 @@ def test_the_pane_is_accessible_and_fits(visitor: Visitor, scheme: str) -> None:
     assert page.locator("pane-registers").evaluate("element => element.scrollWidth <= element.clientWidth")
     violations = Axe().run(page, context={"include": [["pane-registers"]]}).response["violations"]
     assert [(each["id"], node["html"][:160]) for each in violations for node in each["nodes"]] == []
+
+
+def test_bars_beside_the_machine_code_say_how_many_registers_are_alive(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#panes=stage:sass")
+    wait_for_result(page)
+    answer = page.request.get(f"/api/v1/compilations/{result_id(page)}/registers").json()
+    stage = page.get_by_role("group", name="SASS, ")
+    bars = stage.locator(".gauge[title*='live register']")
+    expect(bars.first).to_be_visible()
+    # A row in sight, by its number: what the bar says is what the tool has said of that line.
+    row = stage.locator(".text-row", has=page.locator(".gauge[title*='live register']")).first
+    line = int(row.locator(".number").inner_text())
+    alive = next(each["general"] for each in answer["instructions"] if each["line"] == line)
+    expect(row.locator(".gauge")).to_have_attribute("title", re.compile(rf"^{alive} live register"))
+    row.locator(".code").click()
+    expect(page.locator("pane-stage .pane-foot .place")).to_contain_text(f"{alive} live register")
+    page.get_by_role("button", name="view", exact=True).click()
+    page.get_by_role("checkbox", name="Live registers").uncheck()
+    expect(bars).to_have_count(0)
+    expect(page).to_have_url(re.compile(r"stage:sass;hide=registers"))

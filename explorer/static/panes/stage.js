@@ -17,6 +17,7 @@ import { hover, pin, putCursor, show } from "../selection.js";
 import { Breadcrumb } from "../stage/breadcrumb.js";
 import { Filters, FILTERS, isOn, locationNote } from "../stage/filters.js";
 import { Folding } from "../stage/folding.js";
+import { Gauge } from "../stage/gauge.js";
 import { LineRange } from "../stage/line_range.js";
 import { Links } from "../stage/links.js";
 import { LocationCard } from "../stage/location_card.js";
@@ -48,6 +49,7 @@ export class StagePane extends HTMLElement {
   search = new SearchBar(this);
   breadcrumb = new Breadcrumb(this);
   card = new LocationCard(this);
+  gauge = new Gauge(this);
   text = new VirtualText({
     label: "Stage",
     draw: (row, line) => this.drawLine(row, line),
@@ -119,13 +121,14 @@ export class StagePane extends HTMLElement {
     const name = shownStage(this.state);
     const content = result?.content(name) ?? null;
     this.explain(name, content !== null);
-    if (content === this.content) return;
+    if (content === this.content) return this.gauge.choose();
     const isAnother = content?.row.name !== this.content?.row.name;
     this.content = content;
     this.search.set([]);
     this.lines = [];
     this.outline = null;
     this.folding.clear();
+    this.gauge.show("", new Map());
     this.range.set(0, 0);
     this.names.set(null, []);
     this.breadcrumb.update();
@@ -175,13 +178,14 @@ export class StagePane extends HTMLElement {
   drawLine(row, line) {
     const content = this.content;
     if (!content) return;
-    let [number, fold, stripe, code] = /** @type {HTMLElement[]} */ ([...row.children]);
-    if (!number || !fold || !stripe || !code) {
+    let [number, fold, stripe, gauge, code] = /** @type {HTMLElement[]} */ ([...row.children]);
+    if (!number || !fold || !stripe || !gauge || !code) {
       number = make("span", { class: "number" });
       fold = make("span", { class: "fold", "aria-hidden": "true" });
       stripe = make("span", { class: "stripe" });
+      gauge = make("span", { class: "gauge", "aria-hidden": "true" });
       code = make("span", { class: "code" });
-      row.replaceChildren(number, fold, stripe, code);
+      row.replaceChildren(number, fold, stripe, gauge, code);
     }
     number.textContent = String(line);
     const foldable = this.folding.at(line);
@@ -190,6 +194,7 @@ export class StagePane extends HTMLElement {
     const sourceLine = content.sourceLines(line)[0];
     stripe.classList.toggle("is-blank", sourceLine === undefined);
     if (sourceLine !== undefined) stripe.style.setProperty("--stripe", stripeOfLine(sourceLine));
+    this.gauge.draw(gauge, line);
     const text = content.line(line, () => {
       if (this.content !== content || this.text.rows.get(line) !== row) return;
       this.drawLine(row, line);
@@ -204,7 +209,7 @@ export class StagePane extends HTMLElement {
     code.replaceChildren(...piecesOf(text?.tokens ?? [], marks));
     const note = this.view.show.has("locations") ? locationNote(content.locations, line) : "";
     if (note) code.append(make("span", { class: "location-note" }, `  ${note}`));
-    const folded = row.children[4];
+    const folded = row.children[5];
     if (foldable && isFolded) {
       const words = `… ${plural(foldable.to - foldable.from + 1, "line")}`;
       if (folded) folded.textContent = words;
@@ -246,7 +251,8 @@ export class StagePane extends HTMLElement {
       return depth === 0 ? `${where}${name ? ` in ${name}` : ""}` : `inlined at ${where}${name ? ` in ${name}` : ""}`;
     });
     const more = indices.length > 1 ? ` and ${plural(indices.length - 1, "other place")}` : "";
-    this.place.textContent = line ? (words.join(", ") || "no source line") + more : "";
+    const measured = this.gauge.words(line);
+    this.place.textContent = line ? (words.join(", ") || "no source line") + more + (measured && ` · ${measured}`) : "";
     this.place.title = this.place.textContent;
   }
 
@@ -289,6 +295,7 @@ export class StagePane extends HTMLElement {
 
   /** Other lines are in sight, or the cursor is on another line. */
   moved() {
+    this.gauge.choose();
     this.breadcrumb.update();
     const { cursor } = this.text;
     if (cursor && this.content && document.activeElement === this.text.scroller) putCursor(this.content.row.name, cursor, this.id);

@@ -21,6 +21,7 @@ export const FILTERS = [
   { name: "locations", title: "Source locations", byDefault: false, families: null },
   { name: "attributes", title: "Attributes", byDefault: true, families: ["mlir", "llir"] },
   { name: "layouts", title: "Layouts in full", byDefault: false, families: ["mlir"] },
+  { name: "registers", title: "Live registers", byDefault: true, families: ["sass"] },
   { name: "directives", title: "Directives", byDefault: true, families: ["ptx", "amdgcn"] },
   { name: "metadata", title: "Declarations and metadata", byDefault: true, families: ["llir"] },
 ];
