@@ -8,6 +8,7 @@
     │   └── UnknownTriton          400
     ├── NotFound                   404   no such compilation, stage, pass, example or page
     ├── MethodNotAllowed           405
+    ├── NoDevice                   409   nothing here can run a kernel on that
     ├── NotFinished                409   what is asked for exists once the compilation is done
     ├── NotAnswerable              422   an analysis has nothing to say about this compilation
     ├── SourceTooLarge             413
@@ -72,6 +73,12 @@ class MethodNotAllowed(ExplorerError):
     status = 405
     kind = "method_not_allowed"
     title = "Method not allowed"
+
+
+class NoDevice(ExplorerError):
+    status = 409
+    kind = "no_device"
+    title = "This device is not available here"
 
 
 class NotFinished(ExplorerError):

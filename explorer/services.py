@@ -11,8 +11,10 @@ from flask import Flask, current_app
 
 from explorer.analyses import Analyst
 from explorer.errors import ExplorerError, UnknownTarget, UnknownTriton
-from explorer.jobs import Metrics, Queue
+from explorer.jobs import Metrics, Queue, Runners, SandboxRunner
+from explorer.jobs.devices import gpu_runners, interpreter_runners
 from explorer.pipeline import targets
+from explorer.recordings import Recordings
 from explorer.sandbox import Sandbox
 from explorer.settings import Settings
 from explorer.store import Store
@@ -33,7 +35,13 @@ class Services:
         self.metrics = Metrics()
         self.store = Store(settings)
         self.sandbox = Sandbox(replace(settings.sandbox, warm_up=warm_up))
-        self.queue = Queue(self.store, self.sandbox, settings, self.metrics)
+        self.runners: Runners = {
+            "compile": [SandboxRunner(self.sandbox)] * settings.slots,
+            "interpreter": interpreter_runners(settings),
+            "gpu": gpu_runners(settings),
+        }
+        self.queue = Queue(self.store, self.runners, settings, self.metrics)
+        self.recordings = Recordings(settings.recordings_dir)
         self.analyst = Analyst(
             self.store, self.queue, threads=max(settings.threads // 4, 1), processes=max(settings.slots, 1)
         )
@@ -78,6 +86,8 @@ class Services:
         self.analyst.close()
         self.queue.close()
         self._starter.join()
+        for runner in {runner for runners in self.runners.values() for runner in runners}:
+            runner.close()
         self.sandbox.close()
         self.store.close()
 

@@ -6,11 +6,12 @@ In: variables named `TRITON_EXPLORER_…`. Out: one frozen `Settings`. Units are
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import sys
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,16 @@ from explorer.sandbox.settings import Limits, SandboxSettings, default_slots
 
 PREFIX = "TRITON_EXPLORER_"
 MEBIBYTE = 1024 * 1024
+#: The module whose jobs run kernels, in the interpreter and on GPUs.
+RUN_ENTRY_POINT = "explorer.measure.job"
+_GPU_OPEN_FILES = 4096
+_GPU_SCRATCH_FILES = 20_000
+#: Beside the package in a checkout, inside of it once installed.
+_PACKAGE = Path(__file__).parent
+DEFAULT_RECORDINGS = next(
+    (path for parent in (_PACKAGE.parent, _PACKAGE) if (path := parent / "proton_profiles").is_dir()),
+    _PACKAGE / "proton_profiles",
+)
 _LIMITS = Limits()
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
@@ -79,6 +90,34 @@ class Settings:
     )
     scratch_limit_bytes: int = field(
         default=_LIMITS.scratch_bytes, metadata=_described("Temporary folder of one compilation.")
+    )
+    interpreter_slots: int = field(default=1, metadata=_described("Runs in Triton's interpreter at once."))
+    interpreter_wall_limit_seconds: float = field(
+        default=60.0, metadata=_described("Wall and processor time of one run in the interpreter.")
+    )
+    gpus: str = field(
+        default="all",
+        metadata=_described(
+            "GPUs that kernels are run on: all, none, or the driver's numbers of some with commas between."
+        ),
+    )
+    gpu_wall_limit_seconds: float = field(
+        default=300.0, metadata=_described("Wall and processor time of one run on a GPU.")
+    )
+    gpu_memory_limit_bytes: int = field(
+        default=16 * 1024 * MEBIBYTE,
+        metadata=_described("Memory of one run on a GPU, beside the GPU's own."),
+    )
+    gpu_process_limit: int = field(
+        default=1000, metadata=_described("Processes and threads of one run on a GPU.")
+    )
+    gpu_scratch_limit_bytes: int = field(
+        default=2048 * MEBIBYTE,
+        metadata=_described("Temporary folder of one run on a GPU, and the longest file in it."),
+    )
+    recordings_dir: Path = field(
+        default=DEFAULT_RECORDINGS,
+        metadata=_described("Folder with recorded GPU profiles, as `triton-explorer record` writes them."),
     )
     unsafe_no_sandbox: bool = field(
         default=False,
@@ -157,6 +196,53 @@ class Settings:
             triton_folders=tuple(sorted(folders)),
         )
 
+    @property
+    def interpreter_sandbox(self) -> SandboxSettings:
+        """What the sandbox of runs in Triton's interpreter is told."""
+        sandbox = self.sandbox
+        return replace(
+            sandbox,
+            limits=replace(
+                sandbox.limits,
+                wall_seconds=self.interpreter_wall_limit_seconds,
+                cpu_seconds=math.ceil(self.interpreter_wall_limit_seconds),
+            ),
+            slots_per_version=self.interpreter_slots,
+            entry_point=RUN_ENTRY_POINT,
+            environment={"TRITON_INTERPRET": "1"},
+            warm_up=False,
+        )
+
+    def gpu_sandbox(
+        self, devices: tuple[Path, ...], environment: Mapping[str, str], folders: tuple[Path, ...]
+    ) -> SandboxSettings:
+        """What the sandbox of one GPU is told: its device files, variables, and folders to read."""
+        sandbox = self.sandbox
+        return replace(
+            sandbox,
+            limits=replace(
+                sandbox.limits,
+                wall_seconds=self.gpu_wall_limit_seconds,
+                cpu_seconds=math.ceil(self.gpu_wall_limit_seconds),
+                memory_bytes=self.gpu_memory_limit_bytes,
+                processes=self.gpu_process_limit,
+                open_files=max(self.open_files_limit, _GPU_OPEN_FILES),
+                file_bytes=self.gpu_scratch_limit_bytes,
+                scratch_bytes=self.gpu_scratch_limit_bytes,
+                scratch_files=_GPU_SCRATCH_FILES,
+                locked_bytes=self.gpu_memory_limit_bytes,
+                limits_address_space=False,
+                runs_own_files=True,
+                opens_sockets=True,
+            ),
+            slots_per_version=1,
+            entry_point=RUN_ENTRY_POINT,
+            environment=environment,
+            readable_folders=folders,
+            devices=devices,
+            warm_up=False,
+        )
+
 
 def _parse(variable: str, text: str, wanted: type) -> Any:
     if wanted is bool:
@@ -189,6 +275,8 @@ def _shown_default(item: dataclasses.Field[Any]) -> str:
         return "processors, at most 8"
     if item.name == "tritons_dir":
         return "`tritons` in the virtual environment"
+    if item.name == "recordings_dir":
+        return "those that come with it"
     if isinstance(item.default, bool):
         return f"`{int(item.default)}`"
     return f"`{item.default}`" if item.default != "" else "empty"

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from recorded import write_recording
 
 from explorer import create_app
 from explorer.services import services_of
@@ -33,7 +34,10 @@ def endless():
 
 @pytest.fixture(scope="session")
 def settings(tmp_path_factory):
-    return Settings(data_dir=tmp_path_factory.mktemp("data"), slots=1, wall_limit_seconds=20)
+    recordings = tmp_path_factory.mktemp("recordings")
+    write_recording(recordings, VECTOR_ADD)
+    data = tmp_path_factory.mktemp("data")
+    return Settings(data_dir=data, slots=1, wall_limit_seconds=20, recordings_dir=recordings)
 
 
 @pytest.fixture(scope="session")

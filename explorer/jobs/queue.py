@@ -1,4 +1,4 @@
-"""The local queue: threads that take one job after another to the sandbox and its result to the store.
+"""The local queue: threads that take one job after another to its runner and its result to the store.
 
 Requests go in, records come out. Identical requests share one job; what is stored is not done again.
 """
@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from explorer.errors import ExplorerError, QueueFull, Unavailable, UnknownTriton
 from explorer.jobs.job import Job
 from explorer.jobs.metrics import Metrics
+from explorer.jobs.runners import Lane, NoDevice, Runner, Runners, lane_of
 from explorer.model import Diagnostic, Done, Request
-from explorer.sandbox import Sandbox
 from explorer.settings import Settings
 from explorer.store import Entry, Record, Store
 from explorer.store.address import canonical_json, digest_of
@@ -25,19 +25,21 @@ from explorer.store.entries import Recorder
 
 HEARTBEAT_SECONDS = 10.0
 #: The tasks whose results have an address.
-_KEPT_TASKS = ("compile", "llvm-passes")
+_KEPT_TASKS = ("compile", "llvm-passes", "run")
+#: How often a runner that is out of service is looked at again.
+_RECOVERY_LOOK_SECONDS = 10.0
 _log = logging.getLogger(__name__)
 
 
 class Queue:
-    """Jobs on their way through the sandbox."""
+    """Jobs on their way to those who do them: a line for each kind of device, a thread for each runner."""
 
-    def __init__(self, store: Store, sandbox: Sandbox, settings: Settings, metrics: Metrics) -> None:
+    def __init__(self, store: Store, runners: Runners, settings: Settings, metrics: Metrics) -> None:
         self._store = store
-        self._sandbox = sandbox
+        self._runners = runners
         self._limit = settings.queue_limit
         self._metrics = metrics
-        self._waiting: deque[tuple[Job, BlobBatch]] = deque()
+        self._waiting: dict[Lane, deque[tuple[Job, BlobBatch]]] = {lane: deque() for lane in runners}
         self._in_flight: dict[str, Job] = {}
         self._running = 0
         self._is_closed = False
@@ -45,10 +47,11 @@ class Queue:
         # Whoever waits for an answer holds a thread of the server: others need some, too.
         self._asking = threading.BoundedSemaphore(max(settings.threads // 8, 1))
         self._workers = [
-            threading.Thread(target=self._work, name=f"compile-{number}", daemon=True)
-            for number in range(settings.slots)
+            threading.Thread(target=self._work, args=(lane, runner), name=f"{lane}-{number}", daemon=True)
+            for lane in runners
+            for number, runner in enumerate(runners[lane])
         ]
-        metrics.waiting.set_function(lambda: len(self._waiting))
+        metrics.waiting.set_function(lambda: sum(map(len, self._waiting.values())))
         metrics.running.set_function(lambda: self._running)
         for worker in self._workers:
             worker.start()
@@ -81,6 +84,22 @@ class Queue:
         record = self._store.find(compilation_id)
         return record if record.is_finished else self._join_or_start(record)
 
+    def latest(self, record: Record) -> Record:
+        """A record as it stands now, if a job is at work on it. One that has none is not started."""
+        job = self._in_flight.get(record.id)
+        return record if job is None else job.record()
+
+    def position(self, record: Record) -> int | None:
+        """How many jobs are done before this one, itself counted; None: it does not wait."""
+        with self._changed:
+            line = self._waiting[lane_of(record.request)]
+            return next((place for place, (job, _) in enumerate(line, 1) if job.id == record.id), None)
+
+    def problem(self, lane: Lane) -> str | None:
+        """Why nothing in a line can be done just now; None: it can."""
+        problems = [runner.problem for runner in self._runners[lane]]
+        return problems[0] if all(problem is not None for problem in problems) else None
+
     def follow(self, compilation_id: str, skip: int = 0) -> Iterator[Entry | None]:
         """The entries of a compilation as they come; None as a sign of life in between."""
         record = self.find(compilation_id)
@@ -106,13 +125,14 @@ class Queue:
         """Stop a job. One that is finished stays as it is."""
         with self._changed:
             job = self._in_flight.get(compilation_id)
-            waiting = next((pair for pair in self._waiting if pair[0] is job), None)
+            line = self._waiting[lane_of(job.request)] if job is not None else deque()
+            waiting = next((pair for pair in line if pair[0] is job), None)
             if waiting is not None:
-                self._waiting.remove(waiting)
+                line.remove(waiting)
         if job is not None:
             job.cancelled.set()
         if waiting is not None:
-            self._perform(*waiting)
+            self._perform(*waiting, self._runners[lane_of(waiting[0].request)][0])
 
     def ask(self, request: Request) -> Record:
         """Do what is asked for in the sandbox like a compilation, but do not keep it.
@@ -166,45 +186,65 @@ class Queue:
         with self._changed:
             job = self._in_flight.get(fresh.id)
             if job is None:
+                line = self._waiting[lane_of(fresh.request)]
                 try:
-                    self._refuse_when_full()
+                    self._refuse_when_full(line)
                 except ExplorerError:
                     batch.discard()
                     raise
                 self._in_flight[fresh.id] = fresh
-                self._waiting.append((fresh, batch))
-                self._changed.notify()
+                line.append((fresh, batch))
+                self._changed.notify_all()
                 return fresh
         batch.discard()
         return job
 
-    def _refuse_when_full(self) -> None:
+    def _refuse_when_full(self, line: deque[tuple[Job, BlobBatch]]) -> None:
         if self._is_closed:
             raise Unavailable("The server is shutting down. Try again in a moment.")
-        if len(self._waiting) >= self._limit:
+        if len(line) >= self._limit:
             self._metrics.refused.inc()
-            raise QueueFull(f"{len(self._waiting)} compilations are waiting. Try again in a few seconds.")
+            raise QueueFull(f"{len(line)} jobs are waiting. Try again in a few seconds.")
 
-    def _work(self) -> None:
+    def _work(self, lane: Lane, runner: Runner) -> None:
+        """Take one job after another out of a line, for as long as the runner is good."""
+        line = self._waiting[lane]
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._waiting or self._is_closed)
-                if not self._waiting:
+                self._changed.wait_for(lambda: line or self._is_closed)
+                if not line:
                     return
-                job, batch = self._waiting.popleft()
+                job, batch = line.popleft()
                 self._running += 1
-            self._perform(job, batch)
+            self._perform(job, batch, runner)
             with self._changed:
                 self._running -= 1
+            if not self._is_closed:
+                runner.settle()
+            while runner.problem is not None and not self._is_closed:
+                if (reason := self.problem(lane)) is not None:
+                    self._refuse_all(lane, reason)
+                with self._changed:
+                    self._changed.wait(_RECOVERY_LOOK_SECONDS)
+                runner.settle()
 
-    def _perform(self, job: Job, batch: BlobBatch) -> None:
-        """Take a job through the sandbox. Whatever happens, its followers get an end.
+    def _refuse_all(self, lane: Lane, reason: str) -> None:
+        """Say to all who wait in a line that nobody will come."""
+        while True:
+            with self._changed:
+                if not self._waiting[lane]:
+                    return
+                waiting = self._waiting[lane].popleft()
+            self._perform(*waiting, NoDevice(reason))
+
+    def _perform(self, job: Job, batch: BlobBatch, runner: Runner) -> None:
+        """Take a job to its runner. Whatever happens, its followers get an end.
 
         The last event comes after the result is stored: whoever has seen it finds the result there.
         """
         done: Done | None
         try:
-            done = self._compile(job, batch)
+            done = self._run(job, batch, runner)
             if self._is_closed:
                 done = None
             elif job.request.task in _KEPT_TASKS:
@@ -223,15 +263,15 @@ class Queue:
             self._metrics.finished.labels(job.request.task, done.status).inc()
             self._metrics.seconds.labels(job.request.task).observe(time.monotonic() - job.submitted_at)
 
-    def _compile(self, job: Job, batch: BlobBatch) -> Done:
+    def _run(self, job: Job, batch: BlobBatch, runner: Runner) -> Done:
         """Publish all events but the last, and return that."""
         recorder = Recorder(batch)
         if job.cancelled.is_set():
-            job.publish(Diagnostic("error", "Cancelled.", hint="Compile again."))
+            job.publish(Diagnostic("error", "Cancelled.", hint="Start it again."))
             return _accident(job)
         job.begin()
         try:
-            for event in self._sandbox.run(job.request, job.cancelled):
+            for event in runner.run(job.request, job.cancelled):
                 if isinstance(event, Done):
                     return event
                 job.publish(recorder.record(event))

@@ -90,6 +90,7 @@ class Launch:
             # The same request gives the same result, whichever zygote does it.
             "PYTHONHASHSEED": "0",
             **dict.fromkeys(one_thread, "1"),
+            **self.settings.environment,
         }
 
     def _jail(self, triton: Path | None, environment: dict[str, str]) -> list[str]:
@@ -108,7 +109,10 @@ class Launch:
             command += ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
         command += _system_folders()
         command += ["--size", str(_JAIL_TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
-        command += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
+        command += ["--proc", "/proc", "--dev", "/dev"]
+        for device in self.settings.devices:
+            command += ["--dev-bind", str(device), str(device)]
+        command += ["--remount-ro", "/dev"]
         folders = self.readable_folders(triton)
         made = {Path("/tmp")}  # noqa: S108
         # bubblewrap would make the folders on the way for their owner alone.
@@ -126,6 +130,7 @@ class Launch:
         """The interpreter, its packages, ours, one Triton: as named and as resolved, none inside another."""
         wanted = [Path(sys.base_prefix), Path(sys.prefix), Path(explorer.__file__).parent]
         wanted += [Path(sys.executable).resolve().parent.parent, *self.settings.python_path]
+        wanted += [folder for folder in self.settings.readable_folders if folder.is_dir()]
         if triton is not None:
             wanted.append(triton)
         outer = [Path("/usr")]

@@ -1,7 +1,8 @@
 """The sandbox attacking itself at the start: an entry point like the pipeline's, by the standard library.
 
 `perform` tries what must fail and what must work, and emits a diagnostic for each surprise. The
-source is a list of paths, one a line, that must not be there.
+source is a list of paths, one a line, that must not be there; with the option `opens_sockets` there must be
+nobody to reach by one.
 """
 
 from __future__ import annotations
@@ -25,7 +26,12 @@ def warm_up() -> None:
 def perform(request: Request, emit: Callable[[Event], None]) -> None:
     """Attack, and tell what succeeded."""
     holes = []
-    for name, attack in _attacks(request.source.splitlines()).items():
+    attacks = _attacks(request.source.splitlines())
+    if request.options.get("opens_sockets"):
+        attacks["reach a network"] = _reach_a_network
+    else:
+        attacks["open a socket"] = lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM).close()
+    for name, attack in attacks.items():
         try:
             attack()
         except (OSError, ValueError):
@@ -43,7 +49,6 @@ def perform(request: Request, emit: Callable[[Event], None]) -> None:
 
 def _attacks(hidden: list[str]) -> dict[str, Callable[[], object]]:
     attacks: dict[str, Callable[[], object]] = {
-        "open a socket": lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM).close(),
         "make namespaces": lambda: linux.unshare(linux.CLONE_NEWUSER),
         "mount": lambda: linux.mount("tmpfs", tempfile.gettempdir(), "tmpfs", 0),
         "become root": lambda: os.setuid(0),
@@ -53,6 +58,11 @@ def _attacks(hidden: list[str]) -> dict[str, Callable[[], object]]:
     for path in hidden:
         attacks[f"read {path}"] = lambda path=path: os.listdir(path) if os.path.isdir(path) else open(path)  # type: ignore[misc]  # noqa: PTH112, PTH123, PTH208, SIM115
     return attacks
+
+
+def _reach_a_network() -> None:
+    if all(name == "lo" for _, name in socket.if_nameindex()):
+        raise OSError("no network but the job's own")
 
 
 def _see_the_zygote() -> None:

@@ -105,6 +105,8 @@ _TABLES: dict[str, tuple[int, int, dict[str, int]]] = {
         },
     ),
 }  # fmt: skip
+#: What CUDA does not start without; there is nothing to reach by them.
+_SOCKETS = {"socket", "connect", "accept", "accept4", "bind", "listen"}
 _IOCTL = {"x86_64": 16, "aarch64": 29}
 
 
@@ -121,12 +123,13 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(_Instruction)))
 
 
-def refused_calls(machine: str) -> dict[str, int]:
+def refused_calls(machine: str, *, opens_sockets: bool = False) -> dict[str, int]:
     """Name and number of each call that fails with EPERM on `machine`."""
-    return {**_TABLES[machine][2], **_COMMON}
+    refused = {**_TABLES[machine][2], **_COMMON}
+    return {name: number for name, number in refused.items() if not (opens_sockets and name in _SOCKETS)}
 
 
-def assemble(machine: str) -> list[tuple[int, int, int, int]]:
+def assemble(machine: str, *, opens_sockets: bool = False) -> list[tuple[int, int, int, int]]:
     """Write the filter for `machine` (as `os.uname` says it): (code, skip if true, skip if false, operand).
 
     Raises:
@@ -150,7 +153,7 @@ def assemble(machine: str) -> list[tuple[int, int, int, int]]:
         (_JUMP_EQUAL, 0, 1, _CLONE3),
         unknown,
     ]
-    for number in sorted(refused_calls(machine).values()):
+    for number in sorted(refused_calls(machine, opens_sockets=opens_sockets).values()):
         program += [(_JUMP_EQUAL, 0, 1, number), refuse]
     program += [
         (_JUMP_EQUAL, 0, 4, clone),
@@ -166,9 +169,9 @@ def assemble(machine: str) -> list[tuple[int, int, int, int]]:
     return [*program, allow, refuse]
 
 
-def install() -> None:
+def install(*, opens_sockets: bool = False) -> None:
     """Filter the calls of this process and its children from now on. Needs no_new_privs."""
-    instructions = assemble(os.uname().machine)
+    instructions = assemble(os.uname().machine, opens_sockets=opens_sockets)
     array = (_Instruction * len(instructions))(*(_Instruction(*line) for line in instructions))
     program = _Program(len(instructions), array)
     linux.prctl(linux.PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program))

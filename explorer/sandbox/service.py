@@ -206,7 +206,8 @@ def _attack(launch: Launch) -> list[str]:
     try:
         events: list[Event] = []
         hidden = "\n".join(_hidden_paths(launch.readable_folders(None)))
-        slot.run(Request(hidden, "", ""), lambda: False, events.append)
+        options = {"opens_sockets": launch.settings.limits.opens_sockets}
+        slot.run(Request(hidden, "", "", options=dict(options)), lambda: False, events.append)
     finally:
         slot.close()
     done = events[-1]
@@ -228,7 +229,7 @@ def _follow(job: _Job, pool: _Pool) -> Iterator[Event]:
                 event = job.events.get(timeout=0.2)
             except queue.Empty:
                 if job.is_cancelled() and pool.withdraw(job):
-                    job.deliver(Diagnostic("error", "Cancelled.", hint="Compile again."))
+                    job.deliver(Diagnostic("error", "Cancelled.", hint="Start it again."))
                     job.deliver(Done("failed", 0, is_transient=True))
                 continue
             if isinstance(event, SandboxUnavailable):

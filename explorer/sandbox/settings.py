@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,8 +18,10 @@ GIB = 1024 * MIB
 class Limits:
     """What one job may use. They cross into the jail, which enforces all but the last word on time.
 
-    `memory_bytes` bounds the address space of every process of a job beyond what the warm zygote has
-    mapped already, and the sum of what all its processes really hold.
+    `memory_bytes` bounds the sum of what all processes of a job really hold and, with
+    `limits_address_space`, the address space of each beyond what the warm zygote has mapped already: CUDA
+    reserves much more than it uses. `runs_own_files`: what a job has written to its temporary folder may be
+    executed. `opens_sockets`: it may make sockets, in a network that consists of the job itself.
     """
 
     wall_seconds: float = 30.0
@@ -30,6 +33,10 @@ class Limits:
     scratch_bytes: int = 128 * MIB
     scratch_files: int = 4000
     output_bytes: int = 64 * KIB
+    locked_bytes: int = 64 * KIB
+    limits_address_space: bool = True
+    runs_own_files: bool = False
+    opens_sockets: bool = False
 
 
 def default_slots() -> int:
@@ -44,6 +51,8 @@ class SandboxSettings:
     `unsafe` gives up the jail (see `service`). `entry_point` is the module whose `warm_up()` the zygote
     calls once and whose `perform(request, emit)` does a job; `python_path` are more folders that the
     jail may read and import from. `triton_folders` are folders that hold a `triton` package each.
+    `environment` adds to the variables of the jail, `readable_folders` to what it may read if they are
+    there, `devices` are files below /dev that it may use.
     Without `warm_up`, a slot is started when the first job needs it.
     """
 
@@ -63,6 +72,9 @@ class SandboxSettings:
     entry_point: str = "explorer.pipeline.job"
     python_path: tuple[Path, ...] = ()
     triton_folders: tuple[Path, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    readable_folders: tuple[Path, ...] = ()
+    devices: tuple[Path, ...] = ()
     bubblewrap: Path | None = None
 
     def most_bytes(self, task: str) -> int:

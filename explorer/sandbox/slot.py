@@ -180,7 +180,7 @@ class Slot:
         while True:
             ready = dict(poller.poll(_CANCEL_LOOK_SECONDS * 1000))
             if is_cancelled():
-                raise _JobEnded(Diagnostic("error", "Cancelled.", hint="Compile again."))
+                raise _JobEnded(Diagnostic("error", "Cancelled.", hint="Start it again."))
             if time.monotonic() > deadline:
                 seconds = self._settings.limits.wall_seconds
                 raise _JobEnded(

@@ -128,7 +128,7 @@ def _guard(control: socket.socket, descriptors: tuple[int, int], options: Option
         if options.jailed:
             confine.mount_private_folder(options.limits, options.kept_folders)
         confine.limit_resources(options.limits, own_namespace=options.jailed)
-        confine.give_up_privileges()
+        confine.give_up_privileges(options.limits)
         os.setsid()  # a signal to its process group must not reach the zygote
     except BaseException as error:
         _tell(control, {"failed": f"{type(error).__name__}: {error}"})

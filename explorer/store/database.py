@@ -79,6 +79,15 @@ class FindingRow(Base):
     document: Mapped[str] = mapped_column(String(64))
 
 
+class RunRow(Base):
+    """A run of a kernel. `compilation` is the digest of the request that compiles what it runs."""
+
+    __tablename__ = "run"
+
+    id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
+    compilation: Mapped[str] = mapped_column(String(64), index=True)
+
+
 def open_database(url: str) -> Engine:
     """Connect, and make the tables where there are none.
 

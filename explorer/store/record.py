@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Literal
@@ -16,6 +16,11 @@ from explorer.store.blobs import Address
 from explorer.store.entries import Entry, PassEntry, Result, StageEntry, StageLocations
 
 Status = Literal["queued", "running", "complete", "failed"]
+
+
+def compilation_of(request: Request) -> Request:
+    """The request that compiles the kernel which `request` compiles or runs."""
+    return replace(request, task="compile", run=None)
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from explorer.model import Done, Request
 from explorer.settings import Settings
 from explorer.store.address import LONGEST_ID, SHORTEST_ID, base58, canonical_json, digest_of
 from explorer.store.blobs import Address, BlobBatch, BlobStore, pack, unpack
-from explorer.store.database import CompilationRow, FindingRow, open_database
+from explorer.store.database import CompilationRow, FindingRow, RunRow, open_database
 from explorer.store.entries import Entry, decode_journal, encode_journal
-from explorer.store.record import Record, Status
+from explorer.store.record import Record, Status, compilation_of
 
 _JOURNALS_IN_MEMORY = 64
 
@@ -66,6 +66,18 @@ class Store:
         if row is None:
             raise NotFound(f"There is no compilation {compilation_id!r} here. Check the link.")
         return self._record(row)
+
+    def runs(self, compilation: Request, limit: int) -> list[Record]:
+        """The latest runs of what a request compiles, the newest first."""
+        query = (
+            select(CompilationRow)
+            .join(RunRow, RunRow.id == CompilationRow.id)
+            .where(RunRow.compilation == _compilation_digest(compilation))
+            .order_by(CompilationRow.created.desc(), CompilationRow.id)
+            .limit(limit)
+        )
+        with self._sessions() as session:
+            return [self._record(row) for row in session.scalars(query)]
 
     def finish(self, compilation_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
         """Keep a result: `entries` end with `Done`, `batch` holds their texts.
@@ -123,6 +135,8 @@ class Store:
             with self._sessions(expire_on_commit=False) as session:
                 try:
                     session.add(row)
+                    if request.task == "run":
+                        session.add(RunRow(id=row.id, compilation=_compilation_digest(request)))
                     session.commit()
                 except IntegrityError:
                     session.rollback()
@@ -148,6 +162,11 @@ class Store:
 
     def _load_journal(self, address: Address) -> tuple[Entry, ...]:
         return decode_journal(self._blobs.read(address))
+
+
+def _compilation_digest(request: Request) -> str:
+    """The digest of the request that compiles what `request` compiles or runs."""
+    return digest_of(canonical_json(compilation_of(request)))
 
 
 def _about(record: Record, question: str) -> str:

@@ -16,6 +16,7 @@ from explorer.views import (
     meta,
     pages,
     passes,
+    runs,
     stages,
 )
 from explorer.views.compression import compress
@@ -32,6 +33,7 @@ BLUEPRINTS = (
     stages.blueprint,
     passes.blueprint,
     analyses.blueprint,
+    runs.blueprint,
     inspect.blueprint,
     explanations.blueprint,
     meta.blueprint,

@@ -13,7 +13,7 @@ from flask.blueprints import BlueprintSetupState
 from explorer.documents import event_document
 from explorer.errors import Unavailable
 from explorer.services import services, services_of
-from explorer.store import Entry
+from explorer.store import Entry, Record
 from explorer.store.entries import kind_of
 from explorer.views.links import API, ApiLinks
 from explorer.views.operation import documented
@@ -38,17 +38,21 @@ def stream(compilation_id: str) -> Response:
     The events are `inspection`, `specialized`, `stage`, `pass`, `resources`, `diagnostic`, `log`, and
     `done` as the last one; their data are the rows of the index. 204 when nothing will follow any more.
     """
+    return event_stream(services().queue.find(compilation_id))
+
+
+def event_stream(record: Record) -> Response:
+    """The events of a compilation or a run, from the one on that the current request asks for."""
     last = request.headers.get("Last-Event-ID", "")
     skip = int(last) if last.isascii() and last.isdigit() and len(last) < 10 else 0
-    queue = services().queue
-    record = queue.find(compilation_id)
     if record.is_finished and len(record.entries) <= skip:
         return Response(status=204)
     streams: BoundedSemaphore = current_app.extensions[_STREAMS]
     if not streams.acquire(blocking=False):
         raise Unavailable("Too many are listening to compilations. Ask for the index instead, or try again.")
     try:
-        entries = queue.follow(compilation_id, skip)
+        is_over = record.is_finished
+        entries = iter(record.entries[skip:]) if is_over else services().queue.follow(record.id, skip)
     except BaseException:
         streams.release()
         raise

@@ -44,4 +44,16 @@ class ApiLinks:
 
     def measurement(self, name: str) -> str:
         """What a run has measured."""
-        return f"{API}/runs/{self.id}/measurements/{name}"
+        return RunLinks().measurement(self.id, name)
+
+
+class RunLinks:
+    """The addresses of runs."""
+
+    def run(self, run_id: str) -> str:
+        """A run."""
+        return f"{API}/runs/{run_id}"
+
+    def measurement(self, run_id: str, name: str) -> str:
+        """What a run has measured."""
+        return f"{self.run(run_id)}/measurements/{name}"

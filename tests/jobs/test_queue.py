@@ -6,7 +6,7 @@ from threading import Thread
 import pytest
 
 from explorer.errors import NotFound, QueueFull, Unavailable
-from explorer.jobs import Metrics, Queue
+from explorer.jobs import Metrics, Queue, SandboxRunner
 from explorer.model import Diagnostic, Done, Inspection, Request
 from explorer.settings import Settings
 from explorer.store import StageEntry, Store
@@ -23,7 +23,9 @@ class Desk:
         self.sandbox = services.sandbox
         self.store = Store(self.settings)
         self.metrics = Metrics()
-        self.queue = Queue(self.store, self.sandbox, self.settings, self.metrics)
+        self.queue = Queue(
+            self.store, {"compile": [SandboxRunner(self.sandbox)]}, self.settings, self.metrics
+        )
 
     def compiled(self):
         return sum(
@@ -156,7 +158,7 @@ def test_a_full_queue_refuses(open_desk, endless_request):
     running = desk.queue.submit(endless_request)
     wait_until_running(desk, running)
     waiting = desk.queue.submit(replace(endless_request, source="pass"))
-    with pytest.raises(QueueFull, match="1 compilations are waiting"):
+    with pytest.raises(QueueFull, match="1 jobs are waiting"):
         desk.queue.submit(replace(endless_request, source="pass # another"))
     assert desk.queue.submit(endless_request).id == running.id
     assert desk.queue.find(waiting.id).status == "queued"

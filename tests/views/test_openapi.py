@@ -41,16 +41,23 @@ def test_answers_are_what_the_description_says(app, client, ticket, index, vecto
     of_ticket = {"compilation_id": ticket["id"], "other_id": ticket["id"], "name": "ttgir", "index": 1}
     of_ticket["vocabulary"] = "passes"
     of_gallery = {"name": "matmul"}
+    of_run = {"run_id": "recorded-vector_add-0", "name": "trace.json"}
+    others = {
+        "meta.show_example": of_gallery,
+        "runs.measurement": {**of_run, "name": "timings"},
+        "runs.file": of_run,
+    }
     bodies = {
         "compilations.submit": {"source": vector_add, "target": "cuda:90"},
         "inspect.inspect": {"source": vector_add},
+        "runs.submit": {"compilation": ticket["id"], "run": {"device": "interpreter"}},
     }
     checked = set()
     adapter = app.url_map.bind("localhost")
     for rule in app.url_map.iter_rules():
         if not rule.rule.startswith("/api/"):
             continue
-        values = of_gallery if rule.endpoint == "meta.show_example" else of_ticket
+        values = others.get(rule.endpoint, {**of_ticket, **of_run, "name": of_ticket["name"]})
         url = adapter.build(rule.endpoint, {name: values[name] for name in rule.arguments})
         (method,) = rule.methods - {"HEAD", "OPTIONS"}
         response = client.open(url, method=method, json=bodies.get(rule.endpoint))

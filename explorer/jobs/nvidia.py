@@ -1,0 +1,130 @@
+"""What NVIDIA's driver says of the GPUs of this machine, asked through its own `nvidia-smi`.
+
+A program of its own: a driver that hangs takes nobody along but it, and neither torch nor CUDA is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+MEBIBYTE = 1024 * 1024
+_ANSWER_SECONDS = 30.0
+_GPU_FACTS = "uuid,name,compute_cap,driver_version,pci.bus_id,index"
+_GPU_FOLDER = Path("/proc/driver/nvidia/gpus")
+#: What every use of CUDA needs, beside the device of the GPU itself.
+_SHARED_DEVICES = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")
+#: Where the driver and the profilers put their programs, if not on the usual path.
+_PROGRAM_FOLDERS = ("/usr/local/nvidia/bin", "/usr/local/cuda/bin")
+_NSIGHT_COMPUTE = Path("/opt/nvidia/nsight-compute")
+
+
+class DriverError(Exception):
+    """The driver does not answer, or there is none."""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One GPU. `capability` is "9.0", `minor` the number in the name of its device file."""
+
+    uuid: str
+    name: str
+    capability: str
+    driver: str
+    minor: int
+
+    @property
+    def devices(self) -> tuple[Path, ...]:
+        """The device files that CUDA needs for this GPU."""
+        names = (*_SHARED_DEVICES, f"nvidia{self.minor}")
+        return tuple(path for name in names if (path := Path("/dev") / name).exists())
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What is in use of a GPU: its memory, and by which processes (as the driver names them)."""
+
+    memory_bytes: int
+    processes: frozenset[int]
+
+
+def find_gpus() -> tuple[Gpu, ...]:
+    """All GPUs of this machine, in the driver's order.
+
+    Raises:
+        DriverError: with the reason why there are none.
+    """
+    if not Path("/dev/nvidiactl").exists():
+        raise DriverError("This machine has no NVIDIA GPU: there is no /dev/nvidiactl.")
+    rows = _query(f"--query-gpu={_GPU_FACTS}")
+    gpus = []
+    for uuid, name, capability, driver, bus, index in rows:
+        gpus.append(Gpu(uuid, name, capability, driver, _minor(bus, int(index))))
+    if not gpus:
+        raise DriverError("NVIDIA's driver finds no GPU (nvidia-smi lists none).")
+    return tuple(gpus)
+
+
+def usage_of(gpu: Gpu) -> Usage:
+    """What is in use of a GPU just now.
+
+    Raises:
+        DriverError: the driver does not answer.
+    """
+    ((memory_mebibytes,),) = _query("--query-gpu=memory.used", gpu)
+    processes = frozenset(int(pid) for (pid,) in _query("--query-compute-apps=pid", gpu))
+    return Usage(int(memory_mebibytes) * MEBIBYTE, processes)
+
+
+def gpu_environment(gpu: Gpu) -> dict[str, str]:
+    """What the processes of a job on this GPU find in their environment."""
+    nsight = sorted(_NSIGHT_COMPUTE.iterdir()) if _NSIGHT_COMPUTE.is_dir() else []
+    folders = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin", *_PROGRAM_FOLDERS]
+    environment = {
+        "CUDA_VISIBLE_DEVICES": gpu.uuid,
+        "PATH": os.pathsep.join([*folders, *map(str, reversed(nsight))]),
+    }
+    if libraries := os.environ.get("LD_LIBRARY_PATH"):
+        environment["LD_LIBRARY_PATH"] = libraries
+    return environment
+
+
+def gpu_folders() -> tuple[Path, ...]:
+    """What a job on a GPU reads beyond the system's own folders."""
+    libraries = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
+    return (Path("/opt/nvidia"), *(Path(folder) for folder in libraries if folder.startswith("/")))
+
+
+def _query(what: str, gpu: Gpu | None = None) -> list[list[str]]:
+    """Ask for a table; return its cells."""
+    program = shutil.which("nvidia-smi", path=os.pathsep.join([os.environ["PATH"], *_PROGRAM_FOLDERS]))
+    if program is None:
+        raise DriverError("nvidia-smi is not installed: install the programs of NVIDIA's driver.")
+    command = [program, what, "--format=csv,noheader,nounits"]
+    if gpu is not None:
+        command.append(f"--id={gpu.uuid}")
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_ANSWER_SECONDS, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise DriverError(f"NVIDIA's driver does not answer: {error}") from error
+    if done.returncode != 0:
+        said = (done.stdout.strip() or done.stderr.strip())[:500]
+        raise DriverError(f"nvidia-smi has failed: {said or f'exit status {done.returncode}'}")
+    return [[cell.strip() for cell in line.split(", ")] for line in done.stdout.splitlines() if line.strip()]
+
+
+def _minor(bus: str, index: int) -> int:
+    """The number of the GPU's device file: the driver's order may be another one than that of the files."""
+    name = bus.lower()[-len("0000:00:00.0") :]
+    try:
+        facts = (_GPU_FOLDER / name / "information").read_text()
+    except OSError:
+        return index
+    for line in facts.splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() == "Device Minor" and value.strip().isdigit():
+            return int(value)
+    return index

@@ -1,0 +1,216 @@
+"""The documents of runs: what the API answers about them and the command line writes.
+
+In: records of runs, recorded ones too. Out: structures that become JSON as they are.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal, Protocol
+
+import msgspec
+
+from explorer.documents import MeasurementDocument, log_documents
+from explorer.measurements import Environment
+from explorer.model import Diagnostic, Log, Progress, Run
+from explorer.recordings import Match, Recording
+from explorer.store import Record, Status
+
+#: Whether the kernel that ran is, byte for byte, the one that was compiled.
+BinaryMatch = Literal["same", "other", "unknown"]
+
+
+class Links(Protocol):
+    """Where runs are: addresses in the API, files in a folder."""
+
+    def run(self, run_id: str) -> str: ...
+
+    def measurement(self, run_id: str, name: str) -> str: ...
+
+
+class RecordedDocument(msgspec.Struct, frozen=True):
+    """Where and how a recorded run was made."""
+
+    example: str
+    gpu: str
+    driver: str
+    triton: str
+    torch: str
+    command: str
+    date: datetime
+
+    @classmethod
+    def of(cls, recording: Recording) -> RecordedDocument:
+        environment = recording.environment
+        return cls(
+            recording.example,
+            environment.gpu if environment else "",
+            environment.driver if environment else "",
+            recording.request.triton,
+            environment.torch if environment else "",
+            recording.command,
+            recording.date,
+        )
+
+
+class RunRow(msgspec.Struct, frozen=True):
+    """A run among those of a compilation; `api` has all of it. `match`: how close a recorded one comes."""
+
+    id: str
+    api: str
+    status: Status
+    created: datetime
+    run: Run
+    progress: Progress | None
+    queue_position: int | None
+    measurements: list[MeasurementDocument]
+    gpu: str
+    recorded: RecordedDocument | None
+    match: Match | None
+    binary: BinaryMatch
+
+
+class RunDocument(msgspec.Struct, frozen=True):
+    """A run: all but what was measured.
+
+    `queue_position` counts the jobs that are done before this one, itself counted, while it waits.
+    `compilation` is the id of what compiles the same; a recorded run has none of its own.
+    """
+
+    id: str
+    status: Status
+    created: datetime
+    milliseconds: float | None
+    compilation: str | None
+    kernel: str | None
+    target: str
+    triton: str
+    launch: int | None
+    config: int | None
+    run: Run
+    progress: Progress | None
+    queue_position: int | None
+    measurements: list[MeasurementDocument]
+    diagnostics: list[Diagnostic]
+    log: list[Log]
+    recorded: RecordedDocument | None
+    match: Match | None
+    binary: BinaryMatch
+
+
+class DeviceDocument(msgspec.Struct, frozen=True):
+    """Whether kernels can be run on it here, and why not."""
+
+    available: bool
+    reason: str
+
+
+class GpusDocument(msgspec.Struct, frozen=True):
+    """The GPUs of this machine that kernels are run on."""
+
+    available: bool
+    reason: str
+    names: list[str]
+
+
+class DevicesDocument(msgspec.Struct, frozen=True):
+    """What kernels can be run on here."""
+
+    interpreter: DeviceDocument
+    gpu: GpusDocument
+
+
+class RunsDocument(msgspec.Struct, frozen=True):
+    """All runs of a compilation, the newest first; what was recorded of its kernel, the closest first."""
+
+    runs: list[RunRow]
+    recordings: list[RunRow]
+    devices: DevicesDocument
+
+
+def run_row(
+    record: Record,
+    links: Links,
+    compilation: Record | None,
+    position: int | None = None,
+    recording: Recording | None = None,
+) -> RunRow:
+    """A run in a list; `compilation` is what its binary and a recording are compared with."""
+    environment = environment_of(record)
+    return RunRow(
+        id=record.id,
+        api=links.run(record.id),
+        status=record.status,
+        created=record.created,
+        run=run_of(record),
+        progress=_progress(record),
+        queue_position=position,
+        measurements=_measurements(record, links),
+        gpu=environment.gpu if environment else "",
+        recorded=RecordedDocument.of(recording) if recording else None,
+        match=recording.match(compilation) if recording and compilation else None,
+        binary=binary_match(environment, compilation),
+    )
+
+
+def run_document(
+    record: Record,
+    links: Links,
+    compilation: Record | None,
+    position: int | None = None,
+    recording: Recording | None = None,
+) -> RunDocument:
+    """A run. `compilation` is what its binary and a recording are compared with."""
+    result, request = record.result, record.request
+    return RunDocument(
+        id=record.id,
+        status=record.status,
+        created=record.created,
+        milliseconds=result.done.milliseconds if result.done and not recording else None,
+        compilation=compilation.id if compilation else None,
+        kernel=record.kernel,
+        target=request.target,
+        triton=request.triton,
+        launch=request.launch,
+        config=request.config,
+        run=run_of(record),
+        progress=_progress(record),
+        queue_position=position,
+        measurements=_measurements(record, links),
+        diagnostics=result.diagnostics,
+        log=log_documents(result.logs),
+        recorded=RecordedDocument.of(recording) if recording else None,
+        match=recording.match(compilation) if recording and compilation else None,
+        binary=binary_match(environment_of(record), compilation),
+    )
+
+
+def run_of(record: Record) -> Run:
+    """How the kernel of a run was run."""
+    run = record.request.run
+    assert run is not None
+    return run
+
+
+def environment_of(record: Record) -> Environment | None:
+    """What a run was measured on; None as long as it has not said so."""
+    if "environment" not in record.result.measurements:
+        return None
+    return msgspec.json.decode(record.measurement("environment"), type=Environment)
+
+
+def binary_match(environment: Environment | None, compilation: Record | None) -> BinaryMatch:
+    """Compare the binary that ran with the one that was compiled: the address of a blob is its SHA-256."""
+    compiled = compilation.result.binary if compilation else None
+    if environment is None or not environment.binary_sha256 or compiled is None:
+        return "unknown"
+    return "same" if environment.binary_sha256 == compiled.data else "other"
+
+
+def _measurements(record: Record, links: Links) -> list[MeasurementDocument]:
+    names = record.result.measurements
+    return [MeasurementDocument(name, links.measurement(record.id, name)) for name in names]
+
+
+def _progress(record: Record) -> Progress | None:
+    return None if record.is_finished else record.result.progress

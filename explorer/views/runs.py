@@ -1,0 +1,183 @@
+"""Runs: start one, look at it, read what it has measured, cancel it; those of a compilation together.
+
+Recorded runs are answered by the same addresses, under their own ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+from flask import Blueprint, Response, request
+
+from explorer.analyses import Parameter
+from explorer.errors import NotFound
+from explorer.jobs.gpu import GpuRunner
+from explorer.recordings import ID_PREFIX, Recording
+from explorer.run_documents import (
+    DeviceDocument,
+    DevicesDocument,
+    GpusDocument,
+    RunDocument,
+    RunsDocument,
+    run_document,
+    run_row,
+)
+from explorer.run_files import autotuning_table, profile_file, sweep_table
+from explorer.services import Services, services
+from explorer.store import Record, Status, compilation_of
+from explorer.views.events import event_stream
+from explorer.views.http import attachment, binary_part, encoded_json_part, json_response
+from explorer.views.links import API, ApiLinks, RunLinks
+from explorer.views.operation import documented
+from explorer.views.run_body import RunBody, read_run
+
+blueprint = Blueprint("runs", __name__, url_prefix=API)
+
+MOST_RUNS = 50
+LINKS = RunLinks()
+
+
+class RunTicket(msgspec.Struct, frozen=True):
+    """Where a run is found: `api` has it, `events` tells of it as it happens."""
+
+    id: str
+    api: str
+    events: str
+    status: Status
+
+
+@dataclass(frozen=True)
+class FoundRun:
+    """A run, recorded or made here, and the compilation that it is compared with."""
+
+    record: Record
+    compilation: Record | None
+    recording: Recording | None
+
+    @classmethod
+    def of(cls, run_id: str) -> FoundRun:
+        """The run that the current request is about; its `compilation` says what to compare with.
+
+        Raises:
+            NotFound: there is no such run, or no such compilation.
+        """
+        here = services()
+        asked = request.args.get("compilation")
+        if run_id.startswith(ID_PREFIX):
+            recording = here.recordings.find(run_id)
+            return cls(recording.record, here.store.find(asked) if asked else None, recording)
+        record = here.queue.find(run_id)
+        if record.request.run is None:
+            raise NotFound(f"{run_id!r} is no run but a compilation. Its address is {ApiLinks(run_id).api}.")
+        return cls(record, here.store.submit(compilation_of(record.request)), None)
+
+    def document(self) -> RunDocument:
+        """All but what was measured."""
+        position = None if self.recording else services().queue.position(self.record)
+        return run_document(self.record, LINKS, self.compilation, position, self.recording)
+
+
+COMPILATION = Parameter(
+    "compilation", str, "Of a recorded run: the id of the compilation that it is looked at with."
+)
+
+
+@blueprint.post("/runs")
+@documented({200: RunTicket, 202: RunTicket}, RunBody)
+def submit() -> Response:
+    """Run the kernel of a compilation. 200 when the same run is stored already, 202 when it is being made."""
+    record = services().queue.submit(read_run(services()))
+    api = LINKS.run(record.id)
+    ticket = RunTicket(record.id, api, f"{api}/events", record.status)
+    return json_response(ticket, 200 if record.is_finished else 202)
+
+
+@blueprint.get("/runs/<run_id>")
+@documented({200: RunDocument}, None, COMPILATION)
+def show(run_id: str) -> Response:
+    """A run: how it stands, and where what it has measured is found."""
+    return json_response(FoundRun.of(run_id).document())
+
+
+@blueprint.delete("/runs/<run_id>")
+@documented({204: None})
+def cancel(run_id: str) -> Response:
+    """Cancel a run that waits or goes on. A finished one stays as it is."""
+    services().queue.cancel(run_id)
+    return Response(status=204)
+
+
+@blueprint.get("/runs/<run_id>/events")
+@documented({200: "text/event-stream", 204: None})
+def events(run_id: str) -> Response:
+    """Follow a run from its first event on, or from the one after `Last-Event-ID`.
+
+    Beside those of a compilation there are `progress` and `measurement`, whose data has the address of the
+    document. 204 when nothing will follow any more.
+    """
+    return event_stream(FoundRun.of(run_id).record)
+
+
+@blueprint.get("/runs/<run_id>/measurements/<name>")
+@documented({200: dict})
+def measurement(run_id: str, name: str) -> Response:
+    """Something that a run has measured: a document of a type of `explorer/measurements.py`."""
+    record = FoundRun.of(run_id).record
+    return encoded_json_part(record, record.measurement(name))
+
+
+@blueprint.get("/compilations/<compilation_id>/runs")
+@documented({200: RunsDocument})
+def of_compilation(compilation_id: str) -> Response:
+    """The runs of a compilation's kernel, those recorded on other machines, and what can run it here."""
+    here = services()
+    compilation = here.queue.find(compilation_id)
+    runs = [here.queue.latest(record) for record in here.store.runs(compilation.request, MOST_RUNS)]
+    document = RunsDocument(
+        [run_row(run, LINKS, compilation, here.queue.position(run)) for run in runs],
+        [
+            run_row(each.record, LINKS, compilation, recording=each)
+            for each, _ in here.recordings.matching(compilation)
+        ],
+        devices_document(here),
+    )
+    return json_response(document)
+
+
+def devices_document(here: Services) -> DevicesDocument:
+    """What kernels can be run on here."""
+    interpreter, gpu = here.queue.problem("interpreter"), here.queue.problem("gpu")
+    names = [runner.gpu.name for runner in here.runners["gpu"] if isinstance(runner, GpuRunner)]
+    return DevicesDocument(
+        DeviceDocument(interpreter is None, interpreter or ""), GpusDocument(gpu is None, gpu or "", names)
+    )
+
+
+@blueprint.get("/runs/<run_id>/sweep.csv")
+@documented({200: "text/csv"})
+def sweep(run_id: str) -> Response:
+    """The sweep of a run as a table."""
+    return _table(FoundRun.of(run_id).record, "sweep", sweep_table)
+
+
+@blueprint.get("/runs/<run_id>/autotuning.csv")
+@documented({200: "text/csv"})
+def autotuning(run_id: str) -> Response:
+    """The autotune configurations of a run with their times, as a table."""
+    return _table(FoundRun.of(run_id).record, "autotuning", autotuning_table)
+
+
+@blueprint.get("/runs/<run_id>/files/<name>")
+@documented({200: "application/octet-stream"})
+def file(run_id: str, name: str) -> Response:
+    """A file of a profiler, such as Proton's tree for hatchet, or a trace for Chrome and Perfetto."""
+    record = FoundRun.of(run_id).record
+    data = profile_file(record, name)  # whatever it is: a browser is to save it, not to show it
+    return attachment(binary_part(record, data, "application/octet-stream"), name)
+
+
+def _table(record: Record, name: str, write: Callable[[Record], str]) -> Response:
+    response = binary_part(record, write(record).encode(), "text/csv")
+    return attachment(response, f"{record.kernel or 'kernel'}-{name}.csv")
