@@ -48,6 +48,7 @@ class Bench:
     """One run at work.
 
     `at_sizes` makes the same launch for other sizes of the run's inputs; None: its inputs are a script's.
+    `profile` is what a profiler outside has found out, so that one profile serves several measures.
     """
 
     request: Request
@@ -57,6 +58,7 @@ class Bench:
     step: int = 0
     steps: int = 0
     at_sizes: Callable[[dict[str, int]], Launch] | None = None
+    profile: object = None
     files: list[ProfileFile] = field(default_factory=list)
 
     def tell(self, document: MeasurementDocument) -> None:

@@ -8,6 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from explorer.measure.bench import Bench
+from explorer.measure.measures import autotune, counters, roofs, samples, sweep, time, timeline
 from explorer.model import Measure
 
-MEASURES: dict[Measure, Callable[[Bench], None]] = {}
+MEASURES: dict[Measure, Callable[[Bench], None]] = {
+    "time": time.measure,
+    "autotune": autotune.measure,
+    "sweep": sweep.measure,
+    "counters": counters.measure,
+    "samples": samples.measure,
+    "timeline": timeline.measure,
+    "roofs": roofs.measure,
+}

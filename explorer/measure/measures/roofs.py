@@ -1,0 +1,148 @@
+"""What this GPU really reaches: a large copy, reads that stay in the L2, a large matmul of each type."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+from explorer.measure.bench import Bench
+from explorer.measure.measures.time import warm_up
+from explorer.measurements import Roof, Roofs
+
+REPEATS = 10
+MOST_COPIED_BYTES = 4 * 2**30
+MATMUL_SIZE = 8192
+#: fp32 and fp64 without tensor cores take long.
+SLOW_MATMUL_SIZE = 4096
+L2_READS = 64
+
+
+def measure(bench: Bench) -> None:
+    bench.tell(Roofs(tuple(_roofs(bench))))
+
+
+def _roofs(bench: Bench) -> list[Roof]:
+    found = []
+    wanted: list[tuple[str, Callable[[], Roof]]] = [
+        ("dram", _copy),
+        ("L2", _l2),
+        *((name, lambda name=name, make=make: _matmul(name, make)) for name, make in MATMULS.items()),
+    ]
+    for position, (name, measured) in enumerate(wanted):
+        bench.progress(f"Roof: {name}", position / len(wanted))
+        try:
+            found.append(measured())
+        except torch.AcceleratorError:
+            raise
+        except (RuntimeError, NotImplementedError, AttributeError, TypeError):
+            # torch has no matmul of this type for this GPU: it has no such roof.
+            continue
+        finally:
+            torch.cuda.empty_cache()
+    return found
+
+
+def _copy() -> Roof:
+    free, _total = torch.cuda.mem_get_info()
+    size = min(MOST_COPIED_BYTES, free // 4)
+    source = torch.empty(size, dtype=torch.uint8, device="cuda").random_()
+    target = torch.empty_like(source)
+    seconds = _seconds(lambda: target.copy_(source))
+    return Roof(
+        "dram", "memory", 2 * size / seconds, "measured", f"copy of {size / 2**30:.3g} GiB, read and written"
+    )
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _read_again(pointer, sums, blocks, READS: tl.constexpr, BLOCK: tl.constexpr):
+    """Read `READS` blocks, each program from another one on, past the L1 (".cg")."""
+    program = tl.program_id(0)
+    offsets = tl.arange(0, BLOCK)
+    total = tl.zeros((BLOCK,), dtype=tl.int32)
+    for index in range(READS):
+        block = (program + index * 7919) % blocks
+        total += tl.load(pointer + block * BLOCK + offsets, cache_modifier=".cg")
+    tl.store(sums + program * BLOCK + offsets, total)
+
+
+def _l2() -> Roof:
+    """Reads of a quarter of the L2, by all multiprocessors, again and again.
+
+    A quarter: where the L2 is in two halves, each half keeps its own copy of what the other holds.
+    """
+    properties = torch.cuda.get_device_properties(torch.cuda.current_device())
+    block = 2048
+    blocks = properties.L2_cache_size // 4 // (4 * block)
+    programs = 64 * properties.multi_processor_count
+    values = torch.ones(blocks * block, dtype=torch.int32, device="cuda")
+    sums = torch.empty(programs * block, dtype=torch.int32, device="cuda")
+    seconds = _seconds(lambda: _read_again[(programs,)](values, sums, blocks, READS=L2_READS, BLOCK=block))
+    read = 4 * block * L2_READS * programs
+    return Roof("l2", "memory", read / seconds, "measured", "reads of a quarter of the L2, again and again")
+
+
+def _matmul(name: str, make: Callable[[int], Callable[[], object]]) -> Roof:
+    size = SLOW_MATMUL_SIZE if name in ("fp32", "fp64", "tensor fp64") else MATMUL_SIZE
+    seconds = _seconds(make(size))
+    return Roof(
+        name,
+        "compute",
+        2 * size**3 / seconds,
+        "measured",
+        f"torch matmul of {size} × {size} × {size}, normal values",
+    )
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    """The median of some runs, after the clocks are up."""
+    warm_up(run, seconds=0.1)
+    times: list[float] = []
+    for _ in range(REPEATS):
+        start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        start.record()
+        run()
+        end.record()
+        end.synchronize()
+        times.append(start.elapsed_time(end) / 1000)
+    return statistics.median(times)
+
+
+def _plain(dtype: torch.dtype, precision: str = "highest") -> Callable[[int], Callable[[], object]]:
+    def make(size: int) -> Callable[[], object]:
+        a, b = (torch.randn(size, size, device="cuda", dtype=torch.float32).to(dtype) for _ in range(2))
+        out = torch.empty(size, size, device="cuda", dtype=dtype)
+
+        def run() -> None:
+            torch.set_float32_matmul_precision(precision)
+            torch.mm(a, b, out=out)
+
+        return run
+
+    return make
+
+
+def _fp8(size: int) -> Callable[[], object]:
+    a, b = (torch.randn(size, size, device="cuda").to(torch.float8_e4m3fn) for _ in range(2))
+    scale = torch.ones((), device="cuda")
+    return lambda: torch._scaled_mm(a, b.t(), scale_a=scale, scale_b=scale, out_dtype=torch.bfloat16)
+
+
+def _int8(size: int) -> Callable[[], object]:
+    a, b = (torch.randint(-127, 128, (size, size), device="cuda", dtype=torch.int8) for _ in range(2))
+    return lambda: torch._int_mm(a, b.t())
+
+
+MATMULS: dict[str, Any] = {
+    "tensor fp16": _plain(torch.float16),
+    "tensor bf16": _plain(torch.bfloat16),
+    "tensor tf32": _plain(torch.float32, "high"),
+    "tensor fp8": _fp8,
+    "tensor int8": _int8,
+    "tensor fp64": _plain(torch.float64),
+    "fp32": _plain(torch.float32),
+}

@@ -1,0 +1,60 @@
+"""Where the warps were found, instruction by instruction, and what each of them asks of memory."""
+
+from __future__ import annotations
+
+from explorer.measure import nsight_compute
+from explorer.measure.bench import Bench
+from explorer.measurements import InstructionSamples, Samples
+
+_STALL = "stall_"
+_NOT_ISSUED = "(Not Issued)"
+
+
+def measure(bench: Bench) -> None:
+    bench.progress("Sampling with Nsight Compute")
+    try:
+        profile = nsight_compute.profile(bench)
+    except nsight_compute.NoCounters as reason:
+        bench.tell(Samples(reason=str(reason)))
+        return
+    found = instructions(profile.rows)
+    if not any(instruction.samples for instruction in found):
+        bench.tell(Samples("The launch was too short to be sampled: make it larger.", profile.tool, found))
+        return
+    bench.tell(Samples("", profile.tool, found))
+
+
+def instructions(rows: tuple[dict[str, str], ...]) -> tuple[InstructionSamples, ...]:
+    """Read what Nsight Compute's source page says of each instruction, in the order of their addresses."""
+    if not rows:
+        return ()
+    start = int(rows[0]["Address"], 16)
+    return tuple(
+        InstructionSamples(
+            offset_bytes=int(row["Address"], 16) - start,
+            instruction=row["Source"].strip(),
+            samples=_count(row, "# Samples"),
+            stalls=_stalls(row),
+            executed=_count(row, "Instructions Executed"),
+            sectors=_sectors(row, "L2 Theoretical Sectors Global"),
+            sectors_ideal=_sectors(row, "L2 Theoretical Sectors Global Ideal"),
+        )
+        for row in rows
+    )
+
+
+def _stalls(row: dict[str, str]) -> dict[str, int]:
+    return {
+        name.removeprefix(_STALL): count
+        for name in row
+        if name.startswith(_STALL) and not name.endswith(_NOT_ISSUED) and (count := _count(row, name))
+    }
+
+
+def _sectors(row: dict[str, str], column: str) -> int | None:
+    return _count(row, column) if "Global" in row.get("Address Space", "") else None
+
+
+def _count(row: dict[str, str], column: str) -> int:
+    text = row.get(column, "").replace(",", "")
+    return int(float(text)) if text[:1].isdigit() else 0

@@ -1,0 +1,157 @@
+"""A benchmark over sizes: the script's own `perf_report` function, or the launch made anew for each size.
+
+The script's function is called as Triton's `Mark.run` calls it, point by point, so that one that fails costs
+only its point. What it returns is what it measures, in the unit of its y axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+import triton
+from triton.testing import Benchmark, Mark
+
+from explorer.measure.bench import Bench
+from explorer.measurements import Sweep, SweepPoint
+from explorer.model import Diagnostic
+
+#: Median, low and high of one line at one size; None: it failed.
+Value = tuple[float | None, float | None, float | None]
+FAILED: Value = (None, None, None)
+QUANTILES = (0.5, 0.2, 0.8)
+
+
+def measure(bench: Bench) -> None:
+    mark = find_mark(bench.launch.namespace)
+    if mark is not None:
+        benchmarks = mark.benchmarks if isinstance(mark.benchmarks, Sequence) else [mark.benchmarks]
+        bench.tell(_sweep_of_script(bench, mark, benchmarks))
+    elif bench.at_sizes is not None and bench.run.sweep_size:
+        bench.tell(_sweep_of_inputs(bench, bench.run.sweep_size, bench.at_sizes))
+    else:
+        bench.emit(
+            Diagnostic(
+                "note",
+                "There is nothing to sweep over.",
+                "sweep",
+                hint="Decorate a function of the script with triton.testing.perf_report, or make the "
+                "inputs in the form and name the size to vary.",
+            )
+        )
+
+
+def find_mark(namespace: dict[str, Any]) -> Mark | None:
+    """The script's `perf_report` function: the first, if it has several."""
+    return next((value for value in namespace.values() if isinstance(value, Mark)), None)
+
+
+def _sweep_of_script(bench: Bench, mark: Mark, benchmarks: Sequence[Benchmark]) -> Sweep:
+    chosen = benchmarks[0]
+    lines = [str(name) for name in chosen.line_names]
+    problems: list[str] = []
+    if len(benchmarks) > 1:
+        problems.append(f"The first of {len(benchmarks)} benchmarks of the function is shown.")
+    points = []
+    places = sizes_of(chosen, bench.run.sweep_size, bench.run.sweep_values)
+    for place, sizes in enumerate(places):
+        values = []
+        for line, (line_value, name) in enumerate(zip(chosen.line_vals, lines, strict=True)):
+            what = f"{_told(sizes)}, {name}"
+            bench.progress(what, (place + line / len(lines)) / len(places))
+            arguments = {**sizes, chosen.line_arg: line_value, **chosen.args}
+            values.append(_value(partial(mark.fn, **arguments), what, problems))
+        points.append(_point(sizes, values))
+    return Sweep(
+        name=chosen.plot_name or "benchmark",
+        size_names=tuple(chosen.x_names),
+        lines=tuple(lines),
+        unit=chosen.ylabel,
+        is_logarithmic=chosen.x_log,
+        points=tuple(points),
+        problems=tuple(problems),
+    )
+
+
+def sizes_of(benchmark: Benchmark, name: str, values: Sequence[int]) -> list[dict[str, Any]]:
+    """The arguments of each point of a benchmark: its own, or `values` for `name` (left out: for all sizes).
+
+    Sizes that are not varied are then those of its last point.
+    """
+    names = list(benchmark.x_names)
+    own = [
+        dict(zip(names, value if isinstance(value, (list, tuple)) else [value] * len(names), strict=True))
+        for value in benchmark.x_vals
+    ]
+    if not values:
+        return own
+    varied = [name] if name in names else names
+    return [{**(own[-1] if own else {}), **dict.fromkeys(varied, value)} for value in values]
+
+
+def _sweep_of_inputs(bench: Bench, name: str, at_sizes: Callable[[dict[str, int]], Any]) -> Sweep:
+    problems: list[str] = []
+    points = []
+    values = bench.run.sweep_values or (bench.run.sizes[name],)
+    has_reference = bench.launch.reference is not None
+    for place, value in enumerate(values):
+        sizes = {**bench.run.sizes, name: value}
+        told = _told({name: value})
+        bench.progress(told, place / len(values))
+        try:
+            launch = at_sizes(sizes)
+        except Exception as problem:
+            problems.append(_problem(told, problem))
+            points.append(_point({name: value}, [FAILED] * (1 + has_reference)))
+            continue
+        line_values = [_value(partial(_microseconds, launch.run), f"{told}, kernel", problems)]
+        if launch.reference is not None:
+            timed = partial(_microseconds, launch.reference)
+            line_values.append(_value(timed, f"{told}, reference", problems))
+        points.append(_point({name: value}, line_values))
+    return Sweep(
+        name=bench.launch.facts.kernel,
+        size_names=(name,),
+        lines=("kernel", "reference") if has_reference else ("kernel",),
+        unit="µs",
+        is_logarithmic=len(values) > 2 and max(values) >= 32 * max(min(values), 1),
+        points=tuple(points),
+        problems=tuple(problems),
+    )
+
+
+def _microseconds(run: Callable[[], object]) -> list[float]:
+    return [1000 * one for one in triton.testing.do_bench(run, quantiles=QUANTILES)]
+
+
+def _value(call: Callable[[], Any], what: str, problems: list[str]) -> Value:
+    """Measure one line at one size. What the GPU itself cannot go on after is raised."""
+    try:
+        result = call()
+        torch.cuda.synchronize()
+    except torch.AcceleratorError:
+        raise
+    except Exception as problem:
+        problems.append(_problem(what, problem))
+        torch.cuda.empty_cache()
+        return FAILED
+    if isinstance(result, (list, tuple)):
+        median, low, high = (float(one) for one in result)
+        return median, min(low, high), max(low, high)
+    return float(result), None, None
+
+
+def _point(sizes: dict[str, Any], values: list[Value]) -> SweepPoint:
+    median, low, high = zip(*values, strict=True)
+    return SweepPoint({name: float(size) for name, size in sizes.items()}, median, low, high)
+
+
+def _told(sizes: dict[str, Any]) -> str:
+    return ", ".join(f"{name} = {value:,}" for name, value in sizes.items())
+
+
+def _problem(what: str, problem: Exception) -> str:
+    said = str(problem).strip().splitlines()[0] if str(problem).strip() else ""
+    return f"{what}: {type(problem).__name__}: {said}"[:500]

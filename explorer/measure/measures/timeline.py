@@ -1,0 +1,121 @@
+"""When each warp is in which scope that the kernel marks, by Proton's instrumentation of the kernel.
+
+The kernel is compiled anew, with a read of the clock where a scope starts and ends; it is slower then, and
+its times are not those of the plain kernel.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import json
+import math
+import re
+from collections import defaultdict
+from typing import Any
+
+import torch
+import triton.profiler.language as profiler_language
+
+from explorer.measure import gpu, proton
+from explorer.measure.bench import Bench
+from explorer.measurements import Scope, Timeline
+
+#: A trace holds all blocks; its file has about 250 bytes a scope.
+MOST_BLOCKS = 16_384
+#: So many scopes cross the wall.
+MOST_SCOPES = 20_000
+MOST_FILE_BYTES = 8 * 2**20
+UNMARKED = (
+    "The kernel marks no scopes. Mark them with “import triton.profiler.language as pl” and "
+    '“with pl.scope("load"):” around what is to be timed.'
+)
+_PLACE = re.compile(r".*\bCore(\d+) CTA(\d+)")
+_WARP = re.compile(r"warp (\d+)\b.*")
+
+
+def measure(bench: Bench) -> None:
+    bench.progress("Tracing the scopes in the kernel")
+    if not marks_scopes(bench.request.source):
+        bench.tell(Timeline(UNMARKED))
+        return
+    blocks = math.prod(bench.launch.facts.grid)
+    if blocks > MOST_BLOCKS:
+        bench.tell(
+            Timeline(
+                f"The launch has {blocks:,} programs; at most {MOST_BLOCKS:,} are traced. "
+                "Run it with smaller sizes."
+            )
+        )
+        return
+    try:
+        trace = _traced(bench)
+    except (proton.ProtonFailed, RuntimeError, TypeError) as failure:
+        bench.tell(Timeline(f"The kernel could not be traced: {failure}"[:1000]))
+        return
+    packed = gzip.compress(trace)
+    if len(packed) <= MOST_FILE_BYTES:
+        bench.keep("timeline.chrome_trace.json.gz", "application/gzip", packed)
+    clock_mhz = gpu.clock_at_work_mhz(gpu.conditions("after"))
+    bench.tell(timeline(json.loads(trace), clock_mhz))
+
+
+def marks_scopes(source: str) -> bool:
+    """Whether a script uses the language of Proton's scopes at all."""
+    return "triton.profiler" in source and re.search(r"\b(enter_scope|scope|record)\(", source) is not None
+
+
+def timeline(trace: dict[str, Any], clock_mhz: float) -> Timeline:
+    """Read a Chrome trace of Proton's.
+
+    Blocks start at times of the GPU's timer; in a block, time is in cycles of its multiprocessor, which
+    Proton writes as if each were a nanosecond ("Frequency (MHz)": 1000).
+    """
+    by_block: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for event in trace["traceEvents"]:
+        place = _PLACE.fullmatch(str(event["pid"]))
+        if place is not None:
+            by_block[int(place[2])].append(event)
+    scopes = [scope for block in sorted(by_block) for scope in _scopes(block, by_block[block], clock_mhz)]
+    if not scopes:
+        return Timeline(UNMARKED)
+    start_ns = min(scope.start_ns for scope in scopes)
+    shown = [dataclasses.replace(scope, start_ns=scope.start_ns - start_ns) for scope in scopes[:MOST_SCOPES]]
+    return Timeline("", tuple(shown), cut=len(scopes) - len(shown))
+
+
+def _scopes(block: int, events: list[dict[str, Any]], clock_mhz: float) -> list[Scope]:
+    first_us = min(float(event["ts"]) for event in events)
+    found = []
+    for event in events:
+        place, warp = _PLACE.fullmatch(str(event["pid"])), _WARP.fullmatch(str(event["tid"]))
+        ns_of_unit = 1e6 / clock_mhz if "Frequency (MHz)" in event.get("args", {}) else 1000.0
+        assert place is not None
+        found.append(
+            Scope(
+                name=str(event["name"]),
+                block=block,
+                multiprocessor=int(place[1]),
+                warp=int(warp[1]) if warp is not None else 0,
+                start_ns=1000 * first_us + (float(event["ts"]) - first_us) * ns_of_unit,
+                duration_ns=float(event["dur"]) * ns_of_unit,
+            )
+        )
+    return found
+
+
+def _traced(bench: Bench) -> bytes:
+    launch = bench.launch
+    # Proton leaves it to the user whether scopes of kernels in Triton's language, whose operations the
+    # compiler moves about, are recorded; those that a kernel marks are what is asked for here.
+    profiler_language.enable_semantic("triton")
+
+    def body() -> None:
+        launch.run()
+        torch.cuda.synchronize()
+
+    launch.restore()
+    try:
+        return proton.trace_instrumented(body)
+    finally:
+        launch.restore()
