@@ -38,8 +38,9 @@ def environment(conditions: tuple[Conditions, ...] = (), compiled: Any = None) -
     driver = triton.runtime.driver.active.utils.get_device_properties(torch.cuda.current_device())
     return Environment(
         gpu=properties.name,
-        capability=getattr(properties, "gcnArchName", "").split(":")[0]
-        or f"{properties.major}.{properties.minor}",
+        capability=properties.gcnArchName.split(":")[0]
+        if torch.version.hip
+        else f"{properties.major}.{properties.minor}",
         multiprocessors=properties.multi_processor_count,
         memory_bytes=properties.total_memory,
         l2_bytes=properties.L2_cache_size,

@@ -34,6 +34,7 @@ METRICS = (
     "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st.sum",
     "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_red.sum",
     "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_misc.sum",
     "smsp__sass_inst_executed_op_shared.sum",
     r"regex:^sm__ops_path_tensor_src_.*",
     *(
@@ -58,7 +59,11 @@ METRICS = (
     "smsp__inst_executed.sum",
     "regex:^smsp__pcsamp_warps_issue_stalled_.*",
 )
-
+#: What is kept of the page: sums, shares and samples, not their distribution over the multiprocessors.
+_KEPT = re.compile(
+    r"\w+__\w+(?:\.sum|\.max|\.avg|\.avg\.pct_of_peak_sustained_active)"
+    r"|smsp__pcsamp_\w+|launch__\w+|derived__memory_\w+"
+)
 SECONDS = 180
 FORBIDDEN = (
     "This host lets nobody but root read performance counters. On the host, put "
@@ -179,7 +184,7 @@ def read_metrics(text: str) -> dict[str, float]:
     numbers = {}
     for name, value in zip(rows[header], rows[header + 2], strict=False):
         number = _number(value)
-        if number is not None and "__" in name and not name.startswith(("device__", "nvlink__", "numa__")):
+        if number is not None and _KEPT.fullmatch(name):
             numbers[name] = number
     return numbers
 

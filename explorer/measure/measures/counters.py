@@ -56,7 +56,7 @@ def counters(metrics: dict[str, float], tool: str) -> Counters:
         operations=operations(metrics),
         pipes=pipes(metrics),
         stalls=stalls(metrics),
-        metrics={name: value for name, value in metrics.items() if not name.startswith("launch__")},
+        metrics=metrics,
     )
 
 
@@ -65,7 +65,7 @@ def memory_bytes(metrics: dict[str, float]) -> dict[Level, float]:
 
     L2: those between it and the multiprocessors, in sectors. `lts__t_bytes`, larger, also has what it
     exchanges with DRAM and with its other half. L1: those that loads and stores look up, and those that the bulk copy engine
-    (TMA) carries past the tags. Shared: wavefronts, which is the time that its banks were in use, as bytes.
+    (TMA) carries past the tags. Shared: its wavefronts, as if each brought 128 bytes; what bank conflicts add is in it.
     """
     found: dict[Level, float] = {}
     if "dram__bytes.sum" in metrics:
@@ -80,9 +80,9 @@ def memory_bytes(metrics: dict[str, float]) -> dict[Level, float]:
         )
     wavefronts = metrics.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum")
     if wavefronts is not None:
-        # A kernel without shared memory has a wavefront a warp all the same.
-        is_used = metrics.get("smsp__sass_inst_executed_op_shared.sum", 1) > 0
-        found["shared"] = WAVEFRONT_BYTES * wavefronts if is_used else 0.0
+        # Some are not for data: a warp of a kernel without shared memory has one too.
+        others = metrics.get("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_misc.sum", 0.0)
+        found["shared"] = WAVEFRONT_BYTES * max(wavefronts - others, 0.0)
     return found
 
 

@@ -59,15 +59,16 @@ def _copy() -> Roof:
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _read_again(pointer, sums, blocks, READS: tl.constexpr, BLOCK: tl.constexpr):
-    """Read `READS` blocks, each program from another one on, past the L1 (".cg")."""
+def _read_again(
+    pointer: tl.tensor, sums: tl.tensor, blocks: tl.tensor, reads: tl.constexpr, size: tl.constexpr
+) -> None:
+    """Read `reads` blocks of `size` numbers, each program in another order, past the L1 (".cg")."""
     program = tl.program_id(0)
-    offsets = tl.arange(0, BLOCK)
-    total = tl.zeros((BLOCK,), dtype=tl.int32)
-    for index in range(READS):
+    total = tl.zeros((size,), dtype=tl.int32)
+    for index in range(reads):
         block = (program + index * 7919) % blocks
-        total += tl.load(pointer + block * BLOCK + offsets, cache_modifier=".cg")
-    tl.store(sums + program * BLOCK + offsets, total)
+        total += tl.load(pointer + block * size + tl.arange(0, size), cache_modifier=".cg")
+    tl.store(sums + program, tl.sum(total))
 
 
 def _l2() -> Roof:
@@ -80,8 +81,8 @@ def _l2() -> Roof:
     blocks = properties.L2_cache_size // 4 // (4 * block)
     programs = 64 * properties.multi_processor_count
     values = torch.ones(blocks * block, dtype=torch.int32, device="cuda")
-    sums = torch.empty(programs * block, dtype=torch.int32, device="cuda")
-    seconds = _seconds(lambda: _read_again[(programs,)](values, sums, blocks, READS=L2_READS, BLOCK=block))
+    sums = torch.empty(programs, dtype=torch.int32, device="cuda")
+    seconds = _seconds(lambda: _read_again[(programs,)](values, sums, blocks, reads=L2_READS, size=block))
     read = 4 * block * L2_READS * programs
     return Roof("l2", "memory", read / seconds, "measured", "reads of a quarter of the L2, again and again")
 
