@@ -56,12 +56,16 @@ METRICS = (
     "sm__warps_active.avg.pct_of_peak_sustained_active",
     "sm__cycles_active.avg",
     "sm__cycles_elapsed.max",
+    "sm__cycles_elapsed.avg.per_second",
+    "smsp__issue_active.avg.pct_of_peak_sustained_active",
+    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
     "smsp__inst_executed.sum",
     "regex:^smsp__pcsamp_warps_issue_stalled_.*",
 )
 #: What is kept of the page: sums, shares and samples, not their distribution over the multiprocessors.
 _KEPT = re.compile(
-    r"\w+__\w+(?:\.sum|\.max|\.avg|\.avg\.pct_of_peak_sustained_active)"
+    r"\w+__\w+(?:\.sum|\.max|\.avg(?:\.per_second|\.pct_of_peak_sustained_(?:active|elapsed))?)"
     r"|smsp__pcsamp_\w+|launch__\w+|derived__memory_\w+"
 )
 SECONDS = 180

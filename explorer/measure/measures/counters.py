@@ -64,8 +64,9 @@ def memory_bytes(metrics: dict[str, float]) -> dict[Level, float]:
     """Bytes that crossed each level of memory.
 
     L2: those between it and the multiprocessors, in sectors. `lts__t_bytes`, larger, also has what it
-    exchanges with DRAM and with its other half. L1: those that loads and stores look up, and those that the bulk copy engine
-    (TMA) carries past the tags. Shared: its wavefronts, as if each brought 128 bytes; what bank conflicts add is in it.
+    exchanges with DRAM and with its other half. L1: those that loads and stores look up, and those that the
+    bulk copy engine (TMA) carries past the tags. Shared: its wavefronts, as if each brought 128 bytes, so
+    that what bank conflicts cost is in it.
     """
     found: dict[Level, float] = {}
     if "dram__bytes.sum" in metrics:
