@@ -38,6 +38,10 @@ class Launch(Protocol):
         """
         ...
 
+    def run_anew(self) -> None:
+        """Launch once what the compiler makes of the kernel now: it is told to add something to it."""
+        ...
+
     def restore(self) -> None:
         """Give all tensors the values back that they had before the first launch."""
         ...

@@ -132,7 +132,8 @@ def _profile(ncu: Path, request: str) -> Profile:
     with tempfile.TemporaryDirectory(prefix="ncu-") as folder:
         report = Path(folder) / "profile.ncu-rep"
         # It keeps its lock and its copies of section files below these.
-        environment = {**os.environ, "HOME": folder, "TMPDIR": folder}
+        path = os.pathsep.join(filter(None, sys.path))
+        environment = {**os.environ, "HOME": folder, "TMPDIR": folder, "PYTHONPATH": path}
         command = [
             *(str(ncu), "--config-file", "off", "--target-processes", "application-only"),
             *("--profile-from-start", "off", "--launch-count", "1"),

@@ -11,6 +11,7 @@ from explorer.measure.bench import Bench
 from explorer.measure.measures.time import L2Flush, repeats_for, warm_up
 from explorer.measurements import Autotuning, ConfigTiming
 from explorer.model import Config, Diagnostic
+from explorer.pipeline.errors import UserError
 
 MOST_REPEATS = 20
 WARM_UP_SECONDS = 0.05
@@ -40,7 +41,7 @@ def _timed(bench: Bench, config: Config) -> ConfigTiming:
     launch.restore()
     try:
         seconds = warm_up(run, WARM_UP_SECONDS)
-    except (CompilationError, OutOfResources, PTXASError, ValueError, KeyError) as problem:
+    except (CompilationError, OutOfResources, PTXASError, UserError, ValueError, KeyError) as problem:
         return ConfigTiming(config.index, config.arguments, config.options, None, None, None, _first(problem))
     repeats = repeats_for(seconds, min(bench.run.repeats, MOST_REPEATS))
 

@@ -17,6 +17,7 @@ from triton.testing import Benchmark, Mark
 from explorer.measure.bench import Bench
 from explorer.measurements import Sweep, SweepPoint
 from explorer.model import Diagnostic
+from explorer.pipeline.fake_gpu import benchmarks
 
 #: Median, low and high of one line at one size; None: it failed.
 Value = tuple[float | None, float | None, float | None]
@@ -25,10 +26,12 @@ QUANTILES = (0.5, 0.2, 0.8)
 
 
 def measure(bench: Bench) -> None:
-    mark = find_mark(bench.launch.namespace)
+    namespace = bench.launch.namespace
+    give_real_timers(namespace)
+    mark = find_mark(namespace)
     if mark is not None:
-        benchmarks = mark.benchmarks if isinstance(mark.benchmarks, Sequence) else [mark.benchmarks]
-        bench.tell(_sweep_of_script(bench, mark, benchmarks))
+        described = mark.benchmarks if isinstance(mark.benchmarks, Sequence) else [mark.benchmarks]
+        bench.tell(_sweep_of_script(bench, mark, described))
     elif bench.at_sizes is not None and bench.run.sweep_size:
         bench.tell(_sweep_of_inputs(bench, bench.run.sweep_size, bench.at_sizes))
     else:
@@ -43,17 +46,24 @@ def measure(bench: Bench) -> None:
         )
 
 
+def give_real_timers(namespace: dict[str, Any]) -> None:
+    """Put Triton's timers in the place of those that took their place while the launch was taken."""
+    for name, value in namespace.items():
+        if value is benchmarks.run_once:
+            namespace[name] = getattr(triton.testing, name, triton.testing.do_bench)
+
+
 def find_mark(namespace: dict[str, Any]) -> Mark | None:
     """The script's `perf_report` function: the first, if it has several."""
     return next((value for value in namespace.values() if isinstance(value, Mark)), None)
 
 
-def _sweep_of_script(bench: Bench, mark: Mark, benchmarks: Sequence[Benchmark]) -> Sweep:
-    chosen = benchmarks[0]
+def _sweep_of_script(bench: Bench, mark: Mark, described: Sequence[Benchmark]) -> Sweep:
+    chosen = described[0]
     lines = [str(name) for name in chosen.line_names]
     problems: list[str] = []
-    if len(benchmarks) > 1:
-        problems.append(f"The first of {len(benchmarks)} benchmarks of the function is shown.")
+    if len(described) > 1:
+        problems.append(f"The first of {len(described)} benchmarks of the function is shown.")
     points = []
     places = sizes_of(chosen, bench.run.sweep_size, bench.run.sweep_values)
     for place, sizes in enumerate(places):

@@ -111,7 +111,7 @@ def _traced(bench: Bench) -> bytes:
     profiler_language.enable_semantic("triton")
 
     def body() -> None:
-        launch.run()
+        launch.run_anew()
         torch.cuda.synchronize()
 
     launch.restore()
