@@ -14,6 +14,7 @@ from pathlib import Path
 MEBIBYTE = 1024 * 1024
 _ANSWER_SECONDS = 30.0
 _GPU_FACTS = "uuid,name,compute_cap,driver_version,pci.bus_id,index"
+_CONTROL = Path("/dev/nvidiactl")
 _GPU_FOLDER = Path("/proc/driver/nvidia/gpus")
 #: What every use of CUDA needs, beside the device of the GPU itself.
 _SHARED_DEVICES = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")
@@ -57,8 +58,8 @@ def find_gpus() -> tuple[Gpu, ...]:
     Raises:
         DriverError: with the reason why there are none.
     """
-    if not Path("/dev/nvidiactl").exists():
-        raise DriverError("This machine has no NVIDIA GPU: there is no /dev/nvidiactl.")
+    if not _CONTROL.exists():
+        raise DriverError(f"This machine has no NVIDIA GPU: there is no {_CONTROL}.")
     rows = _query(f"--query-gpu={_GPU_FACTS}")
     gpus = []
     for uuid, name, capability, driver, bus, index in rows:

@@ -16,6 +16,7 @@ from explorer.views import (
     meta,
     pages,
     passes,
+    run_analyses,
     runs,
     stages,
 )
@@ -34,6 +35,7 @@ BLUEPRINTS = (
     passes.blueprint,
     analyses.blueprint,
     runs.blueprint,
+    run_analyses.blueprint,
     inspect.blueprint,
     explanations.blueprint,
     meta.blueprint,

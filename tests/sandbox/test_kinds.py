@@ -1,0 +1,135 @@
+"""Jails of other kinds: what a GPU needs is allowed in its own jail only, and the rest of the wall stands."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from explorer.sandbox import Sandbox
+from explorer.settings import Settings
+
+from .conftest import JAILED, Wall
+
+#: Anything that the plain /dev of a jail does not have stands for a GPU.
+DEVICE = Path("/dev/fuse")
+OPEN_DEVICE = f"import os\nos.close(os.open({str(DEVICE)!r}, os.O_RDWR))"
+
+
+def open_wall(settings, **changes):
+    sandbox = Sandbox(
+        dataclasses.replace(
+            settings, entry_point="stand_in", python_path=(JAILED,), start_seconds=30, **changes
+        )
+    )
+    sandbox.start()
+    return Wall(sandbox)
+
+
+@pytest.fixture(scope="module")
+def gpu_wall(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("nsight")
+    (folder / "program").write_text("a profiler")
+    folder.chmod(0o755)
+    devices = (DEVICE,) if DEVICE.exists() else ()
+    settings = Settings(
+        gpu_wall_limit_seconds=20, gpu_memory_limit_bytes=512 * 1024 * 1024, gpu_process_limit=300
+    )
+    environment = {"CUDA_VISIBLE_DEVICES": "GPU-1234", "NSIGHT": str(folder)}
+    wall = open_wall(settings.gpu_sandbox(devices, environment, (folder, Path("/not/there"))))
+    yield wall
+    wall.sandbox.close()
+
+
+@pytest.fixture(scope="module")
+def interpreter_wall():
+    wall = open_wall(Settings(interpreter_wall_limit_seconds=5).interpreter_sandbox)
+    yield wall
+    wall.sandbox.close()
+
+
+def printed(wall, source):
+    result = wall.run(source)
+    assert result.done.status == "complete", result.message
+    return result.logs.get("stdout", "").strip()
+
+
+def test_the_environment_is_that_of_the_kind(gpu_wall, interpreter_wall, wall):
+    look = "import os\nprint(os.environ.get('TRITON_INTERPRET'), os.environ.get('CUDA_VISIBLE_DEVICES'))"
+    assert printed(wall, look) == "None None"
+    assert printed(interpreter_wall, look) == "1 None"
+    assert printed(gpu_wall, look) == "None GPU-1234"
+
+
+@pytest.mark.skipif(not DEVICE.exists(), reason=f"this machine has no {DEVICE}")
+def test_devices_are_in_their_own_jail_only(gpu_wall, interpreter_wall):
+    assert gpu_wall.run(OPEN_DEVICE).done.status == "complete"
+    assert "No such file" in interpreter_wall.run(OPEN_DEVICE).message
+
+
+def test_folders_of_tools_are_read_there_only(gpu_wall, wall):
+    read = "import os\nprint(open(os.environ['NSIGHT'] + '/program').read())"
+    assert printed(gpu_wall, read) == "a profiler"
+    folder = printed(gpu_wall, "import os; print(os.environ['NSIGHT'])")
+    assert "No such file" in wall.run(f"open({folder!r} + '/program')").message
+
+
+def test_a_launcher_can_be_built_and_run(gpu_wall, wall):
+    source = (
+        "import os, subprocess, tempfile\n"
+        "path = tempfile.mkdtemp() + '/launcher'\n"
+        "open(path, 'w').write('#!/bin/sh\\necho it runs')\n"
+        "os.chmod(path, 0o700)\n"
+        "print(subprocess.run([path], capture_output=True, text=True).stdout)\n"
+    )
+    assert printed(gpu_wall, source) == "it runs"
+    assert "Permission denied" in wall.run(source).message
+
+
+def test_sockets_lead_nowhere(gpu_wall, wall):
+    assert printed(gpu_wall, "import socket\nprint(*[name for _, name in socket.if_nameindex()])") == "lo"
+    talk = (
+        "import socket\n"
+        "server = socket.create_server(('127.0.0.1', 0))\n"
+        "client = socket.create_connection(server.getsockname())\n"
+        "server.accept()[0].send(b'within the job')\n"
+        "print(client.recv(100).decode())\n"
+    )
+    assert printed(gpu_wall, talk) == "within the job"
+    assert "Operation not permitted" in wall.run(talk).message
+    reach = "import socket\nsocket.create_connection(('192.0.2.1', 80), timeout=5)"
+    assert "unreachable" in gpu_wall.run(reach).message
+
+
+def test_what_is_reserved_is_free_and_what_is_held_counts(gpu_wall, wall):
+    reserve = "import mmap\nmmap.mmap(-1, 64 << 30, flags=mmap.MAP_PRIVATE | 0x4000, prot=mmap.PROT_READ)"
+    assert gpu_wall.run(reserve).done.status == "complete"
+    assert wall.run(reserve).done.status == "failed"
+    hold = "import time\nblock = bytearray(b'x') * (700 << 20)\ntime.sleep(60)"
+    assert "512 MiB of memory" in gpu_wall.run(hold).message
+
+
+def test_threads_are_many_but_not_endless(gpu_wall):
+    start = (
+        "import threading, time\n"
+        "for _ in range({}):\n"
+        "    threading.Thread(target=time.sleep, args=(1,)).start()"
+    )
+    assert gpu_wall.run(start.format(200)).done.status == "complete"
+    assert "can't start new thread" in gpu_wall.run(start.format(2000)).message
+    assert gpu_wall.run("import os\nwhile True:\n    os.fork()").done.status == "failed"
+    assert printed(gpu_wall, "print('fine')") == "fine"
+
+
+def test_namespaces_and_mounts_stay_out_of_reach(gpu_wall):
+    for source in (
+        "from explorer.sandbox import linux\nlinux.unshare(linux.CLONE_NEWUSER)",
+        "from explorer.sandbox import linux\nlinux.mount('tmpfs', '/tmp', 'tmpfs', 0)",
+        "open('/etc/passwd')",
+        "import os; os.listdir('/sys')",
+    ):
+        assert gpu_wall.run(source).done.status == "failed", source
+
+
+def test_the_time_of_a_kind_is_its_own(interpreter_wall):
+    result = interpreter_wall.run("import time; time.sleep(60)")
+    assert "5 seconds: the time limit" in result.message
