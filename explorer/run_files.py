@@ -27,7 +27,7 @@ def sweep_table(record: Record) -> str:
         head += [f"{line} ({sweep.unit})", f"{line} low", f"{line} high"]
     rows = []
     for point in sweep.points:
-        row: list[object] = [point.sizes.get(name) for name in sweep.size_names]
+        row: list[object] = [_whole(point.sizes.get(name)) for name in sweep.size_names]
         for value in zip(point.values, point.low, point.high, strict=True):
             row += value
         rows.append(row)
@@ -94,6 +94,10 @@ def _table(head: list[str], rows: Iterable[Sequence[object]]) -> str:
     writer.writerow([_as_text(name) for name in head])
     writer.writerows([[_as_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows])
     return text.getvalue()
+
+
+def _whole(number: float | None) -> float | int | None:
+    return int(number) if number is not None and number.is_integer() else number
 
 
 def _as_text(cell: str) -> str:

@@ -1,0 +1,222 @@
+"""Runs by the API: what is refused, what a recorded run answers, what a compilation knows of its runs."""
+
+import csv
+import json
+from hashlib import sha256
+
+import pytest
+from recorded import TRACE, recording, write_recording
+
+from explorer.examples import find_example
+from explorer.recordings import Recordings, read_recordings
+from explorer.services import services_of
+
+RECORDED = "/api/v1/runs/recorded-vector_add-0"
+
+
+def post(client, ticket, **run):
+    return client.post("/api/v1/runs", json={"compilation": ticket["id"], "run": run})
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        ({}, "`device`"),
+        ({"device": "tpu"}, "'device' must be \"interpreter\" or \"gpu\", got 'tpu'"),
+        ({"device": "interpreter", "measures": ["speed"]}, "no measure 'speed'. There are check, time"),
+        ({"device": "interpreter", "repeats": 0}, "`$.run.repeats`"),
+        ({"device": "interpreter", "repeats": 1001}, "`$.run.repeats`"),
+        ({"device": "interpreter", "sizes": {"n": 0}}, "`$.run.sizes[...]`"),
+        ({"device": "interpreter", "sizes": {"n m": 4}}, "$.run.sizes"),
+        ({"device": "interpreter", "sweep_size": "n", "sweep_values": [1] * 65}, "length <= 64"),
+        ({"device": "interpreter", "sweep_values": [1]}, "'sweep_values' need a 'sweep_size'"),
+        ({"device": "interpreter", "reference": "x" * 100_001}, "`$.run.reference`"),
+        (
+            {"device": "interpreter", "inputs": [{"name": "x", "type": "*fp16", "shape": ["n"]}]},
+            "need a grid",
+        ),
+        (
+            {"device": "interpreter", "grid": ["1"], "inputs": [{"name": "x", "type": "float"}]},
+            "type 'float', which Triton does not know",
+        ),
+        (
+            {"device": "interpreter", "grid": ["1"], "inputs": [{"name": "x", "type": "i32"}] * 2},
+            "'x' is there twice",
+        ),
+        ({"device": "interpreter", "speed": 1}, "unknown field `speed`"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_name(client, ticket, run, message):
+    response = post(client, ticket, **run)
+    assert response.status_code == 400, response.get_json()
+    assert message in response.get_json()["detail"]
+
+
+def test_without_a_gpu_the_reason_and_a_way_out_are_told(client, ticket, services):
+    reason = services.queue.problem("gpu")
+    if reason is None:
+        pytest.skip("this machine has a GPU")
+    response = post(client, ticket, device="gpu")
+    assert response.status_code == 409
+    assert response.get_json()["kind"] == "no_device"
+    assert reason in response.get_json()["detail"]
+    assert "interpreter" in response.get_json()["detail"]
+
+
+def test_an_unknown_compilation_or_run_is_not_found(client, ticket):
+    body = {"compilation": "123456789ABC", "run": {"device": "interpreter"}}
+    assert client.post("/api/v1/runs", json=body).status_code == 404
+    assert client.get("/api/v1/runs/123456789ABC").status_code == 404
+    assert client.get("/api/v1/runs/recorded-matmul-0").status_code == 404
+    response = client.get(f"/api/v1/runs/{ticket['id']}")
+    assert response.status_code == 404
+    assert "compilation" in response.get_json()["detail"]
+
+
+def test_a_recorded_run_answers_like_any_other(client):
+    run = client.get(RECORDED).get_json()
+    assert run["status"] == "complete"
+    assert run["kernel"] == "add_kernel"
+    assert run["compilation"] is None
+    assert run["run"]["device"] == "gpu"
+    assert run["recorded"] == {
+        "example": "vector_add",
+        "gpu": "NVIDIA H200",
+        "driver": "580.00",
+        "triton": "3.6.0",
+        "torch": "2.11.0",
+        "command": "make record",
+        "date": "2026-11-20T12:00:00Z",
+    }
+    urls = {row["name"]: row["url"] for row in run["measurements"]}
+    timings = client.get(urls["timings"])
+    assert timings.get_json()["timings"][0]["median_ns"] == 4000
+    assert timings.cache_control.immutable
+    again = client.get(urls["timings"], headers={"If-None-Match": timings.headers["ETag"]})
+    assert again.status_code == 304
+    missing = client.get(f"{RECORDED}/measurements/counts")
+    assert missing.status_code == 404
+    assert "timings" in missing.get_json()["detail"]
+    events = client.get(f"{RECORDED}/events").get_data(as_text=True)
+    assert "event: measurement" in events
+    assert events.rstrip().splitlines()[-2] == "event: done"
+
+
+def test_a_sweep_is_a_table(client):
+    response = client.get(f"{RECORDED}/sweep.csv")
+    assert response.mimetype == "text/csv"
+    assert "add_kernel-sweep.csv" in response.headers["Content-Disposition"]
+    rows = list(csv.DictReader(response.text.splitlines()))
+    assert rows[0]["size"] == "4096"
+    assert rows[0]["triton (GB/s)"] == "10.0"
+    assert rows[1]["triton (GB/s)"] == ""
+    assert rows[1]["torch high"] == "24.0"
+
+
+def test_autotuning_is_a_table_that_computes_nothing(client):
+    rows = list(csv.DictReader(client.get(f"{RECORDED}/autotuning.csv").text.splitlines()))
+    assert [row["BLOCK"] for row in rows] == ["128", "64"]
+    assert [row["num_warps"] for row in rows] == ["4", ""]
+    assert rows[1]["problem"] == "'=out of shared memory"
+
+
+@pytest.mark.parametrize(("name", "data"), [("trace.json", TRACE), ("page.html", b"<b>")])
+def test_files_are_to_be_saved_whatever_they_are(client, name, data):
+    response = client.get(f"{RECORDED}/files/{name}")
+    assert response.data == data
+    assert response.mimetype == "application/octet-stream"
+    assert response.headers["Content-Disposition"] == f"attachment; filename={name}"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_a_file_that_is_not_there_is_not_found(client):
+    response = client.get(f"{RECORDED}/files/other.txt")
+    assert response.status_code == 404
+    assert "trace.json" in response.get_json()["detail"]
+
+
+def test_a_compilation_knows_its_recordings_and_the_devices(client, ticket, services):
+    document = client.get(f"{ticket['api']}/runs").get_json()
+    (row,) = document["recordings"]
+    assert row["id"] == "recorded-vector_add-0"
+    assert row["match"] == ("exact" if services.versions[0] == "3.6.0" else "other triton")
+    assert row["binary"] == "unknown"
+    assert document["devices"]["interpreter"] == {"available": True, "reason": ""}
+    assert document["devices"]["gpu"]["available"] is (services.queue.problem("gpu") is None)
+    seen = client.get(f"{RECORDED}?compilation={ticket['id']}").get_json()
+    assert seen["match"] == row["match"]
+    assert seen["compilation"] == ticket["id"]
+
+
+def match(tmp_path, app, compilation_id, source, example="vector_add", binary="", **changes):
+    """How close a recording made by hand comes to a compilation."""
+    file = recording(source, example=example, **changes)
+    file["runs"][0]["measurements"]["environment"]["binary_sha256"] = binary
+    (tmp_path / f"{example}.json").write_text(json.dumps(file))
+    matching = Recordings(tmp_path).matching(services_of(app).store.find(compilation_id))
+    return [found for _, found in matching]
+
+
+def test_a_profile_belongs_to_one_kernel_only(app, tmp_path, ticket, vector_add, services):
+    triton, id_ = services.versions[0], ticket["id"]
+    assert match(tmp_path, app, id_, vector_add, triton=triton) == ["exact"]
+    assert match(tmp_path, app, id_, vector_add, triton="3.5.0") == ["other triton"]
+    assert match(tmp_path, app, id_, vector_add, triton=triton, options={"num_warps": 8}) == ["other config"]
+    assert match(tmp_path, app, id_, vector_add, triton=triton, launch=1) == ["other config"]
+    assert match(tmp_path, app, id_, vector_add + "\n# older", triton=triton) == ["same kernel"]
+    assert match(tmp_path, app, id_, vector_add, kernel="other_kernel") == []
+    assert match(tmp_path, app, id_, vector_add, target="cuda:100") == []
+
+
+def test_a_kernel_of_ones_own_never_has_a_strangers_profile(api, app, tmp_path, vector_add):
+    own = api.compile(vector_add.replace("x + y", "x - y"))
+    assert match(tmp_path, app, own["id"], vector_add) == []
+    assert find_example("vector_add").source == vector_add
+
+
+def test_the_closest_recording_is_the_first(app, tmp_path, ticket, vector_add, services):
+    for name, triton in (("a", "3.5.0"), ("b", services.versions[0]), ("c", "3.4.0")):
+        write_recording(tmp_path, vector_add, example=name, triton=triton)
+    matching = Recordings(tmp_path).matching(services_of(app).store.find(ticket["id"]))
+    assert next(recording.example for recording, _ in matching) == "b"
+
+
+def test_the_binary_that_ran_is_compared_with_the_compiled_one(app, api, tmp_path, vector_add, ticket):
+    binary = api.client.get(f"{ticket['api']}/binary").data
+    for found, expected in ((binary, "same"), (b"other", "other")):
+        file = recording(vector_add)
+        file["runs"][0]["measurements"]["environment"]["binary_sha256"] = sha256(found).hexdigest()
+        (tmp_path / "vector_add.json").write_text(json.dumps(file))
+        services = services_of(app)
+        before, services.recordings = services.recordings, Recordings(tmp_path)
+        try:
+            (row,) = api.client.get(f"{ticket['api']}/runs").get_json()["recordings"]
+        finally:
+            services.recordings = before
+        assert row["binary"] == expected
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda file: file.update(format=2),
+        lambda file: file["runs"][0]["measurements"].update(rumours={}),
+        lambda file: file["runs"][0]["measurements"]["timings"].update(timings=[{}]),
+        lambda file: file["runs"][0]["request"]["run"].update(device="tpu"),
+    ],
+)
+def test_a_file_that_is_no_recording_is_left_out(tmp_path, vector_add, spoil, caplog):
+    write_recording(tmp_path, vector_add)
+    file = recording(vector_add, example="matmul")
+    spoil(file)
+    (tmp_path / "matmul.json").write_text(json.dumps(file))
+    assert list(Recordings(tmp_path).all) == ["recorded-vector_add-0"]
+    assert "matmul.json is left out" in caplog.text
+
+
+def test_every_recording_in_the_repository_is_one(settings):
+    from explorer.settings import DEFAULT_RECORDINGS
+
+    for path in sorted(DEFAULT_RECORDINGS.glob("*.json")):
+        assert list(read_recordings(path)), path
+        assert path.stat().st_size < 1_500_000, "recordings are kept small"
