@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import time
-import traceback
-from collections.abc import Callable
-from typing import Literal
 
-from explorer.model import SCRIPT_TASKS, Answer, Diagnostic, Done, Event, Inspection, Log, Request, to_plain
-from explorer.pipeline.errors import UserError
-from explorer.pipeline.targets import Target, UnknownTarget, find_target
-
-Emit = Callable[[Event], None]
+from explorer.model import SCRIPT_TASKS, Answer, Diagnostic, Event, Inspection, Log, Request, to_plain
+from explorer.pipeline.targets import Target, find_target
+from explorer.pipeline.work import Emit, perform_work
 
 #: Uses once what scripts use often; what is imported lazily here would be imported by every job.
 _WARM_UP_SOURCE = """
@@ -59,53 +53,8 @@ _WARM_UP_TARGETS = ("cuda:90", "hip:gfx942")
 
 
 def perform(request: Request, emit: Emit) -> None:
-    """Do one job and tell of it by events, the last of which is `Done`.
-
-    This is the one place where anything that goes wrong becomes an event.
-    """
-    start = time.perf_counter()
-    status: Literal["complete", "failed"] = "failed"
-    emit = _without_repeated_diagnostics(emit)
-    try:
-        _perform(request, find_target(request.target), emit)
-        status = "complete"
-    except UserError as error:
-        emit(error.diagnostic)
-    except UnknownTarget as error:
-        emit(Diagnostic("error", str(error)))
-    except MemoryError:
-        emit(
-            Diagnostic(
-                "error",
-                "The compile ran out of memory.",
-                hint="Make the tensors or blocks of the script smaller.",
-            )
-        )
-    except RecursionError:
-        emit(
-            Diagnostic(
-                "error",
-                "The source is nested too deeply.",
-                hint="Split long expressions and deep nesting into parts.",
-            )
-        )
-    except Exception as error:
-        emit(_internal_error(error))
-    emit(Done(status, round((time.perf_counter() - start) * 1000, 3)))
-
-
-def _without_repeated_diagnostics(emit: Emit) -> Emit:
-    """What is wrong with a source may also be why there is nothing to compile: say it once."""
-    told: set[Diagnostic] = set()
-
-    def emit_once(event: Event) -> None:
-        if isinstance(event, Diagnostic):
-            if event in told:
-                return
-            told.add(event)
-        emit(event)
-
-    return emit_once
+    """Do one job and tell of it by events, the last of which is `Done`."""
+    perform_work(lambda told: _perform(request, find_target(request.target), told), emit, "The compile")
 
 
 def _perform(request: Request, target: Target, emit: Emit) -> None:
@@ -138,13 +87,6 @@ def _perform(request: Request, target: Target, emit: Emit) -> None:
     emit(specialization.described)
     lowering = LlvmPasses if request.task == "llvm-passes" else Compilation
     lowering(specialization, target, request.source, emit).run()
-
-
-def _internal_error(error: Exception) -> Diagnostic:
-    """Make a message of an error that nobody has foreseen."""
-    last = traceback.extract_tb(error.__traceback__)[-1:]
-    place = f" ({last[0].filename.rsplit('/', 1)[-1]}:{last[0].lineno})" if last else ""
-    return Diagnostic("error", f"{type(error).__name__}: {error}{place}")
 
 
 def warm_up() -> None:

@@ -39,17 +39,17 @@ class Specialization:
 
 def resolve(found: Found, request: Request, target: Target) -> Specialization:
     """Return what `request` wants compiled. Raises UserError for anything wrong with it."""
-    kernel = _choose_kernel(found, request)
-    _check_options(request, target)
+    kernel = choose_kernel(found, request)
+    check_options(request, target)
     if request.arguments is None:
-        launch = _choose_launch(found, request, kernel)
+        launch = choose_launch(found, request, kernel)
         if launch is not None:
             return _from_launch(launch, request, target)
         _refuse_broken(found)
     elif request.launch is not None:
         raise user_error("A request names either a launch or arguments, not both.")
     if kernel is None:
-        kernel = _only_kernel(found)
+        kernel = only_kernel(found)
     return _from_arguments(kernel, found, request, target)
 
 
@@ -63,7 +63,7 @@ def _refuse_broken(found: Found) -> None:
             raise UserError(diagnostic)
 
 
-def _choose_kernel(found: Found, request: Request) -> FoundKernel | None:
+def choose_kernel(found: Found, request: Request) -> FoundKernel | None:
     if not found.kernels:
         _refuse_broken(found)
         raise user_error(
@@ -84,14 +84,14 @@ def _choose_kernel(found: Found, request: Request) -> FoundKernel | None:
     )
 
 
-def _only_kernel(found: Found) -> FoundKernel:
+def only_kernel(found: Found) -> FoundKernel:
     if len(found.kernels) > 1:
         names = ", ".join(kernel.info.name for kernel in found.kernels)
         raise user_error("The source has several kernels and no launch.", hint=f"Choose one of: {names}.")
     return found.kernels[0]
 
 
-def _choose_launch(found: Found, request: Request, kernel: FoundKernel | None) -> FoundLaunch | None:
+def choose_launch(found: Found, request: Request, kernel: FoundKernel | None) -> FoundLaunch | None:
     launches = found.launches
     if request.launch is not None:
         if not 0 <= request.launch < len(launches):
@@ -112,7 +112,7 @@ def _choose_launch(found: Found, request: Request, kernel: FoundKernel | None) -
     return next((launch for launch in launches if kernel is None or launch.kernel is kernel), None)
 
 
-def _check_options(request: Request, target: Target) -> None:
+def check_options(request: Request, target: Target) -> None:
     known = sorted(make_backend(target.for_triton()).parse_options({"arch": None}).__dict__)
     for name in request.options:
         if name not in known:
@@ -123,7 +123,7 @@ def _check_options(request: Request, target: Target) -> None:
             )
 
 
-def _check_config(kernel: FoundKernel, config: int | None) -> None:
+def check_config(kernel: FoundKernel, config: int | None) -> None:
     count = len(kernel.info.configs)
     if config is not None and not 0 <= config < count:
         raise user_error(
@@ -137,7 +137,7 @@ def _check_config(kernel: FoundKernel, config: int | None) -> None:
 
 
 def _from_launch(launch: FoundLaunch, request: Request, target: Target) -> Specialization:
-    _check_config(launch.kernel, request.config)
+    check_config(launch.kernel, request.config)
     recorded = launch.recorded
     if request.options or request.config not in (None, recorded.config):
         recorded = _launch_again(launch, request, target)
@@ -168,7 +168,7 @@ def _specialization(
         line=kernel.info.line,
         language=kernel.info.language,
         arguments=arguments,
-        options=_display_options(recorded.options, request),
+        options=display_options(recorded.options, request),
         signature=signatures.write(arguments, _constants(recorded)),
         launch=launch.index if launch is not None else None,
         launch_line=launch.line if launch is not None else None,
@@ -193,7 +193,7 @@ def _constants(recorded: RecordedLaunch) -> dict[str, Any]:
     }
 
 
-def _display_options(options: dict[str, Any], request: Request) -> dict[str, Any]:
+def display_options(options: dict[str, Any], request: Request) -> dict[str, Any]:
     shown = {**shown_options(options), **{name: options.get(name) for name in request.options}}
     return {name: to_scalar(value) for name, value in shown.items()}
 
@@ -202,7 +202,7 @@ def _display_options(options: dict[str, Any], request: Request) -> dict[str, Any
 
 
 def _from_arguments(kernel: FoundKernel, found: Found, request: Request, target: Target) -> Specialization:
-    _check_config(kernel, request.config)
+    check_config(kernel, request.config)
     config_index, preset, options = request.config, {}, {}
     if kernel.autotuner is not None:
         config_index = config_index or 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import torch
 import torch.library
@@ -20,7 +21,7 @@ from explorer.pipeline.fake_gpu.unknown import NeedsValue
 from explorer.pipeline.stand_ins import stand_ins
 from explorer.pipeline.targets import Target
 
-__all__ = ["Call", "NeedsValue", "RecordedLaunch", "Recorder", "TooManyLaunches", "fake_gpu"]
+__all__ = ["Call", "NeedsValue", "RecordedLaunch", "Recorder", "TooManyLaunches", "fake_gpu", "replaced"]
 
 _mode = FakeGpuMode()
 
@@ -40,13 +41,20 @@ def fake_gpu(target: Target) -> Iterator[Recorder]:
         *benchmarks.replacements(),
         *runtime.replacements(recorder),
     ]
-    with ExitStack() as restore, stand_ins(), _mode:
+    with replaced(changes) as restore, stand_ins(), _mode:
+        restore.callback(_destroy, libraries)
+        yield recorder
+
+
+@contextmanager
+def replaced(changes: list[tuple[Any, str, Any]]) -> Iterator[ExitStack]:
+    """Replace attributes, given as (object, attribute, replacement), where there are such."""
+    with ExitStack() as restore:
         for owner, name, value in changes:
             if hasattr(owner, name):
                 restore.callback(setattr, owner, name, getattr(owner, name))
                 setattr(owner, name, value)
-        restore.callback(_destroy, libraries)
-        yield recorder
+        yield restore
 
 
 def _destroy(libraries: list[torch.library.Library]) -> None:

@@ -7,8 +7,7 @@ taken. Source: triton/runtime/jit.py and autotuner.py, 3.6.0 and 3.9.0.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -80,15 +79,20 @@ class Recorder:
             frame = frame.f_back  # type: ignore[assignment]
         return 0
 
-    @contextmanager
-    def calling(self, interface: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Iterator[None]:
-        """Remember the outermost call: it is the one to make again."""
+    @property
+    def is_calling(self) -> bool:
+        """Whether a call of a kernel is at work."""
+        return self._call is not None
+
+    def call(
+        self, interface: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], run: Callable[[], Any]
+    ) -> Any:
+        """Do a call by `run`, and remember the outermost of those at work: it is the one to make again."""
         if self._call is not None:
-            yield
-            return
+            return run()
         self._call = Call(interface, arguments, dict(keywords))
         try:
-            yield
+            return run()
         finally:
             self._call = self._config_index = None
 
@@ -113,8 +117,12 @@ class Recorder:
                 self._call, self.user_line(), config=self._config_index,
             )  # fmt: skip
             self.launches.append(launch)
-            kernel = self._seen[identity] = FakeKernel(self, launch)
+            kernel = self._seen[identity] = self.make_kernel(launch)
         return kernel
+
+    def make_kernel(self, launch: RecordedLaunch) -> FakeKernel:
+        """Make what stands for the compiled kernel of a launch just recorded."""
+        return FakeKernel(self, launch)
 
 
 class FakeKernel:
@@ -128,7 +136,7 @@ class FakeKernel:
 
     def __init__(self, recorder: Recorder, launch: RecordedLaunch) -> None:
         self._recorder = recorder
-        self._launch = launch
+        self.launch = launch
         self.name = launch.jit_function.__name__
         self.src = SimpleNamespace(
             fn=launch.jit_function,
@@ -161,9 +169,9 @@ class FakeKernel:
         return launch
 
     def _note_grid(self, grid: tuple[Any, ...]) -> None:
-        if self._launch.grid is None:
-            self._launch.grid = tuple(int(size) for size in grid)
-            self._launch.line = self._recorder.user_line() or self._launch.line
+        if self.launch.grid is None:
+            self.launch.grid = tuple(int(size) for size in grid)
+            self.launch.line = self._recorder.user_line() or self.launch.line
 
 
 class _LazyAssembly(dict[str, Any]):
@@ -171,11 +179,11 @@ class _LazyAssembly(dict[str, Any]):
 
     def __init__(self, launch: RecordedLaunch, target: GPUTarget) -> None:
         super().__init__()
-        self._launch = launch
+        self.launch = launch
         self._target = target
 
     def __missing__(self, stage: str) -> Any:
-        launch = self._launch
+        launch = self.launch
         source_class = GluonASTSource if launch.jit_function.is_gluon() else ASTSource
         source = source_class(launch.jit_function, launch.signature, launch.constexprs, launch.attrs)
         compiled = _compile(source, target=self._target, options=launch.options)
@@ -185,14 +193,38 @@ class _LazyAssembly(dict[str, Any]):
 
 def replacements(recorder: Recorder) -> list[tuple[Any, str, Any]]:
     """List (object, attribute, replacement) for the parts of Triton that launch and compile."""
+    return [*calls(recorder), *compiles(recorder)]
+
+
+def calls(recorder: Recorder) -> list[tuple[Any, str, Any]]:
+    """List the replacements for what the user's code calls to launch a kernel."""
     run_kernel, run_heuristics = JITFunction.run, Heuristics.run
 
     def run_jit_function(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
-        with recorder.calling(self, args, {"grid": grid, "warmup": warmup, **kwargs}):
+        def run() -> Any:
             try:
                 return run_kernel(self, *args, grid=grid, warmup=warmup, **{**kwargs, **recorder.overrides})
             except TypeError as error:
                 raise _in_the_users_words(error, self.__name__) from None
+
+        return recorder.call(self, args, {"grid": grid, "warmup": warmup, **kwargs}, run)
+
+    def run_with_heuristics(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return recorder.call(self, args, kwargs, lambda: run_heuristics(self, *args, **kwargs))
+
+    def run_autotuner(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return recorder.call(self, args, kwargs, lambda: _run_one_config(recorder, self, args, kwargs))
+
+    return [
+        (JITFunction, "run", run_jit_function),
+        (Heuristics, "run", run_with_heuristics),
+        (Autotuner, "run", run_autotuner),
+        (Autotuner, "warmup", lambda self, *args, **kwargs: [_warm_up_autotuner(self, args, kwargs)]),
+    ]
+
+
+def compiles(recorder: Recorder) -> list[tuple[Any, str, Any]]:
+    """List the replacements for what compiles a kernel."""
 
     def do_compile(
         self: Any,
@@ -204,16 +236,8 @@ def replacements(recorder: Recorder) -> list[tuple[Any, str, Any]]:
         attrs: Any,
         _warmup: Any,
     ) -> FakeKernel:
-        bound = _bound_arguments(sys._getframe(1))
+        bound = bound_arguments(sys._getframe(1))
         return recorder.record(self, key, signature, constexprs, attrs, dict(options.__dict__), bound)
-
-    def run_with_heuristics(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with recorder.calling(self, args, kwargs):
-            return run_heuristics(self, *args, **kwargs)
-
-    def run_first_config(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with recorder.calling(self, args, kwargs):
-            return _run_one_config(recorder, self, args, kwargs)
 
     def compile_source(src: Any, target: Any = None, options: Any = None, **_rest: Any) -> Any:
         if not isinstance(src, ASTSource):
@@ -229,11 +253,7 @@ def replacements(recorder: Recorder) -> list[tuple[Any, str, Any]]:
         # A script for Triton's interpreter is compiled like any other.
         (knobs.runtime, "interpret", False),
         *((module, "compile", compile_source) for module in (triton, triton.compiler, compiler)),
-        (JITFunction, "run", run_jit_function),
         (JITFunction, "_do_compile", do_compile),
-        (Heuristics, "run", run_with_heuristics),
-        (Autotuner, "run", run_first_config),
-        (Autotuner, "warmup", lambda self, *args, **kwargs: [_warm_up_autotuner(self, args, kwargs)]),
     ]
 
 
@@ -268,7 +288,7 @@ def _run_one_config(recorder: Recorder, autotuner: Any, args: tuple[Any, ...], k
     return kernel
 
 
-def _bound_arguments(frame: Any) -> dict[str, Any]:
+def bound_arguments(frame: Any) -> dict[str, Any]:
     """Read the arguments by name from the frame of `JITFunction.run`, which does not pass them on."""
     bound: dict[str, Any] = frame.f_locals.get("bound_args", {})
     return bound

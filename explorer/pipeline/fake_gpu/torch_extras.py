@@ -79,11 +79,7 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
     return [
         (torch.autograd, "_engine_run_backward", run_backward_under_mode),
         (torch.utils.checkpoint, "_allowed_determinism_checks_to_fns", _same_shapes()),
-        (torch, "compile", _as_it_is),
-        (torch.jit, "script", _as_it_is),
-        (torch.compiler, "disable", _as_it_is),
-        (torch.compiler, "allow_in_graph", _as_it_is),
-        (torch.library, "wrap_triton", _as_it_is),
+        *uncompiled(),
         (torch.library, "triton_op", _plain_operator),
         (CustomOpDef, "__init__", define_operator),
         (CustomOpDef, "register_fake", lambda _self, fn: fn),
@@ -91,6 +87,17 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
         (torch.library.Library, "__init__", collect_library),
         (torch.library.Library, "impl", implement_operator),
         (torch.library.Library, "_register_fake", register_shapes),
+    ]
+
+
+def uncompiled() -> list[tuple[Any, str, Any]]:
+    """List the replacements that leave functions as they are, in place of compiling them."""
+    return [
+        (torch, "compile", _as_it_is),
+        (torch.jit, "script", _as_it_is),
+        (torch.compiler, "disable", _as_it_is),
+        (torch.compiler, "allow_in_graph", _as_it_is),
+        (torch.library, "wrap_triton", _as_it_is),
     ]
 
 

@@ -1,0 +1,166 @@
+"""A launch that was taken from the user's code, ready to be made again: what `bench.Launch` asks for."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+from explorer.measure.counts import Counter
+from explorer.measure.interpreted_launches import on_the_processor
+from explorer.measure.interpreter import Interpretation, interpret
+from explorer.measure.reference_calls import ReferenceCall
+from explorer.measure.snapshot import Snapshot, tensors_in
+from explorer.measure.taking import Taken
+from explorer.measurements import LaunchFacts, RunArgument
+from explorer.model import Request
+from explorer.pipeline.arguments import describe_arguments
+from explorer.pipeline.specialize import display_options
+from explorer.pipeline.targets import Target
+
+#: What the programs of a launch may take in the interpreter; those beyond are not run.
+INTERPRETER_SECONDS = 40.0
+
+
+class CapturedLaunch(ABC):
+    """One launch. Made when the user's code is about to make it, before it has changed anything.
+
+    `reference_call` is the script's own call of its function `reference`, if it has made one.
+    """
+
+    def __init__(self, taken: Taken, request: Request, namespace: dict[str, Any]) -> None:
+        self.taken = taken
+        self.namespace = namespace
+        self.facts = _facts(taken, request)
+        self.reference_call: ReferenceCall | None = None
+        names = [parameter.name for parameter in taken.launch.jit_function.params]
+        self.arguments = dict(zip(names, taken.arguments, strict=True))
+        self.tensors = tensors_in(names, taken.arguments)
+        self.before = Snapshot(self.tensors)
+
+    @property
+    def binary_sha256(self) -> str:
+        """The hash of the machine code that runs; "" where there is none."""
+        return ""
+
+    @abstractmethod
+    def run(self) -> None:
+        """Launch once, asynchronously, on whatever the tensors hold now."""
+
+    @abstractmethod
+    def results(self) -> dict[str, torch.Tensor]:
+        """Return what the tensors hold after one launch on what they held before the first."""
+
+    @abstractmethod
+    def written(self, name: str) -> torch.Tensor | None:
+        """Tell which elements of a tensor one launch writes; None where it is not known."""
+
+    @abstractmethod
+    def as_the_script(self) -> AbstractContextManager[None]:
+        """A context in which code of the user's runs as it did in the script."""
+
+    def restore(self) -> None:
+        """Give all tensors the values back that they had before the first launch."""
+        self.before.restore()
+
+
+class GpuLaunch(CapturedLaunch):
+    """A launch on the GPU: that of the compiled kernel itself, without what is around it in the script."""
+
+    @property
+    def binary_sha256(self) -> str:
+        return hashlib.sha256(self.taken.compiled.kernel).hexdigest()
+
+    def run(self) -> None:
+        self.taken.compiled[self.taken.grid](*self.taken.arguments)
+
+    def results(self) -> dict[str, torch.Tensor]:
+        self.restore()
+        self.run()
+        torch.cuda.synchronize()
+        return self.tensors
+
+    def written(self, name: str) -> torch.Tensor | None:  # noqa: ARG002
+        return None
+
+    def as_the_script(self) -> AbstractContextManager[None]:
+        return contextlib.nullcontext()
+
+
+class InterpretedLaunch(CapturedLaunch):
+    """A launch in the interpreter, whose first one is counted. `interpretation` is how much of it was run."""
+
+    def __init__(self, taken: Taken, request: Request, namespace: dict[str, Any], target: Target) -> None:
+        super().__init__(taken, request, namespace)
+        self._target = target
+        self.counter = Counter(self.tensors)
+        self.interpretation = Interpretation(0, 0)
+        self._after = self.before
+
+    def run_first(self) -> None:
+        """Run and count; must be called once, on what the tensors held before."""
+        with torch._C.DisableTorchFunction(), self.counter.counting():
+            self.interpretation = interpret(
+                self.taken.launch.jit_function,
+                self.taken.grid,
+                self.taken.arguments,
+                seconds=INTERPRETER_SECONDS,
+                around_program=self.counter.program,
+            )
+            self._after = Snapshot(self.tensors)
+
+    def run(self) -> None:
+        interpret(self.taken.launch.jit_function, self.taken.grid, self.taken.arguments)
+
+    def results(self) -> dict[str, torch.Tensor]:
+        return {name: self._after.of(tensor) for name, tensor in self.tensors.items()}
+
+    def written(self, name: str) -> torch.Tensor | None:
+        return self.counter.written(self.tensors[name])
+
+    @contextlib.contextmanager
+    def as_the_script(self) -> Iterator[None]:
+        with on_the_processor(self._target):
+            yield
+
+
+def _facts(taken: Taken, request: Request) -> LaunchFacts:
+    bound = {
+        parameter.name: value
+        for parameter, value in zip(taken.launch.jit_function.params, taken.arguments, strict=True)
+    }
+    launch = dataclasses.replace(taken.launch, bound_arguments=bound)
+    arguments = tuple(
+        RunArgument(argument.name, argument.type, argument.value, argument.shape, argument.strides)
+        for argument in describe_arguments(launch)
+    )
+    return LaunchFacts(
+        launch.jit_function.__name__,
+        launch.line,
+        taken.grid,
+        arguments,
+        launch.config,
+        display_options(launch.options, request),
+        _stated(taken, bound),
+    )
+
+
+def _stated(taken: Taken, bound: dict[str, Any]) -> dict[str, float]:
+    """Ask the kernel's own `launch_metadata` what it says of the launch."""
+    function = taken.launch.jit_function.launch_metadata
+    if function is None:
+        return {}
+    metadata = getattr(taken.compiled, "metadata", SimpleNamespace())
+    stated = function(taken.grid, metadata, bound) or {}
+    return {
+        str(name): float(value)
+        for name, value in stated.items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }

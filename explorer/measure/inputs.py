@@ -1,0 +1,142 @@
+"""Makes a kernel's arguments from what a form says of them, and launches it with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from triton.runtime.jit import JITFunction
+
+from explorer.measure.expressions import evaluate, evaluate_whole
+from explorer.model import Run, RunInput
+from explorer.pipeline.errors import user_error
+from explorer.pipeline.module import FoundKernel, jit_function_of
+
+#: PyTorch's types of the elements that a pointer of Triton's may lead to.
+ELEMENT_TYPES: dict[str, torch.dtype] = {
+    "fp16": torch.float16,
+    "bf16": torch.bfloat16,
+    "fp32": torch.float32,
+    "fp64": torch.float64,
+    "fp8e4nv": torch.float8_e4m3fn,
+    "fp8e5": torch.float8_e5m2,
+    "fp8e4b8": torch.float8_e4m3fnuz,
+    "fp8e5b16": torch.float8_e5m2fnuz,
+    "i1": torch.bool,
+    "i8": torch.int8,
+    "i16": torch.int16,
+    "i32": torch.int32,
+    "i64": torch.int64,
+    "u8": torch.uint8,
+    "u16": torch.uint16,
+    "u32": torch.uint32,
+    "u64": torch.uint64,
+}
+
+#: Whole numbers are drawn from this range, which every type holds but i1.
+LARGEST_INTEGER = 100
+
+
+def launch(kernel: FoundKernel, run: Run, namespace: dict[str, Any]) -> None:
+    """Launch `kernel` with what `run` says. Raises UserError for anything wrong with that."""
+    names = {**_plain(namespace), **run.sizes}
+    _check_names(kernel, run)
+    constants = {
+        each.name: evaluate(each.value, names, each.name)
+        for each in run.inputs
+        if each.shape is None and each.type == "constexpr"
+    }
+    names |= constants
+    generator = torch.Generator(device="cuda").manual_seed(run.seed)
+    arguments = {
+        each.name: constants[each.name] if each.name in constants else _make(each, names, generator)
+        for each in run.inputs
+    }
+    if not run.grid:
+        raise user_error("There is no grid.", hint="Give one expression for each dimension of the grid.")
+
+    def grid(meta: dict[str, Any]) -> tuple[int, ...]:
+        known = {**names, **meta}
+        return tuple(evaluate_whole(text, known, "grid") for text in run.grid)
+
+    _interface(namespace, kernel)[grid](**arguments)
+
+
+def _check_names(kernel: FoundKernel, run: Run) -> None:
+    parameters = kernel.jit_function.arg_names
+    for each in run.inputs:
+        if each.name not in parameters:
+            raise user_error(
+                f"{kernel.info.name} has no parameter {each.name!r}.",
+                kernel.info.line,
+                f"Its parameters are: {', '.join(parameters)}.",
+            )
+
+
+def _plain(namespace: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in namespace.items() if not name.startswith("__")}
+
+
+def _interface(namespace: dict[str, Any], kernel: FoundKernel) -> Any:
+    """Return the outermost of the kernel's decorators' objects in the script that runs now."""
+    inner = None
+    for value in namespace.values():
+        function = jit_function_of(value)
+        if function is None or function.__name__ != kernel.info.name:
+            continue
+        if not isinstance(value, JITFunction):
+            return value
+        inner = value
+    if inner is None:
+        raise user_error(f"The script does not define {kernel.info.name}.", kernel.info.line)
+    return inner
+
+
+def _make(each: RunInput, names: dict[str, Any], generator: torch.Generator) -> Any:
+    if each.shape is None:
+        return _scalar(each, names)
+    element = each.type.removeprefix("*").removeprefix("k")
+    if not each.type.startswith("*") or element not in ELEMENT_TYPES:
+        raise user_error(
+            f"{each.name}: {each.type!r} is no type of a tensor.",
+            hint=f"It is a * before one of: {', '.join(ELEMENT_TYPES)}.",
+        )
+    shape = tuple(evaluate_whole(text, names, f"{each.name}, dimension {index}")
+                  for index, text in enumerate(each.shape))  # fmt: skip
+    if any(size < 0 for size in shape):
+        raise user_error(f"{each.name}: the shape {shape} has a negative dimension.")
+    return _tensor(shape, ELEMENT_TYPES[element], each.distribution, generator)
+
+
+def _scalar(each: RunInput, names: dict[str, Any]) -> Any:
+    if each.type.startswith(("fp", "bf")):
+        value = evaluate(each.value, names, each.name)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise user_error(f"{each.name}: {each.value!r} is {value!r}, which is no number.")
+        return float(value)
+    if each.type == "i1":
+        return bool(evaluate(each.value, names, each.name))
+    if each.type.startswith("*"):
+        raise user_error(f"{each.name} is a pointer: it needs a shape.")
+    return evaluate_whole(each.value, names, each.name)
+
+
+def _tensor(
+    shape: tuple[int, ...], dtype: torch.dtype, distribution: str, generator: torch.Generator
+) -> torch.Tensor:
+    """Make a tensor; what a type cannot hold of a distribution is the nearest that it can."""
+    kind: dict[str, Any] = {"device": "cuda"}
+    if distribution == "ascending":
+        count = int(torch.Size(shape).numel())
+        return torch.arange(count, **kind).reshape(shape).to(dtype)
+    if distribution == "ones":
+        return torch.ones(shape, **kind).to(dtype)
+    if dtype == torch.bool:
+        return torch.randint(0, 2, shape, generator=generator, **kind).to(dtype)
+    if distribution == "integers" or not dtype.is_floating_point:
+        low = 0 if dtype in (torch.uint8, torch.uint16, torch.uint32, torch.uint64) else -LARGEST_INTEGER
+        low = 0 if distribution != "integers" else low
+        return torch.randint(low, LARGEST_INTEGER + 1, shape, generator=generator, **kind).to(dtype)
+    wide = torch.float64 if dtype == torch.float64 else torch.float32
+    draw = torch.rand if distribution == "uniform" else torch.randn
+    return draw(shape, generator=generator, dtype=wide, **kind).to(dtype)

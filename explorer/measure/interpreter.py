@@ -1,0 +1,125 @@
+"""Runs a kernel's programs in Triton's interpreter, one after the other, for as long as there is time.
+
+Source: triton/runtime/interpreter.py, 3.6.0 and 3.9.0: `GridExecutor`, whose loop runs every program.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from triton.runtime import interpreter
+from triton.runtime.interpreter import InterpretedFunction
+from triton.runtime.jit import JITFunction
+
+from explorer.pipeline.errors import user_error
+from explorer.pipeline.fake_gpu import replaced
+from explorer.pipeline.functions import definition_line
+
+#: After this share of the time, programs are left out, evenly, if all of them would take too long.
+LOOKING_SHARE = 0.2
+
+Grid = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Interpretation:
+    """What was run: `programs` of the `grid_programs`."""
+
+    programs: int
+    grid_programs: int
+
+    @property
+    def is_whole(self) -> bool:
+        return self.programs == self.grid_programs
+
+
+def refuse_gluon(jit_function: Any) -> None:
+    """Raise what the interpreter cannot run."""
+    if jit_function.is_gluon():
+        raise user_error(
+            f"{jit_function.__name__} is written in Gluon, which Triton's interpreter does not run.",
+            definition_line(jit_function),
+            "Run it on a GPU.",
+        )
+
+
+def interpret(
+    jit_function: Any,
+    grid: Grid,
+    arguments: tuple[Any, ...],
+    *,
+    seconds: float = float("inf"),
+    around_program: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> Interpretation:
+    """Run the programs of `grid`; those that `seconds` are not enough for are left out."""
+    refuse_gluon(jit_function)
+    builder = interpreter.interpreter_builder
+    with _device_functions() as prepare:
+        function = prepare(jit_function)
+        converted = {
+            parameter.name: value if parameter.is_constexpr else interpreter._implicit_cvt(value)
+            for parameter, value in zip(jit_function.params, arguments, strict=True)
+        }
+        builder.set_grid_dim(*grid)
+        count = grid[0] * grid[1] * grid[2]
+        done = 0
+        for number in _in_time(count, seconds):
+            rest, z = divmod(number, grid[2])
+            builder.set_grid_idx(*divmod(rest, grid[1]), z)
+            with around_program():
+                function(**converted)
+            done += 1
+    return Interpretation(done, count)
+
+
+def _in_time(count: int, seconds: float) -> Iterator[int]:
+    """Number the programs that there is time for: the first ones, then all or an even choice of the rest."""
+    start = time.monotonic()
+    step, number = 1.0, 0.0
+    looked = False
+    while number < count:
+        yield int(number)
+        used = time.monotonic() - start
+        if used > seconds:
+            return
+        if not looked and used > LOOKING_SHARE * seconds:
+            looked = True
+            affordable = (number + 1) * (seconds - used) / used
+            step = max(1.0, (count - number - 1) / max(affordable, 1.0))
+        number += step
+
+
+@contextmanager
+def _device_functions() -> Iterator[Callable[[Any], Callable[..., Any]]]:
+    """Let functions of the device call each other; yields what prepares one to be called.
+
+    The interpreter's own call prepares the language again and again, and never puts it back.
+    """
+    prepared: dict[int, Callable[..., Any]] = {}
+    languages: set[int] = set()
+
+    with ExitStack() as restore:
+
+        def prepare(function: Any) -> Callable[..., Any]:
+            raw = function.fn
+            if id(raw) not in prepared:
+                if id(raw.__globals__) not in languages:
+                    languages.add(id(raw.__globals__))
+                    restore.callback(interpreter._patch_lang(raw).restore)
+                rewritten: Callable[..., Any] = InterpretedFunction(raw).rewrite()
+                prepared[id(raw)] = rewritten
+            return prepared[id(raw)]
+
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return prepare(self)(*args, **kwargs)
+
+        changes = [(JITFunction, "__call__", call), (InterpretedFunction, "__call__", call)]
+        with replaced(changes), np.errstate(all="ignore"):
+            yield prepare
+
+

@@ -1,0 +1,73 @@
+"""Which 32-byte pieces of memory are touched, and which elements of which tensor are written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+#: A sector is the piece in which a GPU moves memory between its caches.
+SECTOR_SHIFT = 5
+
+#: Addresses that span at most this many sectors for each address are marked on a map, others are sorted.
+_MAP_SECTORS_PER_ADDRESS = 32
+
+Addresses = np.ndarray[Any, np.dtype[np.int64]]
+
+
+def sectors_of(addresses: Addresses, size_bytes: int) -> Addresses:
+    """Return the different sectors that elements of `size_bytes` at `addresses` touch, in order."""
+    sectors = addresses >> SECTOR_SHIFT
+    if size_bytes > 1 and bool((addresses & (size_bytes - 1)).any()):
+        sectors = np.concatenate((sectors, (addresses + (size_bytes - 1)) >> SECTOR_SHIFT))
+    return different(sectors)
+
+
+def different(sectors: Addresses) -> Addresses:
+    """Return the different values, in order."""
+    if not sectors.size:
+        return sectors
+    low, high = int(sectors.min()), int(sectors.max())
+    if high - low > _MAP_SECTORS_PER_ADDRESS * sectors.size:
+        return np.unique(sectors)
+    is_touched = np.zeros(high - low + 1, dtype=np.bool_)
+    is_touched[sectors - low] = True
+    found: Addresses = np.flatnonzero(is_touched) + low
+    return found
+
+
+class Memory:
+    """The memory of one tensor's storage: the sectors that the grid touches, the bytes that it writes."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        storage = tensor.untyped_storage()
+        self.begin = storage.data_ptr()
+        self.end = self.begin + storage.nbytes()
+        self.first_sector = self.begin >> SECTOR_SHIFT
+        count = ((max(self.end, self.begin + 1) - 1) >> SECTOR_SHIFT) - self.first_sector + 1
+        self.is_touched = np.zeros(count, dtype=np.bool_)
+        self.is_written: np.ndarray[Any, np.dtype[np.bool_]] | None = None
+
+    def write(self, addresses: Addresses, size_bytes: int) -> None:
+        """Note that elements are written."""
+        if self.is_written is None:
+            self.is_written = np.zeros(self.end - self.begin, dtype=np.bool_)
+        first = addresses - self.begin
+        for offset in range(size_bytes):
+            self.is_written[first + offset] = True
+
+    def written(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Tell which elements of a tensor in this memory were written."""
+        if self.is_written is None:
+            return torch.zeros(tensor.shape, dtype=torch.bool)
+        size = tensor.element_size()
+        first_bytes = torch.from_numpy(self.is_written[:: 1][: (self.end - self.begin) // size * size])
+        elements = first_bytes.reshape(-1, size)[:, 0].contiguous()
+        return elements.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+
+
+def memories_of(tensors: dict[str, torch.Tensor]) -> list[Memory]:
+    """Return the memory of each storage once, by address."""
+    by_address = {tensor.untyped_storage().data_ptr(): tensor for tensor in tensors.values()}
+    return [Memory(by_address[address]) for address in sorted(by_address)]

@@ -1,0 +1,63 @@
+"""Says what is behind an error that comes from the GPU or from running out of memory, and what to do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+from explorer.model import Diagnostic
+
+Device = Literal["interpreter", "gpu"]
+
+_SMALLER = "Make the sizes smaller: those of the run's inputs or of the benchmark, or those in the script."
+
+#: What errors say, what is behind them, and what to do; the first that fits is taken.
+_EXPLANATIONS: tuple[tuple[str, str, str], ...] = (
+    (
+        "an illegal memory access",
+        "A kernel reads or writes outside of its tensors (CUDA: illegal memory access).",
+        "Check masks and offsets. The interpreter says which line: run it there at a small size.",
+    ),
+    (
+        "misaligned address",
+        "A kernel reads or writes at an address that is not aligned (CUDA: misaligned address).",
+        "Check strides and tl.multiple_of: what they promise must hold.",
+    ),
+    (
+        "device-side assert",
+        "An assertion in a kernel has failed on the GPU.",
+        "The log has what it says.",
+    ),
+    (
+        "unspecified launch failure",
+        "The kernel has crashed on the GPU (CUDA: unspecified launch failure).",
+        "Check masks and offsets. The interpreter says which line: run it there at a small size.",
+    ),
+    ("CUDA out of memory", "The tensors do not fit in the GPU's memory.", _SMALLER),
+    ("DefaultCPUAllocator", "The tensors do not fit in the memory that a run may have.", _SMALLER),
+    ("Unable to allocate", "The tensors do not fit in the memory that a run may have.", _SMALLER),
+    ("MemoryError", "The run has used up the memory that it may have.", _SMALLER),
+    (
+        "out of resource",
+        "",
+        "Make the blocks, num_stages or num_warps smaller, or choose another configuration.",
+    ),
+    ("not supported in interpreter mode", "", "Triton's interpreter cannot run this: run it on a GPU."),
+    (
+        "triton.language must be visible",
+        "",
+        "Triton's interpreter needs `import triton.language as tl` in the source, and `tl.` before its names.",
+    ),
+)
+
+
+def explain(diagnostic: Diagnostic, device: Device) -> Diagnostic:
+    """Return `diagnostic` in words that say what has happened, where it is one of the known troubles."""
+    for sign, message, hint in _EXPLANATIONS:
+        if sign in diagnostic.message:
+            return replace(diagnostic, message=message or diagnostic.message, hint=hint)
+    if diagnostic.message.startswith("AssertionError") and not diagnostic.hint:
+        return replace(diagnostic, hint="The script's own check fails: the document of the check has more.")
+    if device == "interpreter" and "NotImplementedError" in diagnostic.message:
+        return replace(diagnostic, hint="Triton's interpreter cannot run this: run it on a GPU.")
+    return diagnostic
