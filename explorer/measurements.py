@@ -88,7 +88,10 @@ class OutputCheck:
     """One tensor that the kernel has written, against the reference.
 
     `relative_error` is the norm of the difference over the norm of the reference; the worst element is that
-    with the largest difference over max(|reference|, root mean square of the reference).
+    with the largest difference over max(|reference|, root mean square of the reference). `not_finite` counts
+    NaN and infinity where the reference has a number, or the other way round; the first of them is then the
+    worst element, without an error, and a value of it that is no number is None. `compared` elements were
+    compared: all, unless some programs were not run.
     """
 
     name: str
@@ -96,12 +99,13 @@ class OutputCheck:
     shape: tuple[int, ...]
     relative_error: float
     tolerance: float
-    worst_error: float
+    worst_error: float | None
     worst_index: tuple[int, ...]
-    worst_value: float
-    worst_reference: float
+    worst_value: float | None
+    worst_reference: float | None
     not_finite: int
     matches: bool
+    compared: int = 0
 
 
 @dataclass(frozen=True)
@@ -228,7 +232,8 @@ class OperationCount:
     """What the interpreter has counted of one operation of the source, over all counted programs.
 
     `requested_bytes` are those of the lanes that the mask lets through; `sectors` the different 32-byte
-    pieces that each program touches, added up; `flops` those of the operation's definition.
+    pieces that each execution in a program touches, added up; `flops` those of the operation's definition,
+    also of lanes that a mask keeps out later: what blocks are padded with counts.
     """
 
     line: LineNumber
@@ -241,9 +246,12 @@ class OperationCount:
 
 @dataclass(frozen=True)
 class Counts:
-    """What the interpreter has counted. `sectors_in_grid`: different 32-byte pieces over the whole grid.
+    """What the interpreter has counted.
 
-    `programs` were run of the `grid_programs` of the launch.
+    `programs` were run of the `grid_programs` of the launch. `loaded_sectors` and `stored_sectors` are the
+    different 32-byte pieces that each program touches, added up, `sectors_in_grid` the different ones over
+    the whole grid. Atomic operations count as stores. `flops` are by type: "fp32", "tensor fp16" for
+    tl.dot, "special fp32" for exp, log, sqrt and the like.
     """
 
     programs: int

@@ -68,8 +68,9 @@ class Run:
 
     What is launched: with `inputs`, those and the expressions of `grid`; otherwise what the script
     launches, or, with `is_benchmark`, what its `perf_report` function launches at `sizes` (left out: at the
-    largest of its own). `reference` is torch code for a script without a function `reference`: an expression,
-    or a body that returns, over the kernel's arguments by name.
+    largest of its own, in the interpreter the smallest). `reference` is torch code for a script
+    without a function `reference`: an expression, or a body that returns, over the kernel's arguments by
+    name.
     `sweep_size` is the size that a sweep varies, over `sweep_values` (empty: the script's own).
     `attempt` tells runs apart that are the same in all else.
     """

@@ -41,7 +41,7 @@ def kernel_line(description: Any) -> Any:
 
 
 def call(run: Run, namespace: dict[str, Any]) -> None:
-    """Call the benchmark at the sizes of `run`, or the largest of its own (in the interpreter the smallest)."""
+    """Call the benchmark at the sizes of `run`, or the largest of its own (the interpreter: the smallest)."""
     function, description = find(namespace)
     own = [sizes_of(description, x) for x in description.x_vals]
     choose = max if run.device == "gpu" else min

@@ -13,7 +13,7 @@ from triton import runtime as triton_runtime
 
 from explorer.measure import benchmark, inputs
 from explorer.measure.bench import Emit
-from explorer.measure.captured import CapturedLaunch, GpuLaunch, InterpretedLaunch
+from explorer.measure.captured import CapturedLaunch, Capturing, GpuLaunch, InterpretedLaunch
 from explorer.measure.gpu_launches import launching_on_gpu
 from explorer.measure.interpreted_launches import interpreting
 from explorer.measure.reference_calls import WATCHING, ReferenceCall, ReferenceWatch, watch
@@ -40,8 +40,8 @@ DEFINITIONS_ONLY = "kernel"
 def capture(request: Request, run: Run, target: Target, emit: Emit) -> CapturedLaunch:
     """Take the launch. Raises UserError where there is none to take."""
     kernel, wanted = choose(request, run, target)
-    capturing = _Capturing(request, run, target)
-    taker = capturing.run_script(kernel, wanted)
+    capturing = _Capture(request, run, target, kernel, wanted)
+    taker = capturing.run_script()
     script = capturing.script
     if script.output.getvalue():
         emit(Log("stdout", script.output.getvalue()))
@@ -57,7 +57,7 @@ def capture(request: Request, run: Run, target: Target, emit: Emit) -> CapturedL
         )
     for problem in problems:
         emit(problem)
-    capturing.launch.reference_call = capturing.reference_call
+    capturing.launch.finish(capturing.reference_call)
     return capturing.launch
 
 
@@ -93,45 +93,49 @@ def _refuse_without_launch(found: Found, kernel: FoundKernel | None) -> None:
     )
 
 
-class _Capturing:
+class _Capture:
     """One script at work."""
 
-    def __init__(self, request: Request, run: Run, target: Target) -> None:
+    def __init__(
+        self, request: Request, run: Run, target: Target, kernel: FoundKernel, wanted: Wanted
+    ) -> None:
         self._request, self._run, self._target = request, run, target
+        self._kernel, self._wanted = kernel, wanted
         self.script: Script
         self.launch: CapturedLaunch | None = None
         self.reference_call: ReferenceCall | None = None
 
-    def run_script(self, kernel: FoundKernel, wanted: Wanted) -> Taker:
+    def run_script(self) -> Taker:
         """Run the script, and then what `run` asks for beyond."""
         run = self._run
         source = user_source.normalize(self._request.source)
         tree = watch(user_source.parse(source))
         user_source.register(source)
         starts = not (run.inputs or run.is_benchmark)
-        with self._launching(wanted) as taker:
+        with self._launching() as taker:
             reference = ReferenceWatch(lambda: taker.has_launched)
             self.script = Script(tree, taker, "__main__" if starts else DEFINITIONS_ONLY)
             self.script.namespace[WATCHING] = reference
             self.script.run(goes_on=False)
             if run.inputs:
-                self.script.call(lambda: inputs.launch(kernel, run, self.script.namespace))
+                self.script.call(lambda: inputs.launch(self._kernel, run, self.script.namespace))
             elif run.is_benchmark:
                 self.script.call(lambda: benchmark.call(run, self.script.namespace))
         self.reference_call = reference.call
         return taker
 
-    def _launching(self, wanted: Wanted) -> AbstractContextManager[Taker]:
+    def _launching(self) -> AbstractContextManager[Taker]:
         if self._run.device == "gpu":
-            return launching_on_gpu(wanted, self._take)
-        return interpreting(self._target, wanted, self._take, self._run_first)
+            return launching_on_gpu(self._wanted, self._take)
+        return interpreting(self._target, self._wanted, self._take, self._run_first)
 
     def _take(self, taken: Taken) -> None:
+        capturing = Capturing(
+            self._request, self._run, self._target, self._kernel, self._wanted, self.script.namespace
+        )
+        kind = GpuLaunch if self._run.device == "gpu" else InterpretedLaunch
         with torch._C.DisableTorchFunction():
-            if self._run.device == "gpu":
-                self.launch = GpuLaunch(taken, self._request, self.script.namespace)
-            else:
-                self.launch = InterpretedLaunch(taken, self._request, self.script.namespace, self._target)
+            self.launch = kind(taken, capturing)
 
     def _run_first(self, _taken: Taken) -> None:
         assert isinstance(self.launch, InterpretedLaunch)

@@ -4,26 +4,43 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
 import torch
 
 from explorer.measure.counts import Counter
+from explorer.measure.gpu_launches import take_again
 from explorer.measure.interpreted_launches import on_the_processor
 from explorer.measure.interpreter import Interpretation, interpret
+from explorer.measure.reference import find_reference
 from explorer.measure.reference_calls import ReferenceCall
 from explorer.measure.snapshot import Snapshot, tensors_in
-from explorer.measure.taking import Taken
+from explorer.measure.taking import Taken, Wanted
 from explorer.measurements import LaunchFacts, RunArgument
-from explorer.model import Request
+from explorer.model import Request, Run
 from explorer.pipeline.arguments import describe_arguments
+from explorer.pipeline.errors import user_error
+from explorer.pipeline.module import FoundKernel
 from explorer.pipeline.specialize import display_options
 from explorer.pipeline.targets import Target
+
+
+@dataclass(frozen=True)
+class Capturing:
+    """What a launch is taken for, and from: the kernel, and the names of the script that runs now."""
+
+    request: Request
+    run: Run
+    target: Target
+    kernel: FoundKernel
+    wanted: Wanted
+    namespace: dict[str, Any]
+
 
 #: What the programs of a launch may take in the interpreter; those beyond are not run.
 INTERPRETER_SECONDS = 40.0
@@ -35,23 +52,28 @@ class CapturedLaunch(ABC):
     `reference_call` is the script's own call of its function `reference`, if it has made one.
     """
 
-    def __init__(self, taken: Taken, request: Request, namespace: dict[str, Any]) -> None:
+    def __init__(self, taken: Taken, capturing: Capturing) -> None:
         self.taken = taken
-        self.namespace = namespace
-        self.facts = _facts(taken, request)
+        self.capturing = capturing
+        self.namespace = capturing.namespace
+        self.configs = capturing.kernel.info.configs
+        self.facts = _facts(taken, capturing.request)
         self.reference_call: ReferenceCall | None = None
         names = [parameter.name for parameter in taken.launch.jit_function.params]
         self.arguments = dict(zip(names, taken.arguments, strict=True))
         self.tensors = tensors_in(names, taken.arguments)
         self.before = Snapshot(self.tensors)
+        self.compiled: Any = None
+        self.reference: Callable[[], object] | None = None
 
-    @property
-    def binary_sha256(self) -> str:
-        """The hash of the machine code that runs; "" where there is none."""
-        return ""
+    def finish(self, reference_call: ReferenceCall | None) -> None:
+        """Note, at the end of the script, how it has called its function `reference`."""
+        self.reference_call = reference_call
+        found = find_reference(self)
+        self.reference = None if isinstance(found, str) else found.as_written
 
     @abstractmethod
-    def run(self) -> None:
+    def run(self, config: int | None = None) -> None:
         """Launch once, asynchronously, on whatever the tensors hold now."""
 
     @abstractmethod
@@ -74,12 +96,18 @@ class CapturedLaunch(ABC):
 class GpuLaunch(CapturedLaunch):
     """A launch on the GPU: that of the compiled kernel itself, without what is around it in the script."""
 
-    @property
-    def binary_sha256(self) -> str:
-        return hashlib.sha256(self.taken.compiled.kernel).hexdigest()
+    def __init__(self, taken: Taken, capturing: Capturing) -> None:
+        super().__init__(taken, capturing)
+        self.compiled = taken.compiled
+        self._by_config: dict[int | None, Taken] = {None: taken, taken.launch.config: taken}
 
-    def run(self) -> None:
-        self.taken.compiled[self.taken.grid](*self.taken.arguments)
+    def run(self, config: int | None = None) -> None:
+        if config not in self._by_config:
+            wanted = dataclasses.replace(self.capturing.wanted, index=None, config=config)
+            self._by_config[config] = take_again(self.taken, wanted)
+        taken = self._by_config[config]
+        self.compiled = taken.compiled
+        taken.compiled[taken.grid](*taken.arguments)
 
     def results(self) -> dict[str, torch.Tensor]:
         self.restore()
@@ -97,9 +125,8 @@ class GpuLaunch(CapturedLaunch):
 class InterpretedLaunch(CapturedLaunch):
     """A launch in the interpreter, whose first one is counted. `interpretation` is how much of it was run."""
 
-    def __init__(self, taken: Taken, request: Request, namespace: dict[str, Any], target: Target) -> None:
-        super().__init__(taken, request, namespace)
-        self._target = target
+    def __init__(self, taken: Taken, capturing: Capturing) -> None:
+        super().__init__(taken, capturing)
         self.counter = Counter(self.tensors)
         self.interpretation = Interpretation(0, 0)
         self._after = self.before
@@ -116,7 +143,9 @@ class InterpretedLaunch(CapturedLaunch):
             )
             self._after = Snapshot(self.tensors)
 
-    def run(self) -> None:
+    def run(self, config: int | None = None) -> None:
+        if config not in (None, self.taken.launch.config):
+            raise user_error("The interpreter runs one configuration.", self.facts.line)
         interpret(self.taken.launch.jit_function, self.taken.grid, self.taken.arguments)
 
     def results(self) -> dict[str, torch.Tensor]:
@@ -125,10 +154,8 @@ class InterpretedLaunch(CapturedLaunch):
     def written(self, name: str) -> torch.Tensor | None:
         return self.counter.written(self.tensors[name])
 
-    @contextlib.contextmanager
-    def as_the_script(self) -> Iterator[None]:
-        with on_the_processor(self._target):
-            yield
+    def as_the_script(self) -> AbstractContextManager[None]:
+        return on_the_processor(self.capturing.target)
 
 
 def _facts(taken: Taken, request: Request) -> LaunchFacts:

@@ -296,7 +296,8 @@ def _distance(address: int) -> Callable[[Memory], int]:
 
 def _type_name(dtype: Any) -> str:
     scalar = dtype.scalar
-    return _TYPES.get(scalar.name, scalar.name)
+    name: str = scalar.name
+    return _TYPES.get(name, name)
 
 
 def _operand_name(dtype: Any, precision: Any) -> str:

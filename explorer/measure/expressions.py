@@ -1,4 +1,4 @@
-"""Evaluates what a user writes for a size, a value or a grid: Python over the sizes and the script's names."""
+"""Evaluates what a user writes for a size, a value or a grid: Python over sizes and the script's names."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The user's code on a real GPU: its launches are compiled and made, and the wanted one is taken.
 
-Source: triton/compiler/compiler.py, 3.6.0 and 3.9.0: every launch asks `CompiledKernel.launch_metadata` first.
+Source: triton/compiler/compiler.py, 3.6.0 and 3.9.0: every launch first asks
+`CompiledKernel.launch_metadata`.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from triton import knobs
@@ -23,12 +24,15 @@ from explorer.pipeline.stand_ins import stand_ins
 
 
 class GpuTaker(Taker):
-    """Waits for each call, so that what goes wrong on the GPU is told on the line of the launch."""
+    """Waits for each call, so that what goes wrong on the GPU is told on the line of the launch.
+
+    `compiled` are the kernels of this process by identity, kept so that no other gets the identity of one.
+    """
+
+    compiled: ClassVar[dict[int, tuple[Any, RecordedLaunch]]] = {}
 
     def __init__(self, wanted: Wanted, take: Callable[[Taken], None]) -> None:
         super().__init__(driver.active.get_current_target(), wanted, take)
-        #: The compiled kernels are kept, so that no other gets the identity of one.
-        self.compiled: dict[int, tuple[Any, RecordedLaunch]] = {}
 
     def finish_call(self) -> None:
         if not torch.cuda.is_current_stream_capturing():
@@ -77,6 +81,12 @@ def launching_on_gpu(wanted: Wanted, take: Callable[[Taken], None]) -> Iterator[
     ]
     with replaced(changes), same_binaries(), stand_ins():
         yield taker
+
+
+def take_again(taken: Taken, wanted: Wanted) -> Taken:
+    """Make a launch, taken before, in another way; return what that makes of it."""
+    with launching_on_gpu(wanted, lambda _taken: None) as taker:
+        return taker.make_again(taken)
 
 
 @contextmanager

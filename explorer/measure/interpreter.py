@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import triton.language as tl
 from triton.runtime import interpreter
 from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction
@@ -94,6 +95,10 @@ def _in_time(count: int, seconds: float) -> Iterator[int]:
         number += step
 
 
+def _whole_number(tensor: Any) -> int:
+    return int(tensor.handle.data.item())
+
+
 @contextmanager
 def _device_functions() -> Iterator[Callable[[Any], Callable[..., Any]]]:
     """Let functions of the device call each other; yields what prepares one to be called.
@@ -111,6 +116,8 @@ def _device_functions() -> Iterator[Callable[[Any], Callable[..., Any]]]:
                 if id(raw.__globals__) not in languages:
                     languages.add(id(raw.__globals__))
                     restore.callback(interpreter._patch_lang(raw).restore)
+                    # Triton 3.6 has arrays of one element become numbers, which NumPy does no more.
+                    restore.enter_context(replaced([(tl.tensor, "__index__", _whole_number)]))
                 rewritten: Callable[..., Any] = InterpretedFunction(raw).rewrite()
                 prepared[id(raw)] = rewritten
             return prepared[id(raw)]
@@ -121,5 +128,3 @@ def _device_functions() -> Iterator[Callable[[Any], Callable[..., Any]]]:
         changes = [(JITFunction, "__call__", call), (InterpretedFunction, "__call__", call)]
         with replaced(changes), np.errstate(all="ignore"):
             yield prepare
-
-

@@ -6,12 +6,16 @@ The entry point of the sandboxes for the interpreter and for GPUs.
 from __future__ import annotations
 
 import os
-import platform
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from explorer.measurements import Environment
-from explorer.model import Diagnostic, Measure, Request, Run
+from explorer.model import Diagnostic, Event, Measure, Progress, Request
+from explorer.pipeline.errors import UserError
 from explorer.pipeline.targets import find_target
-from explorer.pipeline.work import Emit, internal_error, perform_work
+from explorer.pipeline.work import Emit, perform_work
+
+if TYPE_CHECKING:
+    from explorer.measure.bench import Bench, Launch
 
 #: What the interpreter can find out.
 INTERPRETED_MEASURES: tuple[Measure, ...] = ("check", "counts")
@@ -25,33 +29,80 @@ def perform(request: Request, emit: Emit) -> None:
 def warm_up() -> None:
     """Import what runs need. Leaves one thread, and the GPU untouched."""
     import torch
-    import triton
-    import triton.testing
-    import triton.tools.tensor_descriptor  # noqa: F401
 
     from explorer.measure import capture, measures  # noqa: F401
 
-    assert not torch.cuda.is_initialized(), triton.__version__
+    assert not torch.cuda.is_initialized()
 
 
-def _perform(request: Request, emit: Emit) -> None:
+def prepare(request: Request, emit: Emit) -> Bench:
+    """Take the launch of `request`; return it ready to be measured.
+
+    Raises:
+        UserError: there is none to take, or it fails.
+    """
     from explorer.measure.bench import Bench
     from explorer.measure.capture import capture
-    from explorer.measure.measures import MEASURES
 
     run = request.run
     assert run is not None
     target = find_target(request.target)
     # What Triton 3.9 does by default, said aloud, so that it does not warn of what 3.10 will do.
     os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
-    wanted = [measure for measure in MEASURES if measure in run.measures]
-    bench = Bench(request, run, emit, steps=len(wanted) + 1)
-    bench.progress("Running the script")
-    bench.launch = capture(request, run, target, emit)
+    launch = capture(request, run, target, emit)
+    bench = Bench(request, run, launch, emit)
+    if run.inputs:
+
+        def at_sizes(sizes: dict[str, int]) -> Launch:
+            other = replace(run, sizes={**run.sizes, **sizes})
+            return capture(replace(request, run=other), other, target, _ignore)
+
+        bench.at_sizes = at_sizes
+    return bench
+
+
+def _perform(request: Request, emit: Emit) -> None:
+    from explorer.measure.environment import describe_environment
+    from explorer.measure.measures import MEASURES
+
+    assert request.run is not None
+    asked = [measure for measure in MEASURES if measure in request.run.measures]
+    steps = len(asked) + 1
+    emit(Progress(0, 1000 * steps, "Running the script"))
+    bench = prepare(request, emit)
+    bench.steps = steps
     bench.tell(bench.launch.facts)
-    bench.tell(_environment(run, bench))
-    for measure in wanted:
+    bench.tell(describe_environment(request.run, bench.launch))
+    for measure in asked:
         bench.step += 1
-        _measure(measure, bench)
+        if request.run.device == "interpreter" and measure not in INTERPRETED_MEASURES:
+            emit(Diagnostic("note", f"The interpreter does not measure: {measure}.", hint="Run it on a GPU."))
+            continue
+        try:
+            MEASURES[measure](bench)
+        except Exception as error:  # one measure that fails leaves the others alone
+            _tell_failure(measure, error, bench)
+    bench.tell_files()
     bench.step = bench.steps
     bench.progress("Done")
+
+
+def _tell_failure(measure: Measure, error: Exception, bench: Bench) -> None:
+    """Tell why a measure has failed. Raises what leaves the GPU unusable for the others."""
+    from explorer.measure.troubles import explain, is_fatal
+    from explorer.pipeline.script import describe, place_of
+
+    if isinstance(error, UserError):
+        found = error.diagnostic
+    else:
+        place = place_of(error)
+        found = replace(place, message=describe(error), line=place.line or bench.launch.facts.line)
+    found = explain(found, bench.run.device)
+    found = replace(found, stage=found.stage or measure)
+    if is_fatal(error):
+        raise UserError(found) from error
+    bench.emit(found)
+
+
+def _ignore(_event: Event) -> None:
+    """Tell nobody."""

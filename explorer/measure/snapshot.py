@@ -23,7 +23,7 @@ def tensors_in(names: list[str], arguments: tuple[Any, ...]) -> dict[str, torch.
 
 
 class Snapshot:
-    """Copies of the memory of tensors: on their own device, or in the processor's memory where that is full."""
+    """Copies of the memory of tensors: on their own device, or where that is full on the processor."""
 
     def __init__(self, tensors: dict[str, torch.Tensor]) -> None:
         self._copies: list[tuple[torch.Tensor, torch.Tensor]] = []

@@ -74,6 +74,14 @@ class Taker(Recorder):
         self.finish_call()
         return result
 
+    def make_again(self, taken: Taken) -> Taken:
+        """Make the call of a launch taken before in the way that is wanted; return what that makes."""
+        call = taken.launch.call
+        assert call is not None
+        self.call(call.interface, call.arguments, call.keywords, call.make)
+        assert self.taken is not None
+        return self.taken
+
     def finish_call(self) -> None:
         """Note that a call has ended well."""
         self.has_launched = self.taken is not None

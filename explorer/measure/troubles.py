@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
+import torch
+
 from explorer.model import Diagnostic
 
 Device = Literal["interpreter", "gpu"]
@@ -46,7 +48,7 @@ _EXPLANATIONS: tuple[tuple[str, str, str], ...] = (
     (
         "triton.language must be visible",
         "",
-        "Triton's interpreter needs `import triton.language as tl` in the source, and `tl.` before its names.",
+        "Triton's interpreter needs `import triton.language as tl` in the source, and `tl.` before names.",
     ),
 )
 
@@ -61,3 +63,10 @@ def explain(diagnostic: Diagnostic, device: Device) -> Diagnostic:
     if device == "interpreter" and "NotImplementedError" in diagnostic.message:
         return replace(diagnostic, hint="Triton's interpreter cannot run this: run it on a GPU.")
     return diagnostic
+
+
+def is_fatal(error: Exception) -> bool:
+    """Tell whether nothing more can be done on the GPU by this process."""
+    if isinstance(error, torch.cuda.OutOfMemoryError):
+        return False
+    return isinstance(error, torch.AcceleratorError) or "CUDA error" in str(error)

@@ -152,7 +152,7 @@ def _launch_again(launch: FoundLaunch, request: Request, target: Target) -> Reco
         recorder.config = request.config if request.config is not None else launch.recorded.config
         recorder.overrides = dict(request.options)
         try:
-            call.interface.run(*call.arguments, **call.keywords)
+            call.make()
         except (Exception, NeedsValue, TooManyLaunches) as error:
             if not recorder.launches:
                 raise user_error(f"{type(error).__name__}: {error}", launch.info.line) from error

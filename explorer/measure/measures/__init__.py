@@ -8,10 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from explorer.measure.bench import Bench
-from explorer.measure.measures import autotune, counters, roofs, samples, sweep, time, timeline
+from explorer.measure.measures import (
+    autotune,
+    check,
+    counters,
+    counts,
+    roofs,
+    samples,
+    sweep,
+    time,
+    timeline,
+)
 from explorer.model import Measure
 
 MEASURES: dict[Measure, Callable[[Bench], None]] = {
+    "check": check.measure,
+    "counts": counts.measure,
     "time": time.measure,
     "autotune": autotune.measure,
     "sweep": sweep.measure,

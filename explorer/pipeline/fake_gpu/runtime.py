@@ -39,6 +39,10 @@ class Call:
     arguments: tuple[Any, ...]
     keywords: dict[str, Any]
 
+    def make(self) -> Any:
+        """Make the call."""
+        return self.interface.run(*self.arguments, **self.keywords)
+
 
 @dataclass
 class RecordedLaunch:

@@ -1,0 +1,125 @@
+"""Compares what the kernel writes with the reference."""
+
+from __future__ import annotations
+
+import torch
+
+from explorer.measure.bench import Bench
+from explorer.measure.captured import CapturedLaunch, InterpretedLaunch
+from explorer.measure.difference import compare
+from explorer.measure.reference import ReferenceFailed, find_reference
+from explorer.measurements import Check, OutputCheck
+from explorer.model import Diagnostic
+
+
+def measure(bench: Bench) -> None:
+    """Launch once on the first values, and compare."""
+    launch = bench.launch
+    assert isinstance(launch, CapturedLaunch)
+    bench.progress("Comparing with the reference")
+    bench.tell(_check(bench, launch))
+
+
+def _check(bench: Bench, launch: CapturedLaunch) -> Check:
+    reference = find_reference(launch)
+    if isinstance(reference, str):
+        return Check(reference, "")
+    try:
+        expected = reference.in_high_precision()
+    except ReferenceFailed as failure:
+        return Check(f"The reference fails: {failure}.", reference.text)
+    if not expected:
+        return Check("The reference returns no tensor.", reference.text)
+    outputs = tuple(
+        compare(name, actual, wanted, written) for name, actual, wanted, written in _pairs(launch, expected)
+    )
+    if not outputs:
+        shapes = ", ".join(str(tuple(tensor.shape)) for tensor in expected)
+        return Check(
+            f"The kernel writes no tensor of the shape that the reference returns: {shapes}.", reference.text
+        )
+    for output in outputs:
+        _tell_difference(bench, output)
+    return Check("", reference.text, outputs)
+
+
+def _pairs(
+    launch: CapturedLaunch, expected: list[torch.Tensor]
+) -> list[tuple[str, torch.Tensor, torch.Tensor, torch.Tensor | None]]:
+    """Pair each tensor of the reference with the first that the kernel has written and that has its shape."""
+    written = _written(launch, expected)
+    results = launch.results()
+    is_partial = isinstance(launch, InterpretedLaunch) and not launch.interpretation.is_whole
+    pairs = []
+    for wanted in expected:
+        name = next((name for name in written if results[name].shape == wanted.shape), None) or next(
+            (name for name in written if results[name].numel() == wanted.numel()), None
+        )
+        if name is None:
+            continue
+        written.remove(name)
+        pairs.append((name, results[name], wanted, launch.written(name) if is_partial else None))
+    return pairs
+
+
+def _written(launch: CapturedLaunch, expected: list[torch.Tensor]) -> list[str]:
+    """Return the names of the tensors that the kernel writes, in the order of its parameters."""
+    results = launch.results()
+    names: list[str] = []
+    unchanged: list[str] = []
+    for name, tensor in results.items():
+        elements = launch.written(name)
+        if elements is not None:
+            is_written = bool(elements.any())
+        else:
+            is_written = not _is_same(tensor, launch.before.of(launch.tensors[name]))
+        (names if is_written else unchanged).append(name)
+    # What it writes may be what was there before: memory that is given out again holds old results.
+    sizes = {tensor.numel() for tensor in expected}
+    for name in unchanged:
+        is_known = launch.written(name) is not None or len(names) >= len(expected)
+        may_be_result = results[name].numel() in sizes and results[name].is_floating_point()
+        if not is_known and may_be_result and _is_rewritten(launch, name):
+            names.append(name)
+    return [name for name in results if name in names]
+
+
+def _is_rewritten(launch: CapturedLaunch, name: str) -> bool:
+    """Tell whether the kernel overwrites other values in a tensor."""
+    launch.restore()
+    tensor = launch.tensors[name]
+    tensor.fill_(1.0)
+    if _is_same(tensor, launch.before.of(tensor)):
+        tensor.fill_(2.0)
+    filled = tensor.clone()
+    launch.run()
+    is_rewritten = not _is_same(tensor, filled)
+    launch.restore()
+    return is_rewritten
+
+
+def _is_same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Tell whether two tensors hold the same bits."""
+    kinds = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+    kind = kinds.get(one.element_size(), one.dtype)
+    return bool(torch.equal(one.detach().view(kind), other.detach().to(one.device).view(kind)))
+
+
+def _tell_difference(bench: Bench, output: OutputCheck) -> None:
+    """Say it aloud where the kernel is wrong."""
+    if output.matches:
+        return
+    where = f"at {list(output.worst_index)}"
+    if output.not_finite:
+        elements = "element is" if output.not_finite == 1 else "elements are"
+        message = (
+            f"{output.name}: {output.not_finite:,} {elements} NaN or infinite where the reference is not, "
+            f"or the other way round; the first {where}."
+        )
+    else:
+        message = (
+            f"{output.name} does not match the reference: relative error {output.relative_error:.2g} "
+            f"(at most {output.tolerance:g}), worst {where}: {output.worst_value:.6g} in place of "
+            f"{output.worst_reference:.6g}."
+        )
+    bench.emit(Diagnostic("error", message, "check", bench.launch.facts.line))
