@@ -77,6 +77,10 @@ class CapturedLaunch(ABC):
         """Launch once, asynchronously, on whatever the tensors hold now."""
 
     @abstractmethod
+    def run_anew(self) -> None:
+        """Launch once what the compiler makes of the kernel now: it is told to add something to it."""
+
+    @abstractmethod
     def results(self) -> dict[str, torch.Tensor]:
         """Return what the tensors hold after one launch on what they held before the first."""
 
@@ -103,11 +107,17 @@ class GpuLaunch(CapturedLaunch):
 
     def run(self, config: int | None = None) -> None:
         if config not in self._by_config:
-            wanted = dataclasses.replace(self.capturing.wanted, index=None, config=config)
-            self._by_config[config] = take_again(self.taken, wanted)
+            self._by_config[config] = self._take_again(config)
         taken = self._by_config[config]
         self.compiled = taken.compiled
         taken.compiled[taken.grid](*taken.arguments)
+
+    def run_anew(self) -> None:
+        self.compiled = self._take_again(self.facts.config).compiled
+
+    def _take_again(self, config: int | None) -> Taken:
+        """Make the call again, through the just-in-time compiler; return what it comes to."""
+        return take_again(self.taken, dataclasses.replace(self.capturing.wanted, index=None, config=config))
 
     def results(self) -> dict[str, torch.Tensor]:
         self.restore()
@@ -147,6 +157,9 @@ class InterpretedLaunch(CapturedLaunch):
         if config not in (None, self.taken.launch.config):
             raise user_error("The interpreter runs one configuration.", self.facts.line)
         interpret(self.taken.launch.jit_function, self.taken.grid, self.taken.arguments)
+
+    def run_anew(self) -> None:
+        raise user_error("The interpreter compiles nothing.", self.facts.line)
 
     def results(self) -> dict[str, torch.Tensor]:
         return {name: self._after.of(tensor) for name, tensor in self.tensors.items()}

@@ -14,6 +14,7 @@ from typing import Any
 
 from triton.backends.compiler import GPUTarget
 
+from explorer.pipeline.errors import user_error
 from explorer.pipeline.fake_gpu.runtime import RecordedLaunch, Recorder
 
 
@@ -77,9 +78,15 @@ class Taker(Recorder):
     def make_again(self, taken: Taken) -> Taken:
         """Make the call of a launch taken before in the way that is wanted; return what that makes."""
         call = taken.launch.call
-        assert call is not None
-        self.call(call.interface, call.arguments, call.keywords, call.make)
-        assert self.taken is not None
+        if call is not None:
+            self.call(call.interface, call.arguments, call.keywords, call.make)
+        if self.taken is None:
+            raise user_error(
+                f"The script launches what {self.wanted.kernel} was compiled to before: "
+                "this launch cannot be made in another way.",
+                taken.launch.line,
+                "Launch the kernel itself: kernel[grid](…).",
+            )
         return self.taken
 
     def finish_call(self) -> None:
