@@ -182,7 +182,7 @@ class AxisWords:
         why = _WHY[found.limit].format(count=found.allowed[found.limit], dimension=found.dimension)
         spread = (
             f"The {lanes} lanes touch {touched.sectors} sectors of 32 bytes "
-            f"and use {touched.share:.0%} of them"
+            f"and use {100 * touched.share:.0f} % of them"
         )
         more = "" if touched.share == 1 else f": {_scattered(found)}"
         return f"A lane moves {what} at once along dimension {found.dimension}: {why}. {spread}{more}."

@@ -189,10 +189,10 @@ def _words(
             count = modelled.shuffles if modelled else 0
             return f"Lanes of a warp exchange values: about {count} shuffles a thread, no shared memory."
         case "shared memory":
-            place = f" {buffer[0]:,} bytes at offset {buffer[1]:,}" if buffer else ""
+            place = f", a scratch buffer of {buffer[0]:,} bytes at offset {buffer[1]:,}," if buffer else ""
             least = f", at least {modelled.wavefronts:,} wavefronts" if modelled else ""
             return (
-                f"Values go to other warps: {tensor_bytes:,} bytes are written to shared memory{place}, "
+                f"Values go to other warps: {tensor_bytes:,} bytes are written to shared memory{place} "
                 f"and read again after a barrier{least}."
             )
         case "cluster":

@@ -215,7 +215,7 @@ def _facts(record: Record) -> list[Fact]:
 ANALYSIS = Analysis(
     name="registers",
     summary="Live registers at each instruction of the machine code, spills, and what limits them.",
-    version=2,
+    version=3,
     document=RegistersDocument,
     find=_find,
 )

@@ -78,7 +78,10 @@ def _disassemble(path: Path) -> str:
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=True)  # noqa: S603  # ours
     except subprocess.CalledProcessError as error:
         said = error.stderr.decode(errors="replace").replace(str(path), "the binary")
-        raise _refusal(f"nvdisasm does not tell the live registers: {' '.join(said.split())}") from error
+        lines = " ".join(line.strip().rstrip(".") + "." for line in said.splitlines() if line.strip())
+        raise _refusal(
+            f"The nvdisasm of this Triton cannot tell which registers are alive in this binary. It says: {lines}"
+        ) from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise _refusal(f"nvdisasm did not run: {error}") from error
     return done.stdout.decode(errors="replace")

@@ -34,7 +34,7 @@ export class Viewport {
     this.fit();
   }
 
-  /** Show all of it; of a tall drawing, its beginning at a size that can be read. */
+  /** Show all of it. */
   fit() {
     const { clientWidth, clientHeight } = this.element;
     if (!clientWidth || !this.width) return;

@@ -15,6 +15,13 @@ function placeButton(place, pin) {
   return make("button", { type: "button", class: "link", onclick: () => pin([place.source_line]) }, placeWords(place));
 }
 
+/** The same where there is little room: the name of the dialect and the value are left out. @param {Place} place @param {Pin} pin */
+function placeCell(place, pin) {
+  const operation = place.operation.split(".").at(-1) ?? "";
+  if (!place.source_line) return make("span", { title: placeWords(place) }, operation);
+  return make("button", { type: "button", class: "link", title: placeWords(place), onclick: () => pin([place.source_line]) }, `${operation}, line\u00a0${place.source_line}`);
+}
+
 /** @param {Buffer} buffer @param {FunctionMap} map @param {Pin} pin */
 export function bufferDetails(buffer, map, pin) {
   const names = (/** @type {number[]} */ indices) => indices.map((index) => map.buffers.find((each) => each.index === index)?.name ?? "").join(", ");
@@ -59,16 +66,16 @@ function table(label, heads, rows) {
 export function tables(map, pin) {
   const buffers = map.buffers.map((buffer) => [
     buffer.name, kindOf(buffer), buffer.size_bytes.toLocaleString("en"), buffer.offset_bytes.toLocaleString("en"),
-    `${buffer.start}–${buffer.end - 1}`, placeButton(buffer.first, pin), placeButton(buffer.last, pin),
+    `${buffer.start}–${buffer.end - 1}`, placeCell(buffer.first, pin), placeCell(buffer.last, pin),
   ]);
   const barriers = map.barriers.map((barrier) => [
-    String(barrier.following.position), barrier.source, placeButton(barrier.following, pin),
+    String(barrier.following.position), barrier.source, placeCell(barrier.following, pin),
     barrier.hazards.map(({ kind }) => kind).filter((kind, index, all) => all.indexOf(kind) === index).join(", ") || barrier.reason,
   ]);
-  const marks = map.marks.map(({ kind, place }) => [String(place.position), kind, placeButton(place, pin)]);
+  const marks = map.marks.map(({ kind, place }) => [String(place.position), kind, placeCell(place, pin)]);
   return [
     make("details", { class: "memory-section", open: true }, make("summary", {}, plural(map.buffers.length, "buffer")),
-      table("Buffers", ["name", "kind", "bytes", "offset", "operations", "first", "last"], buffers)),
+      table("Buffers", ["name", "kind", "bytes", "offset", "ops", "first", "last"], buffers)),
     map.barriers.length
       ? make("details", { class: "memory-section" }, make("summary", {}, plural(map.barriers.length, "barrier")),
           table("Barriers", ["before", "from", "operation", "protects from"], barriers))
@@ -94,8 +101,8 @@ export function refusal(memory, map, pin) {
 /** @param {TensorMemoryMap} memory @param {Pin} pin */
 export function tensorTable(memory, pin) {
   const place = (/** @type {number} */ line, /** @type {string} */ operation) =>
-    line ? make("button", { type: "button", class: "link", onclick: () => pin([line]) }, `${operation}, line ${line}`) : operation;
-  return table("Tensor memory", ["name", "shape", "columns", "rows", "operations", "first", "last"], memory.buffers.map((buffer) => [
+    line ? make("button", { type: "button", class: "link", onclick: () => pin([line]) }, `${operation.split(".").at(-1)}, line\u00a0${line}`) : operation.split(".").at(-1) ?? "";
+  return table("Tensor memory", ["name", "shape", "columns", "rows", "ops", "first", "last"], memory.buffers.map((buffer) => [
     buffer.name, buffer.type.replaceAll("x", "×"),
     buffer.columns === null ? `from ${buffer.column}` : `${buffer.column}–${buffer.column + buffer.columns - 1}`,
     `${buffer.row}–${buffer.row + buffer.rows - 1}`, `${buffer.start}–${buffer.end - 1}`,

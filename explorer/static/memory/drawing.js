@@ -57,20 +57,20 @@ export function drawMap(memory, map, width, height) {
       makeSvg("text", { class: "tick", x: LEFT - 7, y: y(bytes) + 4, "text-anchor": "end" }, size(bytes)),
     );
   }
+  // What is written of a level stands in front of everything.
+  const words = [];
   for (const [index, step] of memory.steps.entries()) {
     if (step.most_shared_bytes > top || step.most_shared_bytes === memory.shared_limit_bytes) continue;
     const fewer = memory.steps[index + 1];
-    element.append(
-      makeSvg("line", { class: "step", x1: LEFT, x2: width - RIGHT, y1: y(step.most_shared_bytes), y2: y(step.most_shared_bytes) }),
+    element.append(makeSvg("line", { class: "step", x1: LEFT, x2: width - RIGHT, y1: y(step.most_shared_bytes), y2: y(step.most_shared_bytes) }));
+    words.push(
       makeSvg("text", { class: "step", x: width - RIGHT, y: y(step.most_shared_bytes) - 4, "text-anchor": "end" },
         `above: ${plural(fewer?.blocks ?? 0, "block")}, ${Math.round((fewer?.share ?? 0) * 100)} % occupancy`),
     );
   }
   if (isTooMuch || memory.shared_limit_bytes <= top) {
-    element.append(
-      makeSvg("line", { class: "limit", x1: LEFT, x2: width - RIGHT, y1: y(memory.shared_limit_bytes), y2: y(memory.shared_limit_bytes) }),
-      makeSvg("text", { class: "limit", x: LEFT + 4, y: y(memory.shared_limit_bytes) - 4 }, `limit ${size(memory.shared_limit_bytes)}`),
-    );
+    element.append(makeSvg("line", { class: "limit", x1: LEFT, x2: width - RIGHT, y1: y(memory.shared_limit_bytes), y2: y(memory.shared_limit_bytes) }));
+    words.push(makeSvg("text", { class: "limit", x: LEFT + 4, y: y(memory.shared_limit_bytes) - 4 }, `limit ${size(memory.shared_limit_bytes)}`));
   }
   drawAxis(element, map, firstPosition, lastPosition, x, width, height);
   /** @type {Drawn[]} */
@@ -83,7 +83,7 @@ export function drawMap(memory, map, width, height) {
     drawn.push({ item, element: group });
   }
   // Barriers stand in front of buffers, whatever their order for the keyboard.
-  element.append(...drawn.filter(({ item }) => item.buffer).map((each) => each.element), ...drawn.filter(({ item }) => item.barrier).map((each) => each.element));
+  element.append(...drawn.filter(({ item }) => item.buffer).map((each) => each.element), ...drawn.filter(({ item }) => item.barrier).map((each) => each.element), ...words);
   return { element, drawn };
 }
 

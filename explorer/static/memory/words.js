@@ -61,6 +61,13 @@ export function barrierLabel(barrier) {
   return `${barrierTitle(barrier)}, before operation ${barrier.following.position}, ${placeWords(barrier.following)}`;
 }
 
+/** What is under the mouse, with the two operations that it belongs to. @param {import("./drawing.js").Item} item */
+export function itemWords({ buffer, barrier }) {
+  if (buffer) return `${bufferTitle(buffer)}, ${size(buffer.size_bytes)}: from ${placeWords(buffer.first)} to ${placeWords(buffer.last)}.`;
+  const hazard = barrier.hazards[0];
+  return hazard ? `${barrierTitle(barrier)}, between ${placeWords(hazard.before)} and ${placeWords(hazard.after)}.` : `${barrierLabel(barrier)}.`;
+}
+
 /** Who says that there is a barrier. @param {Barrier} barrier */
 export function barrierSource(barrier) {
   return {

@@ -45,6 +45,8 @@ class GraphPane extends HTMLElement {
   neighbours = null;
   /** @type {GraphNode | null} */
   chosen = null;
+  /** @type {GraphNode | null} */
+  pointed = null;
   /** @type {GraphNode[]} */
   hits = [];
   hit = 0;
@@ -109,9 +111,9 @@ class GraphPane extends HTMLElement {
     );
     this.viewport.element.addEventListener("pointermove", (event) => {
       const part = event.target instanceof Element ? event.target.closest(".node")?.getAttribute("data-part") : null;
-      hover(this.nodes.get(part ?? "")?.source_lines ?? [], this.id);
+      this.pointAt(this.nodes.get(part ?? "") ?? null);
     });
-    this.viewport.element.addEventListener("pointerleave", () => hover([], this.id));
+    this.viewport.element.addEventListener("pointerleave", () => this.pointAt(null));
     this.viewport.element.addEventListener("dblclick", () => this.open());
     this.resize = new ResizeObserver(() => {
       // A drawing that was made out of sight is fitted when it comes into sight.
@@ -173,7 +175,7 @@ class GraphPane extends HTMLElement {
     this.document = document;
     this.nodes = new Map(document.nodes.map((node) => [node.id, node]));
     this.neighbours = null;
-    this.chosen = null;
+    this.chosen = this.pointed = null;
     const depths = new Map();
     this.parts.replaceChildren(
       make("option", { value: "" }, document.kind === "data flow" ? "Whole module" : "All functions"),
@@ -235,6 +237,14 @@ class GraphPane extends HTMLElement {
     }
   }
 
+  /** Light the lines of the node under the mouse, and say what it is: from afar its letters cannot be read. @param {GraphNode | null} node */
+  pointAt(node) {
+    if (node === this.pointed) return;
+    this.pointed = node;
+    hover(node?.source_lines ?? [], this.id);
+    this.describe(node ?? this.chosen);
+  }
+
   /** @param {string} part @param {MouseEvent} event */
   choosePart(part, event) {
     this.frame.focus({ preventScroll: true });
@@ -255,10 +265,16 @@ class GraphPane extends HTMLElement {
       drawing.parts.get(`e${index}`)?.classList.toggle("is-chosen", node !== null && (edge.tail === node.id || edge.head === node.id));
     });
     for (const id of this.nodes.keys()) drawing.parts.get(id)?.classList.toggle("is-chosen", id === node?.id);
-    this.place.replaceChildren();
-    if (!node) return;
-    const part = drawing.parts.get(node.id);
+    this.describe(node);
+    const part = node && drawing.parts.get(node.id);
     if (part) this.viewport.reveal(part);
+  }
+
+  /** @param {GraphNode | null} node */
+  describe(node) {
+    const { document } = this;
+    this.place.replaceChildren();
+    if (!node || !document) return;
     const lines = node.first_line === node.last_line ? `line ${node.first_line}` : `lines ${node.first_line} to ${node.last_line}`;
     const depth = node.loop_depth ? `, in ${plural(node.loop_depth, "loop")}` : "";
     const what = node.kind === "block" ? plural(node.operations, "instruction") : (node.label[0] ?? "");

@@ -22,6 +22,12 @@ import { store } from "../store.js";
 
 const PICTURES = { tensor: "Tensor", hardware: "Hardware", banks: "Banks", bases: "Bases" };
 const LISTS = { conversions: "Conversions", accesses: "Global memory", shared: "Shared memory", products: "Matrix products" };
+/** What the colours of a picture stand for. */
+const HUES = {
+  tensor: "Each hue is a warp, from its first lane to its last. Large cells say lane:register.",
+  hardware: "Each hue is a row of the tensor, from its first column to its last. Large cells say which element they hold.",
+  banks: "Each hue is a row of the tensor.",
+};
 const VALUES_SHOWN = 24;
 
 class LayoutsPane extends HTMLElement {
@@ -36,6 +42,7 @@ class LayoutsPane extends HTMLElement {
   linear = new Map();
   asked = "";
   drawn = "";
+  shownView = "";
 
   get paneState() {
     return this.state;
@@ -71,7 +78,7 @@ class LayoutsPane extends HTMLElement {
     this.lists = make("div", { class: "layout-lists", role: "group", "aria-label": "Where data moves" });
     this.list = make("div", { class: "layout-list", role: "listbox", tabindex: "0", "aria-label": "Layouts", onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event) });
     this.head = make("header", { class: "layout-head" });
-    this.told = make("div", { class: "layout-told" });
+    this.told = make("div", { class: "layout-told", tabindex: "0", role: "group", "aria-label": "What a cell holds" });
     this.cards = make("div", { class: "layout-cards", tabindex: "0" });
     this.bases = make("div", { class: "layout-bases-box", tabindex: "0", role: "group", "aria-label": "Bases" });
     this.body = make(
@@ -256,6 +263,7 @@ class LayoutsPane extends HTMLElement {
   drawPicture(document, group, layout, view, access) {
     const { grid } = this;
     if (!grid) return;
+    this.shownView = view;
     const tell = (/** @type {Told | null} */ told) => this.tell(told);
     const choose = (/** @type {number} */ at) => this.ask({ at: this.view.at === at ? null : at });
     if (view === "banks") {
@@ -273,7 +281,7 @@ class LayoutsPane extends HTMLElement {
 
   /** @param {{each: import("../layouts/banks.js").SharedAccess, index: number}[]} accesses @param {{each: import("../layouts/banks.js").SharedAccess, index: number} | null} chosen */
   accessChoice(accesses, chosen) {
-    if (!accesses.length) return make("p", { class: "hint" }, "No access by threads: copy engines or matrix units use it.");
+    if (!accesses.length) return make("p", { class: "hint" }, "No local_load, local_store or local_alloc uses a buffer of this shape. Its parts may be used under another shape, or copy engines and matrix units use it.");
     const select = make("select", { "aria-label": "Access", onchange: () => this.ask({ access: select.value === "" ? null : Number(select.value) }) },
       make("option", { value: "" }, "no access"),
       ...accesses.map(({ each, index }) => make("option", { value: index }, `line ${each.line}: ${each.operation}`)));
@@ -310,7 +318,7 @@ class LayoutsPane extends HTMLElement {
     else if (this.rest) {
       element.replaceChildren(this.rest);
       if (this.restLit && this.view.at !== null) this.grid?.light(this.restLit.lit, this.restLit.words);
-    } else element.replaceChildren(make("p", { class: "hint" }, "Point at a cell, or use the arrow keys, to see what holds it. A click keeps it; the wheel with Ctrl, or + and −, zooms."));
+    } else element.replaceChildren(make("p", { class: "hint" }, this.drawn ? HUES[/** @type {keyof typeof HUES} */ (this.shownView)] : ""), make("p", { class: "hint" }, "Point at a cell, or use the arrow keys, to see what holds it. A click keeps it; the wheel with Ctrl, or + and −, zooms."));
   }
 
   /** @param {LayoutGroup} group @param {string[]} names @param {string} view @param {LinearLayout | null} layout */
@@ -321,7 +329,7 @@ class LayoutsPane extends HTMLElement {
       `${layout.size("lane")} lanes × ${plural(layout.size("warp"), "warp")}`,
       row.replication > 1 ? `each element ${row.replication} times` : "no replication",
       `${Math.max(...row.contiguity)} in a row a thread`,
-      `a thread reaches ${row.thread_tile.join(" × ")}, a warp ${row.warp_tile.join(" × ")}`,
+      `a thread's elements span ${row.thread_tile.join(" × ")}, a warp's ${row.warp_tile.join(" × ")}`,
     ] : [plural(layout.elementCount, "element"), ...layout.padding.map(({ interval, padding }) => `${padding} left out after every ${interval}`)];
     this.head?.replaceChildren(
       make("div", { class: "layout-title" }, make("h3", {}, row.label), make("span", { class: "chip" }, row.kind), make("span", { class: "chip" }, rows.length > 1 ? row.shape.join(" × ") : shapeText(row)),

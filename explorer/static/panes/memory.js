@@ -12,15 +12,19 @@ import { make } from "../dom.js";
 import { barrierDetails, bufferDetails, refusal, tables, tensorSummary, tensorTable } from "../memory/details.js";
 import { drawMap, itemsOf } from "../memory/drawing.js";
 import { drawTensorMemory } from "../memory/tensor_drawing.js";
-import { barrierLabel, bufferLabel, exact, summary } from "../memory/words.js";
+import { barrierLabel, bufferLabel, exact, itemWords, summary } from "../memory/words.js";
 import { AnswerPane } from "../pane.js";
 import { hover, pin } from "../selection.js";
 import { store } from "../store.js";
+
+const CHOOSE = "Choose a buffer or a barrier to see what it is for.";
 
 /** @extends {AnswerPane<AllocationDocument>} */
 class MemoryPane extends AnswerPane {
   /** @type {Drawn[]} */
   drawn = [];
+  /** @type {Item | null} */
+  chosen = null;
 
   constructor() {
     super({ empty: "Compile a kernel to see where its buffers lie in shared memory.", waiting: "Shared memory is on its way." });
@@ -90,8 +94,8 @@ class MemoryPane extends AnswerPane {
     const { element, drawn } = drawMap(memory, map, width, height);
     this.drawn = drawn;
     for (const { item, element: group } of drawn) {
-      group.addEventListener("pointerenter", () => hover(linesOf(item), this.id));
-      group.addEventListener("pointerleave", () => hover([], this.id));
+      group.addEventListener("pointerenter", () => this.point(item));
+      group.addEventListener("pointerleave", () => this.point(null));
       group.addEventListener("click", () => this.ask(this.selection.chosen === nameOf(item, map) ? "" : nameOf(item, map)));
     }
     // The picture is for the eye; this is what is read out, and moved through by keys.
@@ -150,16 +154,29 @@ class MemoryPane extends AnswerPane {
       this.options?.[index]?.setAttribute("aria-selected", String(isChosen));
       if (isChosen) this.listbox?.setAttribute("aria-activedescendant", `${this.id}-option-${index}`);
     });
-    const item = /** @type {Item | null} */ (found);
+    const item = (this.chosen = /** @type {Item | null} */ (found));
+    this.markPartners(item);
+    this.details.replaceChildren(
+      item?.buffer ? bufferDetails(item.buffer, map, pinLines)
+      : item?.barrier ? barrierDetails(item.barrier, map, pinLines)
+      : map.buffers.length ? make("p", { class: "hint" }, CHOOSE) : "",
+    );
+  }
+
+  /** Light the two operations of what is under the mouse, and say which they are. @param {Item | null} item */
+  point(item) {
+    hover(item ? linesOf(item) : [], this.id);
+    this.markPartners(item ?? this.chosen);
+    const hint = this.details?.querySelector(".hint");
+    if (hint) hint.textContent = item ? itemWords(item) : CHOOSE;
+  }
+
+  /** Mark what is alive at the same time as a buffer, or what a barrier keeps apart. @param {Item | null} item */
+  markPartners(item) {
     for (const { item: other, element } of this.drawn) {
       element.classList.toggle("is-neighbour", Boolean(item?.buffer && other.buffer && item.buffer.alive_with.includes(other.buffer.index)));
       element.classList.toggle("is-touched", Boolean(item?.barrier && other.buffer && item.barrier.hazards.some(({ before_buffer: one, after_buffer: two }) => one === other.buffer?.index || two === other.buffer?.index)));
     }
-    this.details.replaceChildren(
-      item?.buffer ? bufferDetails(item.buffer, map, pinLines)
-      : item?.barrier ? barrierDetails(item.barrier, map, pinLines)
-      : map.buffers.length ? make("p", { class: "hint" }, "Choose a buffer or a barrier to see what it is for.") : "",
-    );
   }
 
   /** Mark what comes from the lit source lines, when somebody else lights them. */

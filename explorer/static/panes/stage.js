@@ -200,9 +200,10 @@ export class StagePane extends HTMLElement {
       this.drawLine(row, line);
       this.text.schedule();
     });
-    const cuts = this.cutsOf(line, text?.tokens.map(([, part]) => part).join("") ?? "");
+    const words = text?.tokens.map(([, part]) => part).join("") ?? "";
     const marks = [
-      ...cuts,
+      ...this.cutsOf(line, words),
+      ...this.filters.layoutsIn(words),
       ...(this.search.byLine.get(line) ?? []).map(({ from, to }) => ({ from, to, class: "is-match" })),
       ...(this.names.byLine.get(line) ?? []).map(({ from, to, isDefinition }) => ({ from, to, class: isDefinition ? "is-use is-definition" : "is-use" })),
     ];
@@ -211,9 +212,9 @@ export class StagePane extends HTMLElement {
     if (note) code.append(make("span", { class: "location-note" }, `  ${note}`));
     const folded = row.children[5];
     if (foldable && isFolded) {
-      const words = `… ${plural(foldable.to - foldable.from + 1, "line")}`;
-      if (folded) folded.textContent = words;
-      else row.append(make("span", { class: "folded", title: "Unfold" }, words));
+      const left = `… ${plural(foldable.to - foldable.from + 1, "line")}`;
+      if (folded) folded.textContent = left;
+      else row.append(make("span", { class: "folded", title: "Unfold" }, left));
     } else folded?.remove();
     row.classList.toggle("is-lit", this.links.hovered.has(line));
     row.classList.toggle("is-pinned", this.links.pinned.has(line));

@@ -15,6 +15,11 @@ export function rangeWords({ name, type, registers, elements, element_bits: bits
   return `${name}: ${type}, ${registers} registers (${elements} × ${bits} bits), from ${operation} in line ${first} to line ${last}`;
 }
 
+/** A value as the source calls it; one without a name keeps its number and its sign. @param {string} name */
+function shortName(name) {
+  return /^%\d/.test(name) ? name : name.replace(/^%/, "").replace(/_\d+(?=#\d+$|$)/, "");
+}
+
 /**
  * Bars in as few rows as they fit, the largest first; what does not fit is left to the table.
  * @param {TensorRegistersDocument} document
@@ -49,7 +54,7 @@ export function drawRanges(document, width, point, choose) {
     const from = x(range.first);
     const wide = Math.max(3, x(range.last + 1) - from);
     const line = document.source_lines[range.first - 1] ?? 0;
-    const label = `${range.name.replace(/^%/, "").replace(/_\d+$/, "")} ${range.registers}`;
+    const label = `${shortName(range.name)} ${range.registers}`;
     const group = makeSvg("g", { class: "range", onpointerenter: () => point(range), onpointerleave: () => point(null), onclick: () => choose(range) },
       makeSvg("title", {}, rangeWords(range)),
       makeSvg("rect", { x: from, y: row * ROW + 2, width: wide, height: ROW - 3, rx: 2 }));

@@ -36,6 +36,8 @@ const ATTACHED_METADATA = /(?:, ![\w.]+ !(?:\d+|\{\}))+$/g;
 const ATTRIBUTE_GROUP = / #\d+(?=\s*(?:\{|,|!|$))/g;
 const LAYOUT_ALIAS = /#[A-Za-z_]\w*(?![\w.])/g;
 const LAYOUT_DEFINITION = /^(#[A-Za-z_]\w*) = (.*)$/;
+/** Kinds of memory, which have an alias and no layout. */
+const MEMORY = /^#ttn?g\.(?:shared|tensor)_memory\b/;
 const MOST_LOCATIONS = 3;
 
 /** The filters that a language has. @param {string} language */
@@ -74,6 +76,18 @@ export class Filters {
       const [, alias = "", definition = ""] = found ?? [];
       if (alias) this.layouts.set(alias, definition.replace(LAYOUT_ALIAS, (inner) => this.layouts.get(inner) ?? inner));
     }
+  }
+
+  /** Whether an alias stands for a layout. @param {string} alias */
+  isLayout(alias) {
+    const definition = this.layouts.get(alias);
+    return definition !== undefined && !MEMORY.test(definition);
+  }
+
+  /** The layouts that a line names. @param {string} text @returns {{from: number, to: number, class: string}[]} */
+  layoutsIn(text) {
+    if (this.layouts.size === 0) return [];
+    return [...text.matchAll(LAYOUT_ALIAS)].filter(([alias]) => this.isLayout(alias)).map(({ index, 0: alias }) => ({ from: index, to: index + alias.length, class: "is-layout" }));
   }
 
   /** What stands in a line instead of some of its columns. @param {string} text @param {string} language @param {PaneState} state @returns {Cut[]} */

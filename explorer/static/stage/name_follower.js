@@ -35,8 +35,7 @@ export class NameFollower {
   openLayout() {
     const { key = "" } = this.followed?.name ?? {};
     if (!["ttgir", "glir"].includes(this.pane.content?.row.language ?? "") || !/^[#%]/.test(key)) return;
-    // The kind of a memory is no layout.
-    if (this.pane.lines.some((line) => line.startsWith(`${key} = #ttg.shared_memory`) || line.startsWith(`${key} = #ttng.tensor_memory>`))) return;
+    if (key.startsWith("#") && !this.pane.filters.isLayout(key)) return;
     this.pane.dispatchEvent(new CustomEvent("pane-beside", { bubbles: true, detail: `layouts:${key.slice(1)}` }));
   }
 
