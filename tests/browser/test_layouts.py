@@ -127,7 +127,7 @@ def test_where_data_moves_in_words(page: Page) -> None:
     page.get_by_role("button", name=re.compile("^Conversions")).click()
     card = page.locator(".layout-card")
     expect(card).to_have_count(1)
-    expect(card).to_contain_text("32,768 bytes are written to shared memory, a scratch buffer of 32,768 bytes at offset 0,")
+    expect(card).to_contain_text("written to shared memory, a scratch buffer of 32,768 bytes at offset 0,")
     page.get_by_role("button", name=re.compile("^Global memory")).click()
     expect(card.first).to_contain_text("A lane moves 8 × f16 = 16 bytes at once along dimension 1")
     expect(card.first).to_contain_text("cp.async.cg.shared.global (16 B a lane)")

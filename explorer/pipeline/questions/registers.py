@@ -80,7 +80,7 @@ def _disassemble(path: Path) -> str:
         said = error.stderr.decode(errors="replace").replace(str(path), "the binary")
         lines = " ".join(line.strip().rstrip(".") + "." for line in said.splitlines() if line.strip())
         raise _refusal(
-            f"The nvdisasm of this Triton cannot tell which registers are alive in this binary. It says: {lines}"
+            f"The nvdisasm of this Triton cannot tell which registers are alive here. It says: {lines}"
         ) from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise _refusal(f"nvdisasm did not run: {error}") from error
