@@ -16,12 +16,22 @@ import { unpin } from "./selection.js";
 import { stageTitle } from "./stages.js";
 import { store } from "./store.js";
 
+/** Run the kernel, with the pane in sight that shows what comes of it. @param {Dock} dock @param {"run" | "profile"} preset */
+async function startRun(dock, preset) {
+  dock.openBeside("run");
+  const { runNow } = await import("./run/start.js");
+  await runNow(preset);
+}
+
 /** @param {Dock} dock @param {EditorView} editor */
 export function startCommands(dock, editor) {
   const click = (/** @type {string} */ id) => () => byId(id).click();
   if (canCompile) register([
     { name: "compile", title: "Compile now", group: "Compile", keys: ["Ctrl Enter"], run: () => void compileNow() },
     { name: "cancel", title: "Cancel the compilation", group: "Compile", run: () => { if (store.state.run || store.state.sending) cancel(); } },
+    { name: "run", title: "Run the kernel", group: "Run", keys: ["Ctrl Shift Enter"], run: () => void startRun(dock, "run") },
+    { name: "profile", title: "Profile the kernel", group: "Run", run: () => void startRun(dock, "profile") },
+    { name: "cancel-run", title: "Cancel the run", group: "Run", run: () => void import("./run/start.js").then(({ cancelNow }) => cancelNow()) },
     { name: "launch", title: "Go to the launch", group: "Go to", run: () => /** @type {HTMLElement | null} */ (document.querySelector("launch-panel button, launch-panel select"))?.focus() },
     { name: "gallery", title: "Open the gallery", group: "Page", run: click("gallery-button") },
   ]);

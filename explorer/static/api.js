@@ -3,6 +3,7 @@
  *
  * @import { CompilationDocument, CompilationRequest, ComparisonDocument, DiffDocument, GalleryExample, GalleryRow, GraphDocument, InspectionDocument, Locations,
  *   OccupancyDocument, PaneKind, Problem, StageKind, Target, TextLine } from "./types.js"
+ * @import { Run, RunDocument, RunsDocument } from "./run/documents.js"
  */
 
 const BASE = "/api/v1";
@@ -71,6 +72,8 @@ async function post(path, body, signal) {
 
 /** @param {string} id */
 const compilationPath = (id) => `/compilations/${encodeURIComponent(id)}`;
+/** @param {string} id */
+const runPath = (id) => `/runs/${encodeURIComponent(id)}`;
 
 export const api = {
   /** @returns {Promise<{panes: PaneKind[], stages: StageKind[], workers: Record<string, string>, first_example: string, default_target: string,
@@ -120,6 +123,18 @@ export const api = {
   layouts: (id, pass) => get(`${compilationPath(id)}/layouts${pass === null ? "" : `?pass=${pass}`}`),
   /** @param {string} id @param {string} path "": its index */
   url: (id, path) => `${BASE}${compilationPath(id)}${path && `/${path}`}`,
+  /** The runs of a compilation, recordings of its kernel, and what it can be run on. @param {string} id @returns {Promise<RunsDocument>} */
+  runs: (id) => get(`${compilationPath(id)}/runs`),
+  /** @param {string} compilation @param {Run} run @returns {Promise<{id: string, status: string}>} */
+  startRun: (compilation, run) => post("/runs", { compilation, run }),
+  /** @param {string} id @param {string} compilation what it is looked at with @returns {Promise<RunDocument>} */
+  run: (id, compilation) => get(`${runPath(id)}?compilation=${encodeURIComponent(compilation)}`),
+  /** @param {string} id @param {string} name @returns {Promise<unknown>} */
+  measurement: (id, name) => get(`${runPath(id)}/measurements/${encodeURIComponent(name)}`),
+  /** @param {string} id */
+  cancelRun: (id) => request(BASE + runPath(id), { method: "DELETE" }),
+  /** @param {string} id @param {string} path */
+  runUrl: (id, path) => `${BASE}${runPath(id)}/${path}`,
   /** @param {string} id @param {number} from @param {number} to @returns {Promise<{lines: TextLine[], total: number}>} */
   sourceLines: (id, from, to) => get(`${compilationPath(id)}/source/lines?from=${from}&to=${to}`),
   /** @param {string} before @param {string} after @returns {Promise<ComparisonDocument>} */

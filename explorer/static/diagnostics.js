@@ -7,9 +7,10 @@ import { store } from "./store.js";
 
 /** What is known to be wrong with the source as it is now. @returns {Diagnostic[]} */
 export function diagnosticsOfDraft() {
-  const { inspection, result, failure, run, draft } = store.state;
+  const { inspection, result, failure, run, draft, shownRun } = store.state;
   const compiled = [failure, run?.result, result].find((each) => each?.document.request.source === draft.source);
-  const all = [...(compiled?.document.diagnostics ?? []), ...(inspection?.diagnostics ?? [])];
+  const ran = compiled && shownRun?.document.compilation === compiled.id ? shownRun.document.diagnostics : [];
+  const all = [...(compiled?.document.diagnostics ?? []), ...ran, ...(inspection?.diagnostics ?? [])];
   const seen = new Set();
   return all.filter(({ line, message }) => {
     const key = `${line}:${message}`;

@@ -218,7 +218,7 @@ export function startEditor(parent) {
   store.watch(["pinned"], () => {
     if (store.state.origin !== ORIGIN) scrollToPin(view);
   });
-  store.watch(["inspection", "result", "failure", "run"], () => {
+  store.watch(["inspection", "result", "failure", "run", "shownRun"], () => {
     const underlines = diagnosticsOfDraft().map((diagnostic) => underline(view.state, diagnostic));
     view.dispatch(setDiagnostics(view.state, underlines));
   });

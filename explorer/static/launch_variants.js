@@ -62,7 +62,7 @@ export class ConfigVariants {
  * What is asked for with a configuration instead: what that sets itself is not overridden.
  * @param {Draft} draft @param {Config} config @returns {Draft}
  */
-function draftWithConfig(draft, config) {
+export function draftWithConfig(draft, config) {
   const options = Object.fromEntries(Object.entries(draft.options).filter(([name]) => !(name in config.options)));
   const given = draft.arguments.map((each) => (each.name in config.arguments ? { ...each, value: config.arguments[each.name] ?? null } : each));
   return { ...draft, config: config.index, options, arguments: given };

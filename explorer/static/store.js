@@ -7,6 +7,9 @@
  * @import { Batch, BatchKind, Outcome } from "./variants.js"
  * @import { ComparisonDocument, Draft, InspectionDocument, Target, GalleryRow, PaneKind, StageKind, Problem } from "./types.js"
  * @import { Result } from "./result.js"
+ * @import { RunForm } from "./run/form_state.js"
+ * @import { RunResult } from "./run/run_result.js"
+ * @import { Runs } from "./run/runner.js"
  */
 
 /**
@@ -46,6 +49,13 @@
  * @property {ComparisonDocument | null} comparison what the page of a comparison shows
  * @property {Record<string, string>} workers addresses of the scripts that work beside the page, by name
  * @property {string[]} visible the states of the stage panes that can be seen
+ * @property {Runs | null} runs what was run of `result`, and what it can be run on, as far as it is known
+ * @property {Map<string, RunResult>} runResults runs that were looked at, by id
+ * @property {RunResult | null} runUnderWay the run that was last started on this page, until it ends
+ * @property {boolean} startingRun a run is being asked for
+ * @property {Problem | null} runProblem why the last run was not taken
+ * @property {RunResult | null} shownRun the run of `result` that a pane shows
+ * @property {RunForm} runForm how the kernel is to be run
  */
 
 /** @type {State} */
@@ -84,6 +94,16 @@ const state = {
   comparison: null,
   workers: {},
   visible: [],
+  runs: null,
+  runResults: new Map(),
+  runUnderWay: null,
+  startingRun: false,
+  runProblem: null,
+  shownRun: null,
+  runForm: {
+    device: null, measures: null, what: null, inputs: [], sizes: "", grid: "", reference: "", seed: "0", repeats: "50",
+    sweepSize: "", sweepValues: "",
+  },
 };
 
 /** @type {Set<{keys: (keyof State)[], listener: () => void}>} */

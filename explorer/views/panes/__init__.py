@@ -6,7 +6,7 @@ element `<pane-<name>>`. To add one: both files and a line in `PANES`.
 
 from __future__ import annotations
 
-from explorer.views.panes import graph, layouts, log, memory, passes, registers, resources, stage
+from explorer.views.panes import graph, layouts, log, memory, passes, registers, resources, run, stage
 from explorer.views.panes.pane import Pane
 
 PANES: tuple[Pane, ...] = (
@@ -16,6 +16,7 @@ PANES: tuple[Pane, ...] = (
     memory.PANE,
     registers.PANE,
     graph.PANE,
+    run.PANE,
     resources.PANE,
     log.PANE,
 )

@@ -1,0 +1,229 @@
+/**
+ * `<pane-run>`: run the compiled kernel, and see whether its result is right and how fast it is.
+ *
+ * Its state is the id of a run; without one it shows the newest.
+ *
+ * @import { Device, Devices } from "../run/documents.js"
+ * @import { Preset } from "../run/form_state.js"
+ * @import { RunResult } from "../run/run_result.js"
+ */
+import { ApiError } from "../api.js";
+import { make } from "../dom.js";
+import { canCompile } from "../host.js";
+import { MEASURES, PRESETS, deviceOf, formFor, formOf } from "../run/form_state.js";
+import { RunProgress } from "../run/progress.js";
+import { RunResultView } from "../run/result_view.js";
+import { runList } from "../run/run_list.js";
+import { loadRuns, openRun } from "../run/runner.js";
+import { RunSetup } from "../run/setup.js";
+import { changeForm, runNow } from "../run/start.js";
+import { INTERPRETED } from "../run/words.js";
+import { store } from "../store.js";
+
+const EMPTY = "Compile a kernel to run it: see whether its result is right, what it moves and computes, and how fast it is.";
+
+class RunPane extends HTMLElement {
+  state = "";
+  /** @type {(() => void)[]} */
+  watches = [];
+  /** the compilation that the pane is about */
+  subject = "";
+  /** @type {RunResult | null} */
+  shown = null;
+  /** what was wrong with the run that was asked for */
+  message = "";
+  /** a run that was started here, and is shown as soon as there is something of it to see @type {RunResult | null} */
+  awaited = null;
+  /** the compilation before, of which a run was shown */
+  left = "";
+
+  get paneState() {
+    return this.state;
+  }
+
+  /** @param {string} state */
+  set paneState(state) {
+    if (this.state === state) return;
+    this.state = state;
+    if (this.isConnected) void this.follow();
+  }
+
+  connectedCallback() {
+    if (!this.body) this.build();
+    this.watches = [
+      store.watch(["result"], () => this.choose()),
+      store.watch(["result", "runs", "runResults", "runUnderWay", "startingRun", "runProblem", "runForm"], () => this.draw()),
+      store.watch(["runUnderWay"], () => this.await()),
+    ];
+  }
+
+  disconnectedCallback() {
+    for (const end of this.watches) end();
+    if (store.state.shownRun === this.shown) store.update({ shownRun: null });
+  }
+
+  build() {
+    this.setup = new RunSetup();
+    this.progress = new RunProgress();
+    this.view = new RunResultView(this.id, () => store.state.result?.document.request.source ?? "");
+    this.device = make("select", { "aria-label": "Run on", onchange: () => changeForm({ device: /** @type {Device} */ (this.device?.value), measures: null }) });
+    this.buttons = /** @type {[Preset, typeof PRESETS.run][]} */ (Object.entries(PRESETS)).map(([name, { title, words }]) => ({
+      name, words, button: make("button", { type: "button", class: name === "run" ? "button primary" : "button", onclick: () => void this.start(name) }, title),
+    }));
+    this.note = make("p", { class: "hint run-device-note" });
+    this.problem = make("p", { class: "run-refusal", role: "alert" });
+    this.left_ = make("p", { class: "hint run-left" });
+    this.empty = make("p", { class: "hint run-nothing" });
+    this.list = make("div", { class: "run-lists" });
+    this.body = make("div", { class: "run" },
+      canCompile && make("div", { class: "run-bar" }, this.device, ...this.buttons.map(({ button }) => button)),
+      this.note, canCompile && this.setup.element, this.problem, this.progress.element, this.left_, this.list, this.empty, this.view.element);
+  }
+
+  /** @param {Preset} preset */
+  async start(preset) {
+    await runNow(preset);
+    if (this.setup?.element.classList.contains("has-problem")) this.setup.open();
+  }
+
+  /** Another result is shown: runs of the one before are not its. */
+  choose() {
+    const { result } = store.state;
+    if (!result?.finished || result.id === this.subject) return;
+    const before = this.subject;
+    this.subject = result.id;
+    if (before) {
+      this.left = this.shown ? before : "";
+      this.awaited = null;
+      this.put(null);
+      if (this.state) this.keep("");
+    }
+    store.update({ runForm: formFor(result.document, store.state.runForm) });
+    void loadRuns(result.id).then(() => this.follow());
+  }
+
+  /** Put the state into the address. @param {string} state */
+  keep(state) {
+    this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: state }));
+    this.paneState = state;
+  }
+
+  /** @param {RunResult | null} result */
+  put(result) {
+    this.shown = result;
+    store.update({ shownRun: result });
+    this.draw();
+  }
+
+  /** Show the run of the address, or the newest. */
+  async follow() {
+    const { subject } = this;
+    const runs = store.state.runs?.compilation === subject ? store.state.runs.document : null;
+    const newest = runs?.runs.find(({ status }) => status === "complete" || status === "failed") ?? runs?.recordings[0];
+    const wanted = this.state || newest?.id;
+    this.message = "";
+    if (!wanted) return this.put(null);
+    if (this.shown?.id === wanted) return undefined;
+    try {
+      const result = await openRun(wanted, subject);
+      if (this.subject !== subject || (this.state && this.state !== wanted)) return undefined;
+      if (result.document.compilation === subject) {
+        if (this.state && this.shown === null) store.update({ runForm: formOf(result.document, store.state.runForm) });
+        return this.put(result);
+      }
+      this.message = "The run that the address names is of another kernel, or of another version of this one.";
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      this.message = `${error.problem.title}. ${error.problem.detail}`;
+    }
+    return this.put(null);
+  }
+
+  /** A run was started on this page: it takes the place of the one before with its first measurement. */
+  await() {
+    const { runUnderWay } = store.state;
+    if (runUnderWay && runUnderWay.compilation === this.subject && runUnderWay !== this.shown) this.awaited = runUnderWay;
+    this.advance();
+  }
+
+  advance() {
+    const { awaited } = this;
+    if (!awaited || (!awaited.finished && awaited.document.measurements.length === 0)) return;
+    this.awaited = null;
+    this.left = "";
+    this.keep(awaited.id);
+  }
+
+  draw() {
+    const { result, runs: known, runUnderWay, startingRun, runProblem, runForm } = store.state;
+    const { setup, progress, view, body, problem, note, empty, list } = this;
+    if (!setup || !progress || !view || !body || !problem || !note || !empty || !list) return;
+    if (!result || (!result.finished && !this.subject)) {
+      this.replaceChildren(make("div", { class: "empty" }, make("p", {}, result ? "The kernel can be run as soon as it is compiled." : EMPTY)));
+      return;
+    }
+    if (body.parentElement !== this) this.replaceChildren(body);
+    if (result.id !== this.subject) return;
+    this.advance();
+    const runs = known?.compilation === result.id ? known : null;
+    this.drawDevices(runs?.document?.devices ?? null);
+    if (canCompile) setup.draw(result.document, runForm, deviceOf(runForm, runs?.document?.devices ?? null));
+    const words = runProblem ? `${runProblem.title}. ${runProblem.detail}` : this.message;
+    if (problem.textContent !== words) problem.textContent = words;
+    problem.hidden = !words;
+    progress.draw(runUnderWay, startingRun);
+    this.drawLeft();
+    const shown = this.shown?.id ?? "";
+    const rows = runs?.document ? { ...runs.document } : null;
+    const key = JSON.stringify([shown, rows && [...rows.runs, ...rows.recordings].map(({ id, status, queue_position: place }) => [id, status, place])]);
+    if (list.dataset.key !== key) {
+      list.dataset.key = key;
+      list.replaceChildren(...[rows && runList(rows, shown, (id) => { this.awaited = null; this.keep(id); })].filter((each) => each instanceof Node));
+    }
+    view.show(this.shown);
+    const isBusy = Boolean(runUnderWay || startingRun);
+    empty.hidden = Boolean(this.shown) || isBusy || Boolean(words);
+    empty.textContent = runs?.problem ? `${runs.problem.title}. ${runs.problem.detail}` : !runs?.document ? "Looking for runs of this kernel." : canCompile ? "Nothing was run yet. Run compares the result with the reference; the rest says how fast it is, and why." : "This kernel was not run yet.";
+  }
+
+  /** @param {Devices | null} devices */
+  drawDevices(devices) {
+    const { device, note } = this;
+    if (!device || !note) return;
+    const { runForm, startingRun } = store.state;
+    const chosen = deviceOf(runForm, devices);
+    const gpus = devices?.gpu.names ?? [];
+    const choices = /** @type {const} */ ([["gpu", gpus.length ? `GPU: ${[...new Set(gpus)].join(", ")}` : "GPU"], ["interpreter", "Interpreter on the CPU"]]);
+    const key = JSON.stringify([choices, devices]);
+    if (device.dataset.key !== key) {
+      device.dataset.key = key;
+      device.replaceChildren(...choices.map(([value, words]) => make("option", { value, disabled: devices !== null && !devices[value].available }, words)));
+    }
+    if (device.value !== chosen) device.value = chosen;
+    const isAble = devices?.[chosen].available ?? false;
+    for (const { name, words, button } of this.buttons ?? []) {
+      const measures = PRESETS[name].measures[chosen];
+      button.disabled = !isAble || startingRun || measures.length === 0;
+      button.title = measures.length === 0 ? `${words} It needs a GPU.` : `${words} ${MEASURES.filter((each) => measures.includes(each.name)).map(({ title }) => title).join(", ")}`;
+    }
+    if (this.setup) this.setup.start.disabled = !isAble || startingRun;
+    const reasons = devices ? [
+      !devices.gpu.available && `No GPU: ${devices.gpu.reason}`, !devices.interpreter.available && `No interpreter: ${devices.interpreter.reason}`,
+      chosen === "interpreter" && devices.interpreter.available && this.shown?.document.run.device !== "interpreter" && INTERPRETED,
+    ] : [];
+    note.textContent = reasons.filter(Boolean).join(" ");
+    note.hidden = !note.textContent || !canCompile;
+  }
+
+  /** Say where the run went that was shown before the kernel was changed. */
+  drawLeft() {
+    const { left_: left } = this;
+    if (!left) return;
+    left.hidden = !this.left;
+    if (left.hidden || left.dataset.key === this.left) return;
+    left.dataset.key = this.left;
+    left.replaceChildren("The kernel has changed since it was run: ", make("a", { href: `/k/${this.left}#panes=run` }, "the runs of the version before"), ".");
+  }
+}
+
+customElements.define("pane-run", RunPane);

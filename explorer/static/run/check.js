@@ -1,0 +1,43 @@
+/**
+ * Whether the result is right: each output against the reference.
+ *
+ * @import { Check, OutputCheck } from "./documents.js"
+ */
+import { make } from "../dom.js";
+import { plural } from "../format.js";
+import { dimensions, element, error, place } from "./numbers.js";
+
+/** @param {Check} check */
+export function checkSection({ reason, reference, outputs }) {
+  if (outputs.length === 0) return make("section", {}, make("h3", {}, "Result"), make("p", { class: "hint" }, reason || "The kernel has written no tensor."));
+  const wrong = outputs.filter(({ matches }) => !matches);
+  const verdict = wrong.length === 0
+    ? make("p", { class: "run-verdict is-good" }, outputs.length === 1 ? "It matches the reference." : `All ${outputs.length} outputs match the reference.`)
+    : make("p", { class: "run-verdict is-bad" }, outputs.length === 1 ? "It does not match the reference." : `${wrong.length} of ${plural(outputs.length, "output")} do not match the reference.`);
+  return make("section", { class: "run-check" }, make("h3", {}, "Result"), verdict,
+    ...wrong.map(worst),
+    make("div", { class: "run-scroll" }, make("table", { "aria-label": "Outputs against the reference" },
+      make("thead", {}, make("tr", {}, ...["output", "shape", "relative error", "tolerance", "worst element", "kernel", "reference"].map((head) => make("th", { scope: "col" }, head)))),
+      make("tbody", {}, ...outputs.map(row)))),
+    make("p", { class: "hint" }, [reference && `Against ${reference}`, reason].filter(Boolean).join(". ")));
+}
+
+/** @param {OutputCheck} output */
+function row(output) {
+  const { name, type, shape, relative_error: relative, tolerance, worst_index: index, worst_value: value, worst_reference: expected, matches } = output;
+  return make("tr", { class: matches ? null : "is-bad" },
+    make("th", { scope: "row" }, make("span", { class: matches ? "sign is-good" : "sign is-bad", "aria-hidden": "true" }, matches ? "✓" : "✗"), make("span", { class: "visually-hidden" }, matches ? "matches: " : "wrong: "), name),
+    make("td", {}, `${dimensions(shape)} ${type}`),
+    make("td", {}, error(relative)), make("td", {}, error(tolerance)),
+    make("td", {}, place(index)), make("td", {}, element(value)), make("td", {}, element(expected)));
+}
+
+/** What is wrong most, in a sentence. @param {OutputCheck} output */
+function worst({ name, worst_index: index, worst_value: value, worst_reference: expected, not_finite: infinite, relative_error: relative, tolerance }) {
+  const sentences = [
+    `${name}${place(index)} is ${element(value)}, the reference says ${element(expected)}.`,
+    `The relative error of the whole is ${error(relative)}; ${error(tolerance)} would pass.`,
+  ];
+  if (infinite) sentences.push(`${plural(infinite, "element")} ${infinite === 1 ? "is" : "are"} not finite (NaN or infinite) where the reference is.`);
+  return make("p", { class: "run-worst" }, sentences.join(" "));
+}

@@ -1,0 +1,66 @@
+/**
+ * What was launched, and on what.
+ *
+ * @import { Conditions, Counters, Environment, LaunchFacts, Roofs } from "./documents.js"
+ */
+import { make } from "../dom.js";
+import { literal, size } from "../format.js";
+import { digits, dimensions, exact, large } from "./numbers.js";
+
+/** @param {string} title @param {[string, string][]} rows @param {string} [note] */
+function factSection(title, rows, note = "") {
+  return make("section", {}, make("h3", {}, title),
+    make("table", { class: "run-facts" }, make("tbody", {}, ...rows.filter(([, value]) => value).map(([name, value]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value))))),
+    note && make("p", { class: "hint" }, note));
+}
+
+/** @param {LaunchFacts} launch */
+export function launchSection({ kernel, line, grid, arguments: given, config, options, stated }) {
+  const names = Object.entries(options).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${literal(value)}`);
+  return factSection("Launch", [
+    ["kernel", line ? `${kernel}, launched at line ${line}` : kernel],
+    ["grid", `${grid.map(exact).join(" × ")}${grid.length > 1 ? ` = ${exact(grid.reduce((one, other) => one * other, 1))} programs` : " programs"}`],
+    ...given.map(({ name, type, shape, value, strides }) => /** @type {[string, string]} */ ([
+      name, shape ? `${dimensions(shape) || "scalar"} ${type.replace("*", "")}${strides?.length ? `, strides ${strides.join(", ")}` : ""}` : `${literal(value)}${type === "constexpr" ? ", constexpr" : ` ${type}`}`,
+    ])),
+    ["configuration", config === null ? "" : String(config)],
+    ["options", names.join(", ")],
+    ...Object.entries(stated).map(([name, value]) => /** @type {[string, string]} */ ([`${name}, as the kernel states`, large(value, "")])),
+  ]);
+}
+
+/** @param {Environment} environment */
+export function environmentSection(environment) {
+  const { gpu, capability, multiprocessors, memory_bytes: memory, l2_bytes: l2, driver, triton, torch, python, conditions } = environment;
+  const versions = /** @type {[string, string][]} */ ([["Triton", triton], ["torch", torch], ["Python", python], ["driver", driver]]);
+  if (!gpu) return factSection("Where it ran", [["on", "the CPU, in Triton's interpreter"], ...versions]);
+  return factSection("Where it ran", [
+    ["GPU", `${gpu}${capability ? `, compute capability ${capability}` : ""}`],
+    ["multiprocessors", exact(multiprocessors)],
+    ["memory", `${size(memory)}, L2 ${size(l2)}`],
+    ...versions,
+    ...conditions.map((each) => /** @type {[string, string]} */ ([`${each.moment} the run`, conditionWords(each)])),
+  ], conditions.some(({ throttled_by: reasons }) => reasons.length) ? "The GPU was slowed down: times may be better at another moment." : "");
+}
+
+/** @param {Conditions} conditions */
+function conditionWords({ sm_clock_mhz: sm, memory_clock_mhz: memory, power_watts: power, power_limit_watts: limit, temperature_celsius: temperature, throttled_by: reasons }) {
+  return [
+    sm !== null && `${digits(sm)} MHz`, memory !== null && `memory ${digits(memory)} MHz`,
+    power !== null && `${digits(power)}${limit === null ? "" : ` of ${digits(limit)}`} W`, temperature !== null && `${digits(temperature)} °C`,
+    reasons.length && `slowed down by ${reasons.join(", ")}`,
+  ].filter(Boolean).join(", ");
+}
+
+/** @param {Counters} counters */
+export function countersSection({ reason, tool, cache, bytes, operations }) {
+  if (reason) return make("section", {}, make("h3", {}, "Counters"), make("p", { class: "hint" }, reason));
+  const levels = Object.entries(bytes).map(([level, value]) => /** @type {[string, string]} */ ([`${level === "dram" || level === "shared" ? level : level.toUpperCase()} bytes`, `${large(value, "B")}`]));
+  const kinds = Object.entries(operations).filter(([, value]) => value > 0).map(([kind, value]) => /** @type {[string, string]} */ ([`operations ${kind}`, large(value, "")]));
+  return factSection("Counters", [...levels, ...kinds], `Measured by ${tool}, with a ${cache} L2 cache, over one launch.`);
+}
+
+/** @param {Roofs} roofs */
+export function roofsSection({ roofs }) {
+  return factSection("What this GPU reached", roofs.map(({ name, kind, rate }) => [name, large(rate, kind === "memory" ? "B/s" : "FLOP/s")]));
+}

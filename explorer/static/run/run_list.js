@@ -1,0 +1,33 @@
+/**
+ * What was run before of this compilation, and what was recorded of its kernel elsewhere.
+ *
+ * @import { RunRow, RunsDocument } from "./documents.js"
+ */
+import { make } from "../dom.js";
+import { runFacts, runMoment, runTitle, stateWords } from "./words.js";
+
+/**
+ * @param {RunsDocument} runs @param {string} shown the id of the run on screen
+ * @param {(id: string) => void} open
+ * @returns {HTMLElement | null} null: there are none
+ */
+export function runList({ runs, recordings }, shown, open) {
+  if (runs.length + recordings.length === 0) return null;
+  return make("nav", { class: "run-list", "aria-label": "Runs of this kernel" },
+    ...part("Runs", runs, shown, open),
+    ...part("Recorded", recordings, shown, open));
+}
+
+/** @param {string} title @param {RunRow[]} rows @param {string} shown @param {(id: string) => void} open */
+function part(title, rows, shown, open) {
+  if (rows.length === 0) return [];
+  const entries = rows.map((row) => {
+    const state = row.status === "complete" || row.status === "failed" ? row.status : "compiling";
+    return make("li", {}, make("button", {
+      type: "button", class: `run-entry is-${state}`, "aria-current": row.id === shown ? "true" : null, onclick: () => open(row.id), "data-run": row.id,
+    }, make("span", { class: "mark", "aria-hidden": "true" }), make("b", {}, runTitle(row)), make("span", { class: "run-entry-facts" }, runFacts(row)),
+    make("span", { class: "run-entry-moment" }, runMoment(row)),
+    row.status === "complete" ? make("span", { class: "visually-hidden" }, ", complete") : make("span", { class: "run-entry-state" }, stateWords(row))));
+  });
+  return [make("h3", {}, title), make("ul", {}, ...entries)];
+}

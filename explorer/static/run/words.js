@@ -1,0 +1,40 @@
+/**
+ * Runs in words: what one was, where it ran, how it goes.
+ *
+ * @import { RunDocument, RunRow } from "./documents.js"
+ */
+import { ago } from "../format.js";
+
+export const INTERPRETED = "Interpreted on the CPU: results and counts are exact, times mean nothing.";
+
+/** @param {RunRow} document */
+export function runTitle({ run, recorded }) {
+  if (recorded) return recorded.gpu;
+  return run.device === "gpu" ? "GPU" : "Interpreter";
+}
+
+/** What it was made to do. @param {RunRow} document */
+export function runFacts({ run }) {
+  const sizes = Object.entries(run.sizes).map(([name, value]) => `${name} = ${value.toLocaleString("en")}`).join(", ");
+  const what = run.is_benchmark ? "the benchmark" : run.inputs.length ? "made inputs" : "the script's launch";
+  return [what, sizes, run.measures.join(", ")].filter(Boolean).join(" · ");
+}
+
+/** When it was, or with what it was recorded. @param {RunRow} document */
+export function runMoment({ created, recorded }) {
+  if (recorded) return `Triton ${recorded.triton}, ${recorded.date.slice(0, 10)}`;
+  return ago(Date.now() - Date.parse(created));
+}
+
+/** @param {Pick<RunDocument, "status" | "queue_position" | "progress">} document */
+export function stateWords({ status, queue_position: place, progress }) {
+  if (status === "queued") return place === 1 ? "next in the queue" : place ? `number ${place} in the queue` : "waits for its turn";
+  if (status === "running") return progress?.text || "starting";
+  return status === "complete" ? "complete" : "failed";
+}
+
+/** How long something takes, by the second. @param {number} milliseconds */
+export function elapsed(milliseconds) {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, "0")} s`;
+}

@@ -1,0 +1,11 @@
+"""Run the compiled kernel: is its result right, and how fast is it?"""
+
+from __future__ import annotations
+
+from explorer.views.panes.pane import Pane
+
+PANE = Pane(
+    name="run",
+    title="Run",
+    summary="Run the kernel: its result against a reference, its times, what it moves and computes.",
+)
