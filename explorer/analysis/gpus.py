@@ -4,8 +4,8 @@ In: the environment of a run. Out: its ceilings: bytes a second of each memory l
 of each kind of operation, each with the clock it holds for and where it is from.
 
 A rate of operations is operations a clock of a multiprocessor × multiprocessors × clock, dense, where a
-multiply-add counts as two. `_PER_CLOCK` has what an architecture does a clock, `GPUS` what each product has of it. A GPU
-that is not in the table is taken by what its driver says of it.
+multiply-add counts as two. `_PER_CLOCK` has what an architecture does a clock, `GPUS` what each product has
+of it. A GPU that is not in the table is taken by what its driver says of it.
 
 Source: the products' datasheets and whitepapers by NVIDIA and AMD; throughput a clock: CUDA programming
 guide, "Arithmetic instructions", and the whitepapers; checked against Nsight Compute's peaks of an H200.
@@ -215,9 +215,9 @@ def _differing(gpu: Gpu, multiprocessors: int) -> str:
 def _unknown(environment: Environment, multiprocessors: int) -> Hardware:
     """A GPU that the table does not have, by what its driver says."""
     architecture = _architecture(environment.capability)
-    clock = environment.sm_clock_mhz if 0 < environment.sm_clock_mhz <= _MOST_MEGAHERTZ else 0.0
+    clock = environment.sm_clock_mhz if 1 <= environment.sm_clock_mhz <= _MOST_MEGAHERTZ else 0.0
     memory_clock = (
-        environment.memory_clock_mhz if 0 < environment.memory_clock_mhz <= _MOST_MEGAHERTZ else 0.0
+        environment.memory_clock_mhz if 1 <= environment.memory_clock_mhz <= _MOST_MEGAHERTZ else 0.0
     )
     bus = environment.memory_bus_bits if 0 < environment.memory_bus_bits <= _MOST_BUS_BITS else 0
     ceilings = []

@@ -21,7 +21,7 @@ _INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?\w+\s+)?([A-Z]\w*)")
 _SAMPLED = re.compile(r"^\s*(?:/\*[0-9a-f]+\*/)?\s*(?:@!?\w+\s+)?([A-Z]\w*)")
 _FUNCTION = re.compile(r"^([^.\s][^\s:]*):$")
 _MOST_TOP = 10
-#: No run takes more samples; a number beyond is none that a browser could hold.
+#: No run takes more samples, or executes more; a browser could not hold many more.
 _MOST_SAMPLES = 2**48
 
 
@@ -170,10 +170,14 @@ def _instruction(
         _positive(each.stalls),
         each.offset_bytes,
         source_lines[line - 1] if line <= len(source_lines) else 0,
-        max(each.executed, 0),
-        each.sectors,
-        each.sectors_ideal,
+        min(max(each.executed, 0), _MOST_SAMPLES),
+        _usable(each.sectors),
+        _usable(each.sectors_ideal),
     )
+
+
+def _usable(sectors: int | None) -> int | None:
+    return sectors if sectors is not None and 0 <= sectors <= _MOST_SAMPLES else None
 
 
 def _by_source_line(instructions: Sequence[InstructionHeat], total: int) -> list[LineHeat]:

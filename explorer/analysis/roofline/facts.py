@@ -1,0 +1,167 @@
+"""What is known of a run, and of the compilation that it ran: all that a roofline is made of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from explorer.analysis.gpus import Hardware, hardware
+from explorer.analysis.heat import HeatDocument
+from explorer.analysis.occupancy import Occupancy, occupancy
+from explorer.analysis.roofline.documents import TakenTime
+from explorer.analysis.roofline.numbers import amount, share, time_ns
+from explorer.analysis.static_work import StaticWork
+from explorer.analysis.waves import Waves, waves
+from explorer.measurements import (
+    Counters,
+    Counts,
+    Environment,
+    LaunchFacts,
+    Roofs,
+    Samples,
+    Timing,
+    Timings,
+)
+from explorer.model import Resources
+from explorer.pipeline.targets import Target
+
+_MOST_BLOCKS = 2**62
+_MOST_RESOURCE = 2**32
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The documents of a run, as far as there are any, and what its compilation says.
+
+    `tensor_instructions`: whether the machine code has any; None: there is none to look at.
+    `blocks_per_program` is more than one where a program is a cluster.
+    """
+
+    target: Target
+    environment: Environment | None = None
+    launch: LaunchFacts | None = None
+    timings: Timings | None = None
+    counters: Counters | None = None
+    counts: Counts | None = None
+    samples: Samples | None = None
+    roofs: Roofs | None = None
+    resources: Resources | None = None
+    static: StaticWork | None = None
+    heat: HeatDocument | None = None
+    tensor_instructions: bool | None = None
+    blocks_per_program: int = 1
+    source_lines: tuple[str, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def hardware(self) -> Hardware:
+        return hardware(self.environment, self.target)
+
+    @property
+    def is_modelled(self) -> bool:
+        """Whether it ran on no GPU."""
+        return self.environment is None or not self.environment.gpu
+
+    @cached_property
+    def time(self) -> TakenTime | None:
+        """The time to compare with: by Proton, with the cache in the state in which the counters found it."""
+        if self.is_modelled or self.timings is None:
+            return None
+        wanted = self.counters.cache if self.counters and not self.counters.reason else "cold"
+        usable = [each for each in self.timings.timings if time_ns(each.median_ns)]
+        if not usable:
+            return None
+        best = min(usable, key=lambda each: (each.method != "proton", each.cache != wanted))
+        return _taken(best)
+
+    @property
+    def time_ns(self) -> float | None:
+        return self.time.median_ns if self.time else None
+
+    def metric(self, name: str) -> float | None:
+        """A metric of the profiler by its own name, if it can be true."""
+        return amount(self.counters.metrics.get(name)) if self.counters and not self.counters.reason else None
+
+    def busy(self, name: str) -> float | None:
+        """A metric in percent, as a share."""
+        value = self.counters.metrics.get(name) if self.counters and not self.counters.reason else None
+        return None if value is None else share(value / 100)
+
+    @cached_property
+    def clock_mhz(self) -> float | None:
+        """The clock that the multiprocessors had while the counters were read."""
+        hertz = self.metric("sm__cycles_elapsed.avg.per_second")
+        return hertz / 1e6 if hertz and 1e7 <= hertz <= 1e11 else None
+
+    @cached_property
+    def occupancy(self) -> Occupancy | None:
+        found = self.resources
+        if found is None or found.registers is None or found.shared_bytes is None or not found.threads:
+            return None
+        if not all(
+            0 <= each <= _MOST_RESOURCE for each in (found.threads, found.registers, found.shared_bytes)
+        ):
+            return None
+        return occupancy(self.target.name, found.threads, found.registers, found.shared_bytes)
+
+    @cached_property
+    def blocks(self) -> int:
+        """How many blocks the launch has; 0: not known."""
+        if self.launch is None or not all(0 < each < 2**32 for each in self.launch.grid):
+            return 0
+        count = math.prod(self.launch.grid[:3]) * max(self.blocks_per_program, 1)
+        return count if count <= _MOST_BLOCKS else 0
+
+    @cached_property
+    def waves(self) -> Waves | None:
+        if self.occupancy is None:
+            return None
+        return waves(self.blocks, self.occupancy.blocks_per_multiprocessor, self.hardware.multiprocessors)
+
+    @cached_property
+    def stall_shares(self) -> dict[str, float]:
+        """The share of all samples by reason, under the names that the profiler's own pages use."""
+        taken: dict[str, float] = {}
+        if self.heat and not self.heat.reason:
+            taken.update(self.heat.stalls)
+        if not taken and self.counters and not self.counters.reason:
+            taken = {name: count for name, each in self.counters.stalls.items() if (count := amount(each))}
+        total = math.fsum(taken.values())
+        shares: dict[str, float] = {}
+        for name, count in taken.items():
+            known = stall_name(name)
+            shares[known] = shares.get(known, 0.0) + count / total
+        return shares
+
+
+_STALL_NAMES = {
+    "long_sb": "long_scoreboard",
+    "short_sb": "short_scoreboard",
+    "math": "math_pipe_throttle",
+    "mio": "mio_throttle",
+    "lg": "lg_throttle",
+    "tex": "tex_throttle",
+    "imc": "imc_miss",
+    "no_inst": "no_instruction",
+    "no_instructions": "no_instruction",
+    "dispatch": "dispatch_stall",
+    "sleep": "sleeping",
+    "gmma": "warpgroup_arrive",
+}
+
+
+def stall_name(name: str) -> str:
+    """A stall reason under one name: profilers shorten it on some of their pages."""
+    plain = name.lower().removeprefix("stalled_").removeprefix("stall_").replace(" ", "_")
+    return _STALL_NAMES.get(plain, plain)
+
+
+def _taken(timing: Timing) -> TakenTime:
+    low, high = time_ns(timing.low_ns), time_ns(timing.high_ns)
+    return TakenTime(
+        timing.median_ns,
+        timing.median_ns if low is None else low,
+        timing.median_ns if high is None else high,
+        timing.method,
+        timing.cache,
+    )

@@ -1,0 +1,147 @@
+"""The least time that a kernel can take: for each resource its work by the rate that it can reach.
+
+A resource is a memory level, the units for a kind of operation, a pipe that the profiler has seen busy, or
+the schedulers that issue instructions. All work at the same time at best, so that the longest need of any is
+the floor of the whole kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from explorer.analysis.gpus import memory_title
+from explorer.analysis.roofline.documents import (
+    Ceiling,
+    Floor,
+    Kind,
+    Need,
+    Operations,
+    Quantity,
+    Resource,
+    Traffic,
+)
+from explorer.analysis.roofline.facts import Facts
+from explorer.analysis.roofline.numbers import amount, share
+from explorer.measurements import Roof, Source
+
+_SCHEDULERS = 4
+_MOST_WORDS = 300
+_MOST_ROOFS = 64
+
+
+def all_ceilings(facts: Facts) -> list[Ceiling]:
+    """Those of the datasheet, then those that were reached on the host itself."""
+    measured = facts.roofs.roofs[:_MOST_ROOFS] if facts.roofs else ()
+    return [*facts.hardware.ceilings, *(_measured(each) for each in measured if amount(each.rate))]
+
+
+def resources(
+    facts: Facts, done: Sequence[Operations], moved: Sequence[Traffic], ceilings: Sequence[Ceiling]
+) -> list[Resource]:
+    """What each resource has to do, and how long it needs at least; those first that need longest."""
+    rows = [
+        _resource(facts, each.level, each.title, "memory", each.bytes, "B", ceilings)
+        for each in moved
+        if each.bytes
+    ]
+    rows += [
+        _resource(facts, each.name, each.title, "compute", each.count, unit_of(each.name), ceilings)
+        for each in done
+    ]
+    rows += _issue(facts)
+    rows += _pipes(facts)
+    return sorted(rows, key=lambda row: -max((need.time_ns for need in row.needs), default=0.0))
+
+
+def floors(facts: Facts, rows: Iterable[Resource]) -> list[Floor]:
+    """By the datasheet alone; and, where anything was measured, by what was reached here.
+
+    What nobody has measured counts in the second by the datasheet.
+    """
+    rows = list(rows)
+    found = []
+    best = _longest((row.name, _need(row, "datasheet")) for row in rows)
+    if best:
+        found.append(_floor("datasheet", *best, facts))
+    if any(need.source == "measured" for row in rows for need in row.needs):
+        best = _longest((row.name, _need(row, "measured") or _need(row, "datasheet")) for row in rows)
+        if best:
+            found.append(_floor("measured", *best, facts))
+    return found
+
+
+def unit_of(operation: str) -> str:
+    """What operations of a kind are counted in."""
+    return "OP" if "int" in operation or operation == "special" else "FLOP"
+
+
+def _resource(
+    facts: Facts,
+    name: str,
+    title: str,
+    kind: Kind,
+    work: Quantity,
+    unit: str,
+    ceilings: Sequence[Ceiling],
+) -> Resource:
+    needs = [
+        _at_rate(each.source, work.value, each.rate, facts)
+        for each in ceilings
+        if each.name == name and each.kind == kind
+    ]
+    return Resource(name, title, kind, work, unit, needs)
+
+
+def _issue(facts: Facts) -> list[Resource]:
+    """Each of the four schedulers of a multiprocessor issues an instruction a clock, on NVIDIA."""
+    executed = facts.metric("smsp__inst_executed.sum")
+    source: Source = "measured"
+    note = "smsp__inst_executed.sum"
+    if executed is None and facts.heat and not facts.heat.reason:
+        executed = amount(sum(min(each.executed, 2**60) for each in facts.heat.instructions))
+        note = facts.heat.tool
+    rate = _SCHEDULERS * facts.hardware.multiprocessors * facts.hardware.clock_mhz * 1e6
+    if executed is None or rate <= 0 or facts.target.vendor != "NVIDIA":
+        return []
+    work = Quantity(executed, source, note)
+    need = _at_rate("datasheet", executed, rate, facts)
+    return [Resource("issue slots", "Issue slots", "compute", work, "instructions", [need])]
+
+
+def _pipes(facts: Facts) -> list[Resource]:
+    """A pipe that was busy for a share of the time needs that time, whatever rate it has."""
+    if facts.time_ns is None or facts.counters is None or facts.counters.reason:
+        return []
+    rows = []
+    for name, value in facts.counters.pipes.items():
+        busy = share(value)
+        if busy:
+            work = Quantity(busy, "measured", f"busy, {facts.counters.tool}")
+            need = Need("measured", 1.0, busy * facts.time_ns, busy)
+            rows.append(Resource(f"pipe {name}", f"{name} pipe", "compute", work, "busy", [need]))
+    return rows
+
+
+def _at_rate(source: Source, work: float, rate: float, facts: Facts) -> Need:
+    time = work / rate * 1e9
+    return Need(source, rate, time, time / facts.time_ns if facts.time_ns else None)
+
+
+def _need(row: Resource, source: Source) -> Need | None:
+    return next((need for need in row.needs if need.source == source), None)
+
+
+def _longest(needs: Iterable[tuple[str, Need | None]]) -> tuple[str, Need] | None:
+    known = [(name, need) for name, need in needs if need]
+    return max(known, key=lambda each: each[1].time_ns, default=None)
+
+
+def _floor(source: Source, name: str, need: Need, facts: Facts) -> Floor:
+    return Floor(source, need.time_ns, name, need.time_ns / facts.time_ns if facts.time_ns else None)
+
+
+def _measured(roof: Roof) -> Ceiling:
+    title = memory_title(roof.name) if roof.kind == "memory" else roof.name
+    return Ceiling(
+        roof.name, title[:_MOST_WORDS], roof.kind, float(roof.rate), "measured", roof.method[:_MOST_WORDS]
+    )

@@ -1,0 +1,107 @@
+"""What is drawn: dots by memory level, the ceilings that matter to them, and where these meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from explorer.analysis.roofline.documents import (
+    Bound,
+    Ceiling,
+    Dot,
+    Operations,
+    Resource,
+    Ridge,
+    Traffic,
+)
+from explorer.measurements import Source
+
+#: A kind of operation whose units need less than this share of what the busiest need does not matter.
+_MATTERS = 0.02
+_SOURCES: tuple[Source, ...] = ("datasheet", "measured")
+
+
+def main_operation(done: Sequence[Operations], rows: Sequence[Resource]) -> Operations | None:
+    """The kind of operation whose units need longest; without any rates that of which there are most."""
+    need = _needs(rows)
+    return max(done, key=lambda each: (need.get(each.name, 0.0), each.count.value), default=None)
+
+
+def worth_a_dot(moved: Sequence[Traffic], rows: Sequence[Resource]) -> list[Traffic]:
+    """The levels that moved something; shared memory only where it takes time: stores pass through it."""
+    need = _needs(rows)
+    least = _MATTERS * max(need.values(), default=0.0)
+    return [each for each in moved if each.bytes and (each.level != "shared" or need["shared"] >= least)]
+
+
+def that_matter(
+    ceilings: Sequence[Ceiling],
+    done: Sequence[Operations],
+    moved: Sequence[Traffic],
+    rows: Sequence[Resource],
+) -> list[Ceiling]:
+    """The ceilings of levels that moved something, and of operations that take time."""
+    need = _needs(rows)
+    longest = max((need.get(each.name, 0.0) for each in done), default=0.0)
+    names = {each.name for each in done if need.get(each.name, 0.0) >= _MATTERS * longest}
+    levels = {each.level for each in moved if each.bytes}
+    return [each for each in ceilings if each.name in (levels if each.kind == "memory" else names)]
+
+
+def dots(operation: Operations | None, moved: Sequence[Traffic], ceilings: Sequence[Ceiling]) -> list[Dot]:
+    """A dot for each memory level that moved something, of the one kind of operation."""
+    if operation is None:
+        return []
+    found = []
+    for each in moved:
+        if each.bytes is not None:
+            intensity = operation.count.value / each.bytes.value
+            bounds = [
+                bound
+                for source in _SOURCES
+                if (bound := _bound(source, operation, each.level, intensity, ceilings)) is not None
+            ]
+            found.append(
+                Dot(each.level, each.title, intensity, operation.rate, operation.count, each.bytes, bounds)
+            )
+    return found
+
+
+def ridges(
+    operation: Operations | None, moved: Sequence[Traffic], ceilings: Sequence[Ceiling]
+) -> list[Ridge]:
+    """Where the roof of each level meets the ceiling of the operation, by ceilings of one source."""
+    if operation is None:
+        return []
+    levels = [each.level for each in moved if each.bytes]
+    found = []
+    for source in _SOURCES:
+        top = _rate(ceilings, operation.name, source)
+        for level in levels:
+            slope = _rate(ceilings, level, source)
+            if top and slope:
+                found.append(Ridge(level, operation.name, top / slope, top, source))
+    return found
+
+
+def _bound(
+    source: Source, operation: Operations, level: str, intensity: float, ceilings: Sequence[Ceiling]
+) -> Bound | None:
+    slope, top = _rate(ceilings, level, source), _rate(ceilings, operation.name, source)
+    reachable = {}
+    if slope:
+        reachable[level] = slope * intensity
+    if top:
+        reachable[operation.name] = top
+    if not reachable:
+        return None
+    by = min(reachable, key=lambda name: reachable[name])
+    rate = reachable[by]
+    return Bound(source, rate, by, operation.rate / rate if operation.rate else None)
+
+
+def _rate(ceilings: Sequence[Ceiling], name: str, source: Source) -> float | None:
+    return next((each.rate for each in ceilings if each.name == name and each.source == source), None)
+
+
+def _needs(rows: Sequence[Resource]) -> dict[str, float]:
+    return {row.name: max((need.time_ns for need in row.needs), default=0.0) for row in rows}

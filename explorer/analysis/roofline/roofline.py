@@ -1,0 +1,78 @@
+"""Put a roofline together: what was done, what that needs at least, what is lost, and what would help.
+
+In: the documents of a run and what is known of its compilation (`Facts`). Out: a `RooflineDocument`. What is
+missing makes a document with reasons, never an exception; numbers that cannot be true count as missing.
+"""
+
+from __future__ import annotations
+
+from explorer.analysis.hints import hints
+from explorer.analysis.hints.case import Case
+from explorer.analysis.roofline.documents import NEAR_SHARE, Missing, RooflineDocument
+from explorer.analysis.roofline.facts import Facts
+from explorer.analysis.roofline.floor import all_ceilings, floors, resources, unit_of
+from explorer.analysis.roofline.losses import losses
+from explorer.analysis.roofline.plot import dots, main_operation, ridges, that_matter, worth_a_dot
+from explorer.analysis.roofline.verdict import decisive, verdict
+from explorer.analysis.roofline.work import operations, traffic
+
+
+def roofline(facts: Facts) -> RooflineDocument:
+    """Work out how far the kernel is from the speed of light."""
+    done, moved, ceilings = operations(facts), traffic(facts), all_ceilings(facts)
+    rows = resources(facts, done, moved, ceilings)
+    least = floors(facts, rows)
+    floor = decisive(least)
+    main = main_operation(done, rows)
+    lost = losses(facts, floor, main.name if main else "")
+    seen = worth_a_dot(moved, rows)
+    shown = that_matter(ceilings, done, seen, rows)
+    advice = hints(Case(facts, floor, rows, moved, done, lost))
+    return RooflineDocument(
+        reason="" if done or any(each.bytes for each in moved) else _nothing(facts),
+        gpu=facts.hardware.name,
+        is_modelled=facts.is_modelled,
+        time=facts.time,
+        operation=main.name if main else "",
+        unit=unit_of(main.name) if main else "FLOP",
+        near_share=NEAR_SHARE,
+        ceilings=shown,
+        dots=dots(main, seen, shown),
+        ridges=ridges(main, seen, shown),
+        operations=done,
+        traffic=moved,
+        resources=rows,
+        floors=least,
+        losses=lost,
+        verdict=verdict(facts, least, rows, lost, advice),
+        hints=advice,
+        missing=_missing(facts),
+    )
+
+
+def _nothing(facts: Facts) -> str:
+    if facts.counters and facts.counters.reason:
+        return f"Neither bytes nor operations are known: {facts.counters.reason}"
+    return "Neither bytes nor operations are known: measure counters, or count them in the interpreter."
+
+
+def _missing(facts: Facts) -> list[Missing]:
+    found = []
+    if facts.time is None:
+        why = "It did not run on a GPU." if facts.is_modelled else "It was not timed: measure the time, too."
+        found.append(Missing("time", why))
+    if facts.counters is None:
+        found.append(Missing("counters", "They were not measured: what the hardware counts tells most."))
+    elif facts.counters.reason:
+        found.append(Missing("counters", facts.counters.reason))
+    if facts.samples is None:
+        found.append(Missing("samples", "Nothing was sampled: samples tell what the warps wait for."))
+    elif facts.heat and facts.heat.reason:
+        found.append(Missing("samples", facts.heat.reason))
+    if facts.hardware.problem:
+        found.append(Missing("hardware", facts.hardware.problem))
+    if facts.roofs is None and not facts.is_modelled:
+        found.append(
+            Missing("roofs", "What this GPU really reaches was not measured: measure its roofs once.")
+        )
+    return found

@@ -1,0 +1,237 @@
+"""What a launch asks for, from the text of the program: operations and bytes × trip counts × programs.
+
+In: TTIR, the grid and the scalar arguments of a launch. Out: floating point operations by kind and the bytes
+of all loads and stores, as if no lane were masked. TTIR is read because in it every operation stands once:
+later stages copy the steps of pipelined loops. Loops count where their bounds are constants or follow from
+scalar arguments; with anything that depends on the program or on data there is no answer.
+
+Source: the dialects tt, scf, arith and math as Triton 3.6 and 3.9 print them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from explorer.analysis.mlir_operations import Function, Operation, read_functions
+
+_TENSOR = re.compile(r"tensor<((?:\d+x)*)(!tt\.ptr<(\w+)>|\w+)(?:, [^<>]*)?>")
+_POINTER = re.compile(r": !tt\.ptr<(\w+)>")
+_INTEGER = re.compile(r"arith\.constant (-?\d+|true|false)\b")
+_AXIS = re.compile(r"tt\.get_num_programs ([xyz])")
+_PRECISION = re.compile(r"inputPrecision = (\w+)")
+_BITS = re.compile(r"\d+")
+_FLOATS = re.compile(r"(?:f|bf)\d")
+_ELEMENTWISE = re.compile(
+    r"arith\.(?:add|sub|mul|div|rem|max|min|maximum|minimum|maxnum|minnum|neg)f|math\.\w+|tt\.precise_\w+"
+)
+_LOADS = ("tt.load", "tt.descriptor_load", "tt.descriptor_gather", "tt.experimental_descriptor_load")
+_STORES = (
+    "tt.store", "tt.descriptor_store", "tt.descriptor_scatter", "tt.descriptor_reduce",
+    "tt.atomic_rmw", "tt.atomic_cas", "tt.experimental_descriptor_store",
+)  # fmt: skip
+_UNKNOWN_REGIONS = ("scf.if", "scf.while", "tt.call")
+_DOT_KINDS = {"f16": "tensor fp16", "bf16": "tensor bf16", "i8": "tensor int8", "f64": "tensor fp64"}
+_KINDS = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64"}
+_MOST_TRIPS = 2**40
+
+
+@dataclass(frozen=True)
+class StaticWork:
+    """What the whole launch does. `reason` says why it cannot be told; `is_masked`: bytes are the most."""
+
+    reason: str = ""
+    operations: Mapping[str, float] = field(default_factory=dict)
+    requested_bytes: float = 0.0
+    is_masked: bool = False
+
+
+def static_work(text: str, kernel: str, grid: Sequence[int], scalars: Mapping[str, int]) -> StaticWork:
+    """Work out what a launch of `kernel` does; `scalars` are its integer arguments by name."""
+    functions = read_functions(text)
+    function = next((each for each in functions if each.name == kernel), None)
+    if function is None:
+        return StaticWork("There is no TTIR of the kernel.")
+    if not grid or not all(0 < each < 2**32 for each in grid):
+        return StaticWork("The grid of the launch is not known.")
+    reader = _Reader(function, tuple(grid), scalars)
+    return reader.read()
+
+
+class _Unknown(Exception):
+    """What is done depends on something that is known only while the kernel runs."""
+
+
+class _Reader:
+    """Goes through a function with what is known of its values."""
+
+    def __init__(self, function: Function, grid: tuple[int, ...], scalars: Mapping[str, int]) -> None:
+        self._function = function
+        self._grid = (*grid, 1, 1)[:3]
+        self._values: dict[str, int] = {f"%{name}": value for name, value in scalars.items()}
+        self._operations: Counter[str] = Counter()
+        self._bytes = 0
+        self._is_masked = False
+
+    def read(self) -> StaticWork:
+        try:
+            self._region(self._function.operation, 1)
+        except _Unknown as error:
+            return StaticWork(str(error))
+        programs = math.prod(self._grid)
+        return StaticWork(
+            "",
+            {name: float(count * programs) for name, count in self._operations.items()},
+            float(self._bytes * programs),
+            self._is_masked,
+        )
+
+    def _region(self, operation: Operation, times: int) -> None:
+        for region in operation.regions:
+            if len(region) > 1:
+                raise _Unknown("The kernel jumps: how often each block runs is not known before.")
+            for inner in region[0].operations:
+                self._operation(inner, times)
+
+    def _operation(self, operation: Operation, times: int) -> None:
+        name = operation.name
+        if name == "scf.for":
+            repeated = times * self._trips(operation)
+            if repeated > _MOST_TRIPS:
+                raise _Unknown("A loop runs more often than any kernel does.")
+            self._region(operation, repeated)
+        elif name in _UNKNOWN_REGIONS:
+            if any(_does_something(inner) for inner in operation.walk() if inner is not operation):
+                raise _Unknown(
+                    f"What is done depends on a condition (line {operation.line} of TTIR: {name}), which is "
+                    "known only while the kernel runs."
+                )
+        elif name in _LOADS or name in _STORES:
+            self._access(operation, times)
+        elif name == "tt.dot":
+            self._dot(operation, times)
+        elif name in ("tt.reduce", "tt.scan"):
+            self._floats(operation.whole_text, times)
+        elif _ELEMENTWISE.fullmatch(name):
+            self._floats(operation.text, times)
+        elif len(operation.results) == 1:
+            value = self._evaluate(operation)
+            if value is not None:
+                self._values[operation.results[0]] = value
+
+    def _trips(self, operation: Operation) -> int:
+        bounds = [self._values.get(each) for each in operation.operands[:3]]
+        if len(bounds) < 3 or any(each is None for each in bounds) or not bounds[2]:
+            raise _Unknown(
+                f"How often the loop in line {operation.line} of TTIR runs is known only while it runs."
+            )
+        start, end, step = (each or 0 for each in bounds)
+        return max(0, -((start - end) // step))
+
+    def _access(self, operation: Operation, times: int) -> None:
+        tensor = _TENSOR.search(operation.text.rpartition(" : ")[2])
+        pointer = _POINTER.search(operation.text)
+        if tensor:
+            self._bytes += times * _elements(tensor) * _element_bytes(tensor[3] or tensor[2])
+        elif pointer:
+            self._bytes += times * _element_bytes(pointer[1])
+        least = 1 if operation.name in _LOADS else 2
+        self._is_masked |= operation.name in ("tt.load", "tt.store") and len(operation.operands) > least
+
+    def _dot(self, operation: Operation, times: int) -> None:
+        shapes = _TENSOR.findall(operation.text.rpartition(" : ")[2])
+        if len(shapes) != 3:
+            raise _Unknown(f"The matrices in line {operation.line} of TTIR are not understood.")
+        left, _, result = (math.prod(_shape(each[0])) for each in shapes)
+        depth = _shape(shapes[0][0])[-1]
+        assert left
+        self._operations[_dot_kind(shapes[0][1], operation.text)] += times * 2 * result * depth
+
+    def _floats(self, text: str, times: int) -> None:
+        """One operation for each element, of the first type that is named."""
+        types = text.rpartition(" : ")[2]
+        tensor = _TENSOR.search(types)
+        element = tensor[2] if tensor else types.split(" ")[0].strip("(),")
+        if element in _KINDS:
+            count = 2 if "math.fma" in text else 1
+            self._operations[_KINDS[element]] += times * count * (_elements(tensor) if tensor else 1)
+
+    def _evaluate(self, operation: Operation) -> int | None:
+        """The value of an integer operation, where those of its operands are known."""
+        name = operation.name
+        if name == "arith.constant":
+            found = _INTEGER.search(operation.text)
+            return None if found is None else {"true": 1, "false": 0}.get(found[1]) or _integer(found[1])
+        if name == "tt.get_num_programs":
+            axis = _AXIS.search(operation.text)
+            return self._grid["xyz".index(axis[1])] if axis else None
+        compute = _INTEGER_OPERATIONS.get(name)
+        operands = [self._values.get(each) for each in operation.operands]
+        if compute is None or not operands or any(each is None for each in operands):
+            return None
+        try:
+            value = compute(*(each for each in operands if each is not None))
+        except (TypeError, ZeroDivisionError):
+            return None
+        return value if abs(value) < 2**63 else None
+
+
+def _truncating(left: int, right: int) -> int:
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+_INTEGER_OPERATIONS: dict[str, Callable[..., int]] = {
+    "arith.addi": lambda left, right: left + right,
+    "arith.subi": lambda left, right: left - right,
+    "arith.muli": lambda left, right: left * right,
+    "arith.divsi": _truncating,
+    "arith.divui": _truncating,
+    "arith.remsi": lambda left, right: left - right * _truncating(left, right),
+    "arith.remui": lambda left, right: left - right * _truncating(left, right),
+    "arith.ceildivsi": lambda left, right: -(-left // right),
+    "arith.ceildivui": lambda left, right: -(-left // right),
+    "arith.floordivsi": lambda left, right: left // right,
+    "arith.minsi": min,
+    "arith.minui": min,
+    "arith.maxsi": max,
+    "arith.maxui": max,
+    "arith.extsi": lambda value: value,
+    "arith.extui": lambda value: value,
+    "arith.trunci": lambda value: value,
+    "arith.index_cast": lambda value: value,
+}
+
+
+def _does_something(operation: Operation) -> bool:
+    name = operation.name
+    return (
+        name in _LOADS or name in _STORES or name.startswith("tt.dot") or bool(_ELEMENTWISE.fullmatch(name))
+    )
+
+
+def _dot_kind(element: str, text: str) -> str:
+    if element == "f32":
+        precision = _PRECISION.search(text)
+        return "fp32" if precision and precision[1] == "ieee" else "tensor tf32"
+    return "tensor fp8" if element.startswith("f8") else _DOT_KINDS.get(element, f"tensor {element}")
+
+
+def _shape(text: str) -> list[int]:
+    return [int(each) for each in text.split("x") if each]
+
+
+def _elements(tensor: re.Match[str]) -> int:
+    return math.prod(_shape(tensor[1]))
+
+
+def _element_bytes(element: str) -> int:
+    bits = _BITS.search(element)
+    return max(1, int(bits[0]) // 8) if bits and len(bits[0]) < 5 else 1
+
+
+def _integer(text: str) -> int | None:
+    return int(text) if len(text) < 20 else None

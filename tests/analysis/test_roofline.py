@@ -1,0 +1,297 @@
+"""Rooflines by hand: of what an H200 has counted, of counts, of programs; and of absurd numbers."""
+
+import dataclasses
+import math
+
+import msgspec
+import pytest
+from facts import H200, bare, matmul, timed, vector_add
+from hypothesis import given
+from hypothesis import strategies as st
+
+from explorer.analysis.heat import HeatDocument
+from explorer.analysis.roofline.roofline import roofline
+from explorer.analysis.static_work import StaticWork
+from explorer.measurements import (
+    Counters,
+    Counts,
+    Environment,
+    LaunchFacts,
+    OperationCount,
+    Roof,
+    Roofs,
+    RunArgument,
+    Samples,
+    Timing,
+    Timings,
+)
+from explorer.model import Resources
+
+ROOFS = Roofs((
+    Roof("dram", "memory", 4.38e12, "measured", "copy of 8 GiB"),
+    Roof("tensor fp16", "compute", 790e12, "measured", "matrix product of 8192"),
+))  # fmt: skip
+
+
+def dot(document, level):
+    return next(each for each in document.dots if each.level == level)
+
+
+def test_vector_add_on_an_h200():
+    """12 bytes for each of 2^28 elements in 0.735 ms: 4.38 TB/s, 91 % of 4.8."""
+    found = roofline(vector_add())
+    dram = next(each for each in found.traffic if each.level == "dram")
+    assert dram.rate == pytest.approx(4.389e12, rel=0.001)
+    assert dram.bytes.source == "measured"
+    at = dot(found, "dram")
+    assert at.intensity == pytest.approx(2**28 / 3_225_780_992)
+    assert at.rate == pytest.approx(2**28 / 0.735e-3)
+    assert (at.bounds[0].by, at.bounds[0].share) == ("dram", pytest.approx(0.914, abs=0.001))
+    assert found.floors[0].binding == "dram"
+    assert found.floors[0].time_ns == pytest.approx(3_225_780_992 / 4.8e12 * 1e9)
+    assert found.verdict.startswith(
+        "It runs at 91 % of the speed of light by the datasheet: of 735 µs, DRAM needs 672 µs"
+    )
+    assert found.operation == "fp32"
+    assert not found.hints
+
+
+def test_the_best_matmul_on_an_h200():
+    """2 · 8192³ operations in 1.471 ms: 747 TFLOP/s, 75.5 % of 989."""
+    found = roofline(matmul(timings=timed(1_471_292.0)))
+    operations = found.operations[0]
+    assert operations.count.value == 2 * 8192**3
+    assert operations.rate == pytest.approx(747.3e12, rel=0.001)
+    assert dot(found, "dram").bounds[0].share == pytest.approx(0.755, abs=0.001)
+
+
+def test_a_matmul_that_the_l2_limits():
+    """Nsight Compute says of the same run: 86 % of the L2's way to the multiprocessors; tensor 65 %."""
+    found = roofline(matmul())
+    assert (found.floors[0].binding, found.floors[0].share) == ("l2", pytest.approx(0.855, abs=0.001))
+    assert dot(found, "l2").bounds[0].by == "l2"
+    assert dot(found, "dram").bounds[0].by == "tensor fp16"
+    tail = next(each for each in found.losses if each.name == "tail")
+    assert tail.share == pytest.approx(1 - 4096 / (16 * 264))
+    clock = next(each for each in found.losses if each.name == "clock")
+    assert clock.share == pytest.approx(1 - 1400.29 / 1830)
+    assert "power limit" in clock.text
+    assert [each.name for each in found.hints] == ["reuse"]
+
+
+def test_ridges_are_where_roofs_meet():
+    found = roofline(matmul(roofs=ROOFS))
+    ridges = {(each.level, each.source): each.intensity for each in found.ridges}
+    assert ridges["dram", "measured"] == pytest.approx(790e12 / 4.38e12)
+    assert ridges["dram", "datasheet"] == pytest.approx(4096 * 132 * 1830e6 / 4.8e12)
+
+
+def test_measured_roofs_make_a_second_floor():
+    found = roofline(vector_add(roofs=ROOFS))
+    assert [(each.source, each.binding) for each in found.floors] == [
+        ("datasheet", "dram"),
+        ("measured", "dram"),
+    ]
+    assert found.floors[1].time_ns == pytest.approx(3_225_780_992 / 4.38e12 * 1e9)
+    assert "what this GPU was seen to reach" in found.verdict
+    assert {each.source for each in found.ceilings if each.name == "dram"} == {"datasheet", "measured"}
+
+
+def test_only_ceilings_that_matter_are_there():
+    names = {each.name for each in roofline(vector_add(roofs=ROOFS)).ceilings}
+    assert names == {"dram", "l2", "l1", "fp32"}
+
+
+def counts(programs, grid_programs):
+    """A vector add of 1000 elements of fp32 in blocks of 1024, as every program would count it."""
+    return Counts(
+        programs, grid_programs,
+        (OperationCount(19, "load", 1, 4000, 125), OperationCount(21, "store", 1, 4000, 125)),
+        loaded_bytes=8000, stored_bytes=4000, loaded_sectors=250, stored_sectors=125, sectors_in_grid=375,
+        flops={"fp32": 1000},
+    )  # fmt: skip
+
+
+def test_what_was_counted_is_scaled_to_the_grid():
+    found = roofline(bare(counts=counts(10, 40)))
+    dram = next(each for each in found.traffic if each.level == "dram")
+    assert (dram.bytes.value, dram.bytes.source) == (375 * 32 * 4, "counted")
+    assert "scaled from 10 of 40 programs" in dram.bytes.note
+    assert found.operations[0].count.value == 4000
+
+
+def test_without_a_gpu_the_best_known_one_of_the_target_is_the_measure():
+    found = roofline(bare(counts=counts(1, 1)))
+    assert found.is_modelled
+    assert (found.gpu, found.time) == ("NVIDIA H100 80GB HBM3", None)
+    assert found.floors[0].time_ns == pytest.approx(12_000 / 3.35e12 * 1e9)
+    assert found.floors[0].share is None
+    assert dot(found, "dram").rate is None
+    assert "takes at least 3.58 ns" in found.verdict
+    assert {each.what for each in found.missing} == {"time", "counters", "samples"}
+
+
+def test_counters_come_before_counts_and_counts_before_the_program_and_that_before_statements():
+    launch = LaunchFacts("k", 1, (1,), (), stated={"flops32": 7.0, "bytes": 9.0})
+    static = StaticWork("", {"fp32": 5.0}, 11.0, False)
+    measured = Counters("", "ncu", operations={"fp32": 3.0}, bytes={"dram": 2.0})
+    everything = {"launch": launch, "static": static, "counts": counts(1, 1), "counters": measured}
+
+    def first(**known):
+        found = roofline(bare(**known))
+        dram = next(each for each in found.traffic if each.level == "dram")
+        return found.operations[0].count.source, dram.bytes.source
+
+    assert first(**everything) == ("measured", "measured")
+    assert first(**{**everything, "counters": None}) == ("counted", "counted")
+    assert first(launch=launch, static=static) == ("static", "stated")
+    assert first(launch=launch) == ("stated", "stated")
+
+
+def test_the_program_says_what_dram_moves_where_nothing_is_read_twice():
+    launch = LaunchFacts("k", 1, (1,), (RunArgument("x", "*fp32", None, (16,), (1,)),))
+    found = roofline(bare(launch=launch, static=StaticWork("", {}, 64.0, True)))
+    dram = next(each for each in found.traffic if each.level == "dram")
+    assert (dram.bytes.value, dram.bytes.source) == (64.0, "static")
+    again = roofline(bare(launch=launch, static=StaticWork("", {}, 128.0, True)))
+    assert next(each for each in again.traffic if each.level == "dram").bytes is None
+
+
+def test_why_counters_are_missing_is_told():
+    found = roofline(vector_add(counters=Counters("Ask the administrator for NVreg_RestrictProfiling…")))
+    assert "Ask the administrator" in found.reason
+    assert any("Ask the administrator" in each.reason for each in found.missing)
+    assert all(each.bytes is None and each.reason for each in found.traffic)
+
+
+def test_a_pipe_that_is_busy_is_a_resource():
+    busy = dataclasses.replace(vector_add().counters, pipes={"alu": 0.97, "fma": 0.2, "odd": 7.0})
+    found = roofline(vector_add(counters=busy, roofs=ROOFS))
+    assert found.resources[1].name == "pipe alu"
+    assert found.resources[1].needs[0].time_ns == pytest.approx(0.97 * 735_000)
+    assert not any("odd" in each.name for each in found.resources)
+
+
+def test_a_tiny_kernel_is_told_apart():
+    found = roofline(vector_add(timings=timed(2_100.0)))
+    assert "2.10 µs" in found.verdict
+    assert "hardly longer than a launch" in found.verdict
+
+
+@pytest.mark.parametrize(
+    ("grid", "name", "share"),
+    [
+        ((100,), "idle multiprocessors", 32 / 132),
+        ((198,), "idle multiprocessors", 0.25),
+        ((132 * 16 + 1,), "tail", 1 - 2113 / 4224),
+    ],
+)
+def test_blocks_that_do_not_fill_the_gpu(grid, name, share):
+    """Of 128 threads and 26 registers, 16 blocks fit on one of the 132 multiprocessors."""
+    launch = dataclasses.replace(vector_add().launch, grid=grid)
+    loss = next(each for each in roofline(vector_add(launch=launch)).losses if each.name == name)
+    assert loss.share == pytest.approx(share)
+    assert loss.lost_ns == pytest.approx(share * 735_000)
+
+
+def test_full_waves_lose_nothing():
+    launch = dataclasses.replace(vector_add().launch, grid=(132 * 16 * 3,))
+    assert not [each for each in roofline(vector_add(launch=launch)).losses if each.name == "tail"]
+
+
+odd = st.one_of(st.floats(), st.sampled_from([0.0, -1.0, 1e-300, 1e308, 5.0, 1e9]))
+whole = st.one_of(st.integers(), st.sampled_from([0, -1, 1, 2**63, 10**400, 1000]))
+LEVELS = st.sampled_from(["dram", "l2", "l1", "shared"])
+KINDS = st.sampled_from(["fp32", "tensor fp16", "int32", "nonsense", ""])
+
+facts = st.fixed_dictionaries(
+    {},
+    optional={
+        "environment": st.builds(
+            Environment, st.sampled_from(["", "NVIDIA H200", "Odd"]), st.sampled_from(["9.0", ""]), whole,
+            whole, whole, odd, odd, whole, st.just(""), st.just(""), st.just(""), st.just(""),
+        ),
+        "launch": st.builds(
+            LaunchFacts, st.just("k"), whole, st.lists(whole, max_size=4).map(tuple),
+            st.lists(
+                st.builds(
+                    RunArgument, st.just("x"), st.sampled_from(["*fp32", "i32", "*"]), st.none(),
+                    st.none() | st.lists(whole, max_size=3).map(tuple),
+                ), max_size=2,
+            ).map(tuple),
+            stated=st.dictionaries(st.sampled_from(["flops16", "flops", "bytes", "odd"]), odd),
+        ),
+        "timings": st.builds(
+            Timings,
+            st.lists(
+                st.builds(Timing, st.just("proton"), st.just("cold"), odd, odd, odd, st.just(())), max_size=2
+            ).map(tuple),
+        ),
+        "counters": st.builds(
+            Counters, st.sampled_from(["", "forbidden"]), st.just("ncu"),
+            bytes=st.dictionaries(LEVELS, odd), operations=st.dictionaries(KINDS, odd),
+            pipes=st.dictionaries(KINDS, odd),
+            stalls=st.dictionaries(st.sampled_from(["long_sb", "barrier"]), odd),
+            metrics=st.dictionaries(
+                st.sampled_from([
+                    "sm__cycles_elapsed.avg.per_second", "smsp__inst_executed.sum",
+                    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
+                    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+                    "smsp__issue_active.avg.pct_of_peak_sustained_active",
+                ]), odd,
+            ),
+        ),
+        "counts": st.builds(
+            Counts, whole, whole,
+            st.lists(
+                st.builds(
+                    OperationCount, whole, st.sampled_from(["load", "dot"]), whole, whole, whole, whole
+                ),
+                max_size=3,
+            ).map(tuple),
+            whole, whole, whole, whole, whole, st.dictionaries(KINDS, whole),
+        ),
+        "samples": st.just(Samples("nothing")),
+        "heat": st.just(HeatDocument("nothing")),
+        "roofs": st.builds(
+            Roofs,
+            st.lists(
+                st.builds(
+                    Roof, st.sampled_from(["dram", "fp32"]), st.sampled_from(["memory", "compute"]), odd,
+                    st.just("measured"), st.just("copy"),
+                ), max_size=3,
+            ).map(tuple),
+        ),
+        "resources": st.builds(
+            Resources, registers=st.none() | whole, shared_bytes=st.none() | whole, threads=st.none() | whole,
+            spill_stores_bytes=st.none() | whole, spill_loads_bytes=st.none() | whole,
+        ),
+        "blocks_per_program": whole,
+        "tensor_instructions": st.none() | st.booleans(),
+    },
+)  # fmt: skip
+
+
+def numbers(value):
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from numbers(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from numbers(each)
+
+
+@given(facts)
+def test_absurd_facts_become_a_document_of_numbers(known):
+    found = roofline(bare(**known))
+    plain = msgspec.to_builtins(found)
+    assert all(math.isfinite(each) for each in numbers(plain))
+    assert msgspec.json.decode(msgspec.json.encode(found)) == plain
+    assert found.reason or found.dots or found.resources
+    assert found.verdict
+
+
+def test_the_h200_of_the_records_is_the_one_of_the_table():
+    assert roofline(bare(environment=H200)).gpu == "NVIDIA H200"

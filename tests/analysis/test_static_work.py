@@ -1,0 +1,64 @@
+"""What a launch does, worked out from programs by hand."""
+
+import pytest
+
+from explorer.analysis.static_work import static_work
+
+MATMUL = """\
+module {
+  tt.func public @matmul(%a: !tt.ptr<f16>, %K: i32) attributes {noinline = false} {
+    %c0_i32 = arith.constant 0 : i32
+    %c1_i32 = arith.constant 1 : i32
+    %c63_i32 = arith.constant 63 : i32
+    %c64_i32 = arith.constant 64 : i32
+    %zero = arith.constant dense<0.000000e+00> : tensor<16x32xf32>
+    %0 = arith.addi %K, %c63_i32 : i32
+    %n = arith.divsi %0, %c64_i32 : i32
+    %1 = scf.for %k = %c0_i32 to %n step %c1_i32 iter_args(%sum = %zero) -> (tensor<16x32xf32>)  : i32 {
+      %x = tt.load %p : tensor<16x64x!tt.ptr<f16>>
+      %y = tt.load %q : tensor<64x32x!tt.ptr<f16>>
+      %d = tt.dot %x, %y, %sum, inputPrecision = tf32 : A * B -> tensor<16x32xf32>
+      scf.yield %d : tensor<16x32xf32>
+    }
+    %2 = arith.mulf %1, %1 : tensor<16x32xf32>
+    tt.store %r, %2, %mask : tensor<16x32x!tt.ptr<f32>>
+    tt.return
+  }
+}
+""".replace("A * B", "tensor<16x64xf16> * tensor<64x32xf16>")
+
+
+def test_operations_and_bytes_are_those_of_all_trips_of_all_programs():
+    """K = 200 is 4 steps of 64; 6 programs."""
+    found = static_work(MATMUL, "matmul", (3, 2), {"K": 200})
+    assert found.reason == ""
+    assert found.operations == {"tensor fp16": 6 * 4 * 2 * 16 * 32 * 64, "fp32": 6 * 16 * 32}
+    assert found.requested_bytes == 6 * (4 * (16 * 64 + 64 * 32) * 2 + 16 * 32 * 4)
+    assert found.is_masked
+
+
+def test_a_loop_without_a_known_end_has_no_answer():
+    assert "line 10 of TTIR" in static_work(MATMUL, "matmul", (1,), {}).reason
+
+
+@pytest.mark.parametrize("precision", ["tf32", "ieee"])
+def test_fp32_matrices_are_multiplied_as_the_program_says(precision):
+    text = MATMUL.replace("xf16>", "xf32>").replace("inputPrecision = tf32", f"inputPrecision = {precision}")
+    found = static_work(text, "matmul", (1,), {"K": 64})
+    dot, product = 2 * 16 * 32 * 64, 16 * 32
+    expected = {"tensor tf32": dot, "fp32": product} if precision == "tf32" else {"fp32": dot + product}
+    assert found.operations == expected
+
+
+def test_what_stands_in_a_condition_has_no_answer():
+    text = MATMUL.replace(
+        "    tt.store %r, %2, %mask : tensor<16x32x!tt.ptr<f32>>",
+        "    scf.if %yes {\n      tt.store %r, %2, %mask : tensor<16x32x!tt.ptr<f32>>\n    }",
+    )
+    assert "scf.if" in static_work(text, "matmul", (1,), {"K": 64}).reason
+
+
+def test_without_a_grid_or_the_kernel_there_is_no_answer():
+    assert "grid" in static_work(MATMUL, "matmul", (), {"K": 64}).reason
+    assert "no TTIR" in static_work(MATMUL, "other", (1,), {"K": 64}).reason
+    assert "more often" in static_work(MATMUL, "matmul", (1,), {"K": 2**62}).reason
