@@ -124,7 +124,7 @@ class Facts:
         taken: dict[str, float] = {}
         if self.heat and not self.heat.reason:
             taken.update(self.heat.stalls)
-        if not taken and self.counters and not self.counters.reason:
+        if not taken and self.counters:
             taken = {name: count for name, each in self.counters.stalls.items() if (count := amount(each))}
         total = math.fsum(taken.values())
         shares: dict[str, float] = {}

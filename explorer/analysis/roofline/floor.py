@@ -72,7 +72,7 @@ def floors(facts: Facts, rows: Iterable[Resource]) -> list[Floor]:
 
 def unit_of(operation: str) -> str:
     """What operations of a kind are counted in."""
-    return "OP" if "int" in operation or operation == "special" else "FLOP"
+    return "OP" if "int" in operation or operation.startswith(("special", "conversion")) else "FLOP"
 
 
 def _resource(
@@ -87,9 +87,14 @@ def _resource(
     needs = [
         _at_rate(each.source, work.value, each.rate, facts)
         for each in ceilings
-        if each.name == name and each.kind == kind
+        if each.kind == kind and each.name == _rate_name(name)
     ]
     return Resource(name, title, kind, work, unit, needs)
+
+
+def _rate_name(operation: str) -> str:
+    """What says how fast it is: the special functions of all types share their units."""
+    return "special" if operation.startswith("special ") else operation
 
 
 def _issue(facts: Facts) -> list[Resource]:

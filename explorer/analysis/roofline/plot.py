@@ -17,13 +17,18 @@ from explorer.measurements import Source
 
 #: A kind of operation whose units need less than this share of what the busiest need does not matter.
 _MATTERS = 0.02
+_SERVANTS = ("int32", "conversion")
 _SOURCES: tuple[Source, ...] = ("datasheet", "measured")
 
 
 def main_operation(done: Sequence[Operations], rows: Sequence[Resource]) -> Operations | None:
-    """The kind of operation whose units need longest; without any rates that of which there are most."""
+    """The kind of operation whose units need longest; without any rates that of which there are most.
+
+    What only serves others, such as the integers of addresses, is not what a kernel is for.
+    """
     need = _needs(rows)
-    return max(done, key=lambda each: (need.get(each.name, 0.0), each.count.value), default=None)
+    useful = [each for each in done if each.name not in _SERVANTS]
+    return max(useful, key=lambda each: (need.get(each.name, 0.0), each.count.value), default=None)
 
 
 def worth_a_dot(moved: Sequence[Traffic], rows: Sequence[Resource]) -> list[Traffic]:
