@@ -260,7 +260,7 @@ def _memory(level: str, each: int, count: int, clock_mhz: float, more: str) -> C
     places = f" × {count} multiprocessors" if count > 1 else ""
     return Ceiling(
         level, _MEMORY_TITLES[level], "memory", each * count * clock_mhz * 1e6, "datasheet",
-        f"{each:,} bytes a clock{places} × {clock_mhz:,.0f} MHz{more}", clock_mhz,
+        f"{each:,} bytes a clock{places} × {clock_mhz:,.0f} MHz{more}", float(clock_mhz),
     )  # fmt: skip
 
 
@@ -273,7 +273,7 @@ def _compute(
         found.append(
             Ceiling(
                 name, name, "compute", each * count * clock * 1e6, "datasheet",
-                f"{each:,} a clock × {count} multiprocessors × {clock:,.0f} MHz{more}", clock,
+                f"{each:,} a clock × {count} multiprocessors × {clock:,.0f} MHz{more}", float(clock),
             )
         )  # fmt: skip
     return found

@@ -5,16 +5,30 @@ from __future__ import annotations
 import msgspec
 from flask import Blueprint, Response
 
-from explorer.analysis.heat import HeatDocument, heat
+from explorer.analysis.heat import HeatDocument
+from explorer.analysis.roofline.documents import RooflineDocument
+from explorer.analysis.roofline.roofline import roofline
 from explorer.errors import NotAnswerable
 from explorer.measurements import Samples
-from explorer.store import Record, StageEntry
-from explorer.views.http import json_part
+from explorer.run_facts import facts_of, heat_of
+from explorer.store import Record
+from explorer.views.http import json_part, json_response
 from explorer.views.links import API
 from explorer.views.operation import documented
 from explorer.views.runs import COMPILATION, FoundRun
 
 blueprint = Blueprint("run_analyses", __name__, url_prefix=f"{API}/runs/<run_id>")
+
+
+@blueprint.get("/roofline")
+@documented({200: RooflineDocument}, None, COMPILATION)
+def show_roofline(run_id: str) -> Response:
+    """How far the kernel is from the speed of light, what limits it, and what would bring it nearer.
+
+    A run that goes on is answered as far as it has come.
+    """
+    found = FoundRun.of(run_id)
+    return json_response(roofline(facts_of(found.record, found.compilation)))
 
 
 @blueprint.get("/heat")
@@ -23,21 +37,9 @@ def show_heat(run_id: str) -> Response:
     """Where the program counter was found: by instruction, by line of the source and of the other stages."""
     found = FoundRun.of(run_id)
     samples = msgspec.json.decode(found.record.measurement("samples"), type=Samples)
-    compilation = _compiled(found)
-    if "sass" not in compilation.result.stages:
+    document = heat_of(samples, _compiled(found))
+    if document is None:
         raise NotAnswerable("The compilation has no SASS to put the samples on.")
-    sass, others = compilation.stage("sass"), compilation.result.stages.values()
-    document = heat(
-        samples,
-        compilation.kernel or "",
-        compilation.text(sass.text),
-        _source_lines(compilation, sass),
-        {
-            stage.name: (stage.language, compilation.text(stage.text), _source_lines(compilation, stage))
-            for stage in others
-            if stage is not sass
-        },
-    )
     return json_part(found.record, document)
 
 
@@ -52,8 +54,3 @@ def _compiled(found: FoundRun) -> Record:
     if not found.compilation.is_finished:
         raise NotAnswerable("The compilation that this is to be shown on is not finished yet.")
     return found.compilation
-
-
-def _source_lines(record: Record, stage: StageEntry) -> list[int]:
-    """The first line of the source that each line of a stage stems from; 0: none."""
-    return [lines[0] if lines else 0 for lines in record.locations(stage).source_lines()]

@@ -117,6 +117,11 @@ def test_what_was_counted_is_scaled_to_the_grid():
     dram = next(each for each in found.traffic if each.level == "dram")
     assert (dram.bytes.value, dram.bytes.source) == (375 * 32 * 4, "counted")
     assert "scaled from 10 of 40 programs" in dram.bytes.note
+    assert {each.level: each.bytes.value for each in found.traffic if each.bytes} == {
+        "dram": 375 * 32 * 4,
+        "l2": 375 * 32 * 4,
+        "l1": 250 * 32 * 4,
+    }
     assert found.operations[0].count.value == 4000
 
 

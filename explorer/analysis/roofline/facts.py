@@ -122,11 +122,13 @@ class Facts:
     def stall_shares(self) -> dict[str, float]:
         """The share of all samples by reason, under the names that the profiler's own pages use."""
         taken: dict[str, float] = {}
+        total = 0.0
         if self.heat and not self.heat.reason:
             taken.update(self.heat.stalls)
+            total = self.heat.samples  # the profiler's page leaves out some reasons
         if not taken and self.counters:
             taken = {name: count for name, each in self.counters.stalls.items() if (count := amount(each))}
-        total = math.fsum(taken.values())
+        total = max(total, math.fsum(taken.values()))
         shares: dict[str, float] = {}
         for name, count in taken.items():
             known = stall_name(name)

@@ -134,11 +134,11 @@ def _counted_bytes(level: Level, facts: Facts) -> Quantity | None:
     part = _part(counts)
     if level == "dram":
         sectors, note = counts.sectors_in_grid, "every sector once, as by a perfect cache"
-    else:
+    elif level == "l2":
         sectors = counts.loaded_sectors + counts.stored_sectors
-        note = "the sectors of each operation of each program"
-        if level == "l2":
-            note += ", as if the L1 kept nothing"
+        note = "every sector of a program once, as by a perfect L1"
+    else:
+        sectors, note = sum(each.sectors for each in counts.operations), "every sector that is asked for"
     value = _times(sectors, SECTOR_BYTES * factor)
     return None if value is None else Quantity(value, "counted", "; ".join(filter(None, (note, part))))
 

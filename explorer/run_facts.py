@@ -1,0 +1,116 @@
+"""What is known of a run, for its roofline: its documents, and what its compilation says.
+
+In: the record of a run, and that of the compilation of the same kernel, if there is one. Out: `Facts`.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+from explorer.analyses.stage_lines import source_lines
+from explorer.analysis.graphs import NothingToDraw
+from explorer.analysis.heat import HeatDocument, heat
+from explorer.analysis.instruction_mix import instruction_mix
+from explorer.analysis.roofline.facts import Facts
+from explorer.analysis.static_work import StaticWork, static_work
+from explorer.measurements import (
+    Counters,
+    Counts,
+    Environment,
+    LaunchFacts,
+    Roofs,
+    Samples,
+    Timings,
+)
+from explorer.pipeline.targets import find_target
+from explorer.run_documents import binary_match
+from explorer.store import Record
+
+Document = TypeVar("Document")
+
+#: Programs with more text than this are not worth the time to follow.
+_MOST_TTIR_BYTES = 1_000_000
+_MOST_SASS_BYTES = 16_000_000
+
+
+def facts_of(run: Record, compilation: Record | None) -> Facts:
+    """Collect them. A compilation whose binary is another one tells nothing of this run's resources."""
+    environment = _measured(run, "environment", Environment)
+    launch = _measured(run, "launch", LaunchFacts)
+    counters = _measured(run, "counters", Counters)
+    counts = _measured(run, "counts", Counts)
+    samples = _measured(run, "samples", Samples)
+    compiled = compilation if compilation and compilation.is_finished else None
+    same = compiled if compiled and binary_match(environment, compiled) != "other" else None
+    specialized = compiled.result.specialized if compiled else None
+    blocks = specialized.options.get("num_ctas") if specialized else None
+    is_counted = (counters is not None and bool(counters.operations)) or counts is not None
+    return Facts(
+        target=find_target(run.request.target),
+        environment=environment,
+        launch=launch,
+        timings=_measured(run, "timings", Timings),
+        counters=counters,
+        counts=counts,
+        samples=samples,
+        roofs=_measured(run, "roofs", Roofs),
+        resources=same.result.resources if same else None,
+        static=_static(compiled, launch) if compiled and launch and not is_counted else None,
+        heat=heat_of(samples, compiled) if samples and compiled else None,
+        tensor_instructions=_uses_matrix_units(same) if same else None,
+        blocks_per_program=blocks if isinstance(blocks, int) else 1,
+        source_lines=tuple(compiled.request.source.splitlines()) if compiled else (),
+    )
+
+
+def heat_of(samples: Samples, compilation: Record) -> HeatDocument | None:
+    """The samples on the lines of a compilation; None: it has no machine code to put them on."""
+    stages = compilation.result.stages
+    sass = stages.get("sass")
+    if sass is None or sass.bytes > _MOST_SASS_BYTES:
+        return None
+    return heat(
+        samples,
+        compilation.kernel or "",
+        compilation.text(sass.text),
+        source_lines(compilation, sass),
+        {
+            stage.name: (stage.language, compilation.text(stage.text), source_lines(compilation, stage))
+            for stage in stages.values()
+            if stage is not sass
+        },
+    )
+
+
+def _measured(run: Record, name: str, wanted: type[Document]) -> Document | None:
+    if name not in run.result.measurements:
+        return None
+    return msgspec.json.decode(run.measurement(name), type=wanted)
+
+
+def _static(compilation: Record, launch: LaunchFacts) -> StaticWork | None:
+    stage = compilation.result.stages.get("ttir")
+    if stage is None or stage.bytes > _MOST_TTIR_BYTES:
+        return None
+    scalars = {
+        each.name: each.value
+        for each in launch.arguments
+        if isinstance(each.value, int) and not isinstance(each.value, bool)
+    }
+    try:
+        return static_work(compilation.text(stage.text), compilation.kernel or "", launch.grid, scalars)
+    except RecursionError:
+        return StaticWork("Its TTIR is nested too deeply.")
+
+
+def _uses_matrix_units(compilation: Record) -> bool | None:
+    for stage in compilation.result.stages.values():
+        if stage.language in ("sass", "amdgcn") and stage.bytes <= _MOST_SASS_BYTES:
+            try:
+                mix = instruction_mix(compilation.text(stage.text), stage.language)
+            except NothingToDraw:
+                return None
+            return any(row.kind == "tensor" for row in mix.rows)
+    return None
