@@ -1,4 +1,4 @@
-"""The command line: serve the page, compile or inspect a file without it, and say what there is.
+"""The command line: serve the page, compile, run or inspect a file without it, and say what there is.
 
 `compile` goes through the same sandbox and prints the same documents as the server.
 """
@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -18,13 +16,22 @@ import msgspec
 
 from explorer.analyses import ANALYSES, Analysis
 from explorer.analyses.changes import counted_changes
+from explorer.cli_runs import add_profile, add_record
+from explorer.cli_tools import (
+    add_command,
+    add_source,
+    add_unsafe,
+    open_services,
+    read_source,
+    report,
+)
 from explorer.documents import CompilationDocument, InspectionDocument
-from explorer.errors import ExplorerError, InvalidRequest
+from explorer.errors import ExplorerError
 from explorer.export import FileLinks, write_folder
 from explorer.lexers import highlight_ansi
-from explorer.model import Diagnostic, Request, Scalar
+from explorer.model import Request, Scalar
 from explorer.pipeline.targets import TARGETS
-from explorer.services import DEFAULT_TARGET, Services
+from explorer.services import Services
 from explorer.settings import Settings, settings_table
 from explorer.store import Record, Store
 
@@ -60,7 +67,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _compile(options: argparse.Namespace) -> int:
-    with _services(options) as services:
+    with open_services(options) as services:
         record = services.queue.complete(_request(options, services))
         if options.output:
             write_folder(record, counted_changes(services.analyst, record), options.output)
@@ -77,13 +84,13 @@ def _compile(options: argparse.Namespace) -> int:
             sys.stdout.buffer.write(msgspec.json.encode(index) + b"\n")
         elif record.result.stages:
             _print_stage(record, options.stage)
-    return _report(record, options.file)
+    return report(record, options.file)
 
 
 def _inspect(options: argparse.Namespace) -> int:
-    with _services(options) as services:
+    with open_services(options) as services:
         request = Request(
-            source=_read(options.file),
+            source=read_source(options.file),
             target=services.target_name(options.target),
             triton=services.triton_version(options.triton),
             task="inspect",
@@ -91,7 +98,7 @@ def _inspect(options: argparse.Namespace) -> int:
         record = services.queue.ask(request)
     document = msgspec.json.encode(InspectionDocument.of(record))
     sys.stdout.buffer.write(msgspec.json.format(document, indent=2) + b"\n")
-    return _report(record, options.file)
+    return report(record, options.file)
 
 
 def _targets(_options: argparse.Namespace) -> int:
@@ -113,20 +120,6 @@ def _version(_options: argparse.Namespace) -> int:
 # --- what they share ------------------------------------------------------------------------------
 
 
-@contextmanager
-def _services(options: argparse.Namespace) -> Iterator[Services]:
-    """All that compiles, without a server, and with a store that is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="triton-explorer-") as folder:
-        settings = replace(Settings.from_environment(), data_dir=Path(folder), database_url="", slots=1)
-        if options.unsafe_no_sandbox:
-            settings = replace(settings, unsafe_no_sandbox=True)
-        services = Services(settings, warm_up=False)
-        try:
-            yield services
-        finally:
-            services.close()
-
-
 def _request(options: argparse.Namespace, services: Services) -> Request:
     compiler_options: dict[str, Scalar] = {
         name: getattr(options, name)
@@ -134,7 +127,7 @@ def _request(options: argparse.Namespace, services: Services) -> Request:
         if getattr(options, name) is not None
     }
     return Request(
-        source=_read(options.file),
+        source=read_source(options.file),
         target=services.target_name(options.target),
         triton=services.triton_version(options.triton),
         kernel=options.kernel,
@@ -143,15 +136,6 @@ def _request(options: argparse.Namespace, services: Services) -> Request:
         config=options.config,
         options=compiler_options,
     )
-
-
-def _read(path: Path) -> str:
-    try:
-        return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InvalidRequest(f"{path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise InvalidRequest(f"{path} is no UTF-8 text: {error}.") from error
 
 
 def _print_stage(record: Record, name: str | None) -> None:
@@ -163,24 +147,6 @@ def _print_stage(record: Record, name: str | None) -> None:
     print(text, end="" if text.endswith("\n") else "\n")
 
 
-def _report(record: Record, path: Path) -> int:
-    """Print what went wrong as compilers do; return the exit status."""
-    for diagnostic in record.result.diagnostics:
-        print(format_diagnostic(diagnostic, str(path)), file=sys.stderr)
-    return 0 if record.status == "complete" else 1
-
-
-def format_diagnostic(diagnostic: Diagnostic, path: str) -> str:
-    """`kernel.py:12:5: error: …`, and the hint on a line of its own."""
-    place = path
-    if diagnostic.line:
-        place += f":{diagnostic.line}"
-        if diagnostic.column:
-            place += f":{diagnostic.column}"
-    text = f"{place}: {diagnostic.severity}: {diagnostic.message}"
-    return f"{text}\n{place}: note: {diagnostic.hint}" if diagnostic.hint else text
-
-
 # --- the parser -----------------------------------------------------------------------------------
 
 
@@ -190,14 +156,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    serve = _add(commands, "serve", _serve, "serve the page and the API")
+    serve = add_command(commands, "serve", _serve, "serve the page and the API")
     serve.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
     serve.add_argument("--port", type=int, help="port to listen on (default: 8000)")
     serve.add_argument("--data-dir", type=Path, help="folder of the results (default: data)")
-    _add_unsafe(serve)
+    add_unsafe(serve)
 
-    compile_ = _add(commands, "compile", _compile, "compile a kernel and print a stage, or write all of them")
-    _add_source(compile_)
+    compile_ = add_command(
+        commands, "compile", _compile, "compile a kernel and print a stage, or write all of them"
+    )
+    add_source(compile_)
     compile_.add_argument("--kernel", help="name of the kernel (default: the only one)")
     how = compile_.add_mutually_exclusive_group()
     how.add_argument("--launch", type=int, help="which launch of the file, from 0 on")
@@ -228,12 +196,14 @@ def _parser() -> argparse.ArgumentParser:
         help="a parameter of the analysis; may be repeated",
     )
 
-    inspect = _add(commands, "inspect", _inspect, "list the kernels and launches of a file")
-    _add_source(inspect)
+    inspect = add_command(commands, "inspect", _inspect, "list the kernels and launches of a file")
+    add_source(inspect)
 
-    _add(commands, "targets", _targets, "list the GPUs that can be compiled for")
-    _add(commands, "settings", _settings, "list the settings, as a Markdown table")
-    _add(commands, "version", _version, "print the version")
+    add_profile(commands)
+    add_record(commands)
+    add_command(commands, "targets", _targets, "list the GPUs that can be compiled for")
+    add_command(commands, "settings", _settings, "list the settings, as a Markdown table")
+    add_command(commands, "version", _version, "print the version")
     return parser
 
 
@@ -250,29 +220,3 @@ def _parameter(text: str) -> tuple[str, str]:
     if not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
     return name, value
-
-
-def _add(
-    commands: argparse._SubParsersAction[argparse.ArgumentParser],
-    name: str,
-    command: Callable[[argparse.Namespace], int],
-    summary: str,
-) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=summary, description=summary.capitalize() + ".")
-    parser.set_defaults(command=command)
-    return parser
-
-
-def _add_source(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "file", type=Path, metavar="FILE", help="Python file with the kernel; - reads the input"
-    )
-    parser.add_argument("--target", default=DEFAULT_TARGET, help="GPU (default: %(default)s)")
-    parser.add_argument("--triton", metavar="VERSION", help="Triton version (default: the newest)")
-    _add_unsafe(parser)
-
-
-def _add_unsafe(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--unsafe-no-sandbox", action="store_true", help="run the code unconfined; only code that you trust"
-    )

@@ -25,13 +25,13 @@ from explorer.run_documents import (
     run_row,
 )
 from explorer.run_files import autotuning_table, profile_file, sweep_table
+from explorer.run_requests import RunBody, requested_run
 from explorer.services import Services, services
 from explorer.store import Record, Status, compilation_of
 from explorer.views.events import event_stream
-from explorer.views.http import attachment, binary_part, encoded_json_part, json_response
+from explorer.views.http import attachment, binary_part, encoded_json_part, json_response, read_body
 from explorer.views.links import API, ApiLinks, RunLinks
 from explorer.views.operation import documented
-from explorer.views.run_body import RunBody, read_run
 
 blueprint = Blueprint("runs", __name__, url_prefix=API)
 
@@ -88,7 +88,9 @@ COMPILATION = Parameter(
 @documented({200: RunTicket, 202: RunTicket}, RunBody)
 def submit() -> Response:
     """Run the kernel of a compilation. 200 when the same run is stored already, 202 when it is being made."""
-    record = services().queue.submit(read_run(services()))
+    here = services()
+    body = read_body(RunBody, here.settings.source_limit_bytes)
+    record = here.queue.submit(requested_run(here, body))
     api = LINKS.run(record.id)
     ticket = RunTicket(record.id, api, f"{api}/events", record.status)
     return json_response(ticket, 200 if record.is_finished else 202)

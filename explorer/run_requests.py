@@ -1,4 +1,4 @@
-"""What the API takes as a run, and the request that it becomes."""
+"""What is asked for as a run, by the API and by the command line, and the request that it becomes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from explorer.pipeline.signature_types import is_type
 from explorer.pipeline.targets import find_target
 from explorer.services import Services
 from explorer.store import compilation_of
-from explorer.views.http import read_body
 
 MOST_REPEATS = 1000
 MOST_SWEEP_VALUES = 64
@@ -62,21 +61,20 @@ class RunBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     run: RunFields
 
 
-def read_run(services: Services) -> Request:
-    """The current request's body as a run.
+def requested_run(services: Services, body: RunBody) -> Request:
+    """The request of a body.
 
     Raises:
-        InvalidRequest: a field is missing or makes no sense; the message says which.
+        InvalidRequest: a field makes no sense; the message says which.
         NotFound: no such compilation.
         NoDevice: this machine has no such device.
         NotAnswerable: what was compiled can never run there.
     """
-    body = read_body(RunBody, services.settings.source_limit_bytes)
     run = make_run(body.run)
-    compilation = services.store.find(body.compilation)
-    if compilation.request.task not in ("compile", "llvm-passes"):
+    compilation = services.store.find(body.compilation).request
+    if compilation.task not in ("compile", "llvm-passes"):
         raise InvalidRequest(f"{body.compilation} is no compilation. Give the id of one.")
-    return run_request(services, compilation.request, run)
+    return run_request(services, compilation, run)
 
 
 def run_request(services: Services, compilation: Request, run: Run) -> Request:

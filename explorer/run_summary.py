@@ -1,0 +1,143 @@
+"""A run in a few lines of text, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+import msgspec
+
+from explorer.measurements import (
+    Autotuning,
+    Check,
+    Counters,
+    Counts,
+    LaunchFacts,
+    OutputCheck,
+    RunArgument,
+    Samples,
+    Sweep,
+    Timings,
+)
+from explorer.run_documents import binary_match, environment_of, run_of
+from explorer.store import Record
+
+Document = TypeVar("Document")
+_MOST_ROWS = 12
+
+
+def summary_of(record: Record, compilation: Record | None) -> str:
+    """What was run, whether it is right, and what was measured."""
+    return "".join(f"{title:<10} {text}\n" for title, text in _lines(record, compilation))
+
+
+def _lines(record: Record, compilation: Record | None) -> Iterator[tuple[str, str]]:
+    yield record.kernel or "kernel", _place(record)
+    if compilation and binary_match(environment_of(record), compilation) == "other":
+        yield "", "The binary that ran is not the one that was compiled here."
+    if launch := _read(record, "launch", LaunchFacts):
+        yield "launch", f"line {launch.line}, grid {' × '.join(map(str, launch.grid))}"
+        yield from (("", _argument(argument)) for argument in launch.arguments)
+    if check := _read(record, "check", Check):
+        yield from _titled("check", map(_output, check.outputs) if not check.reason else [check.reason])
+    if timings := _read(record, "timings", Timings):
+        times = [
+            f"{_time(each.median_ns)} ({_time(each.low_ns)} to {_time(each.high_ns)}), {each.cache} L2, "
+            f"{each.method}"
+            for each in timings.timings
+        ]
+        yield from _titled("time", times)
+    if counters := _read(record, "counters", Counters):
+        yield from _titled("counters", _counters(counters) if not counters.reason else [counters.reason])
+    if counts := _read(record, "counts", Counts):
+        yield from _titled("counts", _counts(counts))
+    if samples := _read(record, "samples", Samples):
+        total = sum(each.samples for each in samples.instructions)
+        yield "samples", samples.reason or f"{total:,} in {len(samples.instructions)} instructions"
+    if tuning := _read(record, "autotuning", Autotuning):
+        yield from _titled("autotune", _configs(tuning))
+    if sweep := _read(record, "sweep", Sweep):
+        yield from _titled("sweep", _sweep(sweep))
+
+
+def _place(record: Record) -> str:
+    environment, device = environment_of(record), run_of(record).device
+    if environment is None or not environment.gpu:
+        return f"{device}, Triton {record.request.triton}"
+    return f"{environment.gpu}, driver {environment.driver}, Triton {environment.triton}"
+
+
+def _read(record: Record, name: str, wanted: type[Document]) -> Document | None:
+    if name not in record.result.measurements:
+        return None
+    return msgspec.json.decode(record.measurement(name), type=wanted)
+
+
+def _titled(title: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Several lines, the first of which has a title."""
+    for number, text in enumerate(texts):
+        yield ("" if number else title), text
+
+
+def _argument(argument: RunArgument) -> str:
+    shape = "" if argument.shape is None else f"[{', '.join(map(str, argument.shape))}]"
+    value = "" if argument.value is None else f" = {argument.value}"
+    return f"{argument.name}: {argument.type}{shape}{value}"
+
+
+def _output(output: OutputCheck) -> str:
+    verdict = "matches" if output.matches else "DIFFERS"
+    text = (
+        f"{output.name} {verdict}: relative error {output.relative_error:.2g}, allowed {output.tolerance:.2g}"
+    )
+    if not output.matches:
+        index = ", ".join(map(str, output.worst_index))
+        text += f"; worst at [{index}]: {output.worst_value:g}, should be {output.worst_reference:g}"
+    return text + (f"; {output.not_finite:,} not finite" if output.not_finite else "")
+
+
+def _counters(counters: Counters) -> Iterator[str]:
+    yield f"{counters.tool}, {counters.cache} caches"
+    yield from (f"{level}: {_bytes(value)}" for level, value in counters.bytes.items())
+    yield from (f"{name}: {value:,.0f} operations" for name, value in counters.operations.items())
+
+
+def _counts(counts: Counts) -> Iterator[str]:
+    yield f"{counts.programs:,} of {counts.grid_programs:,} programs"
+    yield f"loaded {_bytes(counts.loaded_bytes)} in {counts.loaded_sectors:,} sectors"
+    yield f"stored {_bytes(counts.stored_bytes)} in {counts.stored_sectors:,} sectors"
+    yield from (f"{name}: {value:,} operations" for name, value in counts.flops.items())
+
+
+def _configs(tuning: Autotuning) -> Iterator[str]:
+    timed = sorted(
+        (config for config in tuning.configs if config.median_ns is not None),
+        key=lambda config: config.median_ns or 0.0,
+    )
+    for config in timed[:_MOST_ROWS]:
+        said = ", ".join(f"{name}={value}" for name, value in {**config.arguments, **config.options}.items())
+        yield f"{_time(config.median_ns or 0.0)}  config {config.config}: {said}"
+    if len(timed) < len(tuning.configs):
+        yield f"{len(tuning.configs) - len(timed)} of {len(tuning.configs)} have failed"
+
+
+def _sweep(sweep: Sweep) -> Iterator[str]:
+    yield f"{', '.join(sweep.size_names)}: {', '.join(sweep.lines)} ({sweep.unit})"
+    for point in sweep.points[-_MOST_ROWS:]:
+        sizes = ", ".join(f"{size:,.0f}" for size in point.sizes.values())
+        values = ("failed" if value is None else f"{value:,.4g}" for value in point.values)
+        yield f"{sizes}: {', '.join(values)}"
+
+
+def _time(nanoseconds: float) -> str:
+    for unit, length in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if nanoseconds >= length:
+            return f"{nanoseconds / length:.4g} {unit}"
+    return f"{nanoseconds:.4g} ns"
+
+
+def _bytes(value: float) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= size:
+            return f"{value / size:,.4g} {unit}"
+    return f"{value:,.0f} B"
