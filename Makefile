@@ -1,4 +1,4 @@
-# serve · test · lint · bench: each sets up what it needs, in .venv, and does not need the others.
+# serve · test · lint · bench · record: each sets up what it needs, in .venv, and does not need the others.
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,7 +9,7 @@ PORT ?= 8000
 TRITONS := 3.9.0 3.6.0
 SOURCES := $(shell find explorer/static explorer/templates -path explorer/static/dist -prune -o -type f -print 2>/dev/null)
 
-.PHONY: serve test lint bench bundle clean
+.PHONY: serve test lint bench record bundle clean
 
 serve: $(VENV)/installed
 	@exec $(BIN)/triton-explorer serve --host $(HOST) --port $(PORT)
@@ -25,6 +25,10 @@ lint: $(VENV)/installed-test
 
 bench: $(VENV)/installed-test $(VENV)/installed-chromium
 	$(BIN)/python -m bench
+
+# The gallery's profiles, measured on this machine's GPU: make record, or make record EXAMPLES="matmul softmax".
+record: $(VENV)/installed
+	$(BIN)/triton-explorer record $(EXAMPLES) --output proton_profiles
 
 bundle: $(VENV)/installed
 	$(BIN)/python hatch_build.py

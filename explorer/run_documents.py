@@ -168,7 +168,7 @@ def run_document(
         created=record.created,
         milliseconds=result.done.milliseconds if result.done and not recording else None,
         compilation=compilation.id if compilation else None,
-        kernel=record.kernel,
+        kernel=record.kernel or (compilation.kernel if compilation else None),
         target=request.target,
         triton=request.triton,
         launch=request.launch,

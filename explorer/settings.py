@@ -93,7 +93,7 @@ class Settings:
     )
     interpreter_slots: int = field(default=1, metadata=_described("Runs in Triton's interpreter at once."))
     interpreter_wall_limit_seconds: float = field(
-        default=60.0, metadata=_described("Wall and processor time of one run in the interpreter.")
+        default=120.0, metadata=_described("Wall and processor time of one run in the interpreter.")
     )
     gpus: str = field(
         default="all",

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from explorer.cli import format_diagnostic, main
+from explorer.cli import main
+from explorer.cli_tools import format_diagnostic
 from explorer.model import Diagnostic
 from explorer.pipeline.targets import TARGETS
 from explorer.settings import settings_table
@@ -26,6 +27,7 @@ def copy_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
 """
+VECTOR_ADD = Path(__file__).parents[1] / "explorer/examples/vector_add.py"
 SIGNATURE = "*fp32:16, *fp32:16, i32:16, 256"
 
 
@@ -110,6 +112,45 @@ def test_a_terminal_gets_colours(kernel):
     os.close(ours)
     assert b"\x1b[" in output
     assert b"EXIT" in output
+
+
+def test_a_run_is_summarised(tmp_path):
+    result = run("profile", VECTOR_ADD, "--device", "interpreter")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("add_kernel interpreter, Triton ")
+    assert "output_ptr matches" in result.stdout
+    assert "loaded 8 MB" in result.stdout
+
+
+def test_a_run_is_written_as_files_and_as_json(tmp_path):
+    folder = tmp_path / "run"
+    measures = ("--device", "interpreter", "--measure", "check", "--size", "size=4096", "--benchmark")
+    result = run("profile", VECTOR_ADD, *measures, "--output", folder)
+    assert result.returncode == 0, result.stderr
+    document = json.loads((folder / "run.json").read_text())
+    assert document["run"]["sizes"] == {"size": 4096}
+    assert {row["name"] for row in document["measurements"]} >= {"check", "launch"}
+    for row in document["measurements"]:
+        assert (folder / row["url"]).is_file()
+    printed = json.loads(run("profile", VECTOR_ADD, *measures, "--json").stdout)
+    assert printed["measured"]["check"]["outputs"][0]["matches"]
+    assert printed["measured"]["launch"]["arguments"][0]["shape"] == [4096]
+
+
+def test_a_kernel_that_is_wrong_is_told_with_its_worst_element(tmp_path):
+    wrong = tmp_path / "wrong.py"
+    wrong.write_text(VECTOR_ADD.read_text().replace("x + y, mask=mask)", "x + y + (x > 3), mask=mask)"))
+    result = run("profile", wrong, "--device", "interpreter", "--measure", "check")
+    assert "output_ptr DIFFERS" in result.stdout
+    assert "worst at [" in result.stdout
+
+
+@pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="this machine has a GPU")
+def test_recordings_need_a_gpu(tmp_path):
+    result = run("record", "vector_add", "--output", tmp_path)
+    assert result.returncode == 1
+    assert "Recordings are made on a machine with a GPU" in result.stderr
+    assert "no 'nothing'. It has vector_add" in run("record", "nothing").stderr
 
 
 def test_a_file_that_is_not_there_is_named(capsys, tmp_path):
