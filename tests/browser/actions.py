@@ -48,7 +48,7 @@ def set_source(page: Page, source: str) -> None:
     """Replace the source as a user would who pastes another."""
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.evaluate("text => navigator.clipboard.writeText(text)", source)
-    page.locator(".cm-content").click()
+    page.locator("#editor .cm-content").click()
     page.keyboard.press("Control+a")
     page.keyboard.press("Control+v")
 

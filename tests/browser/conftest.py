@@ -6,6 +6,7 @@ is said there, too.
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -13,8 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from actions import Visitor, wait_for_result
+from actions import SCALE, Visitor, wait_for_result
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from recorded import write_recording
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = "/usr/bin/chromium"
@@ -24,7 +26,17 @@ expect.set_options(timeout=20_000)
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with all recorded runs, and one of `SCALE` that was made by hand."""
+    folder = tmp_path_factory.mktemp("recordings")
+    for file in (ROOT / "proton_profiles").glob("*.json"):
+        (folder / file.name).symlink_to(file)
+    write_recording(folder, SCALE, example="scale", kernel="scale")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory, recordings: Path) -> Iterator[str]:
     """The address of a server that was started for these tests."""
     assert (ROOT / "explorer/static/dist/manifest.json").is_file(), "Run `python hatch_build.py` first."
     with socket.socket() as probe:
@@ -34,6 +46,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     process = subprocess.Popen(
         [*command, "--data-dir", str(tmp_path_factory.mktemp("data"))],
         cwd=ROOT,
+        env=os.environ | {"TRITON_EXPLORER_RECORDINGS_DIR": str(recordings)},
         stdout=subprocess.PIPE,
         text=True,
     )

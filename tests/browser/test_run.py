@@ -1,23 +1,227 @@
-"""The run pane, in a real browser against the real server."""
+"""The run pane, in a real browser against the real server: kernels really run in Triton's interpreter.
+
+What needs a GPU is shown by a recording that was made by hand.
+"""
 
 from __future__ import annotations
 
-from actions import Visitor, wait_for_result
-from playwright.sync_api import expect
+import re
+from collections.abc import Callable
+
+import pytest
+from actions import SCALE, Visitor, result_id, set_source, wait_for_result
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, expect
+
+#: 1000 elements are no multiple of the block: the mask keeps the last program inside of the tensors.
+ADD = """import torch
+import triton
+import triton.language as tl
 
 
-def test_the_pane_says_what_would_fill_it(visitor: Visitor) -> None:
-    page = visitor()
-    page.goto("/#panes=run")
-    pane = page.locator("pane-run")
-    expect(pane).to_contain_text("as soon as it is compiled")
+@triton.jit
+def add(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets, mask=mask)
+    y = tl.load(y_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, x + y, mask=mask)
+
+
+def reference(x, y):
+    return x + y
+
+
+x, y = torch.randn(1000, device="cuda"), torch.randn(1000, device="cuda")
+out = torch.empty_like(x)
+add[(4,)](x, y, out, 1000, BLOCK=256)
+"""
+WRONG = ADD.replace("x + y, mask", "x + y + (offsets == 777), mask")
+KERNEL_ONLY = ADD.split("\n\ndef reference")[0].replace(
+    "out_ptr + offsets, x + y", "out_ptr + offsets, x * y"
+)
+ENDLESS = ADD.replace("    mask = ", "    for _ in range(2000000000):\n        offsets += n - n\n    mask = ")
+RUN_TIMEOUT_MS = 60_000
+
+Opened = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(visitor: Visitor) -> Opened:
+    """Compiles a source with the run pane open."""
+
+    def open_source(source: str, **options: object) -> Page:
+        page = visitor(**options)
+        page.goto("/#panes=run")
+        wait_for_result(page)
+        compile_source(page, source)
+        return page
+
+    return open_source
+
+
+def compile_source(page: Page, source: str) -> None:
+    """Replace the source, and wait until another result is shown."""
+    before = result_id(page)
+    set_source(page, source)
+    page.keyboard.press("Control+Enter")
+    expect(page).not_to_have_url(re.compile(before), timeout=RUN_TIMEOUT_MS)
     wait_for_result(page)
-    expect(pane.get_by_role("button", name="Run", exact=True)).to_be_visible()
-    pane.locator(".run-setup summary").click()
-    pane.get_by_label("launch").select_option(label="Inputs made here")
+
+
+def start(page: Page) -> None:
+    page.locator("pane-run").get_by_role("button", name="Run", exact=True).click()
+
+
+def result(page: Page) -> Locator:
+    """What came of the run, once it has come to its end."""
+    found = page.get_by_role("article", name="Result of the run")
+    expect(found.locator(".run-state")).to_have_class(
+        re.compile("is-(complete|failed)"), timeout=RUN_TIMEOUT_MS
+    )
+    return found
+
+
+def test_a_kernel_is_run_and_matches_and_its_bytes_are_counted(opened: Opened) -> None:
+    page = opened(ADD)
+    expect(page.locator("pane-run")).to_contain_text("Nothing was run yet")
+    start(page)
+    ran = result(page)
+    expect(ran).to_contain_text("It matches the reference.")
+    expect(ran).to_contain_text("Interpreted on the CPU: results and counts are exact, times mean nothing.")
+    totals = ran.get_by_role("table", name="Totals")
+    expect(totals.get_by_role("row", name="loaded 8,000 bytes in 250 sectors")).to_be_visible()
+    expect(totals.get_by_role("row", name="stored 4,000 bytes in 125 sectors")).to_be_visible()
+    expect(totals.get_by_role("row", name="different sectors in the grid 375")).to_be_visible()
+    ran.get_by_role("button", name="Show line 11").click()
+    expect(page.locator("#editor .cm-line.is-pinned")).to_have_text(re.compile("y = tl.load"))
+    expect(page).to_have_url(re.compile(r"panes=run:\w+"))
+    page.reload()
+    expect(result(page)).to_contain_text("It matches the reference.")
+
+
+def test_a_wrong_kernel_shows_the_worst_element_and_the_next_run_is_its_own(opened: Opened) -> None:
+    page = opened(WRONG)
+    start(page)
+    ran = result(page)
+    expect(ran).to_contain_text("It does not match the reference.")
+    row = ran.get_by_role("table", name="Outputs against the reference").get_by_role("row").nth(1)
+    expect(row).to_contain_text("[777]")
+    kernel, expected = row.get_by_role("cell").nth(4), row.get_by_role("cell").nth(5)
+    assert float(kernel.inner_text()) == pytest.approx(float(expected.inner_text()) + 1, abs=1e-4)
+    expect(page.locator("#editor .cm-lintRange-error")).to_have_count(1)
+    wrong = result_id(page)
+
+    compile_source(page, ADD.replace("1000", "1001"))
+    expect(page.get_by_role("article", name="Result of the run")).to_be_hidden()
+    expect(page.locator("#editor .cm-lintRange-error")).to_have_count(0)
+    before = page.get_by_role("link", name="the runs of the version before")
+    expect(before).to_have_attribute("href", re.compile(wrong))
+    start(page)
+    expect(result(page)).to_contain_text("It matches the reference.")
+    expect(before).to_be_hidden()
+
+
+def test_an_endless_kernel_is_cancelled_and_the_next_run_works(opened: Opened) -> None:
+    page = opened(ENDLESS)
+    pane = page.locator("pane-run")
+    start(page)
+    progress = pane.locator(".run-progress")
+    expect(progress.get_by_role("status")).to_have_text(re.compile("^Interpreter: "))
+    expect(progress.locator(".run-elapsed")).to_have_text(re.compile(r"[2-9] s"), timeout=RUN_TIMEOUT_MS)
+    progress.get_by_role("button", name="Cancel").click()
+    expect(progress).to_be_hidden()
+    expect(result(page).locator(".run-state")).to_have_text("✗ failed")
+    expect(result(page)).to_contain_text(re.compile("cancel", re.IGNORECASE))
+    compile_source(page, ADD.replace("1000", "1002"))
+    start(page)
+    expect(result(page)).to_contain_text("It matches the reference.")
+
+
+def test_inputs_are_made_for_a_kernel_that_nothing_launches(opened: Opened) -> None:
+    page = opened(KERNEL_ONLY)
+    pane = page.locator("pane-run")
+    pane.get_by_text("How it is run").click()
+    expect(pane.get_by_label("launch")).to_have_value("inputs")
+    expect(pane.get_by_label("Shape of x_ptr")).to_have_value("n")
     grid = pane.get_by_label("grid")
-    expect(grid).to_have_value("cdiv(M, BLOCK_M) * cdiv(N, BLOCK_N)")
-    grid.fill("cdiv(M, UNKNOWN")
+    expect(grid).to_have_value("cdiv(n, BLOCK)")
+    pane.get_by_label("sizes").fill("n = 777")
+    pane.get_by_label("Distribution of y_ptr").select_option("ascending")
+    pane.get_by_role("textbox", name="Reference in torch").click()
+    page.keyboard.type("x_ptr * y_ptr")
+
+    grid.fill("cdiv(n, BLOCK")
     expect(pane.get_by_role("alert").filter(has_text="A bracket of")).to_be_visible()
-    grid.fill("cdiv(M, UNKNOWN)")
-    expect(pane.get_by_role("alert").filter(has_text="UNKNOWN is not known")).to_be_visible()
+    grid.fill("cdiv(n, unknown)")
+    expect(
+        pane.get_by_role("alert").filter(has_text="unknown is not known: there is n, BLOCK")
+    ).to_be_visible()
+    start(page)
+    expect(pane.locator(".run-refusal")).to_contain_text("unknown is not known")
+    grid.fill("cdiv(n, BLOCK)")
+    start(page)
+    ran = result(page)
+    expect(ran).to_contain_text("It matches the reference.")
+    expect(ran.get_by_role("table", name="Totals")).to_contain_text("6,216 bytes")
+
+
+def test_a_run_is_started_by_keyboard_from_anywhere(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    compile_source(page, ADD.replace("1000", "1003"))
+    page.keyboard.press("Control+Shift+Enter")
+    expect(page.get_by_role("tab", name="Run")).to_be_visible()
+    expect(result(page)).to_contain_text("It matches the reference.")
+    runs = page.get_by_role("navigation", name="Runs of this kernel")
+    expect(runs.get_by_role("button")).to_have_count(1)
+    page.keyboard.press("Control+Shift+Enter")
+    expect(runs.get_by_role("button")).to_have_count(2)
+    expect(runs.get_by_role("button").first).to_have_attribute("aria-current", "true")
+    second = page.url
+    runs.get_by_role("button").nth(1).click()
+    expect(runs.get_by_role("button").nth(1)).to_have_attribute("aria-current", "true")
+    assert page.url != second
+
+
+def test_a_recording_shows_times_sweep_and_configurations(opened: Opened) -> None:
+    page = opened(SCALE)
+    runs = page.get_by_role("navigation", name="Runs of this kernel")
+    entry = runs.get_by_role("button", name=re.compile("NVIDIA H200"))
+    expect(entry).to_contain_text("Triton 3.6.0, 2026-11-20")
+    entry.click()
+    ran = result(page)
+    expect(ran).to_contain_text("Recorded on NVIDIA H200, driver 580.00, Triton 3.6.0")
+    expect(ran).to_contain_text("Recorded with Triton 3.6.0; what is shown was compiled by")
+    times = ran.get_by_role("table", name="Times of one launch")
+    expect(times.get_by_role("row", name=re.compile("Proton.* cold 4 µs 3.9 µs – 4.2 µs"))).to_be_visible()
+    sweep = ran.locator(".run-sweep")
+    expect(sweep.locator("svg .scatterlayer .trace")).to_have_count(2)
+    expect(sweep.locator(".xtitle")).to_have_text("size")
+    sweep.get_by_text("As a table").click()
+    expect(sweep.get_by_role("row", name="8,192 failed")).to_be_visible()
+    with page.expect_download() as download:
+        sweep.get_by_role("link", name="CSV").click()
+    assert download.value.path().read_text().startswith("size,triton (GB/s)")
+    tuning = ran.locator(".run-autotuning")
+    expect(tuning).to_contain_text("Configuration 0 is the fastest of 2: 4 µs")
+    expect(tuning).to_contain_text("=out of shared memory")
+    expect(ran.get_by_role("link", name="trace.json")).to_be_visible()
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 375), ("high contrast", 1280)])
+def test_the_pane_is_accessible_and_fits(opened: Opened, theme: str, width: int) -> None:
+    page = opened(SCALE, width=width, height=720)
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="What to do")).to_be_focused()
+    page.keyboard.type(f"theme: {theme}")
+    page.keyboard.press("Enter")
+    expect(page.locator("html")).to_have_attribute("data-theme", theme.removeprefix("high "))
+    expect(page.locator("pane-run .run-autotuning")).to_be_attached()
+    page.get_by_text("How it is run").click()
+    page.get_by_label("launch", exact=True).select_option("inputs")
+    expect(page.get_by_role("table", name="Inputs to make")).to_be_attached()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    violations = Axe().run(page, context={"exclude": [[".cm-scroller"]]}).response["violations"]
+    assert [(each["id"], node["html"][:160]) for each in violations for node in each["nodes"]] == []

@@ -208,7 +208,7 @@ class RunPane extends HTMLElement {
     }
     if (this.setup) this.setup.start.disabled = !isAble || startingRun;
     const reasons = devices ? [
-      !devices.gpu.available && `No GPU: ${devices.gpu.reason}`, !devices.interpreter.available && `No interpreter: ${devices.interpreter.reason}`,
+      !devices.gpu.available && devices.gpu.reason, !devices.interpreter.available && devices.interpreter.reason,
       chosen === "interpreter" && devices.interpreter.available && this.shown?.document.run.device !== "interpreter" && INTERPRETED,
     ] : [];
     note.textContent = reasons.filter(Boolean).join(" ");

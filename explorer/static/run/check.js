@@ -7,15 +7,15 @@ import { make } from "../dom.js";
 import { plural } from "../format.js";
 import { dimensions, element, error, place } from "./numbers.js";
 
-/** @param {Check} check */
-export function checkSection({ reason, reference, outputs }) {
+/** @param {Check} check @param {boolean} isSaid what is wrong stands above already */
+export function checkSection({ reason, reference, outputs }, isSaid) {
   if (outputs.length === 0) return make("section", {}, make("h3", {}, "Result"), make("p", { class: "hint" }, reason || "The kernel has written no tensor."));
   const wrong = outputs.filter(({ matches }) => !matches);
   const verdict = wrong.length === 0
     ? make("p", { class: "run-verdict is-good" }, outputs.length === 1 ? "It matches the reference." : `All ${outputs.length} outputs match the reference.`)
     : make("p", { class: "run-verdict is-bad" }, outputs.length === 1 ? "It does not match the reference." : `${wrong.length} of ${plural(outputs.length, "output")} do not match the reference.`);
   return make("section", { class: "run-check" }, make("h3", {}, "Result"), verdict,
-    ...wrong.map(worst),
+    ...(isSaid ? wrong.filter((each) => each.not_finite) : wrong).map((each) => worst(each, isSaid)),
     make("div", { class: "run-scroll" }, make("table", { "aria-label": "Outputs against the reference" },
       make("thead", {}, make("tr", {}, ...["output", "shape", "relative error", "tolerance", "worst element", "kernel", "reference"].map((head) => make("th", { scope: "col" }, head)))),
       make("tbody", {}, ...outputs.map(row)))),
@@ -32,12 +32,12 @@ function row(output) {
     make("td", {}, place(index)), make("td", {}, element(value)), make("td", {}, element(expected)));
 }
 
-/** What is wrong most, in a sentence. @param {OutputCheck} output */
-function worst({ name, worst_index: index, worst_value: value, worst_reference: expected, not_finite: infinite, relative_error: relative, tolerance }) {
-  const sentences = [
+/** What is wrong most, in sentences. @param {OutputCheck} output @param {boolean} isSaid */
+function worst({ name, worst_index: index, worst_value: value, worst_reference: expected, not_finite: infinite, relative_error: relative, tolerance }, isSaid) {
+  const sentences = isSaid ? [] : [
     `${name}${place(index)} is ${element(value)}, the reference says ${element(expected)}.`,
     `The relative error of the whole is ${error(relative)}; ${error(tolerance)} would pass.`,
   ];
-  if (infinite) sentences.push(`${plural(infinite, "element")} ${infinite === 1 ? "is" : "are"} not finite (NaN or infinite) where the reference is.`);
+  if (infinite) sentences.push(`${plural(infinite, "element")} of ${name} ${infinite === 1 ? "is" : "are"} not finite (NaN or infinite) where the reference is.`);
   return make("p", { class: "run-worst" }, sentences.join(" "));
 }

@@ -27,10 +27,15 @@ export function countsSection(counts, source, origin) {
     make("table", { class: "run-totals", "aria-label": "Totals" }, make("tbody", {}, ...facts.map(([name, value, more]) =>
       make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value), make("td", { class: "is-text hint" }, more))))),
     make("div", { class: "run-scroll" }, make("table", { "aria-label": "Counts by source line" },
-      make("thead", {}, make("tr", {}, ...["line", "operation", "executions", "requested bytes", "sectors per request", "used of them", "flops"].map((head) => make("th", { scope: "col", class: head === "operation" ? "is-text" : null }, head)))),
+      make("thead", {}, make("tr", {}, ...["line", "", "operation", "executions", "requested bytes", "sectors per request", "used of them", "flops"].map(columnHead))),
       make("tbody", {}, ...lines.flatMap((line) => rowsOf(line, operations, texts[line - 1] ?? "", origin))))),
     make("p", { class: "hint" }, `${programs === all ? `All ${exact(all)} programs of the grid were counted` : `${exact(programs)} of the grid's ${exact(all)} programs were counted`}; `
       + "bytes are those that the masks let through, sectors are the 32-byte pieces of memory that each program touches."));
+}
+
+/** @param {string} title "": of the code */
+function columnHead(title) {
+  return title ? make("th", { scope: "col", class: title === "operation" ? "is-text" : null }, title) : make("td", { class: "run-code" });
 }
 
 /** @param {number} line @param {OperationCount[]} operations @param {string} text @param {string} origin */
@@ -42,7 +47,8 @@ function rowsOf(line, operations, text, origin) {
       ? make("button", { type: "button", class: "link", title: text.trim(), "aria-label": `Show line ${line}`, onclick: () => pin([line], origin) }, String(line))
       : "";
     return make("tr", { "data-line": String(line) }, make("th", { scope: "row" }, index === 0 ? head : ""),
-      make("td", { class: "is-text", title: text.trim() }, each.operation), make("td", {}, exact(each.executions)),
+      make("td", { class: "run-code" }, index === 0 ? text.trim() : ""),
+      make("td", { class: "is-text" }, each.operation), make("td", {}, exact(each.executions)),
       make("td", {}, each.requested_bytes ? exact(each.requested_bytes) : ""),
       make("td", {}, each.sectors && each.executions ? digits(each.sectors / each.executions) : ""),
       make("td", { class: used !== null && used < WORST_GOOD_SHARE ? "warning" : null }, used === null ? "" : percent(used)),

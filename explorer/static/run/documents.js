@@ -36,6 +36,7 @@
  * @property {number | null} queue_position the jobs that are done before it, itself counted, while it waits
  * @property {MeasurementRow[]} measurements
  * @property {Recorded | null} recorded
+ * @property {"exact" | "other triton" | "other config" | "same kernel" | null} match how close a recorded one comes to what it is looked at with
  * @property {"same" | "other" | "unknown"} binary whether what ran is what was compiled
  *
  * @typedef {object} RunMore what is known of one that is looked at

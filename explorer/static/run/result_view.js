@@ -13,7 +13,7 @@ import { store } from "../store.js";
 import { checkSection } from "./check.js";
 import { countsSection } from "./counts.js";
 import { countersSection, environmentSection, launchSection, roofsSection } from "./facts.js";
-import { INTERPRETED, runFacts, runMoment, runTitle } from "./words.js";
+import { INTERPRETED, differenceWords, runFacts, runMoment, runTitle } from "./words.js";
 import { timingsSection } from "./timings.js";
 
 /** In the order in which they stand. @type {(keyof Measurements)[]} */
@@ -48,7 +48,7 @@ export class RunResultView {
     this.element.hidden = !result;
     if (!result) return;
     const { document } = result;
-    const key = JSON.stringify([document.status, document.diagnostics.length, document.log.length, document.measurements.length, document.binary]);
+    const key = JSON.stringify([document.status, document.diagnostics.length, document.log.length, document.measurements.length, document.milliseconds]);
     if (key === this.key) return;
     this.key = key;
     this.head.replaceChildren(...headOf(result));
@@ -90,7 +90,7 @@ export class RunResultView {
       return found ? draw(found) : null;
     };
     switch (name) {
-      case "check": return of(name, checkSection);
+      case "check": return of(name, (check) => checkSection(check, result.document.diagnostics.some(({ severity }) => severity === "error")));
       case "timings": return of(name, (timings) => timingsSection(timings, isInterpreted));
       // Plots come with a library that other runs do without.
       case "sweep": return of(name, async (sweep) => (await import("./sweep.js")).sweepSection(sweep, result.id));
@@ -117,7 +117,8 @@ export class RunResultView {
 /** What the run is, and what can be done with it. @param {RunResult} result */
 function headOf(result) {
   const { document, id } = result;
-  const { recorded, run, binary } = document;
+  const { recorded, run } = document;
+  const difference = differenceWords(document, store.state.result?.document.triton ?? "");
   const marks = { complete: "✓ ran", failed: "✗ failed", queued: "waiting", running: "running" };
   const label = recorded ? `Recorded on ${recorded.gpu}, driver ${recorded.driver}, Triton ${recorded.triton}, torch ${recorded.torch}, ${recorded.date.slice(0, 10)}, by ${recorded.command}.`
     : run.device === "interpreter" ? INTERPRETED : "";
@@ -133,7 +134,7 @@ function headOf(result) {
       make("span", { class: "hint" }, [runFacts(document), runMoment(document), !recorded && duration(document.milliseconds)].filter(Boolean).join(" · ")),
       hasRoofline && result.finished ? open : null),
     label && make("p", { class: recorded || run.device === "interpreter" ? "run-label-note" : "hint" }, label),
-    binary === "other" && make("p", { class: "warning" }, "What ran is another binary than the one that is shown: another Triton or other options have compiled it."),
+    difference && make("p", { class: "warning" }, difference),
   ].filter((each) => each instanceof Node);
 }
 

@@ -26,6 +26,14 @@ export function runMoment({ created, recorded }) {
   return ago(Date.now() - Date.parse(created));
 }
 
+/** How what ran differs from what is shown; "": it does not, as far as is known. @param {RunDocument} document @param {string} triton what compiled the kernel that is shown */
+export function differenceWords({ match, binary, recorded }, triton) {
+  if (match === "other triton") return `Recorded with Triton ${recorded?.triton}; what is shown was compiled by Triton ${triton}.`;
+  if (match === "other config") return "Recorded of the same source with another launch, configuration or options.";
+  if (match === "same kernel") return "Recorded of another version of this kernel's file.";
+  return binary === "other" ? "What ran is another binary than the one that is shown." : "";
+}
+
 /** @param {Pick<RunDocument, "status" | "queue_position" | "progress">} document */
 export function stateWords({ status, queue_position: place, progress }) {
   if (status === "queued") return place === 1 ? "next in the queue" : place ? `number ${place} in the queue` : "waits for its turn";
