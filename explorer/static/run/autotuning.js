@@ -12,6 +12,7 @@ import { draftWithConfig } from "../launch_variants.js";
 import { PlotFigure, plain } from "../plot.js";
 import { store } from "../store.js";
 import { digits, time } from "./numbers.js";
+import { scrolled } from "./scroller.js";
 
 /** @param {Autotuning} autotuning @param {string} id of the run */
 export function autotuningSection({ configs, best }, id) {
@@ -50,9 +51,9 @@ export function autotuningSection({ configs, best }, id) {
       ? `Configuration ${fastest.config} is the fastest of ${configs.length}: ${time(least)} with ${varying.map((name) => `${name} ${valueOf(fastest, name)}`).join(", ") || "its settings"}.`
       : "No configuration could be timed."),
     timed.length ? figure : null,
-    make("div", { class: "run-scroll" }, make("table", { "aria-label": "Configurations by time" },
+    scrolled("Configurations by time",
       make("thead", {}, make("tr", {}, ...["config", ...varying, "median", "20 % to 80 %", "times the best", ""].map((head) => (head ? make("th", { scope: "col" }, head) : make("td", {}))))),
-      make("tbody", {}, ...ordered.map((each) => row(each, varying, least, each.config === best))))));
+      make("tbody", {}, ...ordered.map((each) => row(each, varying, least, each.config === best)))));
 }
 
 /** @param {ConfigTiming} timing @param {string[]} varying @param {number | null} least @param {boolean} isBest */

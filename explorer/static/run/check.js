@@ -6,6 +6,7 @@
 import { make } from "../dom.js";
 import { plural } from "../format.js";
 import { dimensions, element, error, place } from "./numbers.js";
+import { scrolled } from "./scroller.js";
 
 /** @param {Check} check @param {boolean} isSaid what is wrong stands above already */
 export function checkSection({ reason, reference, outputs }, isSaid) {
@@ -16,9 +17,9 @@ export function checkSection({ reason, reference, outputs }, isSaid) {
     : make("p", { class: "run-verdict is-bad" }, outputs.length === 1 ? "It does not match the reference." : `${wrong.length} of ${plural(outputs.length, "output")} do not match the reference.`);
   return make("section", { class: "run-check" }, make("h3", {}, "Result"), verdict,
     ...(isSaid ? wrong.filter((each) => each.not_finite) : wrong).map((each) => worst(each, isSaid)),
-    make("div", { class: "run-scroll" }, make("table", { "aria-label": "Outputs against the reference" },
+    scrolled("Outputs against the reference",
       make("thead", {}, make("tr", {}, ...["output", "shape", "relative error", "tolerance", "worst element", "kernel", "reference"].map((head) => make("th", { scope: "col" }, head)))),
-      make("tbody", {}, ...outputs.map(row)))),
+      make("tbody", {}, ...outputs.map(row))),
     make("p", { class: "hint" }, [reference && `Against ${reference}`, reason].filter(Boolean).join(". ")));
 }
 

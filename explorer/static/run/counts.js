@@ -7,6 +7,7 @@ import { make } from "../dom.js";
 import { size } from "../format.js";
 import { pin } from "../selection.js";
 import { digits, exact, percent } from "./numbers.js";
+import { scrolled } from "./scroller.js";
 
 const SECTOR_BYTES = 32;
 const WORST_GOOD_SHARE = 0.5;
@@ -26,9 +27,9 @@ export function countsSection(counts, source, origin) {
   return make("section", { class: "run-counts" }, make("h3", {}, "Counted"),
     make("table", { class: "run-totals", "aria-label": "Totals" }, make("tbody", {}, ...facts.map(([name, value, more]) =>
       make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value), make("td", { class: "is-text hint" }, more))))),
-    make("div", { class: "run-scroll" }, make("table", { "aria-label": "Counts by source line" },
+    scrolled("Counts by source line",
       make("thead", {}, make("tr", {}, ...["line", "", "operation", "executions", "requested bytes", "sectors per request", "used of them", "flops"].map(columnHead))),
-      make("tbody", {}, ...lines.flatMap((line) => rowsOf(line, operations, texts[line - 1] ?? "", origin))))),
+      make("tbody", {}, ...lines.flatMap((line) => rowsOf(line, operations, texts[line - 1] ?? "", origin)))),
     make("p", { class: "hint" }, `${programs === all ? `All ${exact(all)} programs of the grid were counted` : `${exact(programs)} of the grid's ${exact(all)} programs were counted`}; `
       + "bytes are those that the masks let through, sectors are the 32-byte pieces of memory that each program touches."));
 }

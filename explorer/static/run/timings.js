@@ -5,6 +5,7 @@
  */
 import { make } from "../dom.js";
 import { exact, time } from "./numbers.js";
+import { scrolled } from "./scroller.js";
 
 /** @type {Record<Timing["method"], string>} */
 const METHODS = { proton: "Proton (CUPTI)", do_bench: "do_bench" };
@@ -16,9 +17,9 @@ export function timingsSection({ timings }, isInterpreted) {
   const most = Math.max(...timings.map(({ high_ns: high }) => high));
   return make("section", { class: "run-timings" }, make("h3", {}, "Time of one launch"),
     make("p", { class: "run-big" }, time(best.median_ns), make("small", {}, `median, ${best.cache} L2, by ${METHODS[best.method]}`)),
-    make("div", { class: "run-scroll" }, make("table", { "aria-label": "Times of one launch" },
+    scrolled("Times of one launch",
       make("thead", {}, make("tr", {}, ...["by", "L2 cache", "median", "20 % to 80 %", "", "launches"].map(columnHead))),
-      make("tbody", {}, ...timings.map((timing) => row(timing, most))))),
+      make("tbody", {}, ...timings.map((timing) => row(timing, most)))),
     isInterpreted && make("p", { class: "warning" }, "Of the interpreter: this says nothing about the kernel."));
 }
 
