@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import torch
+import triton.testing
 from triton.testing import Mark
 
 from explorer.model import Run
 from explorer.pipeline.errors import user_error
+from explorer.pipeline.fake_gpu import benchmarks, replaced
 
 
 def find(namespace: dict[str, Any]) -> tuple[Any, Any]:
@@ -32,16 +36,19 @@ def sizes_of(description: Any, x: Any) -> dict[str, Any]:
     return dict(zip(description.x_names, values, strict=False))
 
 
-def kernel_line(description: Any) -> Any:
-    """Return the value of the line that stands for the kernel: one named "triton", or the first."""
-    for value, name in zip(description.line_vals, description.line_names, strict=False):
-        if "triton" in f"{value} {name}".lower():
-            return value
-    return description.line_vals[0]
+def lines_of(description: Any) -> list[tuple[Any, str]]:
+    """Return the values and names of the lines: first that of the kernel, one named "triton" or the first."""
+    lines = [
+        (value, str(name)) for value, name in zip(description.line_vals, description.line_names, strict=False)
+    ]
+    return sorted(lines, key=lambda line: "triton" not in f"{line[0]} {line[1]}".lower())
 
 
-def call(run: Run, namespace: dict[str, Any]) -> None:
-    """Call the benchmark at the sizes of `run`, or the largest of its own (the interpreter: the smallest)."""
+def call(run: Run, namespace: dict[str, Any], line: Any = None) -> None:
+    """Call the benchmark at the sizes of `run`, or the largest of its own (the interpreter: the smallest).
+
+    `line` is the line to run; None: that of the kernel. The same inputs are drawn for each line.
+    """
     function, description = find(namespace)
     own = [sizes_of(description, x) for x in description.x_vals]
     choose = max if run.device == "gpu" else min
@@ -51,5 +58,31 @@ def call(run: Run, namespace: dict[str, Any]) -> None:
             raise user_error(
                 f"The benchmark has no size {name!r}.", hint=f"Its sizes are: {', '.join(sizes)}."
             )
-    line = {description.line_arg: kernel_line(description)}
-    function(**{**sizes, **run.sizes}, **line, **description.args)
+    chosen = lines_of(description)[0][0] if line is None else line
+    torch.manual_seed(run.seed)
+    function(**{**sizes, **run.sizes}, **{description.line_arg: chosen}, **description.args)
+
+
+def results_of_line(run: Run, namespace: dict[str, Any], line: Any) -> Any:
+    """Call the benchmark for a line; return what the function returns that it would measure."""
+    results: list[Any] = []
+
+    def collect(function: Callable[[], Any], *arguments: Any, **options: Any) -> Any:
+        results.append(function())
+        return benchmarks.run_once(lambda: None, *arguments, **options)
+
+    timers = {getattr(triton.testing, name, None) for name in benchmarks.TIMERS} | {benchmarks.run_once}
+    imported = {
+        name: value for name, value in namespace.items() if callable(value) and _is_one_of(value, timers)
+    }
+    namespace.update(dict.fromkeys(imported, collect))
+    try:
+        with replaced([(triton.testing, name, collect) for name in benchmarks.TIMERS]):
+            call(run, namespace, line)
+    finally:
+        namespace.update(imported)
+    return results[0] if results else None
+
+
+def _is_one_of(value: Any, timers: set[Any]) -> bool:
+    return any(value is timer for timer in timers)

@@ -85,9 +85,11 @@ def _refuse_without_launch(found: Found, kernel: FoundKernel | None) -> None:
     for diagnostic in found.diagnostics:
         if diagnostic.severity == "error":
             raise UserError(diagnostic)
-    name = kernel.info.name if kernel is not None else "a kernel"
+    if kernel is None and len(found.kernels) == 1:
+        kernel = found.kernels[0]
+    name = kernel.info.name if kernel is not None else "any kernel"
     raise user_error(
-        f"The script makes no launch of {name}: there is nothing to run.",
+        f"The script does not launch {name}: there is nothing to run.",
         kernel.info.line if kernel is not None else 0,
         "Add a launch to the source, or say what the inputs are.",
     )

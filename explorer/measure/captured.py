@@ -17,7 +17,7 @@ from explorer.measure.counts import Counter
 from explorer.measure.gpu_launches import take_again
 from explorer.measure.interpreted_launches import on_the_processor
 from explorer.measure.interpreter import Interpretation, interpret
-from explorer.measure.reference import find_reference
+from explorer.measure.reference import find_references
 from explorer.measure.reference_calls import ReferenceCall
 from explorer.measure.snapshot import Snapshot, tensors_in
 from explorer.measure.taking import Taken, Wanted
@@ -43,7 +43,7 @@ class Capturing:
 
 
 #: What the programs of a launch may take in the interpreter; those beyond are not run.
-INTERPRETER_SECONDS = 40.0
+INTERPRETER_SECONDS = 30.0
 
 
 class CapturedLaunch(ABC):
@@ -57,7 +57,7 @@ class CapturedLaunch(ABC):
         self.capturing = capturing
         self.namespace = capturing.namespace
         self.configs = capturing.kernel.info.configs
-        self.facts = _facts(taken, capturing.request)
+        self.facts = _facts(taken, capturing)
         self.reference_call: ReferenceCall | None = None
         names = [parameter.name for parameter in taken.launch.jit_function.params]
         self.arguments = dict(zip(names, taken.arguments, strict=True))
@@ -69,8 +69,8 @@ class CapturedLaunch(ABC):
     def finish(self, reference_call: ReferenceCall | None) -> None:
         """Note, at the end of the script, how it has called its function `reference`."""
         self.reference_call = reference_call
-        found = find_reference(self)
-        self.reference = None if isinstance(found, str) else found.as_written
+        found = find_references(self)
+        self.reference = None if isinstance(found, str) else found[0].as_written
 
     @abstractmethod
     def run(self, config: int | None = None) -> None:
@@ -171,7 +171,7 @@ class InterpretedLaunch(CapturedLaunch):
         return on_the_processor(self.capturing.target)
 
 
-def _facts(taken: Taken, request: Request) -> LaunchFacts:
+def _facts(taken: Taken, capturing: Capturing) -> LaunchFacts:
     bound = {
         parameter.name: value
         for parameter, value in zip(taken.launch.jit_function.params, taken.arguments, strict=True)
@@ -183,11 +183,11 @@ def _facts(taken: Taken, request: Request) -> LaunchFacts:
     )
     return LaunchFacts(
         launch.jit_function.__name__,
-        launch.line,
+        launch.line or capturing.kernel.info.line,
         taken.grid,
         arguments,
         launch.config,
-        display_options(launch.options, request),
+        display_options(launch.options, capturing.request),
         _stated(taken, bound),
     )
 

@@ -17,6 +17,7 @@ from triton.compiler.compiler import CompiledKernel
 from triton.runtime.driver import driver
 from triton.runtime.jit import JITFunction
 
+from explorer.measure import operators
 from explorer.measure.taking import Taken, Taker, Wanted
 from explorer.pipeline.fake_gpu import RecordedLaunch, benchmarks, replaced, runtime, torch_extras
 from explorer.pipeline.stages.ptx import correct_line_information
@@ -72,6 +73,7 @@ def launching_on_gpu(wanted: Wanted, take: Callable[[Taken], None]) -> Iterator[
         return launch_metadata(self, grid, stream, *arguments)
 
     changes = [
+        *operators.collected(),
         (knobs.runtime, "interpret", False),
         (JITFunction, "_do_compile", do_compile),
         (CompiledKernel, "launch_metadata", note_launch),

@@ -8,8 +8,11 @@ from typing import Any
 
 from triton import runtime as triton_runtime
 
+from explorer.measure import operators
+from explorer.measure.counts import Counter
 from explorer.measure.cpu_tensors import CpuTensorMode
 from explorer.measure.interpreter import interpret, refuse_gluon
+from explorer.measure.snapshot import tensors_in
 from explorer.measure.taking import Taken, Taker, Wanted
 from explorer.pipeline.fake_gpu import RecordedLaunch, benchmarks, cuda, replaced, runtime, torch_extras
 from explorer.pipeline.fake_gpu.driver import FakeDriver
@@ -69,10 +72,12 @@ class InterpreterTaker(Taker):
         if self.taken is not None and not self._has_run:
             self._has_run = True
             self._run_taken(self.taken)
-        elif self.taken is None:
-            interpret(launch.jit_function, grid, arguments)
-        elif not interpret(launch.jit_function, grid, arguments, seconds=SECONDS_AFTER).is_whole:
-            raise Finished
+            return
+        seconds = float("inf") if self.taken is None else SECONDS_AFTER
+        # Counting also keeps a kernel inside of its tensors: this process would not outlive the other.
+        with Counter(tensors_in(launch.jit_function.arg_names, arguments)).counting():
+            if not interpret(launch.jit_function, grid, arguments, seconds=seconds).is_whole:
+                raise Finished
 
 
 @contextmanager
@@ -85,13 +90,18 @@ def interpreting(
     """
     taker = InterpreterTaker(target, wanted, take, run_taken)
     triton_runtime.driver.set_active(FakeDriver(target))
-    with replaced([*benchmarks.replacements(), *runtime.replacements(taker)]), on_the_processor(target):
+    changes = [*operators.collected(), *benchmarks.replacements(), *runtime.replacements(taker)]
+    with replaced(changes), on_the_processor(target):
         yield taker
 
 
 @contextmanager
 def on_the_processor(target: Target) -> Iterator[None]:
     """Let the user's code find the processor where it looks for a GPU of `target`."""
-    changes = [*cuda.replacements(target), *torch_extras.uncompiled()]
+    changes = [
+        *cuda.replacements(target),
+        *torch_extras.uncompiled(),
+        *operators.on_the_processor(_mode),
+    ]
     with replaced(changes), stand_ins(), _mode:
         yield

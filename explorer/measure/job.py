@@ -9,7 +9,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from explorer.model import Diagnostic, Event, Measure, Progress, Request
+from explorer.model import Diagnostic, Event, Measure, Progress, Request, Run
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.targets import find_target
 from explorer.pipeline.work import Emit, perform_work
@@ -19,6 +19,30 @@ if TYPE_CHECKING:
 
 #: What the interpreter can find out.
 INTERPRETED_MEASURES: tuple[Measure, ...] = ("check", "counts")
+
+#: Uses once what scripts use often.
+_WARM_UP_SOURCE = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def warm_up_kernel(x_ptr, y_ptr, size, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < size, other=-float("inf"))
+    tl.store(y_ptr + offsets, x / tl.sum(tl.exp(x)), mask=offsets < size)
+
+
+def reference(x):
+    return x / x.exp().sum()
+
+
+x = torch.randn(60, device="cuda")
+y = torch.empty_like(x)
+warm_up_kernel[(1,)](x, y, 60, BLOCK=64)
+torch.testing.assert_close(y, reference(x), rtol=1e-3, atol=1e-3)
+"""
 
 
 def perform(request: Request, emit: Emit) -> None:
@@ -30,8 +54,9 @@ def warm_up() -> None:
     """Import what runs need. Leaves one thread, and the GPU untouched."""
     import torch
 
-    from explorer.measure import capture, measures  # noqa: F401
-
+    # A small run in the interpreter, for GPUs too: it imports what all runs need.
+    run = Run("interpreter", measures=INTERPRETED_MEASURES)
+    perform(Request(_WARM_UP_SOURCE, "cuda:90", "", task="run", run=run), _expect_success)
     assert not torch.cuda.is_initialized()
 
 
@@ -102,6 +127,12 @@ def _tell_failure(measure: Measure, error: Exception, bench: Bench) -> None:
     if is_fatal(error):
         raise UserError(found) from error
     bench.emit(found)
+
+
+def _expect_success(event: Event) -> None:
+    """Raise what a warm-up has found wrong: an installation that cannot run must not look healthy."""
+    if isinstance(event, Diagnostic) and event.severity == "error":
+        raise RuntimeError(f"Kernels do not run here: {event.message}")
 
 
 def _ignore(_event: Event) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from explorer.measure import benchmark
 from explorer.measure.reference_calls import REFERENCE, ReferenceCall, map_tensors
 from explorer.pipeline.script import describe, place_of
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 _SUFFIX = re.compile(r"_?(ptrs?|pointers?|desc|descriptor)$", re.IGNORECASE)
 
 #: In which types to compute, in this order, until one works: None is as the tensors are.
-_PRECISIONS: tuple[torch.dtype | None, ...] = (torch.float64, torch.float32, None)
+PRECISIONS: tuple[torch.dtype | None, ...] = (torch.float64, torch.float32, None)
 
 
 class ReferenceFailed(Exception):
@@ -42,6 +43,7 @@ class Reference:
     text: str
     launch: CapturedLaunch
     call: Callable[[Callable[[Any], Any]], Any]
+    precisions: tuple[torch.dtype | None, ...] = PRECISIONS
 
     def as_written(self) -> object:
         """Compute in the types of the kernel's arguments."""
@@ -54,23 +56,30 @@ class Reference:
         Raises:
             ReferenceFailed: none does.
         """
-        first: Exception | None = None
-        for precision in _PRECISIONS:
+        problem = ""
+        for precision in self.precisions:
             try:
                 with self.launch.as_the_script(), _exact_products(), torch.no_grad():
                     return _tensors(self.call(partial(map_tensors, _widen(precision))))
             except Exception as error:  # code of the user's may fail in any way
-                first = first or error
-        assert first is not None
-        line = place_of(first).line
-        raise ReferenceFailed(f"{describe(first)}{f' (line {line})' if line else ''}") from first
+                # Not the error itself: it would keep the tensors alive that the next attempt has no room for.
+                line = place_of(error).line
+                problem = problem or f"{describe(error)}{f' (line {line})' if line else ''}"
+            torch.cuda.empty_cache()
+        raise ReferenceFailed(problem)
 
 
-def find_reference(launch: CapturedLaunch) -> Reference | str:
-    """Return the reference of a launch, or why there is none."""
+def find_references(launch: CapturedLaunch) -> list[Reference] | str:
+    """Return the references of a launch, the best one first, or why there is none."""
     run = launch.capturing.run
-    if run.reference.strip():
-        return _from_text(launch, run.reference)
+    found = _from_text(launch, run.reference) if run.reference.strip() else _from_function(launch)
+    references = [] if isinstance(found, str) else [found]
+    if run.is_benchmark:
+        references += _from_benchmark(launch)
+    return references or str(found)
+
+
+def _from_function(launch: CapturedLaunch) -> Reference | str:
     function = launch.namespace.get(REFERENCE)
     if not callable(function):
         return "The source has no function `reference`, and the form has no torch code to compare with."
@@ -78,6 +87,20 @@ def find_reference(launch: CapturedLaunch) -> Reference | str:
     if written is not None:
         return Reference("the script's call of reference(…)", launch, _repeated(function, written))
     return _by_names(launch, function)
+
+
+def _from_benchmark(launch: CapturedLaunch) -> list[Reference]:
+    """Return the benchmark's other lines, which compute the same in the kernel's precision."""
+    run, namespace = launch.capturing.run, launch.namespace
+    _, description = benchmark.find(namespace)
+
+    def results(line: Any, _change: object) -> Any:
+        return benchmark.results_of_line(run, namespace, line)
+
+    return [
+        Reference(f"the benchmark's line {name}", launch, partial(results, line), (None,))
+        for line, name in benchmark.lines_of(description)[1:]
+    ]
 
 
 def _repeated(function: Callable[..., Any], call: ReferenceCall) -> Callable[..., Any]:

@@ -46,6 +46,11 @@ _EXPLANATIONS: tuple[tuple[str, str, str], ...] = (
     ),
     ("not supported in interpreter mode", "", "Triton's interpreter cannot run this: run it on a GPU."),
     (
+        "cannot convert None of type",
+        "",
+        "The interpreter does not know a function that is called, such as one of libdevice: use a GPU.",
+    ),
+    (
         "triton.language must be visible",
         "",
         "Triton's interpreter needs `import triton.language as tl` in the source, and `tl.` before names.",
@@ -59,7 +64,7 @@ def explain(diagnostic: Diagnostic, device: Device) -> Diagnostic:
         if sign in diagnostic.message:
             return replace(diagnostic, message=message or diagnostic.message, hint=hint)
     if diagnostic.message.startswith("AssertionError") and not diagnostic.hint:
-        return replace(diagnostic, hint="The script's own check fails: the document of the check has more.")
+        return replace(diagnostic, hint="A check of the script's own has failed.")
     if device == "interpreter" and "NotImplementedError" in diagnostic.message:
         return replace(diagnostic, hint="Triton's interpreter cannot run this: run it on a GPU.")
     return diagnostic

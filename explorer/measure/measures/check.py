@@ -7,7 +7,7 @@ import torch
 from explorer.measure.bench import Bench
 from explorer.measure.captured import CapturedLaunch, InterpretedLaunch
 from explorer.measure.difference import compare
-from explorer.measure.reference import ReferenceFailed, find_reference
+from explorer.measure.reference import ReferenceFailed, find_references
 from explorer.measurements import Check, OutputCheck
 from explorer.model import Diagnostic
 
@@ -21,26 +21,28 @@ def measure(bench: Bench) -> None:
 
 
 def _check(bench: Bench, launch: CapturedLaunch) -> Check:
-    reference = find_reference(launch)
-    if isinstance(reference, str):
-        return Check(reference, "")
-    try:
-        expected = reference.in_high_precision()
-    except ReferenceFailed as failure:
-        return Check(f"The reference fails: {failure}.", reference.text)
-    if not expected:
-        return Check("The reference returns no tensor.", reference.text)
-    outputs = tuple(
-        compare(name, actual, wanted, written) for name, actual, wanted, written in _pairs(launch, expected)
-    )
-    if not outputs:
-        shapes = ", ".join(str(tuple(tensor.shape)) for tensor in expected)
-        return Check(
-            f"The kernel writes no tensor of the shape that the reference returns: {shapes}.", reference.text
+    """Compare with the first reference that can be computed."""
+    references = find_references(launch)
+    if isinstance(references, str):
+        return Check(references, "")
+    problems = []
+    for reference in references:
+        try:
+            expected = reference.in_high_precision()
+        except ReferenceFailed as failure:
+            problems.append(f"{reference.text}: {failure}")
+            continue
+        outputs = tuple(
+            compare(name, actual, wanted, written)
+            for name, actual, wanted, written in _pairs(launch, expected)
         )
-    for output in outputs:
-        _tell_difference(bench, output)
-    return Check("", reference.text, outputs)
+        if outputs:
+            for output in outputs:
+                _tell_difference(bench, output)
+            return Check("", reference.text, outputs)
+        shapes = ", ".join(str(tuple(tensor.shape)) for tensor in expected) or "no tensor"
+        problems.append(f"{reference.text} returns {shapes}, and the kernel writes nothing of that shape")
+    return Check(f"Nothing could be compared: {'; '.join(problems)}.", references[0].text)
 
 
 def _pairs(

@@ -11,6 +11,9 @@ import triton.testing
 #: What every run is said to take.
 MILLISECONDS = 1.0
 
+#: What measures a function; some of them are newer than others.
+TIMERS = ("do_bench", "do_bench_cudagraph", "do_bench_proton", "do_bench_cudagraph_proton")
+
 #: What starts, stops and ends a session of the profiler, which would look for a real GPU.
 SESSION_FUNCTIONS = ("start", "activate", "deactivate", "finalize")
 
@@ -44,9 +47,8 @@ def run_report(mark: Any, *_arguments: Any, **options: Any) -> None:
 
 def replacements() -> list[tuple[Any, str, Any]]:
     """List (object, attribute, replacement) for `triton.testing` and the sessions of `triton.profiler`."""
-    timers = ("do_bench", "do_bench_cudagraph", "do_bench_proton", "do_bench_cudagraph_proton")
     return [
-        *((triton.testing, name, run_once) for name in timers if hasattr(triton.testing, name)),
+        *((triton.testing, name, run_once) for name in TIMERS if hasattr(triton.testing, name)),
         (triton.testing.Mark, "run", run_report),
         *((triton.profiler, name, lambda *_arguments, **_options: 0) for name in SESSION_FUNCTIONS),
         (triton.profiler, "profile", lambda function=None, **_options: function or (lambda inner: inner)),

@@ -80,7 +80,6 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
         (torch.autograd, "_engine_run_backward", run_backward_under_mode),
         (torch.utils.checkpoint, "_allowed_determinism_checks_to_fns", _same_shapes()),
         *uncompiled(),
-        (torch.library, "triton_op", _plain_operator),
         (CustomOpDef, "__init__", define_operator),
         (CustomOpDef, "register_fake", lambda _self, fn: fn),
         (CustomOpDef, "register_kernel", register_kernel),
@@ -98,6 +97,7 @@ def uncompiled() -> list[tuple[Any, str, Any]]:
         (torch.compiler, "disable", _as_it_is),
         (torch.compiler, "allow_in_graph", _as_it_is),
         (torch.library, "wrap_triton", _as_it_is),
+        (torch.library, "triton_op", _plain_operator),
     ]
 
 
