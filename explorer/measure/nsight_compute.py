@@ -19,70 +19,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.measure.bench import Bench
+from explorer.measure.metrics import COUNTED, FORBIDDEN, STALLS, TENSOR_OPERATIONS, NoCounters
 from explorer.model import to_plain
 
-#: What is counted; `regex:` are those that differ by architecture. What a GPU lacks is left out by ncu.
-METRICS = (
-    "gpu__time_duration.sum",
-    "dram__bytes.sum",
-    "dram__bytes_read.sum",
-    "dram__bytes_write.sum",
-    "lts__t_bytes.sum",
-    "lts__t_sectors_srcunit_tex.sum",
-    "l1tex__t_bytes.sum",
-    "l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum",
-    "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_st.sum",
-    "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_red.sum",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
-    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_misc.sum",
-    "smsp__sass_inst_executed_op_shared.sum",
-    r"regex:^sm__ops_path_tensor_src_.*",
-    *(
-        f"smsp__sass_thread_inst_executed_op_{operation}_pred_on.sum"
-        for operation in (
-            *("fadd", "fmul", "ffma", "hadd", "hmul", "hfma", "dadd", "dmul", "dfma"),
-            *("integer", "conversion"),
-        )
-    ),
-    *(
-        f"sm__{pipe}.avg.pct_of_peak_sustained_active"
-        for pipe in (
-            *("pipe_tensor_cycles_active", "pipe_alu_cycles_active", "pipe_fma_cycles_active"),
-            *("pipe_fp64_cycles_active", "pipe_tma_cycles_active", "inst_executed_pipe_lsu"),
-            *("inst_executed_pipe_xu", "inst_executed_pipe_uniform", "inst_executed_pipe_tex"),
-            *("inst_executed_pipe_adu", "inst_executed_pipe_cbu", "throughput"),
-        )
-    ),
-    "sm__warps_active.avg.pct_of_peak_sustained_active",
-    "sm__cycles_active.avg",
-    "sm__cycles_elapsed.max",
-    "sm__cycles_elapsed.avg.per_second",
-    "smsp__issue_active.avg.pct_of_peak_sustained_active",
-    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
-    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
-    "smsp__inst_executed.sum",
-    "regex:^smsp__pcsamp_warps_issue_stalled_.*",
-)
+#: A name that the GPU lacks is left out by ncu; these two families differ by architecture.
+_METRICS = (*COUNTED, f"regex:^{TENSOR_OPERATIONS}", f"regex:^{STALLS}")
+
 #: What is kept of the page: sums, shares and samples, not their distribution over the multiprocessors.
 _KEPT = re.compile(
     r"\w+__\w+(?:\.sum|\.max|\.avg(?:\.per_second|\.pct_of_peak_sustained_(?:active|elapsed))?)"
     r"|smsp__pcsamp_\w+|launch__\w+|derived__memory_\w+"
 )
 SECONDS = 180
-FORBIDDEN = (
-    "This host lets nobody but root read performance counters. On the host, put "
-    "“options nvidia NVreg_RestrictProfilingToAdminUsers=0” into /etc/modprobe.d/nvidia-profiling.conf and "
-    "load the driver anew (or restart the host); in a container, give it CAP_SYS_ADMIN."
-)
 MISSING = (
     "There is no Nsight Compute on this host. Install it (the CUDA toolkit has it, its package is "
     "nsight-compute), so that “ncu” is on the PATH, in /usr/local/cuda/bin or under "
     "/opt/nvidia/nsight-compute."
 )
-
-
-class NoCounters(Exception):
-    """Nothing was counted; the message says why, and what to change."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +91,7 @@ def _profile(ncu: Path, request: str) -> Profile:
             *(str(ncu), "--config-file", "off", "--target-processes", "application-only"),
             *("--profile-from-start", "off", "--launch-count", "1"),
             *("--clock-control", "none", "--cache-control", "all", "--section", "SourceCounters"),
-            *("--metrics", ",".join(METRICS), "--export", str(report)),
+            *("--metrics", ",".join(_METRICS), "--export", str(report)),
             *(sys.executable, "-m", "explorer.measure", "--once"),
         ]
         said = _run(command, environment, request)

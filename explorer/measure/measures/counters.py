@@ -1,17 +1,21 @@
 """What the hardware counts over one launch with a cold cache: bytes, operations, pipes, stalls.
 
-Where Nsight Compute cannot count, Proton's sampling of the program counter still says what warps wait for.
+By Nsight Compute; where it is not on the host, by the CUPTI that comes with Triton, whose sampling (through
+Proton) says what warps wait for.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections import defaultdict
 
 import torch
 
-from explorer.measure import nsight_compute, proton
+from explorer.measure import cupti, nsight_compute, proton
 from explorer.measure.bench import Bench
+from explorer.measure.measures.time import L2Flush
+from explorer.measure.metrics import NoCounters
 from explorer.measurements import Counters, Level
 
 SECTOR_BYTES = 32
@@ -40,11 +44,35 @@ def measure(bench: Bench) -> None:
     bench.progress("Counting with Nsight Compute")
     try:
         profile = nsight_compute.profile(bench)
-    except nsight_compute.NoCounters as reason:
-        bench.progress("Sampling with Proton", 0.8)
-        bench.tell(_by_proton(bench, str(reason)))
+    except NoCounters as reason:
+        bench.tell(_without_nsight_compute(bench, str(reason)))
         return
     bench.tell(counters(profile.metrics, profile.tool))
+
+
+def _without_nsight_compute(bench: Bench, reason: str) -> Counters:
+    bench.progress("Counting with CUPTI", 0.4)
+    launch = bench.launch
+    flush = L2Flush()
+
+    def prepare() -> None:
+        launch.restore()
+        flush()
+
+    try:
+        metrics, tool = cupti.count(prepare, launch.run)
+    except NoCounters as failure:
+        both = reason if str(failure) in reason else f"{reason} {failure}"
+        found = Counters(reason=both, tool="")
+    else:
+        found = counters(metrics, tool)
+    finally:
+        launch.restore()
+    bench.progress("Sampling with Proton", 0.8)
+    stalls = _stalls_by_proton(bench)
+    if not stalls:
+        return found
+    return dataclasses.replace(found, stalls=stalls, tool=f"{found.tool}, Proton".removeprefix(", "))
 
 
 def counters(metrics: dict[str, float], tool: str) -> Counters:
@@ -130,7 +158,12 @@ def _tensor_operations(metrics: dict[str, float]) -> dict[str, float]:
     return {type_: counts[min(counts, key=sum)] for type_, counts in by_distinctions.items()}
 
 
-def _by_proton(bench: Bench, reason: str) -> Counters:
+def _stalls_by_proton(bench: Bench) -> dict[str, float]:
+    """Samples by what warps were waiting for, over some launches. Empty: Proton cannot sample here.
+
+    They are of the kernel as a whole: Proton tells lines apart only where the kernel is loaded while it
+    profiles, since it takes the table of lines from the loading.
+    """
     launch = bench.launch
 
     def body() -> None:
@@ -138,16 +171,14 @@ def _by_proton(bench: Bench, reason: str) -> Counters:
             launch.run()
         torch.cuda.synchronize()
 
-    launch.restore()
     try:
         sampled = proton.metrics(proton.profile(body, mode="pcsampling"), launch.facts.kernel)
-    except (proton.ProtonFailed, RuntimeError) as failure:
-        return Counters(reason=f"{reason} Proton cannot sample either: {failure}")
+    except (proton.ProtonFailed, RuntimeError):
+        return {}
     finally:
         launch.restore()
-    found = {
+    return {
         name.removeprefix("stalled_").lower(): value
         for name, value in sampled.items()
         if name.startswith("stalled_") and value
     }
-    return Counters(reason=reason, tool="Proton (CUPTI)", cache="warm", stalls=found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from explorer.measure import nsight_compute
 from explorer.measure.bench import Bench
+from explorer.measure.metrics import NoCounters
 from explorer.measurements import InstructionSamples, Samples
 
 _STALL = "stall_"
@@ -14,7 +15,7 @@ def measure(bench: Bench) -> None:
     bench.progress("Sampling with Nsight Compute")
     try:
         profile = nsight_compute.profile(bench)
-    except nsight_compute.NoCounters as reason:
+    except NoCounters as reason:
         bench.tell(Samples(reason=str(reason)))
         return
     found = instructions(profile.rows)
