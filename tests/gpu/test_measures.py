@@ -1,0 +1,234 @@
+"""On a GPU: what is measured is what other tools measure, and a kernel that goes wrong harms nothing else."""
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from explorer.examples import load_examples
+from explorer.measure import nsight_compute
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+needs_ncu = pytest.mark.skipif(nsight_compute.find() is None, reason="needs Nsight Compute")
+
+ROOT = Path(__file__).parents[2]
+ELEMENTS = 2**26
+SOURCES = {example.name: example.source for example in load_examples()}
+WITHOUT_NSIGHT_COMPUTE = """
+from explorer.measure import nsight_compute
+nsight_compute.find = lambda: None
+from explorer.measure.__main__ import main
+main()
+"""
+RUN_HEADER = "import torch, triton\nimport triton.language as tl\n"
+ILLEGAL = (
+    RUN_HEADER
+    + """
+@triton.jit
+def kernel(x):
+    tl.store(x + (1 << 40) + tl.arange(0, 128), 1.0)
+
+kernel[(1,)](torch.empty(128, device="cuda"))
+"""
+)
+HANGING = (
+    RUN_HEADER
+    + """
+@triton.jit
+def kernel(x):
+    while tl.load(x, volatile=True) == 0:
+        pass
+
+kernel[(1,)](torch.zeros(1, device="cuda", dtype=torch.int32))
+"""
+)
+SCOPES = (
+    RUN_HEADER
+    + """
+import triton.profiler.language as pl
+
+@triton.jit
+def kernel(x, y, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    with pl.scope("load"):
+        values = tl.load(x + offsets)
+    with pl.scope("store"):
+        tl.store(y + offsets, 2 * values)
+
+x = torch.randn(8192, device="cuda")
+kernel[(8,)](x, torch.empty_like(x), BLOCK=1024, num_warps=4)
+"""
+)
+
+
+def request(source, measures, **run):
+    major, minor = torch.cuda.get_device_capability()
+    return json.dumps(
+        {
+            "source": source,
+            "target": f"cuda:{major}{minor}",
+            "triton": "",
+            "task": "run",
+            "run": {"device": "gpu", "measures": measures, **run},
+        }
+    )
+
+
+def perform(source, *measures, command=("-m", "explorer.measure"), timeout=200, **run):
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=ROOT,
+        input=request(source, measures, **run),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+    events = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert events, done.stderr[-3000:]
+    documents = {
+        event["name"]: json.loads(event["document"]) for event in events if event["event"] == "measurement"
+    }
+    return documents, events
+
+
+def add(*measures, **more):
+    documents, events = perform(
+        SOURCES["vector_add"], *measures, is_benchmark=True, sizes={"size": ELEMENTS}, **more
+    )
+    assert events[-1]["status"] == "complete", events[-5:]
+    return documents
+
+
+def test_time_is_that_of_protons_own_measurement():
+    documents = add("time")
+    printed = subprocess.run(
+        [sys.executable, "tests/gpu/proton_of_add.py", str(ELEMENTS), "100"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=200,
+    ).stdout
+    metrics = json.loads(printed.splitlines()[-1])
+    by_proton_ns = metrics["time (ns)"] / metrics["count"]
+    timings = {(each["method"], each["cache"]): each for each in documents["timings"]["timings"]}
+    print(by_proton_ns, {key: each["median_ns"] for key, each in timings.items()})
+    assert timings["proton", "warm"]["median_ns"] == pytest.approx(by_proton_ns, rel=0.03)
+    assert len(timings["proton", "warm"]["samples_ns"]) == len(timings["proton", "cold"]["samples_ns"]) == 50
+    assert documents["environment"]["gpu"] == torch.cuda.get_device_name()
+    before, after = documents["environment"]["conditions"]
+    assert (before["moment"], after["moment"]) == ("before", "after")
+    assert after["sm_clock_mhz"] > 0
+
+
+def dram_bytes_by_ncu():
+    command = [
+        *(str(nsight_compute.find()), "--kernel-name", "add_kernel", "--launch-skip", "10"),
+        *(
+            "--launch-count",
+            "1",
+            "--clock-control",
+            "none",
+            "--print-units",
+            "base",
+            "--csv",
+            "--page",
+            "raw",
+        ),
+        *("--metrics", "dram__bytes.sum", sys.executable, "tests/gpu/proton_of_add.py", str(ELEMENTS)),
+    ]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=200).stdout
+    rows = [row for row in csv.reader(printed.splitlines()) if len(row) > 10]
+    header, _units, values = rows[:3]
+    return float(values[header.index("dram__bytes.sum")].replace(",", ""))
+
+
+@needs_ncu
+def test_bytes_and_operations_of_an_addition():
+    documents = add("counters", "samples")
+    counters = documents["counters"]
+    assert counters["reason"] == ""
+    assert counters["bytes"]["dram"] == pytest.approx(dram_bytes_by_ncu(), rel=0.02)
+    assert counters["bytes"]["l1"] == counters["bytes"]["l2"] == 3 * 4 * ELEMENTS
+    assert counters["bytes"]["shared"] == 0
+    assert counters["operations"]["fp32"] == ELEMENTS
+    instructions = documents["samples"]["instructions"]
+    assert [each["offset_bytes"] for each in instructions] == list(range(0, 16 * len(instructions), 16))
+    assert sum(each["samples"] for each in instructions) > 100
+    assert sum(each["sectors"] or 0 for each in instructions) == 3 * 4 * ELEMENTS // 32
+    assert sum(each["sectors_ideal"] or 0 for each in instructions) == 3 * 4 * ELEMENTS // 32
+
+
+@needs_ncu
+def test_operations_of_a_matmul_are_exact():
+    documents, _ = perform(SOURCES["matmul"], "counters")
+    counters = documents["counters"]
+    tensor = {kind: count for kind, count in counters["operations"].items() if kind.startswith("tensor")}
+    assert tensor == {"tensor fp16": 2 * 2048**3}
+    assert 0 < counters["pipes"]["tensor"] <= 1
+
+
+def test_counters_without_nsight_compute():
+    documents = add("counters", command=("-c", WITHOUT_NSIGHT_COMPUTE))
+    counters = documents["counters"]
+    assert counters["reason"] == ""
+    assert counters["tool"].startswith("CUPTI")
+    assert counters["bytes"]["l1"] == 3 * 4 * ELEMENTS
+    assert counters["bytes"]["dram"] == pytest.approx(3 * 4 * ELEMENTS, rel=0.1)
+    assert counters["operations"]["fp32"] == ELEMENTS
+    assert sum(counters["stalls"].values()) > 0
+
+
+def test_every_configuration_of_a_matmul_is_timed():
+    documents, _ = perform(SOURCES["matmul"], "autotune", "time")
+    configs = documents["autotuning"]["configs"]
+    medians = {each["config"]: each["median_ns"] for each in configs if not each["problem"]}
+    assert len(configs) == 7
+    assert min(medians, key=medians.get) == documents["autotuning"]["best"]
+
+
+def test_a_sweep_has_every_line_at_every_size():
+    documents, _ = perform(SOURCES["vector_add"], "sweep", sweep_values=[2**18, 2**24])
+    sweep = documents["sweep"]
+    assert sweep["unit"] == "GB/s"
+    assert [point["sizes"]["size"] for point in sweep["points"]] == [2**18, 2**24]
+    assert all(value > 0 for point in sweep["points"] for value in point["values"])
+    assert sweep["problems"] == []
+
+
+def test_timeline_of_a_kernel_that_marks_scopes():
+    documents, _ = perform(SCOPES, "time", "timeline")
+    timeline = documents["timeline"]
+    assert timeline["reason"] == ""
+    places = {(scope["block"], scope["warp"], scope["name"]) for scope in timeline["scopes"]}
+    assert places == {
+        (block, warp, name) for block in range(8) for warp in range(4) for name in ("load", "store")
+    }
+    assert all(scope["duration_ns"] > 0 for scope in timeline["scopes"])
+    assert {file["name"] for file in documents["files"]["files"]} >= {"proton.hatchet"}
+
+
+def test_roofs_of_this_gpu():
+    documents, _ = perform(SOURCES["vector_add"], "roofs")
+    rates = {roof["name"]: roof["rate"] for roof in documents["roofs"]["roofs"]}
+    print(rates)
+    assert rates["l2"] > rates["dram"] > 1e11
+    assert rates["tensor fp16"] > rates["fp32"] > 1e12
+
+
+def test_after_an_illegal_access_the_next_run_works():
+    _, events = perform(ILLEGAL, "check", "time")
+    assert events[-1]["status"] == "failed"
+    messages = [event["message"] for event in events if event["event"] == "diagnostic"]
+    assert any("illegal memory access" in message for message in messages), messages
+    assert add("time")["timings"]["timings"]
+
+
+def test_after_a_hanging_kernel_is_killed_the_next_run_works():
+    with pytest.raises(subprocess.TimeoutExpired):
+        perform(HANGING, "time", timeout=15)
+    assert add("time")["timings"]["timings"]
