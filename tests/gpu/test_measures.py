@@ -11,6 +11,7 @@ import torch
 
 from explorer.examples import load_examples
 from explorer.measure import nsight_compute
+from explorer.model import Request, Run, to_plain
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 needs_ncu = pytest.mark.skipif(nsight_compute.find() is None, reason="needs Nsight Compute")
@@ -67,15 +68,8 @@ kernel[(8,)](x, torch.empty_like(x), BLOCK=1024, num_warps=4)
 
 def request(source, measures, **run):
     major, minor = torch.cuda.get_device_capability()
-    return json.dumps(
-        {
-            "source": source,
-            "target": f"cuda:{major}{minor}",
-            "triton": "",
-            "task": "run",
-            "run": {"device": "gpu", "measures": measures, **run},
-        }
-    )
+    asked = Run("gpu", measures, **run)
+    return json.dumps(to_plain(Request(source, f"cuda:{major}{minor}", "", task="run", run=asked)))
 
 
 def perform(source, *measures, command=("-m", "explorer.measure"), timeout=200, **run):
@@ -192,7 +186,7 @@ def test_every_configuration_of_a_matmul_is_timed():
 
 
 def test_a_sweep_has_every_line_at_every_size():
-    documents, _ = perform(SOURCES["vector_add"], "sweep", sweep_values=[2**18, 2**24])
+    documents, _ = perform(SOURCES["vector_add"], "sweep", sweep_values=(2**18, 2**24))
     sweep = documents["sweep"]
     assert sweep["unit"] == "GB/s"
     assert [point["sizes"]["size"] for point in sweep["points"]] == [2**18, 2**24]

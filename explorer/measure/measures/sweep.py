@@ -140,12 +140,13 @@ def _value(call: Callable[[], Any], what: str, problems: list[str]) -> Value:
     """Measure one line at one size. What the GPU itself cannot go on after is raised."""
     try:
         result = call()
-        torch.cuda.synchronize()
+        if torch.cuda.is_initialized():
+            torch.cuda.synchronize()
     except torch.AcceleratorError:
         raise
     except Exception as problem:
         problems.append(_problem(what, problem))
-        torch.cuda.empty_cache()
+        torch.cuda.empty_cache()  # it may have run out of memory
         return FAILED
     if isinstance(result, (list, tuple)):
         median, low, high = (float(one) for one in result)

@@ -1,0 +1,39 @@
+"""Times out of Proton's own files."""
+
+from pathlib import Path
+
+import pytest
+
+from explorer.measure import proton
+
+HATCHET = (Path(__file__).parent / "recordings" / "proton.hatchet").read_bytes()
+
+
+def test_each_launch_has_its_own_time():
+    times = proton.times_ns(HATCHET)
+    assert proton.samples_ns(times, "cold", 5) == [2112, 1568, 1600, 1504, 1600]
+    assert proton.samples_ns(times, "warm", 5) == [928, 960, 960, 960, 960]
+
+
+def test_a_launch_that_proton_has_not_seen_is_said():
+    with pytest.raises(proton.ProtonFailed, match="cold 5"):
+        proton.samples_ns(proton.times_ns(HATCHET), "cold", 6)
+
+
+def test_all_launches_of_a_kernel_added_up():
+    metrics = proton.metrics(HATCHET, "k")
+    assert metrics["count"] == 5 + 1 + 5, "one between the series is not timed"
+    assert metrics["time (ns)"] == 14176
+
+
+@pytest.mark.parametrize(
+    ("samples", "spread"),
+    [
+        ([7.0], (7, 7, 7)),
+        ([1.0, 2.0], (1.5, 1.2, 1.8)),
+        ([5.0, 1.0, 4.0, 2.0, 3.0, 6.0], (3.5, 2, 5)),
+    ],
+)
+def test_median_and_quantiles(samples, spread):
+    found = proton.spread(samples)
+    assert (found.median, found.low, found.high) == pytest.approx(spread)
