@@ -3,6 +3,7 @@
  *
  * @import { CompilationDocument, CompilationRequest, ComparisonDocument, DiffDocument, GalleryExample, GalleryRow, GraphDocument, InspectionDocument, Locations,
  *   OccupancyDocument, PaneKind, Problem, StageKind, Target, TextLine } from "./types.js"
+ * @import { HeatDocument, RooflineDocument } from "./roofline/documents.js"
  * @import { Run, RunDocument, RunsDocument } from "./run/documents.js"
  */
 
@@ -131,6 +132,10 @@ export const api = {
   run: (id, compilation) => get(`${runPath(id)}?compilation=${encodeURIComponent(compilation)}`),
   /** @param {string} id @param {string} name @returns {Promise<unknown>} */
   measurement: (id, name) => get(`${runPath(id)}/measurements/${encodeURIComponent(name)}`),
+  /** How far a run is from the limits of its GPU. @param {string} id @param {string} compilation what it is looked at with @returns {Promise<RooflineDocument>} */
+  roofline: (id, compilation) => get(`${runPath(id)}/roofline?compilation=${encodeURIComponent(compilation)}`),
+  /** Where the time of a run goes. @param {string} id @param {string} compilation what it is looked at with @returns {Promise<HeatDocument>} */
+  heat: (id, compilation) => get(`${runPath(id)}/heat?compilation=${encodeURIComponent(compilation)}`),
   /** @param {string} id */
   cancelRun: (id) => request(BASE + runPath(id), { method: "DELETE" }),
   /** @param {string} id @param {string} path */

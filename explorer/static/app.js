@@ -15,6 +15,7 @@ import { choose, compileNow } from "./edit.js";
 import { kernelFacts, targetTitle } from "./format.js";
 import { startHistoryMenu } from "./history_menu.js";
 import { canCompile, compilationId, isEmbedded } from "./host.js";
+import { startHeat } from "./heat.js";
 import "./launch.js";
 import { openExample, startMenus } from "./menus.js";
 import { LOWERING } from "./presets.js";
@@ -76,6 +77,7 @@ async function start() {
     startHistoryMenu();
   }
   startMenus(dock);
+  startHeat();
   document.addEventListener("pane-open", (event) => dock.open(/** @type {CustomEvent<string>} */ (event).detail));
   document.addEventListener("pane-beside", (event) => dock.openBeside(/** @type {CustomEvent<string>} */ (event).detail));
   store.watch(["pinned", "result", "failure", "reading"], () => writeAddress(dock));

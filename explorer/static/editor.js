@@ -27,6 +27,7 @@ import { store } from "./store.js";
 const ORIGIN = "editor";
 const reading = new Compartment();
 const extras = new Compartment();
+const heat = new Compartment();
 
 /** Marks a change of the text that the user did not type. */
 const fromStore = Annotation.define();
@@ -142,6 +143,7 @@ export function startEditor(parent) {
       extensions: [
         EditorView.cspNonce.of(nonce),
         lintGutter(),
+        heat.of([]),
         lineNumbers({ domEventHandlers: { mousedown: pinBlock } }),
         stripes,
         sourceLines,
@@ -218,6 +220,7 @@ export function startEditor(parent) {
   store.watch(["pinned"], () => {
     if (store.state.origin !== ORIGIN) scrollToPin(view);
   });
+  store.watch(["heat"], () => void drawHeat(view));
   store.watch(["inspection", "result", "failure", "run", "shownRun"], () => {
     const underlines = diagnosticsOfDraft().map((diagnostic) => underline(view.state, diagnostic));
     view.dispatch(setDiagnostics(view.state, underlines));
@@ -232,6 +235,18 @@ function isReplaced(changes) {
   return isWhole;
 }
 
+/** Draw the samples of the source's lines, or take them away. @param {EditorView} view */
+async function drawHeat(view) {
+  const { heat: shown } = store.state;
+  const lines = shown?.source ?? [];
+  if (!lines.length && !isHot) return;
+  const { heatGutter } = await import("./editor_heat.js");
+  if (store.state.heat !== shown) return;
+  isHot = lines.length > 0;
+  view.dispatch({ effects: heat.reconfigure(isHot ? heatGutter(lines, sourceLineAt) : []) });
+}
+
+let isHot = false;
 let areExtrasWanted = false;
 
 /** Readers do without; whoever puts the cursor into the text will want them. @param {EditorView} view */

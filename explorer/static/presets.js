@@ -14,5 +14,6 @@ export const LOWERING = preset("lowering", "Lowering", "stage:ttir,stage:ttgir*,
 export const PRESETS = [
   LOWERING,
   preset("two_stages", "Two stages", "stage:ttgir@50+stage:sass@50"),
+  preset("speed", "Speed", "roofline*,run@52+stage:sass*,stage:ttgir@48"),
   preset("read_only", "Read only", "stage:ttir,stage:ttgir*,stage:llir,stage:ptx,stage:sass,passes,resources@100", true),
 ];

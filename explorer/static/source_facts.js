@@ -6,6 +6,7 @@
  */
 import { make } from "./dom.js";
 import { short } from "./format.js";
+import { heatWords, sampleShare } from "./roofline/stall_words.js";
 import { hueClass } from "./stages.js";
 import { store } from "./store.js";
 
@@ -17,7 +18,7 @@ export class SourceFacts {
     this.line = make("span", { class: "source-line" });
     this.stages = make("div", { class: "source-stages" });
     this.element = make("div", { class: "source-facts", role: "group", "aria-label": "What the source line became" }, this.line, this.stages);
-    store.watch(["hovered", "pinned", "result"], () => this.update());
+    store.watch(["hovered", "pinned", "result", "heat"], () => this.update());
   }
 
   /** @param {number} line the source line that the cursor is on; 0: none */
@@ -62,6 +63,8 @@ export class SourceFacts {
       return make("span", { class: `source-stage ${hueClass(row.name)}${count ? "" : " is-none"}`, title },
         make("small", {}, row.title), make("b", {}, short(count)), make("span", {}, percent));
     });
+    const heat = store.state.heat?.source.find((each) => each.line === line);
+    if (heat) cells.push(make("span", { class: "source-stage is-heat", title: heatWords(heat) }, make("small", {}, "Samples"), make("b", {}, sampleShare(heat.share))));
     this.stages.replaceChildren(...cells);
   }
 }

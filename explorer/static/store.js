@@ -55,6 +55,8 @@
  * @property {boolean} startingRun a run is being asked for
  * @property {Problem | null} runProblem why the last run was not taken
  * @property {RunResult | null} shownRun the run of `result` that a pane shows
+ * @property {boolean} withHeat samples are drawn beside the lines, where there are some
+ * @property {import("./roofline/documents.js").HeatDocument | null} heat where the time of a run of `result` goes
  * @property {RunForm} runForm how the kernel is to be run
  */
 
@@ -100,6 +102,8 @@ const state = {
   startingRun: false,
   runProblem: null,
   shownRun: null,
+  withHeat: true,
+  heat: null,
   runForm: {
     device: null, measures: null, what: null, inputs: [], sizes: "", grid: "", reference: "", seed: "0", repeats: "50",
     sweepSize: "", sweepValues: "",

@@ -18,6 +18,7 @@ import { Breadcrumb } from "../stage/breadcrumb.js";
 import { Filters, FILTERS, isOn, locationNote } from "../stage/filters.js";
 import { Folding } from "../stage/folding.js";
 import { Gauge } from "../stage/gauge.js";
+import { Heat } from "../stage/heat.js";
 import { LineRange } from "../stage/line_range.js";
 import { Links } from "../stage/links.js";
 import { LocationCard } from "../stage/location_card.js";
@@ -50,6 +51,7 @@ export class StagePane extends HTMLElement {
   breadcrumb = new Breadcrumb(this);
   card = new LocationCard(this);
   gauge = new Gauge(this);
+  heat = new Heat(this);
   text = new VirtualText({
     label: "Stage",
     draw: (row, line) => this.drawLine(row, line),
@@ -83,6 +85,7 @@ export class StagePane extends HTMLElement {
       store.watch(["pinned"], () => this.links.followPin()),
       store.watch(["shown"], () => this.links.followShown()),
       store.watch(["cursor"], () => this.followCursor()),
+      store.watch(["heat"], () => this.heat.choose()),
     ];
   }
 
@@ -129,6 +132,7 @@ export class StagePane extends HTMLElement {
     this.outline = null;
     this.folding.clear();
     this.gauge.show("", new Map());
+    this.heat.choose();
     this.range.set(0, 0);
     this.names.set(null, []);
     this.breadcrumb.update();
@@ -195,6 +199,7 @@ export class StagePane extends HTMLElement {
     stripe.classList.toggle("is-blank", sourceLine === undefined);
     if (sourceLine !== undefined) stripe.style.setProperty("--stripe", stripeOfLine(sourceLine));
     this.gauge.draw(gauge, line);
+    this.heat.draw(number, line);
     const text = content.line(line, () => {
       if (this.content !== content || this.text.rows.get(line) !== row) return;
       this.drawLine(row, line);
@@ -252,7 +257,7 @@ export class StagePane extends HTMLElement {
       return depth === 0 ? `${where}${name ? ` in ${name}` : ""}` : `inlined at ${where}${name ? ` in ${name}` : ""}`;
     });
     const more = indices.length > 1 ? ` and ${plural(indices.length - 1, "other place")}` : "";
-    const measured = this.gauge.words(line);
+    const measured = [this.heat.words(line), this.gauge.words(line)].filter(Boolean).join(" · ");
     this.place.textContent = line ? (words.join(", ") || "no source line") + more + (measured && ` · ${measured}`) : "";
     this.place.title = this.place.textContent;
   }

@@ -81,8 +81,10 @@
  *   loaded_sectors: number, stored_sectors: number, sectors_in_grid: number, flops: Record<string, number>}} Counts
  * @typedef {{name: string, kind: "memory" | "compute", rate: number, source: string, method: string}} Roof
  * @typedef {{roofs: Roof[]}} Roofs
+ * @typedef {{name: string, block: number, multiprocessor: number, warp: number, start_ns: number, duration_ns: number}} Scope
+ * @typedef {{reason: string, scopes: Scope[], cut: number}} Timeline
  * @typedef {{files: {name: string, media_type: string}[]}} ProfileFiles
  * @typedef {{environment: Environment, launch: LaunchFacts, check: Check, timings: Timings, sweep: Sweep, autotuning: Autotuning,
- *   counters: Counters, counts: Counts, roofs: Roofs, files: ProfileFiles}} Measurements by name; samples and timeline are other panes'
+ *   counters: Counters, counts: Counts, roofs: Roofs, files: ProfileFiles, timeline: Timeline}} Measurements by name; samples are asked for as heat
  */
 export {};

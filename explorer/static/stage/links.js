@@ -31,6 +31,7 @@ export class Links {
       this.frame = 0;
       const style = getComputedStyle(this.pane);
       this.pane.text.drawMarks([
+        { lines: this.pane.heat.marked(), color: style.getPropertyValue("--heat") },
         { lines: [...this.pane.search.byLine.keys()], color: style.getPropertyValue("--warn") },
         { lines: [...this.pane.names.byLine.keys()], color: style.getPropertyValue("--ok") },
         { lines: [...this.pinned], color: style.getPropertyValue("--accent") },

@@ -66,7 +66,9 @@ export class LocationCard {
   draw() {
     const explained = this.explanations();
     const places = this.places();
-    return explained || places ? [...(explained ? [explained] : []), ...(places ?? [])] : null;
+    const heat = this.pane.heat.words(this.line);
+    const parts = [explained, heat ? make("p", { class: "heat-words" }, heat) : null, ...(places ?? [])].filter((part) => part !== null);
+    return parts.length ? parts : null;
   }
 
   /** What the line's operation does, and under it what its modifiers say. */

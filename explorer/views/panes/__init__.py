@@ -6,7 +6,18 @@ element `<pane-<name>>`. To add one: both files and a line in `PANES`.
 
 from __future__ import annotations
 
-from explorer.views.panes import graph, layouts, log, memory, passes, registers, resources, run, stage
+from explorer.views.panes import (
+    graph,
+    layouts,
+    log,
+    memory,
+    passes,
+    registers,
+    resources,
+    roofline,
+    run,
+    stage,
+)
 from explorer.views.panes.pane import Pane
 
 PANES: tuple[Pane, ...] = (
@@ -17,6 +28,7 @@ PANES: tuple[Pane, ...] = (
     registers.PANE,
     graph.PANE,
     run.PANE,
+    roofline.PANE,
     resources.PANE,
     log.PANE,
 )

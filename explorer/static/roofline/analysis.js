@@ -1,0 +1,93 @@
+/**
+ * What follows from a run, in words and tables: the least time of each resource, what is lost, what would help.
+ *
+ * @import { Hint, Loss, Quantity, Resource, RooflineDocument, Source } from "./documents.js"
+ */
+import { make } from "../dom.js";
+import { large, percent, time } from "../run/numbers.js";
+
+/** @param {RooflineDocument} document */
+export function verdictOf({ verdict, floors, near_share: near }) {
+  const floor = floors.find(({ source }) => source === "measured") ?? floors[0];
+  const share = floor?.share ?? null;
+  const level = share === null ? "" : share >= near ? " is-near" : share >= near / 2 ? " is-half" : " is-far";
+  return make("p", { class: `verdict${level}` }, share === null ? null : make("b", {}, percent(share)), make("span", {}, verdict));
+}
+
+/** The least time that each resource needs; that of the slowest is the floor of the whole. @param {RooflineDocument} document */
+export function floorTable({ resources, floors, time: taken }) {
+  const sources = [...new Set(resources.flatMap(({ needs }) => needs.map(({ source }) => source)))];
+  if (resources.length === 0) return null;
+  const binding = (/** @type {Source} */ source) => floors.find((floor) => floor.source === source)?.binding;
+  const cells = (/** @type {Resource} */ { name, needs }, /** @type {Source} */ source) => {
+    const need = needs.find((each) => each.source === source);
+    const isBinding = binding(source) === name;
+    return [
+      make("td", { class: isBinding ? "is-binding" : null, title: need && `at ${large(need.rate, "")}/s` }, need ? time(need.time_ns) : "–"),
+      make("td", { class: isBinding ? "is-binding" : null }, need && need.share !== null ? bar(need.share) : ""),
+    ];
+  };
+  return make(
+    "section",
+    {},
+    make("h3", {}, taken ? `Least time of each resource; ${time(taken.median_ns)} were taken` : "Least time of each resource; nothing was timed"),
+    make("div", { class: "roofline-scroll" }, make(
+      "table",
+      {},
+      make("thead", {}, make("tr", {},
+        make("th", { scope: "col" }, "resource"), make("th", { scope: "col" }, "work"),
+        ...sources.flatMap((source) => [make("th", { scope: "col" }, source === "datasheet" ? "by datasheet" : "by measured roof"), make("th", { scope: "col" }, "share of the time")]))),
+      make("tbody", {}, ...resources.map((resource) => make("tr", {},
+        make("th", { scope: "row" }, resource.title), make("td", {}, ...quantity(resource.work, resource.unit)), ...sources.flatMap((source) => cells(resource, source))))),
+    )),
+    make("p", { class: "source" }, "The resource that needs longest bounds the kernel from below; it is marked."),
+  );
+}
+
+/** @param {RooflineDocument} document */
+export function lossList({ losses }) {
+  if (losses.length === 0) return null;
+  const lost = (/** @type {Loss} */ { lost_ns: ns, share }) => [ns !== null && time(ns), share !== null && percent(share)].filter(Boolean).join(", ");
+  return make("section", {}, make("h3", {}, "Lost beside that"),
+    make("dl", { class: "losses" }, ...losses.flatMap((loss) => [
+      make("dt", {}, loss.title, make("b", {}, lost(loss))),
+      make("dd", {}, loss.text, sourceMark(loss.source)),
+    ])));
+}
+
+/** @param {Hint[]} hints @param {(line: number) => void} show goes to a source line */
+export function hintList(hints, show) {
+  if (hints.length === 0) return null;
+  return make("section", {}, make("h3", {}, "What would help"),
+    make("ol", { class: "hints" }, ...hints.map((hint) => make("li", {},
+      make("div", { class: "hint-head" },
+        make("b", {}, hint.title),
+        hint.source_line ? make("button", { type: "button", class: "link", onclick: () => show(hint.source_line) }, `line ${hint.source_line}`) : null,
+        hint.gain_ns !== null ? make("span", { class: "gain" }, `at most −${time(hint.gain_ns)}${hint.gain_share === null ? "" : `, ${percent(hint.gain_share)}`}`) : null),
+      make("p", {}, hint.text),
+      make("ul", { class: "evidence" }, ...hint.evidence.map(({ name, value, unit, source }) =>
+        make("li", {}, `${name} `, make("b", {}, unit === "%" ? percent(value) : large(value, unit).trim()), sourceMark(source))))))));
+}
+
+/** @param {RooflineDocument["missing"]} missing */
+export function missingList(missing) {
+  if (missing.length === 0) return null;
+  return make("section", {}, make("h3", {}, "Not known"), make("ul", { class: "missing" }, ...missing.map(({ what, reason }) => make("li", {}, make("b", {}, what), ` ${reason}`))));
+}
+
+/** A number with its source. @param {Quantity} quantity @param {string} unit @returns {Node[]} */
+export function quantity({ value, source, note }, unit) {
+  return [make("span", { title: note || null }, large(value, unit).trim()), sourceMark(source)];
+}
+
+/** Where a number is from, small behind it. @param {string} source */
+export function sourceMark(source) {
+  return make("small", { class: "from" }, source);
+}
+
+/** @param {number} share */
+function bar(share) {
+  const inside = make("span", { class: "bar" });
+  inside.style.setProperty("--share", `${Math.min(100, 100 * share)}%`);
+  return make("span", { class: "share-cell" }, make("span", { class: "track", "aria-hidden": "true" }, inside), percent(share));
+}

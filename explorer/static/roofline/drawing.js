@@ -1,0 +1,233 @@
+/**
+ * A roofline in Plotly's terms: operations a second over operations a byte, both logarithmic.
+ *
+ * Roofs of the datasheet are solid, measured ones dashed; a dot for each memory level, joined by a line.
+ *
+ * @import { Bound, Ceiling, Dot, Level, RooflineDocument } from "./documents.js"
+ * @import { Drawing, PlotColors } from "../plot.js"
+ */
+import { plain } from "../plot.js";
+import { large, percent } from "../run/numbers.js";
+
+/** @typedef {{x: [number, number], y: [number, number]}} Range in powers of ten */
+
+const SYMBOLS = /** @type {Record<Level, string>} */ ({ dram: "circle", l2: "square", l1: "diamond", shared: "triangle-up" });
+const HUES = /** @type {Record<Level, number>} */ ({ dram: 0, l2: 1, l1: 5, shared: 3 });
+const MARGIN = { l: 58, r: 16, t: 14, b: 42 };
+/** Room around what is drawn, in powers of ten. */
+const ROOM = { before: 0.8, behind: 1.2 };
+const MOST_DECADES = 6;
+const CHARACTER_PX = 6.1;
+const LABEL_OFFSET_PX = 9;
+/** What a dot with its title takes. */
+const DOT_ROOM_PX = 26;
+
+/** @param {RooflineDocument} document @param {PlotColors} colors @param {{width: number, height: number}} size @returns {Drawing} */
+export function drawRoofline(document, colors, { width, height }) {
+  const { dots, ceilings, ridges, unit } = document;
+  const range = rangeOf(document);
+  const pixels = { x: (width - MARGIN.l - MARGIN.r) / (range.x[1] - range.x[0]), y: (height - MARGIN.t - MARGIN.b) / (range.y[1] - range.y[0]) };
+  const colorOf = (/** @type {string} */ name) => colors.series[HUES[/** @type {Level} */ (name)] ?? 2] ?? colors.text;
+  const memory = ceilings.filter(({ kind }) => kind === "memory");
+  const compute = ceilings.filter(({ kind }) => kind === "compute");
+  const roofs = [
+    ...memory.map((roof) => ({ roof, color: colorOf(roof.name), ...memoryLine(roof, compute, range) })),
+    ...compute.map((roof) => ({ roof, color: colors.mute, ...computeLine(roof, memory, range) })),
+  ];
+  const timed = dots.filter(({ rate }) => rate !== null).sort((one, other) => one.intensity - other.intensity);
+  return {
+    traces: [
+      ...band(document, range, colors),
+      ...roofs.map(({ roof, color, x, y }) => ({
+        x, y, mode: "lines", line: { color, width: roof.source === "measured" ? 1.4 : 1.6, dash: roof.source === "measured" ? "dash" : "solid" },
+        hoverinfo: "text", text: x.map(() => ceilingWords(roof, unit)),
+      })),
+      {
+        x: ridges.map(({ intensity }) => intensity), y: ridges.map(({ rate }) => rate), mode: "markers",
+        marker: { symbol: "circle-open", size: 6, color: ridges.map(({ level }) => colorOf(level)), line: { width: 1.4 } },
+        hoverinfo: "text", text: ridges.map(({ level, intensity, operation, source }) =>
+          `Ridge of ${plain(titleOf(ceilings, level))} and ${plain(titleOf(ceilings, operation))} (${source})<br>below ${ratio(intensity, unit)} memory is the limit`),
+      },
+      ...dots.filter(({ rate }) => rate === null).map((dot) => ({
+        x: [dot.intensity, dot.intensity], y: [10 ** range.y[0], 10 ** range.y[1]], mode: "lines", line: { color: colorOf(dot.level), width: 1.4, dash: "dot" },
+        hoverinfo: "text", text: [dotWords(dot, unit), dotWords(dot, unit)],
+      })),
+      {
+        x: timed.map(({ intensity }) => intensity), y: timed.map(({ rate }) => rate), mode: "lines+markers+text",
+        line: { color: colors.mute, width: 1 }, cliponaxis: false,
+        marker: { size: 11, color: timed.map(({ level }) => colorOf(level)), symbol: timed.map(({ level }) => SYMBOLS[level]), line: { color: colors.panel, width: 1.5 } },
+        text: timed.map(({ title }) => plain(title)), textposition: timed.map((_, index) => (index % 2 ? "top center" : "bottom center")), textfont: { color: colors.text, size: 11.5 },
+        hoverinfo: "text", hovertext: timed.map((dot) => dotWords(dot, unit)),
+      },
+    ],
+    layout: {
+      margin: MARGIN, showlegend: false,
+      xaxis: { type: "log", range: range.x, title: `${unit} per byte`, tickvals: ticks(range.x), ticktext: ticks(range.x).map(short) },
+      yaxis: { type: "log", range: range.y, title: `${unit}/s`, tickvals: ticks(range.y), ticktext: ticks(range.y).map((value) => large(value, "").trim()), automargin: false },
+      annotations: roofs.flatMap(({ roof, color, x, y }) => label(roof, color === colors.mute ? colors.text : color, { x, y }, timed, range, pixels, unit)),
+    },
+  };
+}
+
+/** What the plot shows, as a table. @param {RooflineDocument} document */
+export function rooflineTable({ dots, ceilings, unit }) {
+  return {
+    head: ["what", "intensity", "rate", "bounds", "share", "source"],
+    rows: [
+      ...dots.map((dot) => [
+        `kernel, ${dot.title}`, ratio(dot.intensity, unit), dot.rate === null ? "not timed" : large(dot.rate, `${unit}/s`),
+        dot.bounds.map((bound) => large(bound.rate, `${unit}/s`)).join(" · "), dot.bounds.map(shareWords).join(" · "), sourcesOf(dot),
+      ]),
+      ...ceilings.map((roof) => [`${roof.kind === "memory" ? "roof" : "ceiling"}, ${roof.title}`, "", rateWords(roof, unit), "", "", `${roof.source}: ${roof.method}`]),
+    ],
+  };
+}
+
+/** @param {RooflineDocument} document @returns {Range} */
+function rangeOf({ dots, ridges, ceilings }) {
+  const compute = ceilings.filter(({ kind }) => kind === "compute").map(({ rate }) => rate);
+  const memory = ceilings.filter(({ kind }) => kind === "memory").map(({ rate }) => rate);
+  const intensities = [...dots, ...ridges].map(({ intensity }) => intensity).filter((value) => value > 0);
+  const rates = [...dots.flatMap(({ rate }) => (rate ? [rate] : [])), ...compute];
+  const [least, most] = [Math.min(...intensities), Math.max(...intensities)].map(Math.log10);
+  const x = /** @type {[number, number]} */ (Number.isFinite(least) ? [(least ?? 0) - ROOM.before, (most ?? 0) + ROOM.behind] : [-1, 3]);
+  if (x[1] - x[0] > MOST_DECADES) x[0] = x[1] - MOST_DECADES;
+  // Where nothing is computed, the memory roofs say how high it goes.
+  const top = Math.log10(Math.max(...rates, ...(compute.length ? [] : memory.map((rate) => rate * 10 ** x[1]))));
+  const atLeft = memory.length ? Math.log10(Math.max(...memory)) + x[0] : top - 3;
+  const bottom = Math.min(Math.log10(Math.min(...rates)), atLeft);
+  return { x, y: [Math.max(bottom - 0.35, top - MOST_DECADES), top + 0.35] };
+}
+
+/** Where a memory roof runs: up to the highest ceiling of its source. @param {Ceiling} roof @param {Ceiling[]} compute @param {Range} range */
+function memoryLine(roof, compute, { x, y }) {
+  const same = compute.filter(({ source }) => source === roof.source);
+  const highest = Math.max(0, ...(same.length ? same : compute).map(({ rate }) => rate));
+  const from = Math.max(10 ** x[0], 10 ** y[0] / roof.rate);
+  const to = Math.min(10 ** x[1], (highest || 10 ** y[1]) / roof.rate);
+  return points(from, Math.max(from, to), (at) => at * roof.rate);
+}
+
+/** Where a ceiling runs: from the fastest memory roof on. @param {Ceiling} roof @param {Ceiling[]} memory @param {Range} range */
+function computeLine(roof, memory, { x }) {
+  const same = memory.filter(({ source }) => source === roof.source);
+  const fastest = Math.max(...(same.length ? same : memory).map(({ rate }) => rate), 0);
+  const to = 10 ** x[1];
+  return points(fastest ? Math.min(to, Math.max(10 ** x[0], roof.rate / fastest)) : 10 ** x[0], to, () => roof.rate);
+}
+
+/** Enough points that the mouse finds a line anywhere. @param {number} from @param {number} to @param {(at: number) => number} rate */
+function points(from, to, rate) {
+  const x = Array.from({ length: 25 }, (_, index) => from * (to / from) ** (index / 24));
+  return { x, y: x.map(rate) };
+}
+
+/** From 80 % of the attainable on, a kernel counts as near to it. @param {RooflineDocument} document @param {Range} range @param {PlotColors} colors */
+function band({ ceilings, near_share: near, operation }, { x, y }, colors) {
+  const dram = best(ceilings, "dram");
+  const compute = best(ceilings, operation);
+  if (!dram) return [];
+  const attainable = (/** @type {number} */ at) => Math.min(at * dram.rate, compute?.rate ?? Infinity);
+  const from = Math.max(10 ** x[0], 10 ** y[0] / dram.rate);
+  const at = [...points(from, 10 ** x[1], attainable).x, ...(compute ? [compute.rate / dram.rate] : [])].sort((one, other) => one - other);
+  const line = { width: 0, color: "rgba(0,0,0,0)" };
+  return [
+    { x: at, y: at.map(attainable), mode: "lines", line, hoverinfo: "skip" },
+    { x: at, y: at.map((each) => near * attainable(each)), mode: "lines", line, fill: "tonexty", fillcolor: faded(colors.ok), hoverinfo: "skip" },
+  ];
+}
+
+/** The measured ceiling of that name, which the kernel can reach; else that of the datasheet. @param {Ceiling[]} ceilings @param {string} name */
+function best(ceilings, name) {
+  const named = ceilings.filter((each) => each.name === name);
+  return named.find(({ source }) => source === "measured") ?? named[0] ?? null;
+}
+
+/**
+ * What a line is called, written along it where no dot is in the way: above those of the datasheet, below measured ones.
+ * @param {Ceiling} roof @param {string} color @param {{x: number[], y: number[]}} line @param {Dot[]} dots @param {Range} range @param {{x: number, y: number}} pixels a power of ten @param {string} unit
+ */
+function label(roof, color, { x, y }, dots, range, pixels, unit) {
+  const text = `${roof.title} ${rateWords(roof, unit)}`;
+  const [from, to] = [Math.log10(x[0] ?? 1), Math.log10(x.at(-1) ?? 1)];
+  const rise = roof.kind === "memory" ? pixels.y / pixels.x : 0;
+  const slope = Math.atan(rise);
+  const half = (text.length * CHARACTER_PX) / 2 / pixels.x * Math.cos(slope);
+  if (to - from < 2 * half) return [];
+  const side = roof.source === "measured" ? 1 : -1;
+  const room = to - from - 2 * half;
+  const heightAt = (/** @type {number} */ at) => Math.log10(y[0] ?? 1) + (roof.kind === "memory" ? at - from : 0);
+  /** How far the nearest dot is. @param {number} at */
+  const clearance = (at) => Math.min(DOT_ROOM_PX, ...dots.map(({ intensity, rate }) => Math.max(
+    (Math.abs(Math.log10(intensity) - at) - half) * pixels.x, Math.abs(Math.log10(rate ?? 1) - heightAt(at)) * pixels.y - half * rise * pixels.x)));
+  // Along a roof from its foot on, along a ceiling from its end.
+  const places = [0.06, 0.2, 0.35, 0.5, 0.65, 0.8, 0.94].map((share) => from + half + room * (roof.kind === "memory" ? share : 1 - share));
+  if (roof.kind === "memory" && side > 0) places.push(/** @type {number} */ (places.shift()));
+  const at = places.reduce((best, place) => (clearance(place) > clearance(best) ? place : best));
+  const height = heightAt(at);
+  if (height > range.y[1]) return [];
+  return [{
+    x: at, y: height, text: plain(text), showarrow: false, textangle: (-slope * 180) / Math.PI, font: { size: 11, color },
+    xanchor: "center", yanchor: "middle", xshift: side * LABEL_OFFSET_PX * Math.sin(slope), yshift: -side * LABEL_OFFSET_PX * Math.cos(slope),
+  }];
+}
+
+/** @param {Dot} dot @param {string} unit */
+function dotWords(dot, unit) {
+  const { title, rate, intensity, operations, bytes, bounds } = dot;
+  return [
+    `<b>${plain(title)}</b>  ${rate === null ? "not timed" : `${large(rate, `${unit}/s`)} achieved`}`,
+    ...bounds.map((bound) => `${shareWords(bound)} of ${large(bound.rate, `${unit}/s`)}, ${bound.source}, by ${plain(bound.by)}`),
+    `${ratio(intensity, unit)}: ${large(operations.value, unit)} (${operations.source}) over ${large(bytes.value, "B")} (${bytes.source})`,
+    ...[...new Set([operations.note, bytes.note])].filter(Boolean).map(plain),
+  ].join("<br>");
+}
+
+/** @param {Ceiling} roof @param {string} unit */
+function ceilingWords(roof, unit) {
+  const clock = roof.clock_mhz ? `, at ${(roof.clock_mhz / 1000).toFixed(2)} GHz` : "";
+  return `<b>${plain(roof.title)}</b>  ${rateWords(roof, unit)}<br>${roof.source}${clock}<br>${plain(roof.method)}`;
+}
+
+/** @param {Ceiling} roof @param {string} unit */
+function rateWords(roof, unit) {
+  return large(roof.rate, roof.kind === "memory" ? "B/s" : `${unit}/s`);
+}
+
+/** @param {Bound} bound */
+function shareWords({ share }) {
+  return share === null ? "–" : percent(share);
+}
+
+/** @param {number} intensity @param {string} unit */
+function ratio(intensity, unit) {
+  return `${short(Number(intensity.toPrecision(3)))} ${unit}/B`;
+}
+
+/** @param {Dot} dot */
+function sourcesOf({ operations, bytes }) {
+  return `${operations.source} operations, ${bytes.source} bytes`;
+}
+
+/** @param {Ceiling[]} ceilings @param {string} name */
+function titleOf(ceilings, name) {
+  return ceilings.find((each) => each.name === name)?.title ?? name;
+}
+
+/** Powers of ten; where there are few of them, also twice and five times those. @param {[number, number]} range */
+function ticks([from, to]) {
+  const powers = Array.from({ length: Math.floor(to) - Math.floor(from) + 1 }, (_, index) => 10 ** (Math.floor(from) + index));
+  const steps = to - from < 2.5 ? [1, 2, 5] : [1];
+  return powers.flatMap((power) => steps.map((step) => step * power)).filter((value) => Math.log10(value) >= from && Math.log10(value) <= to);
+}
+
+/** @param {number} value */
+function short(value) {
+  return value >= 0.001 && value < 1e6 ? value.toLocaleString("en", { maximumFractionDigits: 3 }) : value.toExponential();
+}
+
+/** @param {string} color as in tokens.css: "#rrggbb" */
+function faded(color) {
+  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
+  return `rgba(${red},${green},${blue},0.13)`;
+}
