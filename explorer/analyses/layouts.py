@@ -88,7 +88,7 @@ def _text(record: Record, subject: Subject) -> tuple[str, int | None, str, Stage
 ANALYSIS = Analysis(
     name="layouts",
     summary="The layouts of tensors and buffers, and how data moves between them and memory.",
-    version=3,
+    version=4,
     document=LayoutsDocument,
     find=_find,
     parameters=(

@@ -23,6 +23,8 @@ _MAXNREG = re.compile(r"^\s*\.maxnreg (\d+)", re.MULTILINE)
 #: Since Volta the assembler counts two registers that no instruction names.
 _UNNAMED = 2
 
+_SOURCE = "nvdisasm -plr and ptxas -v of this Triton"
+
 #: What LLVM says of a kernel for AMD, by the comment or the key that says it.
 _AMD_FACTS = (
     (r"^; NumVgprs: (\d+)", "vector registers"),
@@ -90,14 +92,14 @@ def _find(subject: Subject) -> RegistersDocument:
     if result.binary is None or resources is None:
         raise NotAnswerable("The compilation has no binary: see its messages.")
     target = find_target(record.request.target)
-    live, reason = _live(subject)
+    live = _live(subject)
     kernel = result.specialized.kernel if result.specialized else ""
-    most = max((each.general for each in live.instructions), default=None) if live else None
+    most = max((each.general for each in live.instructions), default=None)
     named = _named(live, kernel)
     limit, limited_by = _limit(record, target)
     return RegistersDocument(
-        instructions=_instructions(record, live) if live else [],
-        reason=reason,
+        instructions=_instructions(record, live) if live.instructions else [],
+        reason=live.reason,
         most_general=most,
         named_general=named,
         registers=resources.registers,
@@ -113,23 +115,20 @@ def _find(subject: Subject) -> RegistersDocument:
         spill_stores_bytes=resources.spill_stores_bytes,
         spill_loads_bytes=resources.spill_loads_bytes,
         facts=_facts(record),
-        source="nvdisasm -plr and ptxas -v of this Triton" if live else "the compiler's report of the binary",
+        source=_SOURCE if live.instructions else "the compiler's report of the binary",
     )
 
 
-def _live(subject: Subject) -> tuple[LiveRegisters | None, str]:
+def _live(subject: Subject) -> LiveRegisters:
     """What the disassembler says, or why it does not."""
     binary = subject.record.result.binary
     assert binary is not None
     data = base64.b64encode(subject.record.read(binary.data)).decode("ascii")
-    try:
-        return subject.ask("registers", data, LiveRegisters), ""
-    except NotAnswerable as error:
-        return None, str(error)
+    return subject.ask("registers", data, LiveRegisters)
 
 
-def _named(live: LiveRegisters | None, kernel: str) -> int | None:
-    if live is None:
+def _named(live: LiveRegisters, kernel: str) -> int | None:
+    if not live.instructions:
         return None
     counts = {each.function: each.general for each in live.named}
     return counts.get(kernel, max(counts.values(), default=0))
@@ -215,7 +214,7 @@ def _facts(record: Record) -> list[Fact]:
 ANALYSIS = Analysis(
     name="registers",
     summary="Live registers at each instruction of the machine code, spills, and what limits them.",
-    version=3,
+    version=4,
     document=RegistersDocument,
     find=_find,
 )

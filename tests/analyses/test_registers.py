@@ -7,7 +7,10 @@ import re
 import pytest
 
 from explorer.analyses import registers, tensor_registers
+from explorer.analyses.analysis import Subject
 from explorer.analysis.occupancy import occupancy
+from explorer.errors import NotAnswerable
+from explorer.model import Diagnostic
 
 
 @pytest.fixture(params=["3.9.0", "3.6.0"])
@@ -93,3 +96,17 @@ def test_the_accumulator_takes_its_elements_per_thread(analyst, compile_example,
     for each in document["tensors"]:
         line = lines[each["first"] - 1].strip()
         assert each["name"].partition("#")[0] in line or line.startswith("}")
+
+
+def test_what_a_killed_process_did_not_say_is_asked_again(analyst, compile_example):
+    """It is no answer, which would be kept for ever."""
+    record = compile_example("vector_add")
+
+    class Killed:
+        def ask(self, request):
+            killed = Diagnostic("error", "The process was killed (SIGKILL).")
+            return dataclasses.replace(record, status="failed", entries=(killed,))
+
+    with pytest.raises(NotAnswerable, match="SIGKILL"):
+        registers.ANALYSIS.find(Subject(record, {}, Killed()))
+    assert json.loads(analyst.answer(registers.ANALYSIS, record, {}))["instructions"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from actions import Visitor, expect_stage, set_source, wait_for_result
+from actions import Visitor, expect_stage, result_id, set_source, wait_for_result
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, expect
 
@@ -183,3 +183,12 @@ def test_accessible_at_every_width(visitor: Visitor) -> None:
             expect(page.locator("html")).to_have_js_property("scrollWidth", width)
             found = Axe().run(page, context="pane-layouts")
             assert found.violations_count == 0, found.generate_report()
+
+
+def test_a_link_with_names_that_every_object_has_is_a_link(page: Page) -> None:
+    for state in ("mma;view=constructor", "mma;view=__proto__", "__proto__;view=banks;at=99999999"):
+        page.goto(f"/k/{result_id(page)}#panes=layouts:{state}")
+        page.reload()
+        expect(page.locator(".layout-title h3, .layout-head > h3").first).to_have_text(
+            re.compile("^(#mma|Not here)$")
+        )

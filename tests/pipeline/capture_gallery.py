@@ -18,7 +18,6 @@ from pathlib import Path
 from explorer.examples import find_example
 from explorer.model import Pass, Request
 from explorer.pipeline import passes
-from explorer.pipeline.errors import UserError
 from explorer.pipeline.job import perform
 from explorer.pipeline.questions.registers import live_registers
 from explorer.pipeline.targets import TARGETS
@@ -37,10 +36,8 @@ def live(example, target, events):
     if wanted is not None and example.name not in wanted:
         return None
     binary = next(event for event in events if event.kind == "binary")
-    try:
-        return live_registers(Request(binary.data, target.name, ""), target)
-    except UserError as error:
-        return error.diagnostic.message
+    told = live_registers(Request(binary.data, target.name, ""), target)
+    return told.reason or told
 
 
 def main() -> None:

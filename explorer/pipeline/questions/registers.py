@@ -49,42 +49,44 @@ class Named:
 
 @dataclass(frozen=True)
 class LiveRegisters:
-    """Live registers, instruction by instruction, and what the functions name."""
+    """Live registers by instruction, and what the functions name; or `reason`: why no tool tells."""
 
     instructions: tuple[LiveAt, ...]
     named: tuple[Named, ...]
+    reason: str = ""
 
 
 def live_registers(request: Request, target: Target) -> LiveRegisters:
     """Read the live registers of a cubin, which `request.source` has in base 64.
 
     Raises:
-        UserError: the target has no disassembler that tells, or it cannot read this binary.
+        UserError: the disassembler did not come to its end: this time, which says nothing of the next.
     """
     if target.vendor != "NVIDIA":
-        raise _refusal(f"{target.architecture}: no tool in Triton's package tells which registers are alive.")
+        return _untold(f"{target.architecture}: no tool in Triton's package tells which registers are alive.")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.cubin"
         path.write_bytes(base64.b64decode(request.source))
-        listing = _disassemble(path)
-    return _read(listing)
+        listing, complaint = _disassemble(path)
+    return _untold(complaint) if complaint else _read(listing)
 
 
-def _disassemble(path: Path) -> str:
+def _disassemble(path: Path) -> tuple[str, str]:
+    """The listing, or what the disassembler says instead."""
     from triton import knobs
 
     command = [knobs.nvidia.nvdisasm.path, "-c", "-plr", "-lrm", "wide", str(path)]
     try:
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=True)  # noqa: S603  # ours
     except subprocess.CalledProcessError as error:
+        if error.returncode < 0:
+            raise _ended(f"nvdisasm was ended by signal {-error.returncode}. Try again.") from error
         said = error.stderr.decode(errors="replace").replace(str(path), "the binary")
         lines = " ".join(line.strip().rstrip(".") + "." for line in said.splitlines() if line.strip())
-        raise _refusal(
-            f"The nvdisasm of this Triton cannot tell which registers are alive here. It says: {lines}"
-        ) from error
+        return "", f"The nvdisasm of this Triton cannot tell which registers are alive here. It says: {lines}"
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise _refusal(f"nvdisasm did not run: {error}") from error
-    return done.stdout.decode(errors="replace")
+        raise _ended(f"nvdisasm did not run: {error}. Try again.") from error
+    return done.stdout.decode(errors="replace"), ""
 
 
 def _read(listing: str) -> LiveRegisters:
@@ -114,7 +116,7 @@ def _read(listing: str) -> LiveRegisters:
             highest = [int(each.split()[-1]) for each in numbers[1].split("|")[:1] if each.split()[1:]]
             named[function] = highest[0] + 1 if highest else 0
     if not found:
-        raise _refusal("nvdisasm has listed no live registers.")
+        return _untold("nvdisasm has listed no live registers.")
     return LiveRegisters(tuple(found), tuple(Named(*each) for each in named.items()))
 
 
@@ -124,5 +126,9 @@ def _count(field: str) -> int:
     return int(first[0]) if first and first[0].isdecimal() else 0
 
 
-def _refusal(message: str) -> UserError:
+def _untold(reason: str) -> LiveRegisters:
+    return LiveRegisters((), (), reason)
+
+
+def _ended(message: str) -> UserError:
     return UserError(Diagnostic("error", message, "sass"))

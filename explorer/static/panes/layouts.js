@@ -155,8 +155,8 @@ class LayoutsPane extends HTMLElement {
     const group = findGroup(this.groups, key || String(document.shared_accesses[this.view.access ?? -1]?.shared ?? ""));
     this.drawSources(document);
     this.drawLists(document, view);
-    this.drawList(view in LISTS ? null : group);
-    if (view in LISTS) this.drawCards(document, view);
+    this.drawList(Object.hasOwn(LISTS, view) ? null : group);
+    if (Object.hasOwn(LISTS, view)) this.drawCards(document, view);
     else if (group) this.drawGroup(document, group);
     else this.drawMissing(key);
   }
@@ -356,7 +356,7 @@ class LayoutsPane extends HTMLElement {
   /** @param {number} index */
   choose(index) {
     const { view } = this.view;
-    this.ask({ key: String(index), view: view in LISTS ? "" : view, at: null, access: null });
+    this.ask({ key: String(index), view: Object.hasOwn(LISTS, view) ? "" : view, at: null, access: null });
   }
 
   /** Show a line of the text that the layouts are from. @param {number} line */

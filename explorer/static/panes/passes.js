@@ -22,7 +22,7 @@ import { hueClass } from "../stages.js";
 import { store } from "../store.js";
 
 const LLVM = "llvm";
-/** @type {Promise<Record<string, string>> | null} */
+/** @type {Promise<Map<string, string>> | null} */
 let explanations = null;
 
 class PassesPane extends HTMLElement {
@@ -190,8 +190,11 @@ class PassesPane extends HTMLElement {
     this.title_.textContent = pass.name;
     this.facts.replaceChildren(pass.milliseconds ? make("span", { class: "time" }, duration(pass.milliseconds)) : "");
     this.options.replaceChildren(...pass.options.map((option) => make("span", { class: "chip quiet" }, literal(option))));
-    explanations ??= api.explanations("passes").catch(() => ({}));
-    this.words.replaceChildren(...prose((await explanations)[pass.name] ?? ""));
+    explanations ??= api.explanations("passes").then((words) => new Map(Object.entries(words)), () => {
+      explanations = null; // they are asked for again
+      return new Map();
+    });
+    this.words.replaceChildren(...prose((await explanations).get(pass.name) ?? ""));
     this.drawTools();
     try {
       const diff = await api.passAlignment(subject.id, pass.index);

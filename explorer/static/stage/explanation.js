@@ -15,7 +15,7 @@ const OPCODES = {
   sass: /\/\*[0-9a-f]+\*\/\s+(?:@!?U?P\w+\s+)?([A-Z][\w.]*)/,
   amdgcn: /^\s+([a-z]\w*)/,
 };
-/** @type {Map<string, Record<string, string>>} */
+/** @type {Map<string, Map<string, string>>} */
 const known = new Map();
 /** @type {Set<string>} */
 const asked = new Set();
@@ -40,7 +40,7 @@ export async function learn(language) {
   if (!vocabulary || asked.has(vocabulary)) return false;
   asked.add(vocabulary);
   try {
-    known.set(vocabulary, await api.explanations(vocabulary));
+    known.set(vocabulary, new Map(Object.entries(await api.explanations(vocabulary))));
     return true;
   } catch {
     asked.delete(vocabulary);
@@ -48,15 +48,18 @@ export async function learn(language) {
   }
 }
 
-/** @param {string} opcode @param {Record<string, string>} words @returns {Explanation[]} */
+/** @param {string} opcode @param {Map<string, string>} words @returns {Explanation[]} */
 function explain(opcode, words) {
   // "::" is part of a modifier's name.
   const parts = opcode.split(/(?=(?<!:)[._])/);
   for (let count = parts.length; count > 0; count -= 1) {
     const word = parts.slice(0, count).join("");
-    const text = words[word];
+    const text = words.get(word);
     if (!text || /^[._]/.test(word)) continue;
-    const modifiers = [...new Set(parts.slice(count))].flatMap((part) => (words[part] ? [{ word: part, text: words[part] }] : []));
+    const modifiers = [...new Set(parts.slice(count))].flatMap((part) => {
+      const more = words.get(part);
+      return more ? [{ word: part, text: more }] : [];
+    });
     return [{ word, text }, ...modifiers];
   }
   return [];
