@@ -22,7 +22,6 @@ from explorer.cli_tools import (
 )
 from explorer.errors import InvalidRequest, NoDevice
 from explorer.examples import EXAMPLES
-from explorer.jobs.gpu import GpuRunner
 from explorer.model import Measure, Progress, Request
 from explorer.record import record_example, write_recordings
 from explorer.run_documents import run_document
@@ -104,10 +103,9 @@ def record(options: argparse.Namespace) -> int:
 
 def own_target(services: Services, device: str) -> str:
     """The target that a kernel for this machine's GPU is compiled for; without one, the usual one."""
-    gpus = [runner.gpu for runner in services.runners["gpu"] if isinstance(runner, GpuRunner)]
-    if device != "gpu" or not gpus:
+    if device != "gpu" or not services.gpus:
         return DEFAULT_TARGET
-    return f"cuda:{gpus[0].capability.replace('.', '')}"
+    return f"cuda:{services.gpus[0].capability.replace('.', '')}"
 
 
 def _run(services: Services, request: Request) -> Record:

@@ -13,8 +13,11 @@ from explorer.analyses import Analyst
 from explorer.errors import ExplorerError, UnknownTarget, UnknownTriton
 from explorer.jobs import Metrics, Queue, Runners, SandboxRunner
 from explorer.jobs.devices import gpu_runners, interpreter_runners
+from explorer.jobs.gpu import GpuRunner
+from explorer.jobs.nvidia import Gpu
 from explorer.pipeline import targets
 from explorer.recordings import Recordings
+from explorer.run_documents import DeviceDocument, DevicesDocument, GpusDocument
 from explorer.sandbox import Sandbox
 from explorer.settings import Settings
 from explorer.store import Store
@@ -80,6 +83,20 @@ class Services:
     def versions(self) -> tuple[str, ...]:
         """The Triton versions that can be asked for, the newest first."""
         return self.sandbox.versions
+
+    @property
+    def gpus(self) -> tuple[Gpu, ...]:
+        """The GPUs that kernels are run on here, whether in service or not."""
+        return tuple(runner.gpu for runner in self.runners["gpu"] if isinstance(runner, GpuRunner))
+
+    @property
+    def devices(self) -> DevicesDocument:
+        """What kernels can be run on here, and why not on what."""
+        interpreter, gpu = self.queue.problem("interpreter"), self.queue.problem("gpu")
+        return DevicesDocument(
+            DeviceDocument(interpreter is None, interpreter or ""),
+            GpusDocument(gpu is None, gpu or "", [each.name for each in self.gpus]),
+        )
 
     def close(self) -> None:
         """Stop the analyses, the jobs, the sandbox and the store, in this order."""

@@ -41,6 +41,8 @@ def test_the_wheel_holds_the_page_and_the_gallery(wheel):
     assert {f"explorer/examples/{example.name}.py" for example in load_examples()} <= set(names)
     assert {"explorer/templates/page.html", "explorer/static/tokens.css"} <= set(names)
     assert "explorer/py.typed" in names
+    recordings = {f"explorer/proton_profiles/{path.name}" for path in (ROOT / "proton_profiles").iterdir()}
+    assert recordings <= set(names)
 
 
 def test_the_wheel_brings_the_command_and_the_lexers(wheel):

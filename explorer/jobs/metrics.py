@@ -27,7 +27,15 @@ class Metrics:
         self.refused = Counter(
             "triton_explorer_jobs_refused", "Jobs refused because the queue was full.", registry=self.registry
         )
-        self.waiting = Gauge("triton_explorer_jobs_waiting", "Jobs in the queue.", registry=self.registry)
+        self.waiting = Gauge(
+            "triton_explorer_jobs_waiting", "Jobs in the queue.", ("device",), registry=self.registry
+        )
+        self.in_service = Gauge(
+            "triton_explorer_devices_in_service",
+            "How many can do jobs, by what they do them on.",
+            ("device",),
+            registry=self.registry,
+        )
         self.running = Gauge("triton_explorer_jobs_running", "Jobs in the sandbox.", registry=self.registry)
         self.seconds = Histogram(
             "triton_explorer_job_seconds",

@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 
 from explorer.errors import ExplorerError, QueueFull, Unavailable, UnknownTriton
 from explorer.jobs.job import Job
@@ -51,7 +52,9 @@ class Queue:
             for lane in runners
             for number, runner in enumerate(runners[lane])
         ]
-        metrics.waiting.set_function(lambda: sum(map(len, self._waiting.values())))
+        for lane in runners:
+            metrics.waiting.labels(lane).set_function(partial(len, self._waiting[lane]))
+            metrics.in_service.labels(lane).set_function(partial(self._in_service, lane))
         metrics.running.set_function(lambda: self._running)
         for worker in self._workers:
             worker.start()
@@ -166,6 +169,9 @@ class Queue:
             worker.join()
 
     # --- the jobs -----------------------------------------------------------------------------
+
+    def _in_service(self, lane: Lane) -> int:
+        return sum(runner.problem is None for runner in self._runners[lane])
 
     def _join_or_start(self, record: Record) -> Record:
         with self._changed:

@@ -12,6 +12,7 @@ from explorer.documents import TargetDocument
 from explorer.errors import NotFound
 from explorer.examples import Example, find_example, load_examples
 from explorer.pipeline.targets import TARGETS
+from explorer.run_documents import DevicesDocument
 from explorer.services import services
 from explorer.views.http import json_response
 from explorer.views.links import API
@@ -37,12 +38,16 @@ class ExampleRow(msgspec.Struct, frozen=True):
 
 
 class HealthDocument(msgspec.Struct, frozen=True):
-    """`sandbox` is the tier that this machine really has; `problem` says why it has none."""
+    """`sandbox` is the tier that this machine really has; `problem` says why it has none.
+
+    `devices` are what kernels can be run on; that one is missing does not keep the rest from working.
+    """
 
     status: Literal["ok", "starting", "unavailable"]
     sandbox: str
     tritons: tuple[str, ...]
     problem: str | None
+    devices: DevicesDocument
 
 
 @blueprint.get(f"{API}/targets")
@@ -97,7 +102,7 @@ def show_health() -> Response:
     status: Literal["ok", "starting", "unavailable"] = "starting" if tier == "none" else "ok"
     if problem is not None:
         status = "unavailable"
-    document = HealthDocument(status, tier, services().versions, problem)
+    document = HealthDocument(status, tier, services().versions, problem, services().devices)
     return json_response(document, 200 if problem is None else 503)
 
 

@@ -13,12 +13,8 @@ from flask import Blueprint, Response, request
 
 from explorer.analyses import Parameter
 from explorer.errors import NotFound
-from explorer.jobs.gpu import GpuRunner
 from explorer.recordings import ID_PREFIX, Recording
 from explorer.run_documents import (
-    DeviceDocument,
-    DevicesDocument,
-    GpusDocument,
     RunDocument,
     RunsDocument,
     run_document,
@@ -26,7 +22,7 @@ from explorer.run_documents import (
 )
 from explorer.run_files import autotuning_table, profile_file, sweep_table
 from explorer.run_requests import RunBody, requested_run
-from explorer.services import Services, services
+from explorer.services import services
 from explorer.store import Record, Status, compilation_of
 from explorer.views.events import event_stream
 from explorer.views.http import attachment, binary_part, encoded_json_part, json_response, read_body
@@ -143,18 +139,9 @@ def of_compilation(compilation_id: str) -> Response:
             run_row(each.record, LINKS, compilation, recording=each)
             for each, _ in here.recordings.matching(compilation)
         ],
-        devices_document(here),
+        here.devices,
     )
     return json_response(document)
-
-
-def devices_document(here: Services) -> DevicesDocument:
-    """What kernels can be run on here."""
-    interpreter, gpu = here.queue.problem("interpreter"), here.queue.problem("gpu")
-    names = [runner.gpu.name for runner in here.runners["gpu"] if isinstance(runner, GpuRunner)]
-    return DevicesDocument(
-        DeviceDocument(interpreter is None, interpreter or ""), GpusDocument(gpu is None, gpu or "", names)
-    )
 
 
 @blueprint.get("/runs/<run_id>/sweep.csv")

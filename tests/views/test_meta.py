@@ -30,6 +30,14 @@ def test_health_names_the_sandbox_there_is(client, services, ticket):
         "sandbox": "full",
         "tritons": list(services.versions),
         "problem": None,
+        "devices": {
+            "interpreter": {"available": True, "reason": ""},
+            "gpu": {
+                "available": bool(services.gpus),
+                "reason": services.queue.problem("gpu") or "",
+                "names": [gpu.name for gpu in services.gpus],
+            },
+        },
     }
 
 
@@ -37,4 +45,4 @@ def test_metrics_count_jobs(client, ticket):
     response = client.get("/metrics")
     assert response.mimetype == "text/plain"
     assert b'triton_explorer_jobs_finished_total{status="complete",task="compile"}' in response.data
-    assert b"triton_explorer_jobs_waiting 0.0" in response.data
+    assert b'triton_explorer_jobs_waiting{device="gpu"} 0.0' in response.data

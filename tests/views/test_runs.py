@@ -234,3 +234,61 @@ def test_the_roofline_of_a_recorded_run(client):
 
 def test_a_roofline_without_a_run_is_not_found(client):
     assert client.get("/api/v1/runs/recorded-nothing-0/roofline").status_code == 404
+
+
+@pytest.fixture(scope="module")
+def small(app):
+    """A compilation whose script launches little, so that it is interpreted at once."""
+    from .conftest import Api
+
+    return Api(app.test_client()).compile(find_example("vector_add").source.replace("1_000_000", "4_099"))
+
+
+def test_a_run_in_the_interpreter_from_its_start_to_what_it_has_found(client, api, small):
+    ticket = post(client, small, device="interpreter", measures=["counts", "check"])
+    assert ticket.status_code == 202, ticket.get_json()
+    ticket = ticket.get_json()
+    events = api.events(ticket["events"])
+    kinds = [kind for _, kind, _ in events]
+    assert kinds[-1] == "done"
+    assert "progress" in kinds
+    told = {data["name"]: data["url"] for _, kind, data in events if kind == "measurement"}
+    assert told.keys() >= {"launch", "environment", "check", "counts"}
+    run = client.get(ticket["api"]).get_json()
+    assert run["status"] == "complete"
+    assert run["compilation"] == small["id"]
+    assert run["kernel"] == "add_kernel"
+    assert run["progress"] is None
+    assert run["queue_position"] is None
+    assert {row["name"]: row["url"] for row in run["measurements"]} == told
+    assert client.get(told["check"]).get_json()["outputs"][0]["matches"]
+    counts = client.get(told["counts"])
+    assert counts.get_json()["loaded_bytes"] == 2 * 4 * 4099
+    assert counts.cache_control.immutable
+    assert post(client, small, device="interpreter", measures=["check", "counts"]).status_code == 200
+    listed = client.get(f"{small['api']}/runs").get_json()["runs"]
+    assert [row["id"] for row in listed] == [ticket["id"]]
+    assert listed[0]["run"]["measures"] == ["check", "counts"]
+
+
+def test_a_run_is_cancelled(client, api, app, endless):
+    compilation = api.submit(endless + "# to be run").get_json()
+    client.delete(compilation["api"])
+    ticket = post(client, compilation, device="interpreter").get_json()
+    assert client.delete(ticket["api"]).status_code == 204
+    assert api.events(ticket["events"])[-1][2]["status"] == "failed"
+    run = client.get(ticket["api"]).get_json()
+    assert run["status"] == "failed"
+    assert "Cancelled." in [diagnostic["message"] for diagnostic in run["diagnostics"]]
+
+
+def test_what_goes_wrong_in_a_run_is_told_on_its_line(client, api):
+    source = find_example("vector_add").source.replace("x + y, mask=mask)", "x + unknown, mask=mask)")
+    compilation = api.compile(source.replace("1_000_000", "4_099"))
+    ticket = post(client, compilation, device="interpreter").get_json()
+    api.events(ticket["events"])
+    run = client.get(ticket["api"]).get_json()
+    assert run["status"] == "failed"
+    (error,) = [each for each in run["diagnostics"] if each["severity"] == "error"]
+    assert "unknown" in error["message"]
+    assert error["line"] == source[: source.index("x + unknown")].count("\n") + 1
