@@ -43,7 +43,8 @@ def facts_of(run: Record, compilation: Record | None) -> Facts:
     counts = _measured(run, "counts", Counts)
     samples = _measured(run, "samples", Samples)
     compiled = compilation if compilation and compilation.is_finished else None
-    same = compiled if compiled and binary_match(environment, compiled) != "other" else None
+    joined = heat_of(samples, compiled) if samples and compiled else None
+    same = compiled if compiled and _is_same(environment, compiled, joined) else None
     specialized = compiled.result.specialized if compiled else None
     blocks = specialized.options.get("num_ctas") if specialized else None
     is_counted = (counters is not None and bool(counters.operations)) or counts is not None
@@ -58,7 +59,7 @@ def facts_of(run: Record, compilation: Record | None) -> Facts:
         roofs=_measured(run, "roofs", Roofs),
         resources=same.result.resources if same else None,
         static=_static(compiled, launch) if compiled and launch and not is_counted else None,
-        heat=heat_of(samples, compiled) if samples and compiled else None,
+        heat=joined,
         tensor_instructions=_uses_matrix_units(same) if same else None,
         blocks_per_program=blocks if isinstance(blocks, int) else 1,
         source_lines=tuple(compiled.request.source.splitlines()) if compiled else (),
@@ -82,6 +83,13 @@ def heat_of(samples: Samples, compilation: Record) -> HeatDocument | None:
             if stage is not sass
         },
     )
+
+
+def _is_same(environment: Environment | None, compiled: Record, joined: HeatDocument | None) -> bool:
+    """Whether the machine code is that which ran: the same binary, or the same instructions all along."""
+    if joined and not joined.reason and not joined.unplaced:
+        return True
+    return binary_match(environment, compiled) != "other"
 
 
 def _measured(run: Record, name: str, wanted: type[Document]) -> Document | None:

@@ -153,13 +153,40 @@ def test_counters_come_before_counts_and_counts_before_the_program_and_that_befo
     assert first(launch=launch) == ("stated", "stated")
 
 
-def test_the_program_says_what_dram_moves_where_nothing_is_read_twice():
+@pytest.mark.parametrize(
+    ("requested", "is_masked", "expected", "is_most"),
+    [
+        (32.0, False, 32.0, False),
+        (32.0, True, 32.0, True),
+        (64.0, True, 64.0, False),
+        (128.0, True, 64.0, False),
+    ],
+)
+def test_the_program_says_what_dram_moves_at_least(requested, is_masked, expected, is_most):
+    """A tensor of 64 bytes: what asks for more of it asks again, and a perfect cache has it."""
     launch = LaunchFacts("k", 1, (1,), (RunArgument("x", "*fp32", None, (16,), (1,)),))
-    found = roofline(bare(launch=launch, static=StaticWork("", {}, 64.0, True)))
+    found = roofline(bare(launch=launch, static=StaticWork("", {}, requested, is_masked)))
     dram = next(each for each in found.traffic if each.level == "dram")
-    assert (dram.bytes.value, dram.bytes.source) == (64.0, "static")
-    again = roofline(bare(launch=launch, static=StaticWork("", {}, 128.0, True)))
-    assert next(each for each in again.traffic if each.level == "dram").bytes is None
+    assert (dram.bytes.value, dram.bytes.source, dram.bytes.is_most) == (expected, "static", is_most)
+    assert bool(found.floors) == (not is_most or not is_masked)
+
+
+def test_what_is_at_most_so_much_makes_no_floor():
+    launch = LaunchFacts("k", 1, (1,), (RunArgument("x", "*fp32", None, (2**20,), (1,)),))
+    found = roofline(bare(launch=launch, static=StaticWork("", {}, 2.0**30, True)))
+    assert next(each for each in found.traffic if each.level == "l1").bytes.is_most
+    assert [each.binding for each in found.floors] == ["dram"]
+
+
+def test_busy_matrix_units_at_a_low_clock_are_the_reason():
+    busy = dataclasses.replace(matmul().counters, pipes={"tensor": 0.956})
+    found = roofline(matmul(timings=timed(1_471_292.0), counters=busy, roofs=ROOFS))
+    assert "pipe tensor" not in {each.binding for each in found.floors}
+    moved = dataclasses.replace(busy, bytes={"dram": 1.6e9})
+    found = roofline(matmul(timings=timed(1_471_292.0), counters=moved))
+    assert found.verdict.endswith(
+        "The matrix units are busy in 96 % of the cycles at a lower clock (1,400 MHz)."
+    )
 
 
 def test_why_counters_are_missing_is_told():

@@ -42,9 +42,12 @@ class Case:
 
     @property
     def room_ns(self) -> float | None:
-        """How much time is above the floor: no hint can bring more, unless it lowers the floor itself."""
+        """How much time neither the floor nor a busy pipe takes: what less waiting can bring at most."""
         time = self.facts.time_ns
-        return max(0.0, time - self.floor.time_ns) if time and self.floor else None
+        if not time or not self.floor:
+            return None
+        busy = max((row.work.value for row in self.resources if row.unit == "busy"), default=0.0)
+        return max(0.0, time - max(self.floor.time_ns, busy * time))
 
     def bytes(self, level: Level) -> float | None:
         return next((each.bytes.value for each in self.traffic if each.level == level and each.bytes), None)

@@ -18,11 +18,15 @@ NEAR_SHARE = 0.8
 
 
 class Quantity(msgspec.Struct, frozen=True):
-    """A number and where it is from; `note` says what must be known to read it right."""
+    """A number and where it is from; `note` says what must be known to read it right.
+
+    `is_most`: it is at most so much, and makes no floor.
+    """
 
     value: float
     source: Source
     note: str = ""
+    is_most: bool = False
 
 
 class Ceiling(msgspec.Struct, frozen=True):

@@ -91,6 +91,9 @@ class Facts:
     def clock_mhz(self) -> float | None:
         """The clock that the multiprocessors had while the counters were read."""
         hertz = self.metric("sm__cycles_elapsed.avg.per_second")
+        cycles, time = self.metric("sm__cycles_elapsed.max"), self.metric("gpu__time_duration.sum")
+        if hertz is None and cycles and time:
+            hertz = cycles / time * 1e9
         return hertz / 1e6 if hertz and 1e7 <= hertz <= 1e11 else None
 
     @cached_property

@@ -65,9 +65,10 @@ def _missing(facts: Facts) -> list[Missing]:
         found.append(Missing("counters", "They were not measured: what the hardware counts tells most."))
     elif facts.counters.reason:
         found.append(Missing("counters", facts.counters.reason))
+    why_no_counters = facts.counters.reason if facts.counters else ""
     if facts.samples is None:
         found.append(Missing("samples", "Nothing was sampled: samples tell what the warps wait for."))
-    elif facts.heat and facts.heat.reason:
+    elif facts.heat and facts.heat.reason and facts.heat.reason != why_no_counters:
         found.append(Missing("samples", facts.heat.reason))
     if facts.hardware.problem:
         found.append(Missing("hardware", facts.hardware.problem))

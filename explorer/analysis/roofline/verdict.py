@@ -13,6 +13,7 @@ from explorer.analysis.roofline.documents import (
     Resource,
 )
 from explorer.analysis.roofline.facts import Facts
+from explorer.analysis.roofline.floor import TENSOR_PIPE
 from explorer.analysis.roofline.numbers import duration, percent, scaled
 from explorer.measurements import Source
 
@@ -58,19 +59,23 @@ def verdict(
     work = _work(row, need)
     if floor.share is None:
         gpu = facts.hardware.name
-        return (
-            f"On one {gpu} it takes at least {duration(floor.time_ns)}: {work}. Run it on a GPU to compare."
-        )
+        how = "Run it on a GPU" if facts.is_modelled else "Measure the time"
+        return f"On one {gpu} it takes at least {duration(floor.time_ns)}: {work}. {how} to compare."
     time = duration(facts.time_ns or 0.0)
     if any(each.name == "launch" for each in losses):
         return f"It takes {time}, hardly longer than a launch that does nothing. Measure a larger size."
     share = f"{percent(floor.share)} of {_LIGHT[need.source]}"
     if floor.share >= NEAR_SHARE:
         return f"It runs at {share}: of {time}, {work}. {_what_remains(row)}"
-    why = _why(facts, losses, hints)
+    why = _why(facts, rows, losses, hints)
     if floor.share >= _HALF:
         return f"It runs at {share}: of {time}, {work}. {why}".rstrip()
-    return f"It runs at {share}, and nothing is near its limit: of {time}, {work}. {why}".rstrip()
+    rest = "nothing is near its limit" if _is_dram_known(rows) else "what DRAM moves is not known"
+    return f"It runs at {share}, and {rest}: of {time}, {work}. {why}".rstrip()
+
+
+def _is_dram_known(rows: Sequence[Resource]) -> bool:
+    return any(row.name == "dram" and not row.work.is_most for row in rows)
 
 
 def decisive(floors: Sequence[Floor]) -> Floor | None:
@@ -96,8 +101,13 @@ def _what_remains(row: Resource) -> str:
     return "Only doing less, or in a cheaper type, can make it much faster."
 
 
-def _why(facts: Facts, losses: Sequence[Loss], hints: Sequence[Hint]) -> str:
-    """The best reason there is: a hint with evidence, a large loss, what the warps wait for."""
+def _why(facts: Facts, rows: Sequence[Resource], losses: Sequence[Loss], hints: Sequence[Hint]) -> str:
+    """The best reason there is: busy units, a hint with evidence, a large loss, what the warps wait for."""
+    busy = next((row.work.value for row in rows if row.name == TENSOR_PIPE), 0.0)
+    if busy >= NEAR_SHARE:
+        clock = next((each for each in losses if each.name == "clock"), None)
+        lower = f" at a lower clock ({facts.clock_mhz:,.0f} MHz)" if clock and facts.clock_mhz else ""
+        return f"The matrix units are busy in {percent(busy)} of the cycles{lower}."
     large = next((each for each in losses if each.lost_ns and each.share and each.share >= _LARGE), None)
     gain = hints[0].gain_share if hints else None
     if hints and gain and gain >= _LARGE and (large is None or gain >= (large.share or 0)):

@@ -140,25 +140,37 @@ def _counted_bytes(level: Level, facts: Facts) -> Quantity | None:
     else:
         sectors, note = sum(each.sectors for each in counts.operations), "every sector that is asked for"
     value = _times(sectors, SECTOR_BYTES * factor)
-    return None if value is None else Quantity(value, "counted", "; ".join(filter(None, (note, part))))
+    if value is None:
+        return None
+    # Programs share sectors: what a part of them touches in DRAM is not so many times more for all.
+    is_most = level == "dram" and factor > 1
+    return Quantity(value, "counted", "; ".join(filter(None, (note, part))), is_most)
 
 
 def _other_bytes(level: Level, facts: Facts) -> Quantity | None:
     """Requested by the program, or stated: what each of these can say of a level."""
     static = facts.static
     requested = amount(static.requested_bytes) if static and not static.reason else None
-    note = _AT_MOST if static and static.is_masked else ""
-    if level in ("l1", "l2") and requested is not None:
-        if level == "l2":
-            note = "; ".join(filter(None, (note, "as if the L1 kept nothing")))
-        return Quantity(requested, "static", note)
+    is_masked = static is not None and static.is_masked
+    note = _AT_MOST if is_masked else ""
+    if level == "l1" and requested is not None:
+        return Quantity(requested, "static", note, is_masked)
+    if level == "l2" and requested is not None:
+        return Quantity(
+            requested, "static", "; ".join(filter(None, (note, "as if the L1 kept nothing"))), True
+        )
     if level != "dram":
         return None
-    held = tensor_bytes(facts)
-    if requested is not None and held is not None and requested <= held * 1.01:
-        return Quantity(requested, "static", "; ".join(filter(None, (note, "no more than the tensors hold"))))
     stated = amount(facts.launch.stated.get("bytes")) if facts.launch else None
-    return None if stated is None else Quantity(stated, "stated", "launch_metadata, bytes")
+    held = tensor_bytes(facts)
+    if requested is None or held is None:
+        return None if stated is None else Quantity(stated, "stated", "launch_metadata, bytes")
+    if requested < held:
+        words = "; ".join(filter(None, (note, "less than the tensors hold")))
+        return Quantity(requested, "static", words, is_masked)
+    if stated is not None:
+        return Quantity(stated, "stated", "launch_metadata, bytes")
+    return Quantity(held, "static", "every tensor once, as by a perfect cache")
 
 
 def _why_unknown(level: Level, facts: Facts) -> str:

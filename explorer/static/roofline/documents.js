@@ -6,7 +6,7 @@
  * @typedef {"measured" | "counted" | "static" | "stated" | "datasheet"} Source where a number is from
  * @typedef {"dram" | "l2" | "l1" | "shared"} Level
  *
- * @typedef {{value: number, source: Source, note: string}} Quantity a number; the note says how to read it
+ * @typedef {{value: number, source: Source, note: string, is_most: boolean}} Quantity a number; the note says how to read it. `is_most`: at most so much
  *
  * @typedef {object} Ceiling a limit of the hardware: datasheet solid, measured dashed
  * @property {string} name a level, or an operation such as "tensor fp16"
