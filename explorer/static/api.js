@@ -8,6 +8,9 @@
  */
 
 const BASE = "/api/v1";
+/** How often a question is put again to a server that has too much to do, and after how long. */
+const MOST_RETRIES = 3;
+const RETRY_MS = 3000;
 
 /** The server refused, or could not be reached; `problem` says why and what to do. */
 export class ApiError extends Error {
@@ -57,7 +60,14 @@ async function request(url, options) {
 
 /** @param {string} path @param {AbortSignal} [signal] */
 async function get(path, signal) {
-  return (await request(BASE + path, { signal })).json();
+  for (let left = MOST_RETRIES; ; left -= 1) {
+    try {
+      return await (await request(BASE + path, { signal })).json();
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 503 || left === 0) throw error;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
 }
 
 /** @param {string} path @param {unknown} body @param {AbortSignal} [signal] */

@@ -72,6 +72,7 @@ export class AnswerPane extends HTMLElement {
       if (this.asked !== result.id) return;
       this.asked = "";
       this.say(error.problem.title, error.problem.detail);
+      this.firstElementChild?.append(make("button", { type: "button", class: "button", onclick: () => void this.choose() }, "Try again"));
     }
   }
 

@@ -7,7 +7,7 @@ import re
 import pytest
 from actions import Visitor, open_example, set_source, wait_for_result
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 VIEW = "#panes=stage:ttgir@45+memory@55"
 
@@ -115,3 +115,31 @@ def test_the_pane_is_accessible_and_fits(visitor: Visitor, scheme: str) -> None:
     assert page.locator("pane-memory").evaluate("element => element.scrollWidth <= element.clientWidth")
     violations = Axe().run(page, context={"include": [["pane-memory"]]}).response["violations"]
     assert [(each["id"], node["html"][:160]) for each in violations for node in each["nodes"]] == []
+
+
+def test_a_server_with_too_much_to_do_is_asked_again(visitor: Visitor) -> None:
+    page = visitor()
+    answers = iter((503, 503))
+
+    def refuse(route: Route) -> None:
+        status = next(answers, 200)
+        if status == 200:
+            route.continue_()
+        else:
+            route.fulfill(status=status, json={"error": "Not available right now", "detail": "Later."})
+
+    page.route("**/allocation", refuse)
+    page.goto(f"/{VIEW}")
+    wait_for_result(page)
+    expect(page.locator(".memory-map .buffer")).to_have_count(3)
+
+
+def test_what_was_ended_can_be_tried_again(visitor: Visitor) -> None:
+    page = visitor()
+    killed = {"error": "This cannot be said of this compilation", "detail": "The process was killed."}
+    page.route("**/allocation", lambda route: route.fulfill(status=422, json=killed), times=1)
+    page.goto(f"/{VIEW}")
+    wait_for_result(page)
+    expect(page.locator("pane-memory")).to_contain_text("The process was killed.")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator(".memory-map .buffer")).to_have_count(3)

@@ -131,17 +131,18 @@ class LayoutsPane extends HTMLElement {
       if (this.asked !== wanted) return;
       this.asked = "";
       if (isFile) this.say("The compiler, which knows the layouts, is not here. Open the result on its server to see them.");
-      else this.say(`${error.problem.detail || error.problem.title}`, pass !== null);
+      else this.say(error.problem.detail || error.problem.title, pass !== null, true);
     }
   }
 
-  /** @param {string} words @param {boolean} [canGoBack] from a pass to the stage */
-  say(words, canGoBack = false) {
+  /** @param {string} words @param {boolean} [canGoBack] from a pass to the stage @param {boolean} [canRetry] */
+  say(words, canGoBack = false, canRetry = false) {
     if (!this.body || !this.message) return;
     this.body.hidden = true;
     this.message.hidden = false;
     this.message.replaceChildren(
       make("p", {}, words),
+      canRetry ? make("button", { type: "button", class: "button", onclick: () => this.draw() }, "Try again") : "",
       canGoBack ? make("button", { type: "button", class: "button", onclick: () => this.ask({ key: "", pass: null }) }, "Layouts of TTGIR") : "",
     );
   }
