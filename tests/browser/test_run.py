@@ -138,6 +138,37 @@ def test_an_endless_kernel_is_cancelled_and_the_next_run_works(opened: Opened) -
     expect(result(page)).to_contain_text("It matches the reference.")
 
 
+def test_what_was_just_typed_is_what_runs(opened: Opened) -> None:
+    page = opened(ADD.replace("1000", "1004"))
+    set_source(page, WRONG.replace("1000", "1005"))
+    start(page)
+    ran = result(page)
+    expect(ran).to_contain_text("It does not match the reference.")
+    expect(ran).to_contain_text("1,005")
+    set_source(page, "import triton\n")
+    start(page)
+    expect(page.locator("pane-run .run-refusal")).to_contain_text("There is nothing to run")
+
+
+def test_inputs_of_an_autotuned_kernel_leave_to_the_configuration_what_it_sets(page: Page) -> None:
+    page.goto(page.url + "#panes=run")
+    page.reload()
+    wait_for_result(page)
+    pane = page.locator("pane-run")
+    pane.get_by_text("How it is run").click()
+    pane.get_by_label("launch", exact=True).select_option("inputs")
+    expect(pane).to_contain_text("Compiled in: BLOCK_M = 128")
+    expect(pane.get_by_label("Shape of b_ptr")).to_have_value("K, N")
+    expect(pane.get_by_label("Value of stride_am")).to_have_value("K")
+    pane.get_by_label("sizes").fill("M = 150, N = 130, K = 70")
+    pane.get_by_role("textbox", name="Reference in torch").click()
+    page.keyboard.type("a_ptr @ b_ptr")
+    start(page)
+    ran = result(page)
+    expect(ran).to_contain_text("It matches the reference.")
+    expect(ran.get_by_role("row", name=re.compile("^c_ptr 150 × 130"))).to_be_visible()
+
+
 def test_inputs_are_made_for_a_kernel_that_nothing_launches(opened: Opened) -> None:
     page = opened(KERNEL_ONLY)
     pane = page.locator("pane-run")

@@ -158,7 +158,7 @@ class RunPane extends HTMLElement {
     const { result, runs: known, runUnderWay, startingRun, runProblem, runForm } = store.state;
     const { setup, progress, view, body, problem, note, empty, list } = this;
     if (!setup || !progress || !view || !body || !problem || !note || !empty || !list) return;
-    if (!result || (!result.finished && !this.subject)) {
+    if (!result || (!result.finished && result.id !== this.subject)) {
       this.replaceChildren(make("div", { class: "empty" }, make("p", {}, result ? "The kernel can be run as soon as it is compiled." : EMPTY)));
       return;
     }

@@ -25,7 +25,7 @@ export function autotuningSection({ configs, best }, id) {
   const figure = new PlotFigure();
   figure.style.setProperty("--plot-height", `${Math.min(420, 74 + 22 * timed.length)}px`);
   figure.show({
-    label: "Time of each configuration",
+    label: "Time of each configuration, the fastest on top",
     fileName: `autotuning-${id}`,
     draw: (colors) => ({
       traces: [{
@@ -40,7 +40,7 @@ export function autotuningSection({ configs, best }, id) {
       }],
       layout: {
         showlegend: false, bargap: 0.3,
-        xaxis: { title: "µs", rangemode: "tozero" }, yaxis: { type: "category", autorange: "reversed", title: "configuration" },
+        xaxis: { title: "µs", rangemode: "tozero" }, yaxis: { type: "category", autorange: "reversed" },
       },
     }),
     table: { head: ["configuration", "µs"], rows: timed.map(({ config, median_ns: median }) => [String(config), digits((median ?? 0) / 1000)]) },
@@ -65,7 +65,7 @@ function row(timing, varying, least, isBest) {
   return make("tr", { class: isBest ? "is-best" : null },
     make("th", { scope: "row" }, String(config), isBest && make("span", { class: "visually-hidden" }, ", the fastest")),
     ...varying.map((name) => make("td", {}, valueOf(timing, name))), ...numbers,
-    make("td", {}, canCompile && make("button", { type: "button", class: "button small", "aria-label": `Open configuration ${config}`, onclick: () => open(timing) }, "Open")));
+    make("td", {}, canCompile && make("button", { type: "button", class: "link", "aria-label": `Open configuration ${config}`, onclick: () => open(timing) }, "Open")));
 }
 
 /** Compile a configuration, and show it. @param {ConfigTiming} timing */

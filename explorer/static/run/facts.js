@@ -37,7 +37,7 @@ export function environmentSection(environment) {
   return factSection("Where it ran", [
     ["GPU", `${gpu}${capability ? `, compute capability ${capability}` : ""}`],
     ["multiprocessors", exact(multiprocessors)],
-    ["memory", `${size(memory)}, L2 ${size(l2)}`],
+    ["memory", `${digits(memory / 2 ** 30)} GiB, L2 ${size(l2)}`],
     ...versions,
     ...conditions.map((each) => /** @type {[string, string]} */ ([`${each.moment} the run`, conditionWords(each)])),
   ], conditions.some(({ throttled_by: reasons }) => reasons.length) ? "The GPU was slowed down: times may be better at another moment." : "");
@@ -47,7 +47,7 @@ export function environmentSection(environment) {
 function conditionWords({ sm_clock_mhz: sm, memory_clock_mhz: memory, power_watts: power, power_limit_watts: limit, temperature_celsius: temperature, throttled_by: reasons }) {
   return [
     sm !== null && `${digits(sm)} MHz`, memory !== null && `memory ${digits(memory)} MHz`,
-    power !== null && `${digits(power)}${limit === null ? "" : ` of ${digits(limit)}`} W`, temperature !== null && `${digits(temperature)} °C`,
+    power !== null && `${digits(power)}${limit === null ? "" : ` of ${digits(limit)}`} W`, temperature !== null && `${digits(temperature)}\u00a0°C`,
     reasons.length && `slowed down by ${reasons.join(", ")}`,
   ].filter(Boolean).join(", ");
 }
@@ -55,7 +55,7 @@ function conditionWords({ sm_clock_mhz: sm, memory_clock_mhz: memory, power_watt
 /** @param {Counters} counters */
 export function countersSection({ reason, tool, cache, bytes, operations }) {
   if (reason) return make("section", {}, make("h3", {}, "Counters"), make("p", { class: "hint" }, reason));
-  const levels = Object.entries(bytes).map(([level, value]) => /** @type {[string, string]} */ ([`${level === "dram" || level === "shared" ? level : level.toUpperCase()} bytes`, `${large(value, "B")}`]));
+  const levels = Object.entries(bytes).map(([level, value]) => /** @type {[string, string]} */ ([`${level === "shared" ? level : level.toUpperCase()} bytes`, `${large(value, "B")}`]));
   const kinds = Object.entries(operations).filter(([, value]) => value > 0).map(([kind, value]) => /** @type {[string, string]} */ ([`operations ${kind}`, large(value, "")]));
   return factSection("Counters", [...levels, ...kinds], `Measured by ${tool}, with a ${cache} L2 cache, over one launch.`);
 }

@@ -2,7 +2,7 @@
  * How the kernel is to be run: what was typed, what it means, and what is wrong with it.
  *
  * @import { CompilationDocument } from "../types.js"
- * @import { Device, Devices, Distribution, Measure, Run, RunDocument } from "./documents.js"
+ * @import { Device, Devices, Distribution, Measure, Run, RunDocument, RunInput } from "./documents.js"
  */
 import { expressionProblem, readSizes, readWhole, splitExpressions } from "./expressions.js";
 import { guessedForm } from "./guesses.js";
@@ -126,6 +126,11 @@ export function formProblems(compilation, form, device) {
   const what = launchedBy(compilation, form);
   const { sizes, problem } = readSizes(form.sizes);
   if (what !== "launch") add("sizes", problem);
+  if (what === "benchmark") {
+    const own = benchmarkSizes(compilation);
+    const foreign = own.length ? Object.keys(sizes).find((name) => !own.includes(name)) : undefined;
+    if (foreign) add("sizes", `The benchmark has no size ${foreign}: it has ${own.join(", ")}.`);
+  }
   if (what === "inputs") {
     const names = Object.keys(sizes);
     const { source } = compilation.request;
@@ -141,13 +146,16 @@ export function formProblems(compilation, form, device) {
   if (measures.includes("time") || measures.includes("sweep") || measures.includes("autotune")) {
     add("repeats", wholeProblem(form.repeats, 1, LARGEST_REPEATS, "The number of repeats"));
   }
-  if (measures.includes("sweep")) for (const each of sweepProblems(form, what, sizes)) add(each.field, each.words);
+  if (measures.includes("sweep")) for (const each of sweepProblems(compilation, form, sizes)) add(each.field, each.words);
   return problems;
 }
 
-/** @param {RunForm} form @param {Launched} what @param {Record<string, number>} sizes @returns {FieldProblem[]} */
-function sweepProblems(form, what, sizes) {
-  if (what === "launch") return [];
+/** @param {CompilationDocument} compilation @param {RunForm} form @param {Record<string, number>} sizes @returns {FieldProblem[]} */
+function sweepProblems(compilation, form, sizes) {
+  const what = launchedBy(compilation, form);
+  if (what === "launch") {
+    return hasBenchmark(compilation) ? [] : [{ field: "what", words: "The script has no benchmark (@triton.testing.perf_report) to sweep: make the inputs here, and name the size to vary." }];
+  }
   const size = form.sweepSize.trim();
   const values = splitExpressions(form.sweepValues);
   const wrong = values.find((each) => (readWhole(each) ?? 0) < 1);
@@ -189,7 +197,10 @@ export function runOf(compilation, form, device) {
   const measures = measuresOf(form, device);
   const isMade = what === "inputs";
   const isSwept = measures.includes("sweep");
-  const inputs = isMade ? form.inputs.map((input) => ({ ...input, shape: input.shape === null ? null : splitExpressions(input.shape), value: input.value.trim() })) : [];
+  // What an autotune configuration sets, it sets itself.
+  const { config = null } = compilation.specialization ?? {};
+  const configured = compilation.kernels.find(({ name }) => name === compilation.kernel)?.configs.find(({ index }) => index === config)?.arguments ?? {};
+  const inputs = isMade ? form.inputs.filter(({ name }) => !(name in configured)).map((input) => ({ ...input, shape: input.shape === null ? null : splitExpressions(input.shape), value: input.value.trim() })) : [];
   return {
     device, measures, inputs,
     grid: isMade ? splitExpressions(form.grid) : [],
@@ -213,7 +224,7 @@ export function formOf({ run, recorded }, form) {
     // What was recorded elsewhere can rarely be done here in the same way.
     ...(recorded ? {} : { device: run.device, measures: [...run.measures] }),
     what: run.is_benchmark ? "benchmark" : isMade ? "inputs" : "launch",
-    ...(isMade ? { inputs: run.inputs.map((input) => ({ ...input, shape: input.shape?.join(", ") ?? null })), grid: run.grid.join(", ") } : {}),
+    ...(isMade ? { inputs: withRun(form.inputs, run.inputs), grid: run.grid.join(", ") } : {}),
     ...(Object.keys(run.sizes).length ? { sizes: Object.entries(run.sizes).map(([name, value]) => `${name} = ${value}`).join(", ") } : {}),
     reference: run.reference,
     seed: String(run.seed),
@@ -221,4 +232,12 @@ export function formOf({ run, recorded }, form) {
     sweepSize: run.sweep_size,
     sweepValues: run.sweep_values.join(", "),
   };
+}
+
+/** What was typed, with what a run had instead. @param {TypedInput[]} typed @param {RunInput[]} ran @returns {TypedInput[]} */
+function withRun(typed, ran) {
+  return typed.map((input) => {
+    const other = ran.find(({ name }) => name === input.name);
+    return other ? { ...other, shape: other.shape?.join(", ") ?? null } : input;
+  });
 }

@@ -11,8 +11,10 @@ import { MEASURES, benchmarkSizes, formProblems, hasReference, launchable, launc
 import { field } from "./field.js";
 import { InputTable } from "./input_table.js";
 import { dimensions } from "./numbers.js";
+import { runProblems } from "./run_problems.js";
 import { ReferenceEditor } from "./reference_editor.js";
 import { changeForm, runNow } from "./start.js";
+import { store } from "../store.js";
 
 /** @type {Record<Launched, string>} */
 const LAUNCHED = { launch: "The script's launch", benchmark: "The script's benchmark", inputs: "Inputs made here" };
@@ -57,6 +59,9 @@ export class RunSetup {
   draw(compilation, form, device) {
     const what = launchedBy(compilation, form);
     const problems = formProblems(compilation, form, device);
+    const isWrong = problems.length > 0;
+    const { shownRun } = store.state;
+    if (!isWrong && what === "inputs" && shownRun) problems.push(...runProblems(shownRun.document, form));
     this.drawWhat(compilation, what);
     const isMade = what === "inputs";
     const launch = launchOf(compilation);
@@ -86,8 +91,8 @@ export class RunSetup {
       what !== "launch" && form.sizes, measures.join(", "),
       form.reference.trim() ? "against the code here" : hasReference(compilation) ? "against reference()" : "no reference",
     ].filter(Boolean).join(" · ");
-    this.element.classList.toggle("has-problem", problems.length > 0);
-    if (problems.length) this.summary.textContent = problems[0]?.words ?? "";
+    this.element.classList.toggle("has-problem", isWrong);
+    if (isWrong) this.summary.textContent = problems[0]?.words ?? "";
   }
 
   /** @param {RunForm} form @param {FieldProblem[]} problems */
