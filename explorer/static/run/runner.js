@@ -46,8 +46,10 @@ export async function startRun(compilation, run) {
     const { id } = await api.startRun(compilation, { ...run, attempt: nextAttempt(compilation, run) });
     const result = await lookUp(id, compilation);
     result.started = Date.now();
-    store.update({ startingRun: false, runUnderWay: result.finished ? null : result });
-    void follow(result);
+    // Who waits for it is told of a run that has ended already, too.
+    store.update({ startingRun: false, runUnderWay: result });
+    if (result.finished) store.update({ runUnderWay: null });
+    else void follow(result);
     void loadRuns(compilation);
     return result;
   } catch (error) {
