@@ -35,8 +35,11 @@ _MOST_TTIR_BYTES = 1_000_000
 _MOST_SASS_BYTES = 16_000_000
 
 
-def facts_of(run: Record, compilation: Record | None) -> Facts:
-    """Collect them. A compilation whose binary is another one tells nothing of this run's resources."""
+def facts_of(run: Record, compilation: Record | None, roofs: Roofs | None = None) -> Facts:
+    """Collect them. A compilation whose binary is another one tells nothing of this run's resources.
+
+    `roofs` are those of the GPU, for a run that has measured none itself.
+    """
     environment = _measured(run, "environment", Environment)
     launch = _measured(run, "launch", LaunchFacts)
     counters = _measured(run, "counters", Counters)
@@ -56,7 +59,7 @@ def facts_of(run: Record, compilation: Record | None) -> Facts:
         counters=counters,
         counts=counts,
         samples=samples,
-        roofs=_measured(run, "roofs", Roofs),
+        roofs=_measured(run, "roofs", Roofs) or roofs,
         resources=same.result.resources if same else None,
         static=_static(compiled, launch) if compiled and launch and not is_counted else None,
         heat=joined,

@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import msgspec
 
+from explorer.analysis.roofline.documents import RooflineDocument
+from explorer.analysis.roofline.roofline import roofline
 from explorer.measurements import (
     Autotuning,
     Check,
@@ -20,6 +22,7 @@ from explorer.measurements import (
     Timings,
 )
 from explorer.run_documents import binary_match, environment_of, run_of
+from explorer.run_facts import facts_of
 from explorer.store import Record
 
 Document = TypeVar("Document")
@@ -54,6 +57,7 @@ def _lines(record: Record, compilation: Record | None) -> Iterator[tuple[str, st
     if samples := _read(record, "samples", Samples):
         total = sum(each.samples for each in samples.instructions)
         yield "samples", samples.reason or f"{total:,} in {len(samples.instructions)} instructions"
+    yield from _titled("roofline", _roofline(roofline(facts_of(record, compilation))))
     if tuning := _read(record, "autotuning", Autotuning):
         yield from _titled("autotune", _configs(tuning))
     if sweep := _read(record, "sweep", Sweep):
@@ -107,6 +111,13 @@ def _counts(counts: Counts) -> Iterator[str]:
     yield f"loaded {_bytes(counts.loaded_bytes)} in {counts.loaded_sectors:,} sectors"
     yield f"stored {_bytes(counts.stored_bytes)} in {counts.stored_sectors:,} sectors"
     yield from (f"{name}: {value:,} operations" for name, value in counts.flops.items())
+
+
+def _roofline(document: RooflineDocument) -> Iterator[str]:
+    yield document.reason or document.verdict
+    for hint in document.hints:
+        place = f" (line {hint.source_line})" if hint.source_line else ""
+        yield f"- {hint.title}{place}: {hint.text}"
 
 
 def _configs(tuning: Autotuning) -> Iterator[str]:

@@ -55,6 +55,12 @@ class Store:
             row = self._insert(digest, request, pack(canonical))
         return self._record(row)
 
+    def known(self, request: Request) -> Record | None:
+        """A request, if anybody has ever made it."""
+        with self._sessions() as session:
+            row = self._row_of(session, digest_of(canonical_json(request)))
+        return None if row is None else self._record(row)
+
     def find(self, compilation_id: str) -> Record:
         """A compilation by its id.
 

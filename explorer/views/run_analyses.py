@@ -10,7 +10,10 @@ from explorer.analysis.roofline.documents import RooflineDocument
 from explorer.analysis.roofline.roofline import roofline
 from explorer.errors import NotAnswerable
 from explorer.measurements import Samples
+from explorer.roofs import kept_roofs
+from explorer.run_documents import environment_of
 from explorer.run_facts import facts_of, heat_of
+from explorer.services import services
 from explorer.store import Record
 from explorer.views.http import json_part, json_response
 from explorer.views.links import API
@@ -28,7 +31,9 @@ def show_roofline(run_id: str) -> Response:
     A run that goes on is answered as far as it has come.
     """
     found = FoundRun.of(run_id)
-    return json_response(roofline(facts_of(found.record, found.compilation)))
+    environment = environment_of(found.record)
+    roofs = kept_roofs(services(), environment.gpu) if environment else None
+    return json_response(roofline(facts_of(found.record, found.compilation, roofs)))
 
 
 @blueprint.get("/heat")

@@ -14,6 +14,7 @@ from flask import Blueprint, Response, request
 from explorer.analyses import Parameter
 from explorer.errors import NotFound
 from explorer.recordings import ID_PREFIX, Recording
+from explorer.roofs import measure_roofs
 from explorer.run_documents import (
     RunDocument,
     RunsDocument,
@@ -87,6 +88,8 @@ def submit() -> Response:
     here = services()
     body = read_body(RunBody, here.settings.source_limit_bytes)
     record = here.queue.submit(requested_run(here, body))
+    if body.run.device == "gpu":
+        measure_roofs(here)
     api = LINKS.run(record.id)
     ticket = RunTicket(record.id, api, f"{api}/events", record.status)
     return json_response(ticket, 200 if record.is_finished else 202)
