@@ -196,6 +196,30 @@ def test_why_counters_are_missing_is_told():
     assert all(each.bytes is None and each.reason for each in found.traffic)
 
 
+def test_special_functions_have_their_time_and_dots_count_floating_point():
+    """16 a clock of 132 multiprocessors at 1980 MHz: 2^30 take 257 µs, where 2^31 FLOP take 32 µs."""
+    done = {"fp32": 2.0**31, "special fp32": 2.0**30, "int32": 2.0**40}
+    found = roofline(vector_add(counters=dataclasses.replace(vector_add().counters, operations=done)))
+    assert found.operation == "fp32"
+    special = next(each for each in found.resources if each.name == "special fp32")
+    assert special.needs[0].time_ns == pytest.approx(2**30 / (16 * 132 * 1.98))
+
+
+def test_a_level_without_a_roof_has_no_bound():
+    """Nobody says what the L2 of an H100 hands out."""
+    found = roofline(bare(counts=counts(1, 1)))
+    assert dot(found, "l2").bounds == []
+    assert [each.by for each in dot(found, "dram").bounds] == ["dram"]
+
+
+def test_a_kernel_that_only_moves_data_has_resources_and_no_dots():
+    moved = dataclasses.replace(vector_add().counters, operations={"int32": 2.0**28})
+    found = roofline(vector_add(counters=moved))
+    assert (found.operation, found.dots, found.ridges) == ("", [], [])
+    assert found.floors[0].binding == "dram"
+    assert "DRAM needs 672 µs" in found.verdict
+
+
 def test_a_pipe_that_is_busy_is_a_resource():
     busy = dataclasses.replace(vector_add().counters, pipes={"alu": 0.97, "fma": 0.2, "odd": 7.0})
     found = roofline(vector_add(counters=busy, roofs=ROOFS))

@@ -6,14 +6,18 @@ from explorer.analysis.hints.case import Case
 from explorer.analysis.roofline.documents import Evidence, Hint
 
 _WORTH = 0.05
+#: What a model alone says must be more.
+_WORTH_WITHOUT_TIME = 0.2
 
 
 def find(case: Case) -> Hint | None:
     """Where the shape of the grid leaves places empty."""
     loss = next((each for each in case.losses if each.name in ("tail", "idle multiprocessors")), None)
     waves = case.facts.waves
-    if loss is None or waves is None or (loss.share or 0.0) < _WORTH:
+    least = _WORTH if case.facts.time_ns else _WORTH_WITHOUT_TIME
+    if loss is None or waves is None or (loss.share or 0.0) < least:
         return None
+    room = case.room_ns
     count = case.facts.hardware.multiprocessors
     if waves.blocks < count:
         title = f"{waves.blocks:,} blocks leave {count - waves.blocks:,} of {count:,} multiprocessors idle"
@@ -35,5 +39,5 @@ def find(case: Case) -> Hint | None:
             Evidence("places that stay empty", loss.share or 0.0, "%", "static"),
         ],
         0,
-        loss.lost_ns,
+        loss.lost_ns if room is None or loss.lost_ns is None else min(loss.lost_ns, room),
     )

@@ -13,21 +13,22 @@ from explorer.analysis.roofline.documents import (
     Ridge,
     Traffic,
 )
+from explorer.analysis.roofline.floor import unit_of
 from explorer.measurements import Source
 
 #: A kind of operation whose units need less than this share of what the busiest need does not matter.
 _MATTERS = 0.02
-_SERVANTS = ("int32", "conversion")
 _SOURCES: tuple[Source, ...] = ("datasheet", "measured")
 
 
 def main_operation(done: Sequence[Operations], rows: Sequence[Resource]) -> Operations | None:
     """The kind of operation whose units need longest; without any rates that of which there are most.
 
-    What only serves others, such as the integers of addresses, is not what a kernel is for.
+    Floating point operations only: the integers of addresses, conversions and special functions have their
+    time among the resources, but they are not what rooflines count.
     """
     need = _needs(rows)
-    useful = [each for each in done if each.name not in _SERVANTS]
+    useful = [each for each in done if unit_of(each.name) == "FLOP" or each.name.startswith("tensor")]
     return max(useful, key=lambda each: (need.get(each.name, 0.0), each.count.value), default=None)
 
 
@@ -91,14 +92,13 @@ def ridges(
 def _bound(
     source: Source, operation: Operations, level: str, intensity: float, ceilings: Sequence[Ceiling]
 ) -> Bound | None:
+    """None where the level has no roof: the ceiling of the operation alone says nothing of it."""
     slope, top = _rate(ceilings, level, source), _rate(ceilings, operation.name, source)
-    reachable = {}
-    if slope:
-        reachable[level] = slope * intensity
+    if slope is None:
+        return None
+    reachable = {level: slope * intensity}
     if top:
         reachable[operation.name] = top
-    if not reachable:
-        return None
     by = min(reachable, key=lambda name: reachable[name])
     rate = reachable[by]
     return Bound(source, rate, by, operation.rate / rate if operation.rate else None)
