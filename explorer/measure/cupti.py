@@ -10,6 +10,7 @@ import ctypes
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,10 +22,24 @@ from explorer.measure.metrics import COUNTED, TENSOR_OPERATIONS, NoCounters
 _RANGE_PROFILER, _COUNTERS = 0, 0
 _USER_RANGE, _USER_REPLAY = 2, 3
 _MOST_PASSES = 200
+#: Metrics that are counted by instructions added to the kernel, which the range profiler does not do.
+_PATCHED = "__sass_"
 
 
-def count(prepare: Callable[[], object], launch: Callable[[], object]) -> tuple[dict[str, float], str]:
-    """Count over one `launch`; `prepare` is called before each pass. Return the metrics and the tool's name.
+@dataclass(frozen=True)
+class Counted:
+    """Metrics by their names, and the threads that have executed the instruction at each offset.
+
+    `threads` is empty where CUPTI cannot tell.
+    """
+
+    tool: str
+    metrics: dict[str, float]
+    threads: dict[int, float]
+
+
+def count(prepare: Callable[[], object], launch: Callable[[], object]) -> Counted:
+    """Count over one `launch`; `prepare` is called before each pass.
 
     Raises:
         NoCounters: CUPTI cannot, or may not, count here.
@@ -54,10 +69,11 @@ def count(prepare: Callable[[], object], launch: Callable[[], object]) -> tuple[
             values=address(values),
         )
     numbers = {name: value for name, value in zip(names, values, strict=True) if math.isfinite(value)}
-    missing = [name.removesuffix(".sum") for name in COUNTED if name not in numbers and name.endswith(".sum")]
-    counted = count_instructions(cupti, context, chip, missing, prepare, launch)
-    numbers |= {f"{name}.sum": value for name, value in counted.items()}
-    return numbers, f"CUPTI range profiler ({cupti.version()})"
+    try:
+        threads = count_instructions(cupti, context, chip, prepare, launch)
+    except NoCounters:
+        threads = {}
+    return Counted(f"CUPTI {cupti.version()}", numbers, threads)
 
 
 def _filled(cupti: Cupti, function: str, field: str, **fields: Any) -> ctypes.Array[ctypes.c_char]:
@@ -86,6 +102,8 @@ def _add_metrics(cupti: Cupti, host: int) -> list[str]:
     tensor = [f"{name}.sum" for name in counters if name.startswith(TENSOR_OPERATIONS)]
     added = []
     for name in [*COUNTED, *tensor]:
+        if _PATCHED in name:
+            continue  # it takes these names, and answers with numbers that are not those
         try:
             cupti.call("cuptiProfilerHostConfigAddMetrics", host=host, names=texts([name]), count=1)
         except NoCounters:

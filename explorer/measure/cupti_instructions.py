@@ -1,4 +1,4 @@
-"""How often instructions of each kind are executed, by CUPTI's SASS metrics.
+"""How often each instruction is executed, by CUPTI's SASS metrics.
 
 CUPTI adds counting to the kernel's own instructions, so that these numbers are exact; the kernel is slower.
 """
@@ -6,15 +6,14 @@ CUPTI adds counting to the kernel's own instructions, so that these numbers are 
 from __future__ import annotations
 
 import ctypes
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import torch
 
 from explorer.measure.cupti_library import Cupti, address
-from explorer.measure.metrics import NoCounters
 
 _OF_THE_GPU = 0
+_THREADS = b"smsp__sass_thread_inst_executed_pred_on"
 
 
 class _Config(ctypes.Structure):
@@ -43,50 +42,36 @@ def count_instructions(
     cupti: Cupti,
     context: ctypes.c_void_p,
     chip: bytes,
-    names: Sequence[str],
     prepare: Callable[[], object],
     launch: Callable[[], object],
-) -> dict[str, float]:
-    """Count over one `launch` those metrics of `names` that this chip has; `prepare` is called before it."""
-    metrics = _known(cupti, chip, names)
-    if not metrics:
-        return {}
-    configs = (_Config * len(metrics))(*(_Config(metric, _OF_THE_GPU) for metric in metrics))
+) -> dict[int, float]:
+    """Count how many threads execute the instruction at each offset in one `launch`.
+
+    `prepare` is called before it.
+
+    Raises:
+        NoCounters: CUPTI cannot do so.
+    """
     device = torch.cuda.current_device()
+    metric = cupti.call("cuptiSassMetricsGetProperties", chip=chip, metric=_THREADS).id
+    config = _Config(metric, _OF_THE_GPU)
     prepare()
     torch.cuda.synchronize()
-    cupti.call("cuptiSassMetricsSetConfig", count=len(configs), configs=address(configs), device=device)
+    cupti.call("cuptiSassMetricsSetConfig", count=1, configs=address(ctypes.pointer(config)), device=device)
     try:
         cupti.call("cuptiSassMetricsEnable", context=context, is_lazy=1)
         try:
             launch()
             torch.cuda.synchronize()
-            sums = _sums(cupti, context)
+            return _by_offset(cupti, context)
         finally:
             cupti.call("cuptiSassMetricsDisable", context=context)
     finally:
         cupti.call("cuptiSassMetricsUnsetConfig", device=device)
-    return {name: sums[metric] for metric, name in metrics.items()}
 
 
-def _known(cupti: Cupti, chip: bytes, names: Sequence[str]) -> dict[int, str]:
-    """The numbers of metrics, of those that the chip has."""
-    found = {}
-    for name in names:
-        try:
-            properties = cupti.call("cuptiSassMetricsGetProperties", chip=chip, metric=name.encode())
-        except NoCounters:
-            continue
-        found[properties.id] = name
-    return found
-
-
-def _sums(cupti: Cupti, context: ctypes.c_void_p) -> dict[int, float]:
-    """Add up the records of all instructions, by metric."""
-    sums: dict[int, float] = defaultdict(float)
+def _by_offset(cupti: Cupti, context: ctypes.c_void_p) -> dict[int, float]:
     held = cupti.call("cuptiSassMetricsGetDataProperties", context=context)
-    if not held.records or not held.instances:
-        return sums
     values = [(_Value * held.instances)() for _ in range(held.records)]
     records = (_Record * held.records)()
     for record, room in zip(records, values, strict=True):
@@ -99,7 +84,7 @@ def _sums(cupti: Cupti, context: ctypes.c_void_p) -> dict[int, float]:
         instances=held.instances,
         data=address(records),
     )
-    for room in values:
-        for value in room:
-            sums[value.metric] += value.value
-    return sums
+    return {
+        record.offset: float(sum(value.value for value in room))
+        for record, room in zip(records, values, strict=True)
+    }

@@ -21,7 +21,6 @@ COUNTED = (
     "l1tex__m_l1tex2xbar_write_bytes_mem_global_op_tma_red.sum",
     "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
     "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_misc.sum",
-    "smsp__sass_inst_executed_op_shared.sum",
     *(
         f"smsp__sass_thread_inst_executed_op_{operation}_pred_on.sum"
         for operation in (

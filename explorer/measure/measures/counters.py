@@ -12,11 +12,12 @@ from collections import defaultdict
 
 import torch
 
-from explorer.measure import cupti, nsight_compute, proton
-from explorer.measure.bench import Bench
+from explorer.measure import cupti, nsight_compute, opcodes, proton
+from explorer.measure.bench import Bench, Launch
 from explorer.measure.measures.time import L2Flush
 from explorer.measure.metrics import NoCounters
 from explorer.measurements import Counters, Level
+from explorer.pipeline.stages import sass
 
 SECTOR_BYTES = 32
 #: What one wavefront can bring out of shared memory: 32 banks of 4 bytes.
@@ -60,12 +61,15 @@ def _without_nsight_compute(bench: Bench, reason: str) -> Counters:
         flush()
 
     try:
-        metrics, tool = cupti.count(prepare, launch.run)
+        counted = cupti.count(prepare, launch.run)
     except NoCounters as failure:
         both = reason if str(failure) in reason else f"{reason} {failure}"
         found = Counters(reason=both, tool="")
     else:
-        found = counters(metrics, tool)
+        found = counters(counted.metrics, counted.tool)
+        found = dataclasses.replace(
+            found, operations={**found.operations, **_arithmetic(launch, counted.threads)}
+        )
     finally:
         launch.restore()
     bench.progress("Sampling with Proton", 0.8)
@@ -73,6 +77,17 @@ def _without_nsight_compute(bench: Bench, reason: str) -> Counters:
     if not stalls:
         return found
     return dataclasses.replace(found, stalls=stalls, tool=f"{found.tool}, Proton".removeprefix(", "))
+
+
+def _arithmetic(launch: Launch, threads: dict[int, float]) -> dict[str, float]:
+    """Operations outside of the tensor cores, from how often each instruction was executed."""
+    binary = getattr(launch.compiled, "asm", {}).get("cubin")
+    if not binary or not threads:
+        return {}
+    try:
+        return opcodes.operations(threads, sass.disassemble(binary))
+    except sass.DisassemblerError:
+        return {}
 
 
 def counters(metrics: dict[str, float], tool: str) -> Counters:

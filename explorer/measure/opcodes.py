@@ -1,0 +1,39 @@
+"""Arithmetic of a kernel from how often each of its instructions was executed."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+
+#: The kind of the operations of an instruction, and how many one thread does: a multiply-add is two, and a
+#: "2" at the end of the name means that it works on two numbers at once.
+_OPERATIONS = {
+    "FADD": ("fp32", 1),
+    "FMUL": ("fp32", 1),
+    "FFMA": ("fp32", 2),
+    "FADD2": ("fp32", 2),
+    "FMUL2": ("fp32", 2),
+    "FFMA2": ("fp32", 4),
+    "HADD2": ("fp16", 2),
+    "HMUL2": ("fp16", 2),
+    "HFMA2": ("fp16", 4),
+    "DADD": ("fp64", 1),
+    "DMUL": ("fp64", 1),
+    "DFMA": ("fp64", 2),
+}
+_INSTRUCTION = re.compile(
+    r"^\s*/\*([0-9a-f]{4,})\*/\s+(?:\{\s*)?(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_.]*)([^;]*);", re.MULTILINE
+)
+#: Not for their arithmetic: fp16 made fp32 by adding nothing, and a register set by multiplying nothing.
+_CONVERSION, _NOTHING_MULTIPLIED = "HADD2.F32", "-RZ, RZ,"
+
+
+def operations(threads: Mapping[int, float], listing: str) -> dict[str, float]:
+    """Add up operations by kind. `threads` execute the instruction at each offset of nvdisasm's `listing`."""
+    found: dict[str, float] = defaultdict(float)
+    for offset, name, operands in _INSTRUCTION.findall(listing):
+        kind, count = _OPERATIONS.get(name.split(".")[0], ("", 0))
+        if count and not name.startswith(_CONVERSION) and _NOTHING_MULTIPLIED not in operands:
+            found[kind] += count * threads.get(int(offset, 16), 0.0)
+    return {kind: count for kind, count in found.items() if count}
