@@ -52,8 +52,11 @@ def measure(bench: Bench) -> None:
 
 
 def _without_nsight_compute(bench: Bench, reason: str) -> Counters:
-    bench.progress("Counting with CUPTI", 0.4)
     launch = bench.launch
+    # In this order: after the range profiler, CUPTI samples nothing more in this process.
+    bench.progress("Sampling with Proton", 0.3)
+    stalled = _stalls_by_proton(bench)
+    bench.progress("Counting with CUPTI", 0.6)
     flush = L2Flush()
 
     def prepare() -> None:
@@ -64,19 +67,17 @@ def _without_nsight_compute(bench: Bench, reason: str) -> Counters:
         counted = cupti.count(prepare, launch.run)
     except NoCounters as failure:
         both = reason if str(failure) in reason else f"{reason} {failure}"
-        found = Counters(reason=both, tool="")
-    else:
-        found = counters(counted.metrics, counted.tool)
-        found = dataclasses.replace(
-            found, operations={**found.operations, **_arithmetic(launch, counted.threads)}
-        )
+        return Counters(reason=both, tool="Proton" if stalled else "", stalls=stalled)
     finally:
         launch.restore()
-    bench.progress("Sampling with Proton", 0.8)
-    stalls = _stalls_by_proton(bench)
-    if not stalls:
-        return found
-    return dataclasses.replace(found, stalls=stalls, tool=f"{found.tool}, Proton".removeprefix(", "))
+    found = counters(counted.metrics, counted.tool)
+    arithmetic = _arithmetic(launch, counted.threads)
+    return dataclasses.replace(
+        found,
+        tool=f"{counted.tool}, Proton" if stalled else counted.tool,
+        operations={**found.operations, **arithmetic},
+        stalls=stalled,
+    )
 
 
 def _arithmetic(launch: Launch, threads: dict[int, float]) -> dict[str, float]:
