@@ -23,7 +23,7 @@ from explorer.cli_tools import (
 from explorer.errors import InvalidRequest, NoDevice
 from explorer.examples import EXAMPLES
 from explorer.model import Measure, Progress, Request
-from explorer.record import record_example, write_recordings
+from explorer.record import Recorder, record_example, write_recordings
 from explorer.run_documents import run_document
 from explorer.run_export import RunFileLinks, write_run
 from explorer.run_requests import RunFields, make_run, run_request
@@ -83,21 +83,19 @@ def record(options: argparse.Namespace) -> int:
     with open_services(options, **limits) as services:
         if (reason := services.queue.problem("gpu")) is not None:
             raise NoDevice(f"{reason} Recordings are made on a machine with a GPU.")
-        target = own_target(services, "gpu")
         for name in names:
             print(f"{name} …", file=sys.stderr)
-            recorded = record_example(services, name, target, _run, roofs)
-            roofs = roofs or recorded.roofs
-            for diagnostic in recorded.diagnostics:
+            recorder = Recorder(services, _run, roofs)
+            record_example(recorder, name, own_target(services, "gpu"))
+            roofs = recorder.roofs
+            for diagnostic in recorder.diagnostics:
                 print(format_diagnostic(diagnostic, name), file=sys.stderr)
-            if recorded.failed or not recorded.runs:
-                status = 1
-            if recorded.runs:
+            if recorder.runs:
                 date = datetime.now(UTC).replace(microsecond=0)
-                path = write_recordings(options.output, name, command, date, recorded.runs)
-                print(f"{path}: {path.stat().st_size:,} bytes, {len(recorded.runs)} runs")
-            for summary in recorded.summaries:
-                print(summary)
+                path = write_recordings(options.output, name, command, date, recorder.runs)
+                print(f"{path}: {path.stat().st_size:,} bytes, {len(recorder.runs)} runs")
+            print(*recorder.summaries, sep="\n", flush=True)
+            status = 1 if recorder.has_failed else status
     return status
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -31,24 +31,47 @@ MOST_SCOPES = 2000
 MOST_FILE_BYTES = 150_000
 MOST_FILES_BYTES = 300_000
 SIGNIFICANT_DIGITS = 6
+_OF_ONE_LAUNCH: tuple[Measure, ...] = ("check", "time", "counters", "samples")
 
 RunNow = Callable[[Services, Request], Record]
 Plain = dict[str, Any]
 
 
 @dataclass
-class Recorded:
-    """What was found out about one example. `roofs` is the document of the measurement, if it is among it."""
+class Recorder:
+    """Runs kernels and collects what was found out. `roofs` are this machine's, once they are known."""
 
+    services: Services
+    run_now: RunNow
+    roofs: Plain | None = None
     runs: list[Plain] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     summaries: list[str] = field(default_factory=list)
-    roofs: Any = None
-    failed: bool = False
+    has_failed: bool = False
+
+    def record(self, request: Request, run: Run) -> Plain | None:
+        """Compile what is asked for and run it; return its measurements by name, None if it has failed."""
+        compilation = self.services.queue.complete(request)
+        record = self.run_now(self.services, run_request(self.services, compilation.request, run))
+        self.diagnostics += record.result.diagnostics
+        if record.status != "complete":
+            return None
+        documents = {
+            name: compact(name, json.loads(record.measurement(name))) for name in record.result.measurements
+        }
+        self.roofs = self.roofs or documents.get("roofs")
+        if self.roofs is not None:
+            documents["roofs"] = self.roofs
+        self.runs.append({"request": recorded_request(compilation, run), "measurements": documents})
+        self.summaries.append(summary_of(record, compilation))
+        return documents
 
 
-def record_example(services: Services, name: str, target: str, run_now: RunNow, roofs: Any) -> Recorded:
-    """Run each kernel of an example that its script launches. `roofs` are those of this machine, if known.
+def record_example(recorder: Recorder, name: str, target: str) -> None:
+    """Run each kernel that an example launches, on the GPU: as its benchmark does at its largest size.
+
+    A kernel that the benchmark does not launch is run as the script launches it. An autotuned one is run
+    with its first configuration, which is what is compiled when none is asked for, and with its fastest.
 
     Raises:
         NotFound: the gallery has no such example.
@@ -56,38 +79,34 @@ def record_example(services: Services, name: str, target: str, run_now: RunNow, 
     example = find_example(name)
     if example is None:
         raise NotFound(f"The gallery has no {name!r}.")
-    recorded = Recorded(roofs=roofs)
+    services, source = recorder.services, example.source
     triton = services.triton_version(None)
-    found = services.queue.ask(Request(example.source, target, triton, task="inspect"))
+    found = services.queue.ask(Request(source, target, triton, task="inspect"))
     inspection = found.result.inspection
-    recorded.diagnostics += found.result.diagnostics
     if inspection is None or not inspection.launches:
-        recorded.failed = True
-        return recorded
+        recorder.diagnostics += found.result.diagnostics
+        recorder.has_failed = True
+        return
     configs = {kernel.name: kernel.configs for kernel in inspection.kernels}
     for kernel in dict.fromkeys(launch.kernel for launch in inspection.launches):
-        compilation = services.queue.complete(Request(example.source, target, triton, kernel=kernel))
-        measures = _measures(example.source, bool(configs.get(kernel)), recorded.roofs is None)
-        run = Run("gpu", measures, is_benchmark="perf_report" in example.source)
-        record = run_now(services, run_request(services, compilation.request, run))
-        recorded.diagnostics += record.result.diagnostics
-        if record.status != "complete":
-            recorded.failed = True
+        request = Request(source, target, triton, kernel=kernel)
+        measures = _measures(source, bool(configs.get(kernel)), recorder.roofs is None)
+        run = Run("gpu", measures, is_benchmark="perf_report" in source)
+        measured = recorder.record(request, run)
+        if measured is None and run.is_benchmark:
+            run = replace(run, is_benchmark=False)
+            measured = recorder.record(request, run)
+        if measured is None:
+            recorder.has_failed = True
             continue
-        documents = {
-            each: compact(each, json.loads(record.measurement(each))) for each in record.result.measurements
-        }
-        recorded.roofs = recorded.roofs or documents.get("roofs")
-        if recorded.roofs is not None:
-            documents["roofs"] = recorded.roofs
-        recorded.runs.append({"request": recorded_request(compilation, run), "measurements": documents})
-        recorded.summaries.append(summary_of(record, compilation))
-    return recorded
+        best = measured.get("autotuning", {}).get("best")
+        if best is not None and best != recorder.runs[-1]["request"]["config"]:
+            recorder.record(replace(request, config=best), replace(run, measures=_OF_ONE_LAUNCH))
 
 
 def _measures(source: str, is_autotuned: bool, wants_roofs: bool) -> tuple[Measure, ...]:
     """What can be found out about a kernel of this source."""
-    measures: list[Measure] = ["check", "time", "counters", "samples"]
+    measures = list(_OF_ONE_LAUNCH)
     if "perf_report" in source:
         measures.append("sweep")
     if is_autotuned:

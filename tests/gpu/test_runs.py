@@ -219,6 +219,30 @@ def test_the_wall_stands(services, request_of, what):
     assert message in said(record)
 
 
+LAUNCH = """
+@triton.jit
+def kernel(x_ptr):
+    tl.store(x_ptr, 1.0)
+
+kernel[(1,)](x)
+"""
+
+
+def test_what_a_job_leaves_in_memory_the_next_one_cannot_read(services, request_of):
+    size = 1 << 31
+    fill = f'x = torch.full(({size},), 12345.0, device="cuda")\n' + LAUNCH
+    search = (
+        f'x = torch.empty({size}, device="cuda")\n'
+        "found = int((x == 12345.0).sum())\n"
+        "if found:\n    raise ValueError(f'{found} numbers of another job')\n" + LAUNCH
+    )
+    for number in range(2):
+        filled = services.queue.complete(request_of(HEAD + fill, "time", attempt=number))
+        assert filled.status == "complete", said(filled)
+        searched = services.queue.complete(request_of(HEAD + search, "time", attempt=number))
+        assert searched.status == "complete", said(searched)
+
+
 def test_a_running_job_is_cancelled_at_once(services, request_of, vector_add, before):
     record = services.queue.submit(request_of(TROUBLES["hangs"], "check", attempt=1))
     next(entry for entry in services.queue.follow(record.id) if isinstance(entry, Progress))
