@@ -16,6 +16,7 @@ import msgspec
 
 from explorer.analyses import ANALYSES, Analysis
 from explorer.analyses.changes import counted_changes
+from explorer.analysis.diff import unified_diff
 from explorer.cli_runs import add_profile, add_record
 from explorer.cli_tools import (
     add_command,
@@ -75,6 +76,8 @@ def _compile(options: argparse.Namespace) -> int:
             from explorer.views.html_file import html_file  # the page's half of the program, for this alone
 
             options.html.write_bytes(html_file(record, services.analyst))
+        elif options.compiler_pass is not None:
+            _print_pass(record, options.compiler_pass)
         elif options.analysis:
             document = services.analyst.answer(options.analysis, record, dict(options.parameter))
             sys.stdout.buffer.write(document + b"\n")
@@ -139,11 +142,24 @@ def _request(options: argparse.Namespace, services: Services) -> Request:
 
 
 def _print_stage(record: Record, name: str | None) -> None:
-    """Print a stage, the last one when none is asked for; in colour on a terminal."""
+    """Print a stage, the last one when none is asked for."""
     stage = record.stage(name or list(record.result.stages)[-1])
-    text = record.text(stage.text)
+    _print(record.text(stage.text), stage.language)
+
+
+def _print_pass(record: Record, index: int) -> None:
+    """Print what a pass has changed."""
+    difference = unified_diff(record.text_before_pass(index), record.text_after_pass(index))
+    if difference:
+        _print(difference, "diff")
+    else:
+        print(f"Pass {index}, {record.compiler_pass(index).name}, changed nothing.", file=sys.stderr)
+
+
+def _print(text: str, language: str) -> None:
+    """Print a text, in colour on a terminal."""
     if sys.stdout.isatty():
-        text = highlight_ansi(text, stage.language)
+        text = highlight_ansi(text, language)
     print(text, end="" if text.endswith("\n") else "\n")
 
 
@@ -178,6 +194,13 @@ def _parser() -> argparse.ArgumentParser:
     what = compile_.add_mutually_exclusive_group()
     what.add_argument("--stage", help="stage to print (default: the last one)")
     what.add_argument("--output", type=Path, metavar="DIR", help="write result.json and a file a stage")
+    what.add_argument(
+        "--pass",
+        dest="compiler_pass",
+        type=int,
+        metavar="INDEX",
+        help="print what a compiler pass has changed; --json lists the passes",
+    )
     what.add_argument("--html", type=Path, metavar="FILE", help="write one page that works offline")
     what.add_argument("--json", action="store_true", help="print result.json")
 

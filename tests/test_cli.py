@@ -53,6 +53,21 @@ def test_a_stage_is_printed(kernel):
     assert "\x1b" not in result.stdout
 
 
+def test_what_a_pass_has_changed_is_printed(kernel):
+    listed = run("compile", kernel, "--signature", SIGNATURE, "--json")
+    passes = json.loads(listed.stdout)["passes"]
+    layouts = next(each for each in passes if each["name"] == "convert-triton-to-tritongpu")
+    result = run("compile", kernel, "--signature", SIGNATURE, "--pass", layouts["index"])
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("--- before\n+++ after\n")
+    added = [line for line in result.stdout.splitlines() if line.startswith("+")]
+    assert any(line.startswith("+#blocked = #ttg.blocked<") for line in added)
+    assert len(added) - 1 == layouts["lines_added"]
+    missing = run("compile", kernel, "--signature", SIGNATURE, "--pass", 999)
+    assert missing.returncode == 1
+    assert "no pass 999" in missing.stderr
+
+
 def test_all_stages_are_written(kernel, tmp_path):
     folder = tmp_path / "out"
     result = run("compile", kernel, "--signature", SIGNATURE, "--num-warps", 2, "--output", folder)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from pygments.lexer import Lexer
+from pygments.lexers.diff import DiffLexer
 from pygments.lexers.python import PythonLexer
 from pygments.lexers.special import TextLexer
 
@@ -29,6 +30,7 @@ LEXERS: Mapping[str, Callable[[], Lexer]] = MappingProxyType(
         "ptx": PtxLexer,
         "sass": SassLexer,
         "amdgcn": AmdgcnLexer,
+        "diff": DiffLexer,
         "text": TextLexer,
     }
 )

@@ -159,7 +159,8 @@ async function answer(id, analysis) {
   try {
     return { document: await api.analysis(id, analysis), reason: "" };
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
+    // Without a reason of its own: the whole pane is asked for again.
+    if (!(error instanceof ApiError) || error.status === 503) throw error;
     return { document: null, reason: error.problem.detail || error.problem.title };
   }
 }
