@@ -36,18 +36,35 @@ def sizes_of(description: Any, x: Any) -> dict[str, Any]:
     return dict(zip(description.x_names, values, strict=False))
 
 
-def lines_of(description: Any) -> list[tuple[Any, str]]:
-    """Return the values and names of the lines: first that of the kernel, one named "triton" or the first."""
-    lines = [
-        (value, str(name)) for value, name in zip(description.line_vals, description.line_names, strict=False)
-    ]
-    return sorted(lines, key=lambda line: "triton" not in f"{line[0]} {line[1]}".lower())
+def lines_of(description: Any, kernel: str) -> list[tuple[Any, str]]:
+    """Return the values and names of the lines: those first that are likely to be the kernel's.
+
+    That is one which the kernel is named after ("strided" of "copy_strided_kernel"), or "triton".
+    """
+
+    def rank(line: tuple[Any, str]) -> int:
+        value = str(line[0]).lower()
+        if value and value in kernel.lower():
+            return 0
+        return 1 if "triton" in f"{value} {line[1].lower()}" else 2
+
+    lines = zip(description.line_vals, map(str, description.line_names), strict=False)
+    return sorted(lines, key=rank)
 
 
-def call(run: Run, namespace: dict[str, Any], line: Any = None) -> None:
+def call_until(has_launched: Callable[[], bool], run: Run, namespace: dict[str, Any], kernel: str) -> None:
+    """Call the benchmark line by line until it has launched the kernel."""
+    _, description = find(namespace)
+    for line, _ in lines_of(description, kernel):
+        call(run, namespace, line)
+        if has_launched():
+            return
+
+
+def call(run: Run, namespace: dict[str, Any], line: Any) -> None:
     """Call the benchmark at the sizes of `run`, or the largest of its own (the interpreter: the smallest).
 
-    `line` is the line to run; None: that of the kernel. The same inputs are drawn for each line.
+    The same inputs are drawn for each line.
     """
     function, description = find(namespace)
     own = [sizes_of(description, x) for x in description.x_vals]
@@ -58,9 +75,8 @@ def call(run: Run, namespace: dict[str, Any], line: Any = None) -> None:
             raise user_error(
                 f"The benchmark has no size {name!r}.", hint=f"Its sizes are: {', '.join(sizes)}."
             )
-    chosen = lines_of(description)[0][0] if line is None else line
     torch.manual_seed(run.seed)
-    function(**{**sizes, **run.sizes}, **{description.line_arg: chosen}, **description.args)
+    function(**{**sizes, **run.sizes}, **{description.line_arg: line}, **description.args)
 
 
 def results_of_line(run: Run, namespace: dict[str, Any], line: Any) -> Any:

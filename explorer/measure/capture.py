@@ -122,7 +122,8 @@ class _Capture:
             if run.inputs:
                 self.script.call(lambda: inputs.launch(self._kernel, run, self.script.namespace))
             elif run.is_benchmark:
-                self.script.call(lambda: benchmark.call(run, self.script.namespace))
+                names, kernel = self.script.namespace, self._wanted.kernel
+                self.script.call(lambda: benchmark.call_until(lambda: taker.has_launched, run, names, kernel))
         self.reference_call = reference.call
         return taker
 

@@ -194,7 +194,7 @@ class Counter:
             depth = left.data.shape[-1]
             if is_scaled and left.dtype == tl.uint8:  # two elements of 4 bits a byte
                 depth *= 2
-            kind = "tensor " + _operand_name(left.dtype, None if is_scaled else arguments[3])
+            kind = _product_kind(left.dtype, None if is_scaled else arguments[3])
             self._add_flops("dot", 2 * result.data.size * depth, kind)
             return result
 
@@ -300,11 +300,11 @@ def _type_name(dtype: Any) -> str:
     return _TYPES.get(name, name)
 
 
-def _operand_name(dtype: Any, precision: Any) -> str:
-    """Name the type in which a product is computed: fp32 as TF32, unless the kernel wants it exact."""
-    if dtype.scalar == tl.float32:
-        return "tf32" if precision is None or "TF32" in str(precision) else "fp32"
-    return _type_name(dtype)
+def _product_kind(dtype: Any, precision: Any) -> str:
+    """Name what computes a product: tensor cores take fp32 as TF32, unless the kernel wants it exact."""
+    if dtype.scalar != tl.float32:
+        return f"tensor {_type_name(dtype)}"
+    return "tensor tf32" if precision is None or "TF32" in str(precision) else "fp32"
 
 
 def _user_line() -> int:

@@ -99,7 +99,7 @@ def _from_benchmark(launch: CapturedLaunch) -> list[Reference]:
 
     return [
         Reference(f"the benchmark's line {name}", launch, partial(results, line), (None,))
-        for line, name in benchmark.lines_of(description)[1:]
+        for line, name in benchmark.lines_of(description, launch.facts.kernel)[1:]
     ]
 
 

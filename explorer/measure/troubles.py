@@ -26,7 +26,7 @@ _EXPLANATIONS: tuple[tuple[str, str, str], ...] = (
         "Check strides and tl.multiple_of: what they promise must hold.",
     ),
     (
-        "device-side assert",
+        "device-side assert triggered",
         "An assertion in a kernel has failed on the GPU.",
         "The log has what it says.",
     ),
@@ -63,6 +63,13 @@ def explain(diagnostic: Diagnostic, device: Device) -> Diagnostic:
     for sign, message, hint in _EXPLANATIONS:
         if sign in diagnostic.message:
             return replace(diagnostic, message=message or diagnostic.message, hint=hint)
+    if "CUDA error: " in diagnostic.message:
+        _, _, said = diagnostic.message.partition("CUDA error: ")
+        return replace(
+            diagnostic,
+            message=f"A kernel has failed on the GPU (CUDA: {said.splitlines()[0].strip()}).",
+            hint="Check masks and offsets. The interpreter says which line: run it there at a small size.",
+        )
     if diagnostic.message.startswith("AssertionError") and not diagnostic.hint:
         return replace(diagnostic, hint="A check of the script's own has failed.")
     if device == "interpreter" and "NotImplementedError" in diagnostic.message:
