@@ -46,7 +46,7 @@ class Case:
         time = self.facts.time_ns
         if not time or not self.floor:
             return None
-        busy = max((row.work.value for row in self.resources if row.unit == "busy"), default=0.0)
+        busy = max((row.work.value for row in self.resources if row.unit == "%"), default=0.0)
         return max(0.0, time - max(self.floor.time_ns, busy * time))
 
     def bytes(self, level: Level) -> float | None:

@@ -111,7 +111,10 @@ class Need(msgspec.Struct, frozen=True):
 
 
 class Resource(msgspec.Struct, frozen=True):
-    """A resource of the GPU and what the kernel asks of it; `needs` is empty where no rate is known."""
+    """A resource of the GPU and what the kernel asks of it; `needs` is empty where no rate is known.
+
+    Where `unit` is "%", `work` is the share of the time in which it was busy.
+    """
 
     name: str
     title: str

@@ -26,6 +26,21 @@ from explorer.measurements import Roof, Source
 
 TENSOR_PIPE = "pipe tensor"
 _SCHEDULERS = 4
+#: A pipe that is busy for less of the time limits nothing.
+_WORTH_TELLING = 0.05
+_PIPES = {
+    "adu": "ADU pipe (addresses)",
+    "alu": "ALU pipe (integers, logic)",
+    "cbu": "CBU pipe (branches)",
+    "fma": "FMA pipe (fp32, multiply)",
+    "fp64": "FP64 pipe",
+    "lsu": "LSU pipe (load, store)",
+    "tensor": "Tensor pipe",
+    "tex": "TEX pipe",
+    "tma": "TMA (bulk copies)",
+    "uniform": "Uniform pipe",
+    "xu": "XU pipe (special functions)",
+}
 _MOST_WORDS = 300
 _MOST_ROOFS = 64
 
@@ -112,7 +127,7 @@ def _issue(facts: Facts) -> list[Resource]:
         return []
     work = Quantity(executed, source, note)
     need = _at_rate("datasheet", executed, rate, facts)
-    return [Resource("issue slots", "Issue slots", "compute", work, "instructions", [need])]
+    return [Resource("issue slots", "Issue slots", "compute", work, "inst", [need])]
 
 
 def _pipes(facts: Facts) -> list[Resource]:
@@ -122,11 +137,15 @@ def _pipes(facts: Facts) -> list[Resource]:
     rows = []
     for name, value in facts.counters.pipes.items():
         busy = share(value)
-        if busy:
-            work = Quantity(busy, "measured", f"busy, {facts.counters.tool}")
+        if busy and busy >= _WORTH_TELLING:
+            work = Quantity(busy, "measured", f"of the cycles of busy multiprocessors, {facts.counters.tool}")
             need = Need("measured", 1.0, busy * facts.time_ns, busy)
-            rows.append(Resource(f"pipe {name}", f"{name} pipe", "compute", work, "busy", [need]))
+            rows.append(Resource(f"pipe {name}", _pipe_title(name), "compute", work, "%", [need]))
     return rows
+
+
+def _pipe_title(name: str) -> str:
+    return _PIPES.get(name, f"{name[:_MOST_WORDS]} pipe")
 
 
 def _at_rate(source: Source, work: float, rate: float, facts: Facts) -> Need:

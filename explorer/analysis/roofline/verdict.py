@@ -86,9 +86,9 @@ def decisive(floors: Sequence[Floor]) -> Floor | None:
 def _work(row: Resource, need: Need) -> str:
     """What the binding resource does in the time that it needs."""
     time = duration(need.time_ns)
-    if row.unit == "busy":
+    if row.unit == "%":
         return f"the {row.title} is busy for {time}"
-    if row.unit == "instructions":
+    if row.unit == "inst":
         work, speed = f"{scaled(row.work.value, '')} instructions", f"{scaled(need.rate, '')} a second"
     else:
         work, speed = scaled(row.work.value, row.unit), scaled(need.rate, f"{row.unit}/s")

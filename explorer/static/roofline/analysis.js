@@ -77,7 +77,7 @@ export function missingList(missing) {
 
 /** A number with its source. @param {Quantity} quantity @param {string} unit @returns {Node[]} */
 export function quantity({ value, source, note }, unit) {
-  return [make("span", { title: note || null }, large(value, unit).trim()), sourceMark(source)];
+  return [make("span", { title: note || null }, unit === "%" ? `busy ${percent(value)}` : large(value, unit).trim()), sourceMark(source)];
 }
 
 /** Where a number is from, small behind it. @param {string} source */

@@ -43,7 +43,7 @@
  * @property {number} time_ns
  * @property {number | null} share of the time taken
  *
- * @typedef {{name: string, title: string, kind: "memory" | "compute", work: Quantity, unit: string, needs: Need[]}} Resource
+ * @typedef {{name: string, title: string, kind: "memory" | "compute", work: Quantity, unit: string, needs: Need[]}} Resource `unit` "%": work is the share of the time in which it is busy
  * @typedef {{source: Source, time_ns: number, binding: string, share: number | null}} Floor the whole kernel's least time
  * @typedef {{name: string, title: string, text: string, source: Source, share: number | null, lost_ns: number | null}} Loss
  * @typedef {{name: string, value: number, unit: string, source: Source}} Evidence `unit` "%": the value is a share of 1
