@@ -15,6 +15,29 @@ from explorer.measurements import Autotuning, ProfileFile, ProfileFiles, Sweep
 from explorer.store import Record
 
 
+class FileRow(msgspec.Struct, frozen=True):
+    """A profiler's file without its data; base64 says how long it is."""
+
+    name: str
+    media_type: str
+    bytes: int
+
+
+class FilesDocument(msgspec.Struct, frozen=True):
+    """The profilers' files of a run."""
+
+    files: list[FileRow]
+
+
+def files_document(record: Record) -> FilesDocument:
+    """What files there are: they may be long, and few are looked at."""
+    rows = [
+        FileRow(file.name, file.media_type, len(file.data) * 3 // 4 - file.data[-2:].count("="))
+        for file in profile_files(record)
+    ]
+    return FilesDocument(rows)
+
+
 def sweep_table(record: Record) -> str:
     """The sweep of a run: a column for each size, and three for each line.
 

@@ -4,7 +4,7 @@
  * @import { CompilationDocument, CompilationRequest, ComparisonDocument, DiffDocument, GalleryExample, GalleryRow, GraphDocument, InspectionDocument, Locations,
  *   OccupancyDocument, PaneKind, Problem, StageKind, Target, TextLine } from "./types.js"
  * @import { HeatDocument, RooflineDocument } from "./roofline/documents.js"
- * @import { Run, RunDocument, RunsDocument } from "./run/documents.js"
+ * @import { ProfileFiles, Run, RunDocument, RunsDocument } from "./run/documents.js"
  */
 
 const BASE = "/api/v1";
@@ -146,6 +146,8 @@ export const api = {
   roofline: (id, compilation) => get(`${runPath(id)}/roofline?compilation=${encodeURIComponent(compilation)}`),
   /** Where the time of a run goes. @param {string} id @param {string} compilation what it is looked at with @returns {Promise<HeatDocument>} */
   heat: (id, compilation) => get(`${runPath(id)}/heat?compilation=${encodeURIComponent(compilation)}`),
+  /** What files the profilers have made. @param {string} id @returns {Promise<ProfileFiles>} */
+  runFiles: (id) => get(`${runPath(id)}/files`),
   /** @param {string} id */
   cancelRun: (id) => request(BASE + runPath(id), { method: "DELETE" }),
   /** @param {string} id @param {string} path */

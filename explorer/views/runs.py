@@ -21,7 +21,7 @@ from explorer.run_documents import (
     run_document,
     run_row,
 )
-from explorer.run_files import autotuning_table, profile_file, sweep_table
+from explorer.run_files import FilesDocument, autotuning_table, files_document, profile_file, sweep_table
 from explorer.run_requests import RunBody, requested_run
 from explorer.services import services
 from explorer.store import Record, Status, compilation_of
@@ -159,6 +159,13 @@ def sweep(run_id: str) -> Response:
 def autotuning(run_id: str) -> Response:
     """The autotune configurations of a run with their times, as a table."""
     return _table(FoundRun.of(run_id).record, "autotuning", autotuning_table)
+
+
+@blueprint.get("/runs/<run_id>/files")
+@documented({200: FilesDocument})
+def files(run_id: str) -> Response:
+    """The profilers' files of a run: what there is at `files/<name>`."""
+    return json_response(files_document(FoundRun.of(run_id).record))
 
 
 @blueprint.get("/runs/<run_id>/files/<name>")

@@ -120,6 +120,15 @@ def test_autotuning_is_a_table_that_computes_nothing(client):
     assert rows[1]["problem"] == "'=out of shared memory"
 
 
+def test_files_are_listed_without_their_data(client):
+    assert client.get(f"{RECORDED}/files").json == {
+        "files": [
+            {"name": "trace.json", "media_type": "application/json", "bytes": len(TRACE)},
+            {"name": "page.html", "media_type": "text/html", "bytes": 3},
+        ]
+    }
+
+
 @pytest.mark.parametrize(("name", "data"), [("trace.json", TRACE), ("page.html", b"<b>")])
 def test_files_are_to_be_saved_whatever_they_are(client, name, data):
     response = client.get(f"{RECORDED}/files/{name}")

@@ -83,8 +83,8 @@
  * @typedef {{roofs: Roof[]}} Roofs
  * @typedef {{name: string, block: number, multiprocessor: number, warp: number, start_ns: number, duration_ns: number}} Scope
  * @typedef {{reason: string, scopes: Scope[], cut: number}} Timeline
- * @typedef {{files: {name: string, media_type: string}[]}} ProfileFiles
+ * @typedef {{files: {name: string, media_type: string, bytes: number}[]}} ProfileFiles
  * @typedef {{environment: Environment, launch: LaunchFacts, check: Check, timings: Timings, sweep: Sweep, autotuning: Autotuning,
- *   counters: Counters, counts: Counts, roofs: Roofs, files: ProfileFiles, timeline: Timeline}} Measurements by name; samples are asked for as heat
+ *   counters: Counters, counts: Counts, roofs: Roofs, files: ProfileFiles, timeline: Timeline}} Measurements by name; samples are asked for as heat, files are listed without their data
  */
 export {};

@@ -2,12 +2,12 @@
  * One run on screen: what it is, what was said, and a section for each of its measurements as it comes.
  *
  * @import { Diagnostic } from "../types.js"
- * @import { Measurements, RunDocument } from "./documents.js"
+ * @import { Measurements, ProfileFiles, RunDocument } from "./documents.js"
  * @import { RunResult } from "./run_result.js"
  */
 import { ApiError, api } from "../api.js";
 import { make } from "../dom.js";
-import { duration } from "../format.js";
+import { duration, size } from "../format.js";
 import { pin } from "../selection.js";
 import { store } from "../store.js";
 import { checkSection } from "./check.js";
@@ -100,7 +100,7 @@ export class RunResultView {
       case "roofs": return of(name, roofsSection);
       case "launch": return of(name, launchSection);
       case "environment": return of(name, environmentSection);
-      case "files": return of(name, ({ files }) => filesSection(files.map((each) => each.name), result.id));
+      case "files": return of(name, ({ files }) => filesSection(files, result.id));
       default: return null;
     }
   }
@@ -146,9 +146,9 @@ function diagnosticOf({ severity, message, hint, line }, origin) {
     hint && make("p", { class: "hint" }, hint));
 }
 
-/** @param {string[]} names @param {string} id */
-function filesSection(names, id) {
-  if (names.length === 0) return null;
-  return make("section", {}, make("h3", {}, "Files"), make("p", { class: "run-files" }, ...names.map((name) =>
-    make("a", { class: "button small", href: api.runUrl(id, `files/${encodeURIComponent(name)}`), download: name }, name))));
+/** @param {ProfileFiles["files"]} files @param {string} id */
+function filesSection(files, id) {
+  if (files.length === 0) return null;
+  return make("section", {}, make("h3", {}, "Files"), make("p", { class: "run-files" }, ...files.map(({ name, bytes }) =>
+    make("a", { class: "button small", href: api.runUrl(id, `files/${encodeURIComponent(name)}`), download: name }, name, make("span", { class: "hint" }, size(bytes))))));
 }

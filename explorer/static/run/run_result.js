@@ -39,7 +39,7 @@ export class RunResult {
     if (!this.has(name)) return null;
     let asked = this.measurements.get(name);
     if (!asked) {
-      asked = api.measurement(this.id, name);
+      asked = name === "files" ? api.runFiles(this.id) : api.measurement(this.id, name);
       // What could not be fetched is asked for again.
       asked.catch(() => this.measurements.delete(name));
       this.measurements.set(name, asked);
