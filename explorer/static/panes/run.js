@@ -17,7 +17,7 @@ import { runList } from "../run/run_list.js";
 import { loadRuns, openRun } from "../run/runner.js";
 import { RunSetup } from "../run/setup.js";
 import { changeForm, runNow } from "../run/start.js";
-import { INTERPRETED } from "../run/words.js";
+import { INTERPRETED, stateWords } from "../run/words.js";
 import { store } from "../store.js";
 
 const EMPTY = "Compile a kernel to run it: see whether its result is right, what it moves and computes, and how fast it is.";
@@ -175,7 +175,7 @@ class RunPane extends HTMLElement {
     this.drawLeft();
     const shown = this.shown?.id ?? "";
     const rows = runs?.document ? { ...runs.document } : null;
-    const key = JSON.stringify([shown, rows && [...rows.runs, ...rows.recordings].map(({ id, status, queue_position: place }) => [id, status, place])]);
+    const key = JSON.stringify([shown, rows && [...rows.runs, ...rows.recordings].map(({ id, status }) => [id, status, stateOf(id)])]);
     if (list.dataset.key !== key) {
       list.dataset.key = key;
       list.replaceChildren(...[rows && runList(rows, shown, (id) => { this.awaited = null; this.keep(id); })].filter((each) => each instanceof Node));
@@ -224,6 +224,12 @@ class RunPane extends HTMLElement {
     left.dataset.key = this.left;
     left.replaceChildren("The kernel has changed since it was run: ", make("a", { href: `/k/${this.left}#panes=run` }, "the runs of the version before"), ".");
   }
+}
+
+/** How a run that is followed goes on, in words. @param {string} id */
+function stateOf(id) {
+  const document = store.state.runResults.get(id)?.document;
+  return document ? stateWords(document) : "";
 }
 
 customElements.define("pane-run", RunPane);

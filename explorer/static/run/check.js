@@ -18,7 +18,7 @@ export function checkSection({ reason, reference, outputs }, isSaid) {
   return make("section", { class: "run-check" }, make("h3", {}, "Result"), verdict,
     ...(isSaid ? wrong.filter((each) => each.not_finite) : wrong).map((each) => worst(each, isSaid)),
     scrolled("Outputs against the reference",
-      make("thead", {}, make("tr", {}, ...["output", "shape", "relative error", "tolerance", "worst element", "kernel", "reference"].map((head) => make("th", { scope: "col" }, head)))),
+      make("thead", {}, make("tr", {}, ...["output", "relative error", "tolerance", "worst element", "kernel", "reference"].map((head) => make("th", { scope: "col", class: head === "tolerance" ? "is-minor" : null }, head)))),
       make("tbody", {}, ...outputs.map(row))),
     make("p", { class: "hint" }, [reference && `Against ${reference}`, reason].filter(Boolean).join(". ")));
 }
@@ -27,9 +27,8 @@ export function checkSection({ reason, reference, outputs }, isSaid) {
 function row(output) {
   const { name, type, shape, relative_error: relative, tolerance, worst_index: index, worst_value: value, worst_reference: expected, matches } = output;
   return make("tr", { class: matches ? null : "is-bad" },
-    make("th", { scope: "row" }, make("span", { class: matches ? "sign is-good" : "sign is-bad", "aria-hidden": "true" }, matches ? "✓" : "✗"), make("span", { class: "visually-hidden" }, matches ? "matches: " : "wrong: "), name),
-    make("td", {}, `${dimensions(shape)} ${type}`),
-    make("td", {}, error(relative)), make("td", {}, error(tolerance)),
+    make("th", { scope: "row" }, make("span", { class: matches ? "sign is-good" : "sign is-bad", "aria-hidden": "true" }, matches ? "✓" : "✗"), make("span", { class: "visually-hidden" }, matches ? "matches: " : "wrong: "), name, make("small", {}, ` ${dimensions(shape)} ${type}`)),
+    make("td", {}, error(relative)), make("td", { class: "is-minor" }, error(tolerance)),
     make("td", {}, place(index)), make("td", {}, element(value)), make("td", {}, element(expected)));
 }
 

@@ -36,7 +36,7 @@ export function countsSection(counts, source, origin) {
 
 /** @param {string} title "": of the code */
 function columnHead(title) {
-  return title ? make("th", { scope: "col", class: title === "operation" ? "is-text" : null }, title) : make("td", { class: "run-code" });
+  return title ? make("th", { scope: "col", class: title === "operation" ? "is-text" : title === "executions" ? "is-minor" : null }, title) : make("td", { class: "run-code" });
 }
 
 /** @param {number} line @param {OperationCount[]} operations @param {string} text @param {string} origin */
@@ -49,7 +49,7 @@ function rowsOf(line, operations, text, origin) {
       : "";
     return make("tr", { "data-line": String(line) }, make("th", { scope: "row" }, index === 0 ? head : ""),
       make("td", { class: "run-code" }, index === 0 ? text.trim() : ""),
-      make("td", { class: "is-text" }, each.operation), make("td", {}, exact(each.executions)),
+      make("td", { class: "is-text" }, each.operation), make("td", { class: "is-minor" }, exact(each.executions)),
       make("td", {}, each.requested_bytes ? exact(each.requested_bytes) : ""),
       make("td", {}, each.sectors && each.executions ? digits(each.sectors / each.executions) : ""),
       make("td", { class: used !== null && used < WORST_GOOD_SHARE ? "warning" : null }, used === null ? "" : percent(used)),

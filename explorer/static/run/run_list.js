@@ -4,6 +4,7 @@
  * @import { RunRow, RunsDocument } from "./documents.js"
  */
 import { make } from "../dom.js";
+import { store } from "../store.js";
 import { runFacts, runMoment, runTitle, stateWords } from "./words.js";
 
 /**
@@ -21,7 +22,9 @@ export function runList({ runs, recordings }, shown, open) {
 /** @param {string} title @param {RunRow[]} rows @param {string} shown @param {(id: string) => void} open */
 function part(title, rows, shown, open) {
   if (rows.length === 0) return [];
-  const entries = rows.map((row) => {
+  const entries = rows.map((known) => {
+    // Of one that is followed the page knows more than the list did.
+    const row = store.state.runResults.get(known.id)?.document ?? known;
     const state = row.status === "complete" || row.status === "failed" ? row.status : "compiling";
     return make("li", {}, make("button", {
       type: "button", class: `run-entry is-${state}`, "aria-current": row.id === shown ? "true" : null, onclick: () => open(row.id), "data-run": row.id,
