@@ -17,7 +17,8 @@ _GPU_FACTS = "uuid,name,compute_cap,driver_version,pci.bus_id,index"
 _CONTROL = Path("/dev/nvidiactl")
 _GPU_FOLDER = Path("/proc/driver/nvidia/gpus")
 #: What every use of CUDA needs, beside the device of the GPU itself.
-_SHARED_DEVICES = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools")
+_MEMORY_DEVICE = "nvidia-uvm"
+_SHARED_DEVICES = ("nvidiactl", _MEMORY_DEVICE, "nvidia-uvm-tools")
 #: Where the driver and the profilers put their programs, if not on the usual path.
 _PROGRAM_FOLDERS = ("/usr/local/nvidia/bin", "/usr/local/cuda/bin")
 _NSIGHT_COMPUTE = Path("/opt/nvidia/nsight-compute")
@@ -61,6 +62,7 @@ def find_gpus() -> tuple[Gpu, ...]:
     if not _CONTROL.exists():
         raise DriverError(f"This machine has no NVIDIA GPU: there is no {_CONTROL}.")
     rows = _query(f"--query-gpu={_GPU_FACTS}")
+    _make_memory_device()
     gpus = []
     for uuid, name, capability, driver, bus, index in rows:
         gpus.append(Gpu(uuid, name, capability, driver, _minor(bus, int(index))))
@@ -97,6 +99,13 @@ def gpu_folders() -> tuple[Path, ...]:
     """What a job on a GPU reads beyond the system's own folders."""
     libraries = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
     return (Path("/opt/nvidia"), *(Path(folder) for folder in libraries if folder.startswith("/")))
+
+
+def _make_memory_device() -> None:
+    """Have the driver's own helper make what the first CUDA program after a restart would: a jail cannot."""
+    helper = shutil.which("nvidia-modprobe")
+    if helper is not None and not (Path("/dev") / _MEMORY_DEVICE).exists():
+        subprocess.run([helper, "-u", "-c=0"], timeout=_ANSWER_SECONDS, check=False)  # noqa: S603
 
 
 def _query(what: str, gpu: Gpu | None = None) -> list[list[str]]:

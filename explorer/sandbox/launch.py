@@ -142,11 +142,14 @@ class Launch:
 
 
 def find_bubblewrap(settings: SandboxSettings) -> Path | None:
-    """Find bubblewrap: the one asked for, the system's, or the one beside the interpreter."""
+    """Find bubblewrap: the one asked for, the system's, or that of a package, beside the interpreter or in
+    the folder that packages were installed into (pip's --target).
+    """
     if settings.bubblewrap is not None:
         return settings.bubblewrap if settings.bubblewrap.is_file() else None
-    beside = Path(sys.prefix) / "bin" / "bwrap"
-    found = shutil.which("bwrap") or (beside if beside.is_file() else None)
+    folders = [sys.prefix, *sys.path]
+    beside = next((path for folder in folders if (path := Path(folder) / "bin/bwrap").is_file()), None)
+    found = shutil.which("bwrap") or beside
     return None if found is None else Path(found).absolute()
 
 
