@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import torch
 from triton.compiler.errors import CompilationError
 from triton.runtime.errors import OutOfResources, PTXASError
 
 from explorer.measure import proton
 from explorer.measure.bench import Bench
-from explorer.measure.measures.time import L2Flush, repeats_for, warm_up
+from explorer.measure.measures.time import L2Flush, repeats_for, rest, warm_up
 from explorer.measurements import Autotuning, ConfigTiming
 from explorer.model import Config, Diagnostic
 from explorer.pipeline.errors import UserError
 
 MOST_REPEATS = 20
-WARM_UP_SECONDS = 0.05
 
 
 def measure(bench: Bench) -> None:
@@ -40,7 +38,7 @@ def _timed(bench: Bench, config: Config) -> ConfigTiming:
 
     launch.restore()
     try:
-        seconds = warm_up(run, WARM_UP_SECONDS)
+        seconds = warm_up(run)
     except (CompilationError, OutOfResources, PTXASError, UserError, ValueError, KeyError) as problem:
         return ConfigTiming(config.index, config.arguments, config.options, None, None, None, _first(problem))
     repeats = repeats_for(seconds, min(bench.run.repeats, MOST_REPEATS))
@@ -52,7 +50,7 @@ def _timed(bench: Bench, config: Config) -> ConfigTiming:
             flush()
             with proton.scope(f"cold {index}"):
                 run()
-        torch.cuda.synchronize()
+            rest(seconds)
 
     times = proton.times_ns(proton.profile(body))
     spread = proton.spread(proton.samples_ns(times, "cold", repeats))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -11,10 +10,10 @@ import triton
 import triton.language as tl
 
 from explorer.measure.bench import Bench
-from explorer.measure.measures.time import warm_up
+from explorer.measure.measures.time import rest, warm_up
 from explorer.measurements import Roof, Roofs
 
-REPEATS = 10
+REPEATS = 20
 MOST_COPIED_BYTES = 4 * 2**30
 MATMUL_SIZE = 8192
 #: fp32 and fp64 without tensor cores take long.
@@ -100,8 +99,8 @@ def _matmul(name: str, make: Callable[[int], Callable[[], object]]) -> Roof:
 
 
 def _seconds(run: Callable[[], object]) -> float:
-    """The median of some runs, after the clocks are up."""
-    warm_up(run, seconds=0.1)
+    """The fastest of some runs: a roof is the most that was reached. The GPU rests after each (`time`)."""
+    warm_up(run)
     times: list[float] = []
     for _ in range(REPEATS):
         start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -110,7 +109,8 @@ def _seconds(run: Callable[[], object]) -> float:
         end.record()
         end.synchronize()
         times.append(start.elapsed_time(end) / 1000)
-    return statistics.median(times)
+        rest(times[-1])
+    return min(times)
 
 
 def _plain(dtype: torch.dtype, precision: str = "highest") -> Callable[[int], Callable[[], object]]:
