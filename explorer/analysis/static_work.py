@@ -3,13 +3,15 @@
 In: TTIR, the grid and the scalar arguments of a launch. Out: floating point operations by kind and the bytes
 of all loads and stores, as if no lane were masked. TTIR is read because in it every operation stands once:
 later stages copy the steps of pipelined loops. Loops count where their bounds are constants or follow from
-scalar arguments; with anything that depends on the program or on data there is no answer.
+scalar arguments, or from the program's place in the grid: then programs are gone through one by one. With
+anything that depends on data there is no answer.
 
 Source: the dialects tt, scf, arith and math as Triton 3.6 and 3.9 print them.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections import Counter
@@ -21,13 +23,15 @@ from explorer.analysis.mlir_operations import Function, Operation, read_function
 _TENSOR = re.compile(r"tensor<((?:\d+x)*)(!tt\.ptr<(\w+)>|\w+)(?:, [^<>]*)?>")
 _POINTER = re.compile(r": !tt\.ptr<(\w+)>")
 _INTEGER = re.compile(r"arith\.constant (-?\d+|true|false)\b")
-_AXIS = re.compile(r"tt\.get_num_programs ([xyz])")
+_AXIS = re.compile(r"tt\.get_(num_programs|program_id) ([xyz])")
 _PRECISION = re.compile(r"inputPrecision = (\w+)")
 _BITS = re.compile(r"\d+")
 _FLOATS = re.compile(r"(?:f|bf)\d")
 _ELEMENTWISE = re.compile(
     r"arith\.(?:add|sub|mul|div|rem|max|min|maximum|minimum|maxnum|minnum|neg)f|math\.\w+|tt\.precise_\w+"
 )
+#: What the special function units do, or a library by them.
+_SPECIAL = re.compile(r"\bmath\.(?!fma|absf|floor|ceil)\w+|tt\.precise_sqrt")
 _LOADS = ("tt.load", "tt.descriptor_load", "tt.descriptor_gather", "tt.experimental_descriptor_load")
 _STORES = (
     "tt.store", "tt.descriptor_store", "tt.descriptor_scatter", "tt.descriptor_reduce",
@@ -37,6 +41,9 @@ _UNKNOWN_REGIONS = ("scf.if", "scf.while", "tt.call")
 _DOT_KINDS = {"f16": "tensor fp16", "bf16": "tensor bf16", "i8": "tensor int8", "f64": "tensor fp64"}
 _KINDS = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64"}
 _MOST_TRIPS = 2**40
+#: Which places in the grid programs are told apart by, where they do not all do the same.
+_AXES: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (2,), (0, 1), (0, 1, 2))
+_MOST_DIFFERENT_PROGRAMS = 1024
 
 
 @dataclass(frozen=True)
@@ -57,37 +64,59 @@ def static_work(text: str, kernel: str, grid: Sequence[int], scalars: Mapping[st
         return StaticWork("There is no TTIR of the kernel.")
     if not grid or not all(0 < each < 2**32 for each in grid):
         return StaticWork("The grid of the launch is not known.")
-    reader = _Reader(function, tuple(grid), scalars)
-    return reader.read()
+    whole = (*grid, 1, 1)[:3]
+    reason = ""
+    for axes in _AXES:
+        places = [range(whole[axis]) if axis in axes else (None,) for axis in range(3)]
+        if math.prod(map(len, places)) <= _MOST_DIFFERENT_PROGRAMS:
+            readers = [_Reader(whole, scalars, place) for place in itertools.product(*places)]
+            try:
+                for reader in readers:
+                    reader.read(function)
+            except _Unknown as error:
+                reason = reason or str(error)
+            else:
+                return _sum(readers, math.prod(whole) // len(readers))
+    return StaticWork(reason)
+
+
+def _sum(readers: Sequence[_Reader], programs: int) -> StaticWork:
+    """Add up different programs, each of which stands for so many that are like it."""
+    operations: Counter[str] = Counter()
+    for reader in readers:
+        operations.update(reader.operations)
+    return StaticWork(
+        "",
+        {name: float(count * programs) for name, count in operations.items()},
+        float(sum(reader.bytes for reader in readers) * programs),
+        any(reader.is_masked for reader in readers),
+    )
 
 
 class _Unknown(Exception):
-    """What is done depends on something that is known only while the kernel runs."""
+    """What is done depends on something that is not known."""
 
 
 class _Reader:
-    """Goes through a function with what is known of its values."""
+    """Goes through one program with what is known of its values; `place` is its own in the grid, or None."""
 
-    def __init__(self, function: Function, grid: tuple[int, ...], scalars: Mapping[str, int]) -> None:
-        self._function = function
-        self._grid = (*grid, 1, 1)[:3]
+    def __init__(
+        self, grid: tuple[int, ...], scalars: Mapping[str, int], place: Sequence[int | None]
+    ) -> None:
+        self.operations: Counter[str] = Counter()
+        self.bytes = 0
+        self.is_masked = False
+        self._grid = grid
+        self._place = place
         self._values: dict[str, int] = {f"%{name}": value for name, value in scalars.items()}
-        self._operations: Counter[str] = Counter()
-        self._bytes = 0
-        self._is_masked = False
 
-    def read(self) -> StaticWork:
-        try:
-            self._region(self._function.operation, 1)
-        except _Unknown as error:
-            return StaticWork(str(error))
-        programs = math.prod(self._grid)
-        return StaticWork(
-            "",
-            {name: float(count * programs) for name, count in self._operations.items()},
-            float(self._bytes * programs),
-            self._is_masked,
-        )
+    def read(self, function: Function) -> None:
+        """Count what it does.
+
+        Raises:
+            _Unknown: with what it depends on.
+        """
+        self._region(function.operation, 1)
 
     def _region(self, operation: Operation, times: int) -> None:
         for region in operation.regions:
@@ -135,11 +164,11 @@ class _Reader:
         tensor = _TENSOR.search(operation.text.rpartition(" : ")[2])
         pointer = _POINTER.search(operation.text)
         if tensor:
-            self._bytes += times * _elements(tensor) * _element_bytes(tensor[3] or tensor[2])
+            self.bytes += times * _elements(tensor) * _element_bytes(tensor[3] or tensor[2])
         elif pointer:
-            self._bytes += times * _element_bytes(pointer[1])
+            self.bytes += times * _element_bytes(pointer[1])
         least = 1 if operation.name in _LOADS else 2
-        self._is_masked |= operation.name in ("tt.load", "tt.store") and len(operation.operands) > least
+        self.is_masked |= operation.name in ("tt.load", "tt.store") and len(operation.operands) > least
 
     def _dot(self, operation: Operation, times: int) -> None:
         shapes = _TENSOR.findall(operation.text.rpartition(" : ")[2])
@@ -148,7 +177,7 @@ class _Reader:
         left, _, result = (math.prod(_shape(each[0])) for each in shapes)
         depth = _shape(shapes[0][0])[-1]
         assert left
-        self._operations[_dot_kind(shapes[0][1], operation.text)] += times * 2 * result * depth
+        self.operations[_dot_kind(shapes[0][1], operation.text)] += times * 2 * result * depth
 
     def _floats(self, text: str, times: int) -> None:
         """One operation for each element, of the first type that is named."""
@@ -157,7 +186,8 @@ class _Reader:
         element = tensor[2] if tensor else types.split(" ")[0].strip("(),")
         if element in _KINDS:
             count = 2 if "math.fma" in text else 1
-            self._operations[_KINDS[element]] += times * count * (_elements(tensor) if tensor else 1)
+            unit = "special " if _SPECIAL.search(text) else ""
+            self.operations[unit + _KINDS[element]] += times * count * (_elements(tensor) if tensor else 1)
 
     def _evaluate(self, operation: Operation) -> int | None:
         """The value of an integer operation, where those of its operands are known."""
@@ -165,9 +195,8 @@ class _Reader:
         if name == "arith.constant":
             found = _INTEGER.search(operation.text)
             return None if found is None else {"true": 1, "false": 0}.get(found[1]) or _integer(found[1])
-        if name == "tt.get_num_programs":
-            axis = _AXIS.search(operation.text)
-            return self._grid["xyz".index(axis[1])] if axis else None
+        if axis := _AXIS.search(operation.text):
+            return (self._grid if axis[1] == "num_programs" else self._place)["xyz".index(axis[2])]
         compute = _INTEGER_OPERATIONS.get(name)
         operands = [self._values.get(each) for each in operation.operands]
         if compute is None or not operands or any(each is None for each in operands):

@@ -62,3 +62,29 @@ def test_without_a_grid_or_the_kernel_there_is_no_answer():
     assert "grid" in static_work(MATMUL, "matmul", (), {"K": 64}).reason
     assert "no TTIR" in static_work(MATMUL, "other", (1,), {"K": 64}).reason
     assert "more often" in static_work(MATMUL, "matmul", (1,), {"K": 2**62}).reason
+
+
+def test_programs_that_differ_are_added_up():
+    """A causal loop: program x does x + 1 steps; 4 × 3 programs do 3 · (1 + 2 + 3 + 4)."""
+    text = MATMUL.replace(
+        "    %n = arith.divsi %0, %c64_i32 : i32",
+        "    %x = tt.get_program_id x : i32\n    %n = arith.addi %x, %c1_i32 : i32",
+    )
+    found = static_work(text, "matmul", (4, 3), {})
+    assert found.operations["tensor fp16"] == 3 * 10 * 2 * 16 * 32 * 64
+    assert "line 11 of TTIR" in static_work(text, "matmul", (1025, 1), {}).reason
+
+
+def test_a_persistent_kernel_does_all_tiles_once():
+    """10 tiles on 4 programs: 3, 3, 2 and 2."""
+    text = MATMUL.replace("%c0_i32 to %n step %c1_i32", "%x to %K step %y").replace(
+        "    %n = arith.divsi %0, %c64_i32 : i32",
+        "    %x = tt.get_program_id x : i32\n    %y = tt.get_num_programs x : i32",
+    )
+    found = static_work(text, "matmul", (4,), {"K": 10})
+    assert found.operations["tensor fp16"] == 10 * 2 * 16 * 32 * 64
+
+
+def test_special_functions_are_told_apart():
+    found = static_work(MATMUL.replace("arith.mulf %1, %1", "math.exp2 %1"), "matmul", (1,), {"K": 64})
+    assert found.operations == {"tensor fp16": 2 * 16 * 32 * 64, "special fp32": 16 * 32}
