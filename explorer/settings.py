@@ -234,8 +234,10 @@ class Settings:
                 limits_address_space=False,
                 runs_own_files=True,
                 opens_sockets=True,
+                owns_processes=False,  # CUDA does not start in a process namespace inside of another one
             ),
             slots_per_version=1,
+            jobs_per_slot=1,
             entry_point=RUN_ENTRY_POINT,
             environment=environment,
             readable_folders=folders,

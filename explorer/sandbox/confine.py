@@ -33,10 +33,16 @@ def become_nobody() -> None:
     linux.prctl(linux.PR_SET_DUMPABLE, 1)
 
 
-def enter_namespaces() -> None:
+def keep_out() -> None:
+    """Let no other process of this user look into this one, or write into it."""
+    linux.prctl(linux.PR_SET_DUMPABLE, 0)
+
+
+def enter_namespaces(limits: Limits) -> None:
     """Leave the zygote's namespaces; the next fork makes the first process of the new ones."""
     user, group = os.getuid(), os.getgid()
-    linux.unshare(_NAMESPACES)
+    linux.prctl(linux.PR_SET_DUMPABLE, 1)  # the zygote may have given up its /proc/self, see `keep_out`
+    linux.unshare(_NAMESPACES if limits.owns_processes else _NAMESPACES & ~linux.CLONE_NEWPID)
     Path("/proc/self/setgroups").write_text("deny")
     Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1")

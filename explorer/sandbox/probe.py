@@ -2,7 +2,7 @@
 
 `perform` tries what must fail and what must work, and emits a diagnostic for each surprise. The
 source is a list of paths, one a line, that must not be there; with the option `opens_sockets` there must be
-nobody to reach by one.
+nobody to reach by one, and without `owns_processes` other processes of the jail must be out of reach.
 """
 
 from __future__ import annotations
@@ -31,6 +31,10 @@ def perform(request: Request, emit: Callable[[Event], None]) -> None:
         attacks["reach a network"] = _reach_a_network
     else:
         attacks["open a socket"] = lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM).close()
+    if request.options.get("owns_processes"):
+        attacks["see the zygote"] = _see_the_zygote
+    else:
+        attacks["write into the zygote"] = _write_into_the_zygote
     for name, attack in attacks.items():
         try:
             attack()
@@ -52,7 +56,6 @@ def _attacks(hidden: list[str]) -> dict[str, Callable[[], object]]:
         "make namespaces": lambda: linux.unshare(linux.CLONE_NEWUSER),
         "mount": lambda: linux.mount("tmpfs", tempfile.gettempdir(), "tmpfs", 0),
         "become root": lambda: os.setuid(0),
-        "see the zygote": _see_the_zygote,
         "write beside its packages": lambda: (Path(sys.prefix) / ".probe").touch(),
     }
     for path in hidden:
@@ -68,6 +71,16 @@ def _reach_a_network() -> None:
 def _see_the_zygote() -> None:
     if os.getppid() == 1:
         raise ProcessLookupError("the only parent is the namespace's first process")
+
+
+def _write_into_the_zygote() -> None:
+    """Its own warden and that one's parent came after the zygote, and are the job's; the rest is not."""
+    zygote = _parent(_parent(os.getppid()))
+    os.close(os.open(f"/proc/{zygote}/mem", os.O_RDWR))
+
+
+def _parent(process: int) -> int:
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 _NEEDS: dict[str, Callable[[], object]] = {

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from explorer.errors import QueueFull, SandboxUnavailable, UnknownTriton
-from explorer.model import Diagnostic, Done, Event, Request
+from explorer.model import Diagnostic, Done, Event, Request, Scalar
 from explorer.sandbox.errors import SlotBroken
 from explorer.sandbox.launch import Launch, find_bubblewrap, ways
 from explorer.sandbox.settings import SandboxSettings
@@ -206,8 +206,12 @@ def _attack(launch: Launch) -> list[str]:
     try:
         events: list[Event] = []
         hidden = "\n".join(_hidden_paths(launch.readable_folders(None)))
-        options = {"opens_sockets": launch.settings.limits.opens_sockets}
-        slot.run(Request(hidden, "", "", options=dict(options)), lambda: False, events.append)
+        limits = launch.settings.limits
+        options: dict[str, Scalar] = {
+            "opens_sockets": limits.opens_sockets,
+            "owns_processes": limits.owns_processes,
+        }
+        slot.run(Request(hidden, "", "", options=options), lambda: False, events.append)
     finally:
         slot.close()
     done = events[-1]
@@ -350,7 +354,8 @@ class _Pool:
             try:
                 self._running.add(job)
                 slot.run(job.request, job.is_cancelled, job.deliver)
-                slot.next()
+                if slot.jobs_done < self._settings.jobs_per_slot:
+                    slot.next()
             except SlotBroken as error:
                 _log.warning("A sandbox for Triton %s is replaced: %s", self._version, error)
                 self._recover(job)

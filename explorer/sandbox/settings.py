@@ -22,6 +22,8 @@ class Limits:
     `limits_address_space`, the address space of each beyond what the warm zygote has mapped already: CUDA
     reserves much more than it uses. `runs_own_files`: what a job has written to its temporary folder may be
     executed. `opens_sockets`: it may make sockets, in a network that consists of the job itself.
+    `owns_processes`: it has a process namespace to itself, inside of the jail's; without one, what it leaves
+    behind ends with the jail.
     """
 
     wall_seconds: float = 30.0
@@ -37,6 +39,7 @@ class Limits:
     limits_address_space: bool = True
     runs_own_files: bool = False
     opens_sockets: bool = False
+    owns_processes: bool = True
 
 
 def default_slots() -> int:

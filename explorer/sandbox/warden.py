@@ -34,10 +34,10 @@ _OUT_OF_MEMORY = ("std::bad_alloc", "out of memory", "MemoryError", "Cannot allo
 class Warden:
     """Watches over one worker from its start to its end."""
 
-    def __init__(self, events: int, limits: Limits, *, own_namespace: bool) -> None:
+    def __init__(self, events: int, limits: Limits, *, jailed: bool) -> None:
         self._events = events
         self._limits = limits
-        self._own_namespace = own_namespace
+        self._jailed = jailed
         self._started: float | None = None
         self._verdict = b""
 
@@ -65,7 +65,7 @@ class Warden:
         finished = broken_limit is None and self._has_verdict()
         # After a verdict nobody waits for the worker to be gone: it has written all it had.
         report = place.ask(child, place_pipe[0]) if broken_limit else ""
-        status = 0 if finished else _stop(child, everyone=self._own_namespace)
+        status = 0 if finished else _stop(child, everyone=self._jailed and self._limits.owns_processes)
         output.drain()
         if finished:
             self._report_verdict(output, error)
@@ -117,7 +117,7 @@ class Warden:
                 f"Stopped after {limits.wall_seconds:g} seconds: the time limit of one job.",
                 hint="Look for an endless loop, or leave out what the launch does not need.",
             )
-        if self._own_namespace and (used := _memory_bytes(limits.memory_bytes)) > limits.memory_bytes:
+        if self._jailed and (used := _memory_bytes(limits.memory_bytes)) > limits.memory_bytes:
             return Diagnostic(
                 "error",
                 f"Stopped at {used // MIB:,} MiB: the processes of one job may hold "

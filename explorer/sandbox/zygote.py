@@ -78,6 +78,8 @@ def main() -> None:
     threads = _count_threads()
     if threads != 1 or threading.active_count() != 1:
         raise SystemExit(f"{threads} threads after the warm-up: their locks would hang every child")
+    if not options.limits.owns_processes:
+        confine.keep_out()
     gc.collect()
     gc.freeze()
     _tell(control, {"ready": {"milliseconds": (time.perf_counter() - began) * 1000}})
@@ -105,7 +107,7 @@ def _keep(control: socket.socket, descriptors: tuple[int, int], options: Options
     """Enter new namespaces, fork their first process, hand out its handle, and wait for its end."""
     try:
         if options.jailed:
-            confine.enter_namespaces()
+            confine.enter_namespaces(options.limits)
         linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
         warden = os.fork()
         if warden == 0:
@@ -137,7 +139,7 @@ def _guard(control: socket.socket, descriptors: tuple[int, int], options: Option
     _forget_standard_streams()
     try:
         request, events = descriptors
-        Warden(events, options.limits, own_namespace=options.jailed).run(request, options.entry_point, folder)
+        Warden(events, options.limits, jailed=options.jailed).run(request, options.entry_point, folder)
     finally:
         os._exit(_START_FAILED)
 
