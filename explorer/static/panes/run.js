@@ -68,7 +68,7 @@ class RunPane extends HTMLElement {
     this.view = new RunResultView(this.id, () => store.state.result?.document.request.source ?? "");
     this.device = make("select", { "aria-label": "Run on", onchange: () => changeForm({ device: /** @type {Device} */ (this.device?.value), measures: null }) });
     this.buttons = /** @type {[Preset, typeof PRESETS.run][]} */ (Object.entries(PRESETS)).map(([name, { title, words }]) => ({
-      name, words, button: make("button", { type: "button", class: name === "run" ? "button primary" : "button", onclick: () => void this.start(name) }, title),
+      name, words, button: make("button", { type: "button", class: name === "run" ? "button primary" : "button", "aria-keyshortcuts": name === "run" ? "Control+Shift+Enter" : null, onclick: () => void this.start(name) }, title),
     }));
     this.note = make("p", { class: "hint run-device-note" });
     this.problem = make("p", { class: "run-refusal", role: "alert" });
@@ -98,7 +98,7 @@ class RunPane extends HTMLElement {
       this.put(null);
       if (this.state) this.keep("");
     }
-    store.update({ runForm: formFor(result.document, store.state.runForm) });
+    store.update({ runForm: formFor(result.document, store.state.runForm), runProblem: null });
     void loadRuns(result.id).then(() => this.follow());
   }
 
@@ -171,7 +171,7 @@ class RunPane extends HTMLElement {
     const words = runProblem ? `${runProblem.title}. ${runProblem.detail}` : this.message;
     if (problem.textContent !== words) problem.textContent = words;
     problem.hidden = !words;
-    progress.draw(runUnderWay, startingRun);
+    progress.draw(this.shown && !this.shown.finished ? this.shown : runUnderWay, startingRun);
     this.drawLeft();
     const shown = this.shown?.id ?? "";
     const rows = runs?.document ? { ...runs.document } : null;

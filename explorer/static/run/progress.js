@@ -43,7 +43,8 @@ export class RunProgress {
 
   tick() {
     if (!this.element.isConnected) return clearInterval(this.timer);
-    this.time.textContent = this.result?.started ? elapsed(Date.now() - this.result.started) : "";
+    const started = this.result?.started || Date.parse(this.result?.document.created ?? "");
+    this.time.textContent = Number.isFinite(started) ? elapsed(Date.now() - started) : "";
     return undefined;
   }
 

@@ -11,10 +11,9 @@ import { RunResult } from "./run_result.js";
 
 /** @typedef {{compilation: string, document: RunsDocument | null, problem: Problem | null}} Runs */
 
-/** How often a run that waits is asked for its place in the queue. */
-const QUEUE_ASKED_MS = 1500;
+/** How often a run is asked for what is no event, such as its place in the queue. */
+const ASKED_MS = 1500;
 
-const LOST = { title: "The connection was lost", kind: "unreachable", detail: "Reload the page to go on." };
 const FILE = {
   title: "Nothing can be run in a file", kind: "not_in_file",
   detail: "Open the result on its server to run the kernel, and to see what was measured.",
@@ -122,10 +121,16 @@ const followed = new Set();
 async function follow(result) {
   if (result.finished || followed.has(result.id)) return;
   followed.add(result.id);
-  const asking = setInterval(() => void askPlace(result), QUEUE_ASKED_MS);
+  const asking = setInterval(() => void askPlace(result), ASKED_MS);
   try {
     await listen(result);
     result.document = await api.run(result.id, result.compilation);
+    // Where the server tells of no events, it answers all the same.
+    while (!result.finished) {
+      arrived(result);
+      await pause(ASKED_MS);
+      result.document = await api.run(result.id, result.compilation);
+    }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     store.update({ runProblem: error.problem });
@@ -148,12 +153,17 @@ async function askPlace(result) {
   arrived(result);
 }
 
-/** @param {RunResult} result @returns {Promise<void>} */
+/** @param {number} milliseconds @returns {Promise<void>} */
+function pause(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** Take the events of a run until it is done, or as long as the server tells of them. @param {RunResult} result @returns {Promise<void>} */
 function listen(result) {
   const { document } = result;
   // The stream begins with all that has happened already.
   Object.assign(document, { measurements: [], diagnostics: [], log: [] });
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     const stream = new EventSource(api.runUrl(result.id, "events"));
     const close = () => {
       stream.close();
@@ -175,9 +185,8 @@ function listen(result) {
       close();
     });
     stream.addEventListener("error", () => {
-      // The browser tries again by itself unless the server has refused; nothing more to come is such a refusal, too.
-      if (stream.readyState !== EventSource.CLOSED) return;
-      void api.run(result.id, result.compilation).then(({ status }) => (status === "complete" || status === "failed" ? resolve() : reject(new ApiError(LOST, 0))), reject);
+      // The browser tries again by itself unless the server has refused; that nothing is to come is such a refusal, too.
+      if (stream.readyState === EventSource.CLOSED) close();
     });
   });
 }

@@ -138,5 +138,5 @@ function launchWords(launch) {
 function benchmarkWords(compilation) {
   const names = benchmarkSizes(compilation);
   const which = names.length ? `${plural(names.length, "size")}: ${names.join(", ")}` : "its own sizes";
-  return `The function with @perf_report makes the inputs (${which}). Left empty, it runs at the largest of its own sizes.`;
+  return `The function with @perf_report makes the inputs (${which}). Left empty, it runs at the largest of its own sizes, in the interpreter at the smallest.`;
 }
