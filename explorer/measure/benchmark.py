@@ -14,26 +14,34 @@ from explorer.pipeline.errors import user_error
 from explorer.pipeline.fake_gpu import benchmarks, replaced
 
 
+def find_mark(namespace: dict[str, Any]) -> Mark | None:
+    """Return the script's `perf_report` function: the first, if it has several."""
+    return next((value for value in namespace.values() if isinstance(value, Mark)), None)
+
+
 def find(namespace: dict[str, Any]) -> tuple[Any, Any]:
     """Return the script's first benchmark, a function of sizes and a line, and its description.
 
     Raises:
         UserError: it has none.
     """
-    for value in namespace.values():
-        if isinstance(value, Mark):
-            described = value.benchmarks
-            return value.fn, described[0] if isinstance(described, list | tuple) else described
-    raise user_error(
-        "The script has no benchmark.",
-        hint="Decorate a function with @triton.testing.perf_report(triton.testing.Benchmark(…)).",
-    )
+    mark = find_mark(namespace)
+    if mark is None:
+        raise user_error(
+            "The script has no benchmark.",
+            hint="Decorate a function with @triton.testing.perf_report(triton.testing.Benchmark(…)).",
+        )
+    described = mark.benchmarks
+    return mark.fn, described[0] if isinstance(described, list | tuple) else described
 
 
-def sizes_of(description: Any, x: Any) -> dict[str, Any]:
-    """Return the sizes by name at one value of the benchmark's x axis."""
-    values = x if isinstance(x, list | tuple) else [x] * len(description.x_names)
-    return dict(zip(description.x_names, values, strict=False))
+def own_sizes(description: Any) -> list[dict[str, Any]]:
+    """Return the sizes by name of each point of the benchmark."""
+    names = list(description.x_names)
+    return [
+        dict(zip(names, x if isinstance(x, list | tuple) else [x] * len(names), strict=True))
+        for x in description.x_vals
+    ]
 
 
 def lines_of(description: Any, kernel: str) -> list[tuple[Any, str]]:
@@ -67,9 +75,11 @@ def call(run: Run, namespace: dict[str, Any], line: Any) -> None:
     The same inputs are drawn for each line.
     """
     function, description = find(namespace)
-    own = [sizes_of(description, x) for x in description.x_vals]
     choose = max if run.device == "gpu" else min
-    sizes = choose(own, key=lambda each: [value for value in each.values() if isinstance(value, int | float)])
+    sizes = choose(
+        own_sizes(description),
+        key=lambda each: [value for value in each.values() if isinstance(value, int | float)],
+    )
     for name in run.sizes:
         if name not in sizes:
             raise user_error(

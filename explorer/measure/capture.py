@@ -64,6 +64,7 @@ def capture(request: Request, run: Run, target: Target, emit: Emit) -> CapturedL
 def choose(request: Request, run: Run, target: Target) -> tuple[FoundKernel, Wanted]:
     """Decide which launch is wanted, by what the script launches when nothing is computed."""
     found = load(request.source, target)
+    _forget_defaults()
     if run.device == "gpu":
         triton_runtime.driver.reset_active()
     kernel = choose_kernel(found, request)
@@ -79,6 +80,12 @@ def choose(request: Request, run: Run, target: Target) -> tuple[FoundKernel, Wan
     kernel = kernel or only_kernel(found)
     check_config(kernel, request.config)
     return kernel, Wanted(kernel.info.name, index, request.config, dict(request.options))
+
+
+def _forget_defaults() -> None:
+    """Put back what the script may have set for all of PyTorch: it is going to run once more."""
+    torch.set_default_device(None)
+    torch.set_default_dtype(torch.float32)
 
 
 def _refuse_without_launch(found: Found, kernel: FoundKernel | None) -> None:
@@ -118,6 +125,7 @@ class _Capture:
             reference = ReferenceWatch(lambda: taker.has_launched)
             self.script = Script(tree, taker, "__main__" if starts else DEFINITIONS_ONLY)
             self.script.namespace[WATCHING] = reference
+            torch.manual_seed(run.seed)  # for scripts that draw without a seed of their own
             self.script.run(goes_on=False)
             if run.inputs:
                 self.script.call(lambda: inputs.launch(self._kernel, run, self.script.namespace))

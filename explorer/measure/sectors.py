@@ -60,9 +60,9 @@ class Memory:
     def written(self, tensor: torch.Tensor) -> torch.Tensor:
         """Tell which elements of a tensor in this memory were written."""
         if self.is_written is None:
-            return torch.zeros(tensor.shape, dtype=torch.bool)
+            return torch.zeros(tensor.shape, dtype=torch.bool, device="cpu")
         size = tensor.element_size()
-        first_bytes = torch.from_numpy(self.is_written[::1][: (self.end - self.begin) // size * size])
+        first_bytes = torch.from_numpy(self.is_written[: (self.end - self.begin) // size * size])
         elements = first_bytes.reshape(-1, size)[:, 0].contiguous()
         return elements.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
 

@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from explorer.measure.difference import compare
+from explorer.measure.measures.check import written_tensors
+from explorer.measure.snapshot import Snapshot
 
 SCALE = """
 @triton.jit
@@ -173,3 +175,39 @@ def test_what_a_kernel_changes_in_place_is_compared_with_what_was_there(interpre
 
 def test_without_a_reference_nothing_is_compared(interpret):
     assert "no function `reference`" in interpret(SCALE).check["reason"]
+
+
+class LaunchOfUnknownWrites:
+    """What `CapturedLaunch` is on a GPU, where nothing says what a launch writes."""
+
+    def __init__(self, run, **tensors):
+        self._run = run
+        self.tensors = tensors
+        self.before = Snapshot(tensors)
+
+    def run(self):
+        self._run(**self.tensors)
+
+    def restore(self):
+        self.before.restore()
+
+    def results(self):
+        self.restore()
+        self.run()
+        return self.tensors
+
+    def written(self, name):
+        return None
+
+
+def test_tensors_that_change_are_those_written():
+    launch = LaunchOfUnknownWrites(lambda x, out: out.copy_(2 * x), x=torch.randn(9), out=torch.zeros(9))
+    assert written_tensors(launch, [torch.zeros(9)]) == ["out"]
+
+
+def test_results_that_were_there_before_are_found():
+    """Memory that is given out again may hold the results of the launch before."""
+    x = torch.randn(9)
+    launch = LaunchOfUnknownWrites(lambda x, y, out: out.copy_(2 * x), x=x, y=torch.ones(9), out=2 * x)
+    assert written_tensors(launch, [torch.zeros(9)]) == ["out"]
+    assert torch.equal(launch.tensors["out"], 2 * x) and torch.equal(launch.tensors["y"], torch.ones(9))

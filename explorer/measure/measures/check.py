@@ -49,7 +49,7 @@ def _pairs(
     launch: CapturedLaunch, expected: list[torch.Tensor]
 ) -> list[tuple[str, torch.Tensor, torch.Tensor, torch.Tensor | None]]:
     """Pair each tensor of the reference with the first that the kernel has written and that has its shape."""
-    written = _written(launch, expected)
+    written = written_tensors(launch, expected)
     results = launch.results()
     is_partial = isinstance(launch, InterpretedLaunch) and not launch.interpretation.is_whole
     pairs = []
@@ -64,7 +64,7 @@ def _pairs(
     return pairs
 
 
-def _written(launch: CapturedLaunch, expected: list[torch.Tensor]) -> list[str]:
+def written_tensors(launch: CapturedLaunch, expected: list[torch.Tensor]) -> list[str]:
     """Return the names of the tensors that the kernel writes, in the order of its parameters."""
     results = launch.results()
     names: list[str] = []
@@ -89,7 +89,7 @@ def _written(launch: CapturedLaunch, expected: list[torch.Tensor]) -> list[str]:
 def _is_rewritten(launch: CapturedLaunch, name: str) -> bool:
     """Tell whether the kernel overwrites other values in a tensor."""
     launch.restore()
-    tensor = launch.tensors[name]
+    tensor = launch.tensors[name].detach()
     tensor.fill_(1.0)
     if _is_same(tensor, launch.before.of(tensor)):
         tensor.fill_(2.0)

@@ -15,6 +15,7 @@ import triton
 from triton.testing import Benchmark, Mark
 
 from explorer.measure.bench import Bench
+from explorer.measure.benchmark import find_mark, own_sizes
 from explorer.measurements import Sweep, SweepPoint
 from explorer.model import Diagnostic
 from explorer.pipeline.fake_gpu import benchmarks
@@ -53,11 +54,6 @@ def give_real_timers(namespace: dict[str, Any]) -> None:
             namespace[name] = getattr(triton.testing, name, triton.testing.do_bench)
 
 
-def find_mark(namespace: dict[str, Any]) -> Mark | None:
-    """The script's `perf_report` function: the first, if it has several."""
-    return next((value for value in namespace.values() if isinstance(value, Mark)), None)
-
-
 def _sweep_of_script(bench: Bench, mark: Mark, described: Sequence[Benchmark]) -> Sweep:
     chosen = described[0]
     lines = [str(name) for name in chosen.line_names]
@@ -91,10 +87,7 @@ def sizes_of(benchmark: Benchmark, name: str, values: Sequence[int]) -> list[dic
     Sizes that are not varied are then those of its last point.
     """
     names = list(benchmark.x_names)
-    own = [
-        dict(zip(names, value if isinstance(value, (list, tuple)) else [value] * len(names), strict=True))
-        for value in benchmark.x_vals
-    ]
+    own = own_sizes(benchmark)
     if not values:
         return own
     varied = [name] if name in names else names
