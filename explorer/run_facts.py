@@ -5,14 +5,14 @@ In: the record of a run, and that of the compilation of the same kernel, if ther
 
 from __future__ import annotations
 
+import re
 from typing import TypeVar
 
 import msgspec
 
 from explorer.analyses.stage_lines import source_lines
-from explorer.analysis.graphs import NothingToDraw
 from explorer.analysis.heat import HeatDocument, heat
-from explorer.analysis.instruction_mix import instruction_mix
+from explorer.analysis.instruction_mix import purpose_of_amdgcn, purpose_of_sass
 from explorer.analysis.roofline.facts import Facts
 from explorer.analysis.static_work import StaticWork, static_work
 from explorer.measurements import (
@@ -30,6 +30,8 @@ from explorer.store import Record
 
 Document = TypeVar("Document")
 
+#: What stands before an instruction of assembly: blanks, control bits and the offset.
+_PREFIX = re.compile(r"^(?:.*/\*[0-9a-f]{4,}\*/)?\s*")
 #: Programs with more text than this are not worth the time to follow.
 _MOST_TTIR_BYTES = 1_000_000
 _MOST_SASS_BYTES = 16_000_000
@@ -119,9 +121,7 @@ def _static(compilation: Record, launch: LaunchFacts) -> StaticWork | None:
 def _uses_matrix_units(compilation: Record) -> bool | None:
     for stage in compilation.result.stages.values():
         if stage.language in ("sass", "amdgcn") and stage.bytes <= _MOST_SASS_BYTES:
-            try:
-                mix = instruction_mix(compilation.text(stage.text), stage.language)
-            except NothingToDraw:
-                return None
-            return any(row.kind == "tensor" for row in mix.rows)
+            purpose = purpose_of_sass if stage.language == "sass" else purpose_of_amdgcn
+            lines = compilation.text(stage.text).splitlines()
+            return any(purpose(_PREFIX.sub("", line)).kind == "tensor" for line in lines)
     return None

@@ -75,3 +75,14 @@ def test_every_example_has_a_document(services):
     found = roofline(facts_of(run_of(record, launch=launch), record))
     assert "measure counters" in found.reason
     msgspec.json.encode(found)
+
+
+@pytest.mark.parametrize(
+    ("example", "target", "uses"),
+    [("vector_add", "cuda:90", False), ("matmul", "cuda:80", True), ("matmul", "hip:gfx942", True)],
+)
+def test_matrix_units_are_found_in_the_machine_code(services, example, target, uses):
+    record = services.queue.complete(
+        Request(find_example(example).source, target, services.triton_version(None))
+    )
+    assert facts_of(run_of(record), record).tensor_instructions is uses

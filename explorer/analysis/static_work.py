@@ -43,7 +43,7 @@ _KINDS = {"f16": "fp16", "bf16": "bf16", "f32": "fp32", "f64": "fp64"}
 _MOST_TRIPS = 2**40
 #: Which places in the grid programs are told apart by, where they do not all do the same.
 _AXES: tuple[tuple[int, ...], ...] = ((), (0,), (1,), (2,), (0, 1), (0, 1, 2))
-_MOST_DIFFERENT_PROGRAMS = 1024
+_MOST_STEPS = 200_000
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,8 @@ def static_work(text: str, kernel: str, grid: Sequence[int], scalars: Mapping[st
     reason = ""
     for axes in _AXES:
         places = [range(whole[axis]) if axis in axes else (None,) for axis in range(3)]
-        if math.prod(map(len, places)) <= _MOST_DIFFERENT_PROGRAMS:
+        different = math.prod(map(len, places))
+        if different == 1 or different * len(function.operations) <= _MOST_STEPS:
             readers = [_Reader(whole, scalars, place) for place in itertools.product(*places)]
             try:
                 for reader in readers:
