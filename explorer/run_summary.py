@@ -57,7 +57,8 @@ def _lines(record: Record, compilation: Record | None) -> Iterator[tuple[str, st
     if samples := _read(record, "samples", Samples):
         total = sum(each.samples for each in samples.instructions)
         yield "samples", samples.reason or f"{total:,} in {len(samples.instructions)} instructions"
-    yield from _titled("roofline", _roofline(roofline(facts_of(record, compilation))))
+    if launch:
+        yield from _titled("roofline", _roofline(roofline(facts_of(record, compilation))))
     if tuning := _read(record, "autotuning", Autotuning):
         yield from _titled("autotune", _configs(tuning))
     if sweep := _read(record, "sweep", Sweep):

@@ -187,7 +187,7 @@ class Slot:
                     Diagnostic(
                         "error",
                         f"Stopped after {seconds:g} seconds: the time limit of one job.",
-                        hint="Look for an endless loop, or leave out what the launch does not need.",
+                        hint="Look for an endless loop, leave out what is not needed, or make sizes smaller.",
                     )
                 )
             if self._request in ready:

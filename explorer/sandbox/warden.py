@@ -115,14 +115,14 @@ class Warden:
             return Diagnostic(
                 "error",
                 f"Stopped after {limits.wall_seconds:g} seconds: the time limit of one job.",
-                hint="Look for an endless loop, or leave out what the launch does not need.",
+                hint="Look for an endless loop, leave out what is not needed, or make sizes smaller.",
             )
         if self._jailed and (used := _memory_bytes(limits.memory_bytes)) > limits.memory_bytes:
             return Diagnostic(
                 "error",
                 f"Stopped at {used // MIB:,} MiB: the processes of one job may hold "
                 f"{limits.memory_bytes // MIB:,} MiB of memory.",
-                hint="Use smaller tensors: shapes matter to the compiler, sizes rarely do.",
+                hint="Make tensors smaller: shapes matter to the compiler, sizes rarely do.",
             )
         return None
 
@@ -163,7 +163,8 @@ def describe_end(status: int, error_output: str, limits: Limits, where: Place) -
         return Diagnostic(
             "error",
             f"Stopped after {limits.cpu_seconds} seconds of computing: the processor limit of one job.",
-            hint="Look for an endless loop; a kernel that takes this long to compile unrolls too much.",
+            hint="Look for an endless loop. A kernel that takes this long to compile unrolls too much; "
+            "one that is run needs smaller sizes.",
         )
     if any(sign in error_output for sign in _OUT_OF_MEMORY):
         return Diagnostic(
