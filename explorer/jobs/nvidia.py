@@ -5,6 +5,7 @@ A program of its own: a driver that hangs takes nobody along but it, and neither
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ _MEMORY_DEVICE = "nvidia-uvm"
 _SHARED_DEVICES = ("nvidiactl", _MEMORY_DEVICE, "nvidia-uvm-tools")
 #: Where the driver and the profilers put their programs, if not on the usual path.
 _PROGRAM_FOLDERS = ("/usr/local/nvidia/bin", "/usr/local/cuda/bin")
+_DRIVER_LIBRARY = "libcuda.so.1"
 _NSIGHT_COMPUTE = Path("/opt/nvidia/nsight-compute")
 
 
@@ -92,13 +94,44 @@ def gpu_environment(gpu: Gpu) -> dict[str, str]:
     }
     if libraries := os.environ.get("LD_LIBRARY_PATH"):
         environment["LD_LIBRARY_PATH"] = libraries
+    if driver := _driver_library():
+        environment["TRITON_LIBCUDA_PATH"] = str(driver.parent)
+    if compiler := _compiler():
+        environment["CC"] = str(compiler)
     return environment
 
 
 def gpu_folders() -> tuple[Path, ...]:
     """What a job on a GPU reads beyond the system's own folders."""
-    libraries = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
-    return (Path("/opt/nvidia"), *(Path(folder) for folder in libraries if folder.startswith("/")))
+    folders = [Path("/opt/nvidia"), *_library_folders()]
+    if driver := _driver_library():
+        folders.append(driver.parent)
+    if compiler := _compiler():
+        folders.append(compiler.resolve().parent.parent)
+    return tuple(folders)
+
+
+def _library_folders() -> list[Path]:
+    folders = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
+    return [Path(folder) for folder in folders if folder.startswith("/")]
+
+
+def _driver_library() -> Path | None:
+    """CUDA's part of the driver: Triton asks the linker's cache for it, which a jail cannot read."""
+    found = [folder / _DRIVER_LIBRARY for folder in _library_folders()]
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        cache = subprocess.run(
+            ["/sbin/ldconfig", "-p"], capture_output=True, text=True, timeout=10, check=True
+        )  # noqa: S603
+        lines = [line for line in cache.stdout.splitlines() if _DRIVER_LIBRARY in line]
+        found += [Path(line.split()[-1]) for line in lines]
+    return next((path for path in found if path.exists()), None)
+
+
+def _compiler() -> Path | None:
+    """The C compiler, with which Triton builds what launches a kernel."""
+    found = os.environ.get("CC") or shutil.which("gcc") or shutil.which("cc")
+    return None if found is None else Path(shutil.which(found) or found)
 
 
 def _make_memory_device() -> None:
