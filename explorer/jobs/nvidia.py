@@ -122,7 +122,7 @@ def _driver_library() -> Path | None:
     with contextlib.suppress(OSError, subprocess.SubprocessError):
         cache = subprocess.run(
             ["/sbin/ldconfig", "-p"], capture_output=True, text=True, timeout=10, check=True
-        )  # noqa: S603
+        )
         lines = [line for line in cache.stdout.splitlines() if _DRIVER_LIBRARY in line]
         found += [Path(line.split()[-1]) for line in lines]
     return next((path for path in found if path.exists()), None)
