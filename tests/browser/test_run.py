@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pytest
 from actions import SCALE, Visitor, result_id, set_source, wait_for_result
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 #: 1000 elements are no multiple of the block: the mask keeps the last program inside of the tensors.
 ADD = """import torch
@@ -129,6 +129,15 @@ def test_an_endless_kernel_is_cancelled_and_the_next_run_works(opened: Opened) -
     progress = pane.locator(".run-progress")
     expect(progress.get_by_role("status")).to_have_text(re.compile("^Interpreter: "))
     expect(progress.locator(".run-elapsed")).to_have_text(re.compile(r"[2-9] s"), timeout=RUN_TIMEOUT_MS)
+    pane.get_by_text("How it is run").click()
+    pane.get_by_label("seed").fill("1")
+    start(page)
+    expect(progress.get_by_role("status")).to_have_text("Interpreter: next in the queue")
+    progress.get_by_role("button", name="Cancel").click()
+    expect(result(page)).to_contain_text("Cancelled")
+    runs = pane.get_by_role("navigation", name="Runs of this kernel").get_by_role("button")
+    expect(runs).to_have_count(2)
+    runs.nth(1).click()
     progress.get_by_role("button", name="Cancel").click()
     expect(progress).to_be_hidden()
     expect(result(page).locator(".run-state")).to_have_text("✗ failed")
@@ -239,6 +248,53 @@ def test_a_recording_shows_times_sweep_and_configurations(opened: Opened) -> Non
     expect(tuning).to_contain_text("Configuration 0 is the fastest of 2: 4 µs")
     expect(tuning).to_contain_text("=out of shared memory")
     expect(ran.get_by_role("link", name="trace.json")).to_be_visible()
+
+
+def test_a_run_is_opened_in_the_roofline_pane(opened: Opened) -> None:
+    page = opened(SCALE)
+    result(page).get_by_role("button", name="Open in the Roofline pane").click()
+    expect(page.get_by_role("tab", name="Roofline", selected=True).first).to_be_visible()
+    expect(page).to_have_url(re.compile("roofline:recorded-scale-0"))
+
+
+def test_a_gpu_comes_first_and_is_asked_for_what_it_can_do(opened: Opened) -> None:
+    """The server's answers, as one with GPUs gives them, and what is asked of it."""
+    page = opened(ADD.replace("1000", "1006"))
+    asked: list[dict[str, object]] = []
+
+    def with_gpus(route: Route) -> None:
+        document = route.fetch().json()
+        document["devices"]["gpu"] = {
+            "available": True,
+            "reason": "",
+            "names": ["NVIDIA H200", "NVIDIA H200"],
+        }
+        route.fulfill(json=document)
+
+    def refuse(route: Route) -> None:
+        asked.append(route.request.post_data_json["run"])
+        problem = {"error": "The GPU is gone", "kind": "no_device", "detail": "Run it in the interpreter."}
+        route.fulfill(status=503, json=problem)
+
+    page.route("**/api/v1/compilations/*/runs", with_gpus)
+    page.route("**/api/v1/runs", refuse)
+    page.reload()
+    wait_for_result(page)
+    pane = page.locator("pane-run")
+    expect(pane.get_by_label("Run on")).to_have_value("gpu")
+    expect(pane.get_by_label("Run on")).to_contain_text("GPU: NVIDIA H200")
+    pane.get_by_role("button", name="Profile").click()
+    expect(pane.locator(".run-refusal")).to_have_text("The GPU is gone. Run it in the interpreter.")
+    assert asked[-1]["device"] == "gpu"
+    assert asked[-1]["measures"] == ["check", "time", "counters", "samples", "timeline", "roofs"]
+    pane.get_by_role("button", name="Sweep").click()
+    expect(pane.locator(".run-refusal")).to_contain_text("The script has no benchmark")
+    assert len(asked) == 1
+    pane.get_by_label("Run on").select_option("interpreter")
+    start(page)
+    expect(pane.locator(".run-refusal")).to_contain_text("The GPU is gone")
+    assert asked[-1]["device"] == "interpreter"
+    assert asked[-1]["measures"] == ["check", "counts"]
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 375), ("high contrast", 1280)])

@@ -4,6 +4,7 @@
  * @import { RunResult } from "./run_result.js"
  */
 import { make } from "../dom.js";
+import { canCompile } from "../host.js";
 import { cancelRun } from "./runner.js";
 import { elapsed, runTitle, stateWords } from "./words.js";
 
@@ -27,7 +28,7 @@ export class RunProgress {
     this.element.hidden = !result && !isStarting;
     clearInterval(this.timer);
     if (this.element.hidden) return;
-    this.cancel.hidden = !result;
+    this.cancel.hidden = !result || !canCompile;
     const progress = result?.document.progress;
     if (progress && progress.total > 0 && result.document.status === "running") {
       this.bar.max = progress.total;
