@@ -97,6 +97,14 @@ def test_measured_roofs_make_a_second_floor():
     assert {each.source for each in found.ceilings if each.name == "dram"} == {"datasheet", "measured"}
 
 
+def test_two_limits_at_once_are_both_told():
+    """2 · 8192³ at 790 TFLOP/s take 1.39 ms, 15.1 GB at 10.7 TB/s 1.41 ms."""
+    both = Roofs((*ROOFS.roofs, Roof("l2", "memory", 10.7e12, "measured", "reads")))
+    found = roofline(matmul(timings=timed(1_600_000.0), roofs=both))
+    assert found.floors[1].binding == "l2"
+    assert "Tensor fp16 needs nearly as long" in found.verdict
+
+
 def test_only_ceilings_that_matter_are_there():
     names = {each.name for each in roofline(vector_add(roofs=ROOFS)).ceilings}
     assert names == {"dram", "l2", "l1", "fp32"}

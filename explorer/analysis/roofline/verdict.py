@@ -21,6 +21,7 @@ from explorer.measurements import Source
 _HALF = 0.5
 _OFTEN = 0.3
 _LARGE = 0.1
+_NEARLY = 0.95
 _LIGHT: dict[Source, str] = {
     "datasheet": "the speed of light by the datasheet",
     "measured": "what this GPU was seen to reach",
@@ -66,7 +67,7 @@ def verdict(
         return f"It takes {time}, hardly longer than a launch that does nothing. Measure a larger size."
     share = f"{percent(floor.share)} of {_LIGHT[need.source]}"
     if floor.share >= NEAR_SHARE:
-        return f"It runs at {share}: of {time}, {work}. {_what_remains(row)}"
+        return f"It runs at {share}: of {time}, {work}. {_what_remains(row, rows, floor)}"
     why = _why(facts, rows, losses, hints)
     if floor.share >= _HALF:
         return f"It runs at {share}: of {time}, {work}. {why}".rstrip()
@@ -95,10 +96,22 @@ def _work(row: Resource, need: Need) -> str:
     return f"{row.title} needs {time} for {work} at {speed}"
 
 
-def _what_remains(row: Resource) -> str:
+def _what_remains(row: Resource, rows: Sequence[Resource], floor: Floor) -> str:
+    other = next((each for each in rows if each is not row and _is_as_busy(each, floor)), None)
+    if other:
+        title = other.title[:1].upper() + other.title[1:]
+        return f"{title} needs nearly as long: only less work for both can make it much faster."
     if row.kind == "memory":
         return f"Only moving less through {row.title} can make it much faster."
     return "Only doing less, or in a cheaper type, can make it much faster."
+
+
+def _is_as_busy(row: Resource, floor: Floor) -> bool:
+    """Whether a resource needs nearly as long as that which makes the floor."""
+    if row.unit == "%" or row.work.is_most or not row.needs:
+        return False
+    need = next((need for need in row.needs if need.source == floor.source), row.needs[0])
+    return need.time_ns >= _NEARLY * floor.time_ns
 
 
 def _why(facts: Facts, rows: Sequence[Resource], losses: Sequence[Loss], hints: Sequence[Hint]) -> str:
