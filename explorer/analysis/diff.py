@@ -31,11 +31,13 @@ _FEW_COMPARISONS = 1_000_000
 #: … and of this many half a second and 50 MB: what is larger still counts as replaced.
 _MAXIMUM_COMPARISONS = 400_000_000
 
-_NUMBER = re.compile(
-    r"^\d++(?=:)"  # a label of LLVM IR
-    r"|(?:%|(?<!\w)[!#])\d++\b"  # %12, !12, #12
-    r"|(%[A-Za-z$._-][\w$.-]*?)_\d++(?![\w$.-])",  # %name_12
-    re.MULTILINE,
+_NUMBER_OF_NAME = re.compile(r"(%[A-Za-z$._-][\w$.-]*?)_\d++(?![\w$.-])")  # %name_12
+#: One after the other, as each begins with a letter that is quickly found: three times as fast as all at once.
+_NUMBERS = (
+    re.compile(r"^\d++(?=:)", re.MULTILINE),  # a label of LLVM IR
+    re.compile(r"!(?<!\w!)\d++\b"),
+    re.compile(r"#(?<!\w#)\d++\b"),
+    re.compile(r"%\d++\b"),  # behind #: the second result of %12 is called %12#1
 )
 #: A line that can be told from others: it names an operation.
 _RECOGNISABLE = re.compile(r"^(?!#).*\w\.\w|\bcall\b|\bload\b|\bstore\b")
@@ -151,8 +153,15 @@ def _unchanged(before: list[str], after: list[str], exact: bool) -> list[Pair]:
 def _keys(before: list[str], after: list[str]) -> tuple[list[str], list[str]]:
     """What the lines say without the numbers of values, with the same aliases on both sides."""
     renamed = _with_aliases_of("".join(after), "".join(before))
-    before_keys, after_keys = (_lines(_NUMBER.sub(r"\1", text)) for text in (renamed, "".join(after)))
+    before_keys, after_keys = (_lines(_without_numbers(text)) for text in (renamed, "".join(after)))
     return before_keys, after_keys
+
+
+def _without_numbers(text: str) -> str:
+    text = _NUMBER_OF_NAME.sub(r"\1", text)
+    for number in _NUMBERS:
+        text = number.sub("", text)
+    return text
 
 
 def _with_aliases_of(text: str, other: str) -> str:

@@ -127,6 +127,12 @@ def test_several_results_and_block_arguments():
     assert count_changes(before, after.replace("use %x, %y_9", "use %y_9, %x")) == (1, 1)
 
 
+def test_another_result_of_an_operation_without_a_name_is_a_change():
+    before = "%12:2 = op\nuse %12#0\n"
+    assert count_changes(before, "%7:2 = op\nuse %7#0\n") == (0, 0)
+    assert count_changes(before, "%7:2 = op\nuse %7#1\n") == (1, 1)
+
+
 def test_an_alias_of_a_layout_is_a_name_only():
     before = (
         "#blocked = #ttg.blocked<{order = [0]}>\n#blocked1 = #ttg.blocked<{order = [1]}>\nuse #blocked1\n"
