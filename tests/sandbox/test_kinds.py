@@ -1,10 +1,12 @@
 """Jails of other kinds: what a GPU needs is allowed in its own jail only, and the rest of the wall stands."""
 
+import contextlib
 import dataclasses
 from pathlib import Path
 
 import pytest
 
+from explorer.errors import SandboxUnavailable
 from explorer.sandbox import Sandbox
 from explorer.settings import Settings
 
@@ -133,3 +135,26 @@ def test_namespaces_and_mounts_stay_out_of_reach(gpu_wall):
 def test_the_time_of_a_kind_is_its_own(interpreter_wall):
     result = interpreter_wall.run("import time; time.sleep(60)")
     assert "5 seconds: the time limit" in result.message
+
+
+def runs_anywhere(command):
+    """Whether a process with this command line is there, on the whole machine."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if (entry / "cmdline").read_bytes() == b"\0".join(command) + b"\0":
+                    return True
+    return False
+
+
+def test_what_a_job_leaves_behind_ends_with_its_jail(gpu_wall):
+    source = "import subprocess\nsubprocess.Popen(['/bin/sleep', '4242.5'], start_new_session=True)"
+    assert gpu_wall.run(source).done.status == "complete"
+    assert printed(gpu_wall, "print('fine')") == "fine"  # in a jail that starts once the last one has ended
+    assert not runs_anywhere([b"/bin/sleep", b"4242.5"])
+
+
+def test_a_job_that_kills_all_it_can_kills_its_own_jail(gpu_wall):
+    with pytest.raises(SandboxUnavailable, match="restarted in the middle of this job"):
+        gpu_wall.run("import os\nos.kill(-1, 9)")
+    assert printed(gpu_wall, "print('fine')") == "fine"
