@@ -23,7 +23,7 @@ from explorer.model import Log, Request, Run
 from explorer.pipeline import user_source
 from explorer.pipeline.errors import UserError, user_error
 from explorer.pipeline.module import Found, FoundKernel, load
-from explorer.pipeline.script import Finished, Script
+from explorer.pipeline.script import Script
 from explorer.pipeline.specialize import (
     check_config,
     check_options,
@@ -148,8 +148,7 @@ class _Capture:
         with torch._C.DisableTorchFunction():
             self.launch = kind(taken, capturing)
 
-    def _run_first(self, _taken: Taken) -> None:
+    def _run_first(self, _taken: Taken) -> bool:
         assert isinstance(self.launch, InterpretedLaunch)
         self.launch.run_first()
-        if not self.launch.interpretation.is_whole:
-            raise Finished
+        return self.launch.interpretation.is_whole

@@ -104,6 +104,11 @@ class Counter:
         memory = next(memory for memory in self._memories if memory.begin == address)
         return memory.written(tensor)
 
+    @property
+    def has_atomics(self) -> bool:
+        """Whether programs may add to each other's results."""
+        return any(name == "atomic" for _, name in self._operations)
+
     # --- while it counts ----------------------------------------------------------------------
 
     @contextmanager
@@ -246,7 +251,7 @@ class Counter:
             if memory.begin <= low and high <= memory.end:
                 memory.is_touched[sectors - memory.first_sector] = True
                 if kind == "store":
-                    memory.write(addresses, size)
+                    memory.write(addresses)
                 return
         self._access_elsewhere(operation, line, addresses, size, sectors)
 
@@ -261,7 +266,7 @@ class Counter:
             if here.any():
                 memory.is_touched[sectors_of(addresses[here], size) - memory.first_sector] = True
                 if operation != "load":
-                    memory.write(addresses[here], size)
+                    memory.write(addresses[here])
         if is_inside.all():
             return
         if not self._may_point_anywhere:

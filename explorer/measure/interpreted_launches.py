@@ -24,8 +24,8 @@ from explorer.pipeline.targets import Target
 #: What a launch may take that comes after the wanted one; the script ends with one that takes longer.
 SECONDS_AFTER = 10.0
 
-#: Runs the wanted launch.
-RunTaken = Callable[[Taken], None]
+#: Runs the wanted launch, and tells whether it was the whole of it.
+RunTaken = Callable[[Taken], bool]
 
 _mode = CpuTensorMode()
 
@@ -71,7 +71,10 @@ class InterpreterTaker(Taker):
     def run(self, launch: RecordedLaunch, grid: tuple[int, int, int], arguments: tuple[Any, ...]) -> None:
         if self.taken is not None and not self._has_run:
             self._has_run = True
-            self._run_taken(self.taken)
+            is_whole = self._run_taken(self.taken)
+            self.has_launched = True
+            if not is_whole:
+                raise Finished  # what comes after would find results that are not whole
             return
         seconds = float("inf") if self.taken is None else SECONDS_AFTER
         # Counting also keeps a kernel inside of its tensors: this process would not outlive the other.

@@ -38,7 +38,7 @@ def different(sectors: Addresses) -> Addresses:
 
 
 class Memory:
-    """The memory of one tensor's storage: the sectors that the grid touches, the bytes that it writes."""
+    """The memory of one tensor's storage: the sectors that the grid touches, the elements that it writes."""
 
     def __init__(self, tensor: torch.Tensor) -> None:
         storage = tensor.untyped_storage()
@@ -49,13 +49,11 @@ class Memory:
         self.is_touched = np.zeros(count, dtype=np.bool_)
         self.is_written: np.ndarray[Any, np.dtype[np.bool_]] | None = None
 
-    def write(self, addresses: Addresses, size_bytes: int) -> None:
-        """Note that elements are written."""
+    def write(self, addresses: Addresses) -> None:
+        """Note that elements are written: by their first byte."""
         if self.is_written is None:
             self.is_written = np.zeros(self.end - self.begin, dtype=np.bool_)
-        first = addresses - self.begin
-        for offset in range(size_bytes):
-            self.is_written[first + offset] = True
+        self.is_written[addresses - self.begin] = True
 
     def written(self, tensor: torch.Tensor) -> torch.Tensor:
         """Tell which elements of a tensor in this memory were written."""

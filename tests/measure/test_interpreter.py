@@ -1,5 +1,6 @@
 """Programs that there is no time for are left out, evenly, and the rest is still right."""
 
+import json
 from contextlib import contextmanager
 from itertools import pairwise
 
@@ -9,9 +10,12 @@ import triton
 import triton.language as tl
 from triton.runtime.jit import JITFunction
 
-from explorer.measure import interpreter
+from explorer.examples import find_example
+from explorer.measure import captured, interpreter
 from explorer.measure.counts import Counter
+from explorer.measure.job import perform
 from explorer.measure.snapshot import Snapshot, tensors_in
+from explorer.model import Request, Run
 
 
 def number_programs(x_ptr, block: tl.constexpr):
@@ -99,3 +103,33 @@ def test_memory_is_restored_also_under_views():
     assert snapshot.of(tensors["view"]).tolist()[1] == [5.0, 9.0, 13.0, 17.0]
     snapshot.restore()
     assert whole.tolist() == list(range(24))
+
+
+def test_a_run_that_is_cut_short_compares_what_was_written(monkeypatch, tmp_path):
+    """The script ends with the launch: what comes after would find results that are not whole."""
+    monkeypatch.setattr(captured, "INTERPRETER_SECONDS", 0.0)
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
+    source = find_example("vector_add").source.replace("1_000_000", "10_000")
+    events = []
+    run = Run("interpreter", measures=("check", "counts"))
+    perform(Request(source, "cuda:90", "", task="run", run=run), events.append)
+    documents = {event.name: json.loads(event.document) for event in events if event.kind == "measurement"}
+    assert [event for event in events if event.kind == "diagnostic"] == []
+    assert (documents["counts"]["programs"], documents["counts"]["grid_programs"]) == (1, 10)
+    assert documents["counts"]["stored_bytes"] == 4 * 1024
+    (output,) = documents["check"]["outputs"]
+    assert output["matches"] and output["compared"] == 1024
+    assert documents["check"]["reference"] == "reference(x, y)"
+
+
+def test_programs_that_add_up_are_not_compared_when_some_are_missing(monkeypatch, tmp_path):
+    monkeypatch.setattr(captured, "INTERPRETER_SECONDS", 0.0)
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
+    source = find_example("vector_add").source.replace("tl.store(", "tl.atomic_add(")
+    events = []
+    request = Request(source, "cuda:90", "", task="run", run=Run("interpreter", measures=("check",)))
+    perform(request, events.append)
+    (check,) = [json.loads(event.document) for event in events if getattr(event, "name", "") == "check"]
+    assert check["reason"].startswith("Only 1 of 977 programs were run") and check["outputs"] == []

@@ -25,6 +25,13 @@ def _check(bench: Bench, launch: CapturedLaunch) -> Check:
     references = find_references(launch)
     if isinstance(references, str):
         return Check(references, "")
+    if _is_partial(launch) and isinstance(launch, InterpretedLaunch) and launch.counter.has_atomics:
+        ran = launch.interpretation
+        return Check(
+            f"Only {ran.programs:,} of {ran.grid_programs:,} programs were run, which add to each other's "
+            "results: make the sizes smaller.",
+            references[0].text,
+        )
     problems = []
     for reference in references:
         try:
@@ -45,13 +52,17 @@ def _check(bench: Bench, launch: CapturedLaunch) -> Check:
     return Check(f"Nothing could be compared: {'; '.join(problems)}.", references[0].text)
 
 
+def _is_partial(launch: CapturedLaunch) -> bool:
+    return isinstance(launch, InterpretedLaunch) and not launch.interpretation.is_whole
+
+
 def _pairs(
     launch: CapturedLaunch, expected: list[torch.Tensor]
 ) -> list[tuple[str, torch.Tensor, torch.Tensor, torch.Tensor | None]]:
     """Pair each tensor of the reference with the first that the kernel has written and that has its shape."""
     written = written_tensors(launch, expected)
     results = launch.results()
-    is_partial = isinstance(launch, InterpretedLaunch) and not launch.interpretation.is_whole
+    is_partial = _is_partial(launch)
     pairs = []
     for wanted in expected:
         name = next((name for name in written if results[name].shape == wanted.shape), None) or next(
