@@ -7,7 +7,8 @@
  *     figure.show({ label: "GB/s by size", fileName: "sweep", draw: (colors) => ({ traces: [{ x, y, name: plain(name) }], layout: { xaxis: { type: "log" } } }),
  *       table: { head: ["n", "GB/s"], rows: [["1024", "13.2"]] } });
  *
- * `draw` is called again when the theme changes. Plotly reads texts as markup: what is not ours goes through `plain`.
+ * `draw` is called again when the theme changes. Plotly reads texts as markup: what is not ours goes through `plain`, and of markup
+ * only `<br>` is allowed by the page's policy.
  */
 import { make, toast } from "./dom.js";
 import { loadPlotly } from "./plot_library.js";

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from actions import SCALE, Visitor, wait_for_result
+from measured_recordings import write_measured_recording
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from recorded import write_recording
 
@@ -27,11 +28,12 @@ expect.set_options(timeout=20_000)
 
 @pytest.fixture(scope="session")
 def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with all recorded runs, and one of `SCALE` that was made by hand."""
+    """A folder with all recorded runs, one of `SCALE` made by hand, and one of a vector addition."""
     folder = tmp_path_factory.mktemp("recordings")
     for file in (ROOT / "proton_profiles").glob("*.json"):
         (folder / file.name).symlink_to(file)
     write_recording(folder, SCALE, example="scale", kernel="scale")
+    write_measured_recording(folder)
     return folder
 
 

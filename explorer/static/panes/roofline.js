@@ -236,7 +236,7 @@ async function drawFloor(pane, run) {
     verdictOf(document),
     document.is_modelled ? make("p", { class: "hint" }, `Not run on a GPU: compared with ${document.gpu}.`) : null,
     hasPlot ? pane.figure : null,
-    hasPlot ? legend() : null,
+    hasPlot ? legend() : make("p", { class: "hint" }, "The kernel only moves data: there is no operation to draw it by, and the table below says all."),
     ...checked,
     make("div", { class: "roofline-columns" }, ...[hintList(document.hints, (line) => pane.showLine(line)), floorTable(document), lossList(document), missingList(document.missing)].filter((each) => each !== null)),
   ].filter((each) => each !== null);

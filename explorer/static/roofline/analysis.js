@@ -5,6 +5,7 @@
  */
 import { make } from "../dom.js";
 import { large, percent, time } from "../run/numbers.js";
+import { scrolled } from "../run/scroller.js";
 
 /** @param {RooflineDocument} document */
 export function verdictOf({ verdict, floors, near_share: near }) {
@@ -23,7 +24,7 @@ export function floorTable({ resources, floors, time: taken }) {
     const need = needs.find((each) => each.source === source);
     const isBinding = binding(source) === name;
     return [
-      make("td", { class: isBinding ? "is-binding" : null, title: need && `at ${large(need.rate, "")}/s` }, need ? time(need.time_ns) : "–"),
+      make("td", { class: isBinding ? "is-binding" : null, title: need && need.rate > 1 ? `at ${large(need.rate, "").trim()} a second` : null }, need ? time(need.time_ns) : "–"),
       make("td", { class: isBinding ? "is-binding" : null }, need && need.share !== null ? bar(need.share) : ""),
     ];
   };
@@ -31,15 +32,14 @@ export function floorTable({ resources, floors, time: taken }) {
     "section",
     {},
     make("h3", {}, taken ? `Least time of each resource; ${time(taken.median_ns)} were taken` : "Least time of each resource; nothing was timed"),
-    make("div", { class: "roofline-scroll" }, make(
-      "table",
-      {},
+    scrolled(
+      "Least time of each resource",
       make("thead", {}, make("tr", {},
         make("th", { scope: "col" }, "resource"), make("th", { scope: "col" }, "work"),
         ...sources.flatMap((source) => [make("th", { scope: "col" }, source === "datasheet" ? "by datasheet" : "by measured roof"), make("th", { scope: "col" }, "share of the time")]))),
       make("tbody", {}, ...resources.map((resource) => make("tr", {},
         make("th", { scope: "row" }, resource.title), make("td", {}, ...quantity(resource.work, resource.unit)), ...sources.flatMap((source) => cells(resource, source))))),
-    )),
+    ),
     make("p", { class: "source" }, "The resource that needs longest bounds the kernel from below; it is marked."),
   );
 }
@@ -66,7 +66,7 @@ export function hintList(hints, show) {
         hint.gain_ns !== null ? make("span", { class: "gain" }, `at most −${time(hint.gain_ns)}${hint.gain_share === null ? "" : `, ${percent(hint.gain_share)}`}`) : null),
       make("p", {}, hint.text),
       make("ul", { class: "evidence" }, ...hint.evidence.map(({ name, value, unit, source }) =>
-        make("li", {}, `${name} `, make("b", {}, unit === "%" ? percent(value) : large(value, unit).trim()), sourceMark(source))))))));
+        make("li", {}, `${name} `, make("b", {}, amount(value, unit)), sourceMark(source))))))));
 }
 
 /** @param {RooflineDocument["missing"]} missing */
@@ -75,9 +75,15 @@ export function missingList(missing) {
   return make("section", {}, make("h3", {}, "Not known"), make("ul", { class: "missing" }, ...missing.map(({ what, reason }) => make("li", {}, make("b", {}, what), ` ${reason}`))));
 }
 
-/** A number with its source. @param {Quantity} quantity @param {string} unit @returns {Node[]} */
+/** The work of a resource with its source; that of a pipe is how busy it was. @param {Quantity} quantity @param {string} unit @returns {Node[]} */
 export function quantity({ value, source, note }, unit) {
-  return [make("span", { title: note || null }, unit === "%" ? `busy ${percent(value)}` : large(value, unit).trim()), sourceMark(source)];
+  return [make("span", { title: note || null }, unit === "%" ? `busy ${amount(value, unit)}` : amount(value, unit)), sourceMark(source)];
+}
+
+/** @param {number} value @param {string} unit "%": the value is a share of 1 */
+function amount(value, unit) {
+  if (unit === "%") return percent(value);
+  return unit === "instructions" || unit === "operations" ? `${large(value, "").trim()} ${unit}` : large(value, unit).trim();
 }
 
 /** Where a number is from, small behind it. @param {string} source */

@@ -19,22 +19,27 @@ const ROOM = { before: 0.8, behind: 1.2 };
 const MOST_DECADES = 6;
 const CHARACTER_PX = 6.1;
 const LABEL_OFFSET_PX = 9;
+/** Dots that are nearer than that cannot be told apart. */
+const SAME_PLACE_PX = 6;
+const TITLE_ROOM_PX = 90;
 /** What a dot with its title takes. */
 const DOT_ROOM_PX = 26;
 
 /** @param {RooflineDocument} document @param {PlotColors} colors @param {{width: number, height: number}} size @returns {Drawing} */
 export function drawRoofline(document, colors, { width, height }) {
-  const { dots, ceilings, ridges, unit } = document;
+  const { dots, ceilings, ridges } = document;
+  const unit = unitOf(document);
   const range = rangeOf(document);
   const pixels = { x: (width - MARGIN.l - MARGIN.r) / (range.x[1] - range.x[0]), y: (height - MARGIN.t - MARGIN.b) / (range.y[1] - range.y[0]) };
   const colorOf = (/** @type {string} */ name) => colors.series[HUES[/** @type {Level} */ (name)] ?? 2] ?? colors.text;
-  const memory = ceilings.filter(({ kind }) => kind === "memory");
-  const compute = ceilings.filter(({ kind }) => kind === "compute");
+  const memory = merged(ceilings.filter(({ kind }) => kind === "memory"));
+  const compute = merged(ceilings.filter(({ kind }) => kind === "compute"));
   const roofs = [
     ...memory.map((roof) => ({ roof, color: colorOf(roof.name), ...memoryLine(roof, compute, range) })),
     ...compute.map((roof) => ({ roof, color: colors.mute, ...computeLine(roof, memory, range) })),
   ];
   const timed = dots.filter(({ rate }) => rate !== null).sort((one, other) => one.intensity - other.intensity);
+  const spots = spotsOf(timed, pixels.x);
   return {
     traces: [
       ...band(document, range, colors),
@@ -50,14 +55,14 @@ export function drawRoofline(document, colors, { width, height }) {
       },
       ...dots.filter(({ rate }) => rate === null).map((dot) => ({
         x: [dot.intensity, dot.intensity], y: [10 ** range.y[0], 10 ** range.y[1]], mode: "lines", line: { color: colorOf(dot.level), width: 1.4, dash: "dot" },
-        hoverinfo: "text", text: [dotWords(dot, unit), dotWords(dot, unit)],
+        hoverinfo: "text", text: [dotWords(dot, ceilings, unit), dotWords(dot, ceilings, unit)],
       })),
       {
         x: timed.map(({ intensity }) => intensity), y: timed.map(({ rate }) => rate), mode: "lines+markers+text",
         line: { color: colors.mute, width: 1 }, cliponaxis: false,
-        marker: { size: 11, color: timed.map(({ level }) => colorOf(level)), symbol: timed.map(({ level }) => SYMBOLS[level]), line: { color: colors.panel, width: 1.5 } },
-        text: timed.map(({ title }) => plain(title)), textposition: timed.map((_, index) => (index % 2 ? "top center" : "bottom center")), textfont: { color: colors.text, size: 11.5 },
-        hoverinfo: "text", hovertext: timed.map((dot) => dotWords(dot, unit)),
+        marker: { size: spots.map(({ size }) => size), opacity: 1, color: timed.map(({ level }) => colorOf(level)), symbol: timed.map(({ level }) => SYMBOLS[level]), line: { color: colors.panel, width: 1.5 } },
+        text: spots.map(({ title }) => plain(title)), textposition: spots.map(({ isAbove }) => (isAbove ? "top center" : "bottom center")), textfont: { color: colors.text, size: 11.5 },
+        hoverinfo: "text", hovertext: spots.map(({ together }) => together.map((dot) => dotWords(dot, ceilings, unit)).join("<br>") + notesOf(together)),
       },
     ],
     layout: {
@@ -69,8 +74,39 @@ export function drawRoofline(document, colors, { width, height }) {
   };
 }
 
+/** Roofs that are the same line are drawn once. @param {Ceiling[]} roofs @returns {Ceiling[]} */
+function merged(roofs) {
+  /** @type {Map<string, Ceiling>} */
+  const lines = new Map();
+  for (const roof of roofs) {
+    const key = `${roof.source} ${roof.rate}`;
+    const same = lines.get(key);
+    lines.set(key, same ? { ...same, title: `${same.title}, ${roof.title}` } : roof);
+  }
+  return [...lines.values()];
+}
+
+/**
+ * How dots are drawn: those in one place inside of each other and under one title, titles of neighbours above and below.
+ * @param {Dot[]} dots by intensity @param {number} decade in pixels
+ */
+function spotsOf(dots, decade) {
+  const distance = (/** @type {Dot} */ one, /** @type {Dot} */ other) => Math.abs(Math.log10(one.intensity / other.intensity)) * decade;
+  let isAbove = false;
+  return dots.map((dot, index) => {
+    const together = dots.filter((other) => distance(dot, other) < SAME_PLACE_PX);
+    const place = together.indexOf(dot);
+    const before = dots[index - 1];
+    // Below, unless the one before has its title there.
+    if (place === 0) isAbove = before !== undefined && distance(dot, before) < TITLE_ROOM_PX && !isAbove;
+    return { together, isAbove, title: place === 0 ? together.map(({ title }) => title).join(", ") : "", size: together.length > 1 ? 16 - 5 * place : 11 };
+  });
+}
+
 /** What the plot shows, as a table. @param {RooflineDocument} document */
-export function rooflineTable({ dots, ceilings, unit }) {
+export function rooflineTable(document) {
+  const { dots, ceilings } = document;
+  const unit = unitOf(document);
   return {
     head: ["what", "intensity", "rate", "bounds", "share", "source"],
     rows: [
@@ -81,6 +117,11 @@ export function rooflineTable({ dots, ceilings, unit }) {
       ...ceilings.map((roof) => [`${roof.kind === "memory" ? "roof" : "ceiling"}, ${roof.title}`, "", rateWords(roof, unit), "", "", `${roof.source}: ${roof.method}`]),
     ],
   };
+}
+
+/** As it stands behind a prefix. @param {RooflineDocument} document */
+function unitOf({ unit }) {
+  return unit === "operations" ? "OP" : unit;
 }
 
 /** @param {RooflineDocument} document @returns {Range} */
@@ -172,21 +213,25 @@ function label(roof, color, { x, y }, dots, range, pixels, unit) {
   }];
 }
 
-/** @param {Dot} dot @param {string} unit */
-function dotWords(dot, unit) {
+/** What is said of a number beyond it, once. @param {Dot[]} dots */
+function notesOf(dots) {
+  return [...new Set(dots.flatMap(({ operations, bytes }) => [operations.note, bytes.note]))].filter(Boolean).map((note) => `<br>${plain(note)}`).join("");
+}
+
+/** @param {Dot} dot @param {Ceiling[]} ceilings @param {string} unit */
+function dotWords(dot, ceilings, unit) {
   const { title, rate, intensity, operations, bytes, bounds } = dot;
   return [
-    `<b>${plain(title)}</b>  ${rate === null ? "not timed" : `${large(rate, `${unit}/s`)} achieved`}`,
-    ...bounds.map((bound) => `${shareWords(bound)} of ${large(bound.rate, `${unit}/s`)}, ${bound.source}, by ${plain(bound.by)}`),
+    `${plain(title)}: ${rate === null ? "not timed" : `${large(rate, `${unit}/s`)} achieved`}`,
+    ...bounds.map((bound) => `${shareWords(bound)} of ${large(bound.rate, `${unit}/s`)}, ${bound.source}, by ${plain(titleOf(ceilings, bound.by))}`),
     `${ratio(intensity, unit)}: ${large(operations.value, unit)} (${operations.source}) over ${large(bytes.value, "B")} (${bytes.source})`,
-    ...[...new Set([operations.note, bytes.note])].filter(Boolean).map(plain),
   ].join("<br>");
 }
 
 /** @param {Ceiling} roof @param {string} unit */
 function ceilingWords(roof, unit) {
   const clock = roof.clock_mhz ? `, at ${(roof.clock_mhz / 1000).toFixed(2)} GHz` : "";
-  return `<b>${plain(roof.title)}</b>  ${rateWords(roof, unit)}<br>${roof.source}${clock}<br>${plain(roof.method)}`;
+  return `${plain(roof.title)}: ${rateWords(roof, unit)}<br>${roof.source}${clock}<br>${plain(roof.method)}`;
 }
 
 /** @param {Ceiling} roof @param {string} unit */

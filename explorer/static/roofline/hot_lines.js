@@ -5,6 +5,7 @@
  */
 import { make } from "../dom.js";
 import { plural } from "../format.js";
+import { scrolled } from "../run/scroller.js";
 import { stallBars } from "./measured.js";
 import { sampleShare, stallWords } from "./stall_words.js";
 
@@ -29,7 +30,7 @@ export function hotLines(heat, source, show, toggle, isShown) {
   box.checked = isShown;
   return [
     make("label", { class: "check" }, box, "Show the samples beside the source and in the stages"),
-    make("div", { class: "roofline-scroll" }, make("table", { class: "hot-lines", "aria-label": "Hottest source lines" },
+    make("div", { class: "hot-lines" }, scrolled("Hottest source lines",
       make("thead", {}, make("tr", {}, ...["source", "samples", "waiting for"].map((head) => make("th", { scope: "col" }, head)))),
       make("tbody", {}, ...heat.top.map(row)))),
     make("h3", {}, "Waiting for, in all"),

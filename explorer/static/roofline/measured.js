@@ -6,6 +6,7 @@
 import { make } from "../dom.js";
 import { plural } from "../format.js";
 import { element, error, exact, large, percent, place, time } from "../run/numbers.js";
+import { scrolled } from "../run/scroller.js";
 import { makeSvg } from "../svg.js";
 import { sourceMark } from "./analysis.js";
 import { sampleShare, stallMeaning, stallTitle } from "./stall_words.js";
@@ -33,11 +34,11 @@ export function timingList({ timings }) {
   const all = timings.flatMap(({ samples_ns: samples, low_ns: low, high_ns: high }) => [...samples, low, high]);
   const [least, most] = [Math.min(...all), Math.max(...all)];
   return make("section", {}, make("h3", {}, "Time of one launch"),
-    make("div", { class: "roofline-scroll" }, make("table", {},
+    scrolled("Times of one launch",
       make("thead", {}, make("tr", {}, ...["L2 before", "by", "median", "20 % to 80 %", "every launch"].map((head) => make("th", { scope: "col" }, head)))),
       make("tbody", {}, ...timings.map((timing) => make("tr", {},
         make("th", { scope: "row" }, timing.cache), make("td", {}, timing.method), make("td", {}, make("b", {}, time(timing.median_ns))),
-        make("td", {}, `${time(timing.low_ns)} – ${time(timing.high_ns)}`), make("td", {}, strip(timing, least, most))))))),
+        make("td", {}, `${time(timing.low_ns)} – ${time(timing.high_ns)}`), make("td", {}, strip(timing, least, most)))))),
     make("p", { class: "source" }, "Proton asks the GPU how long the kernel itself took; do_bench includes the launch. Cold: the L2 cache was flushed before each launch."));
 }
 
@@ -64,10 +65,10 @@ export function conditionsTable({ gpu, driver, triton, torch, python, multiproce
   const where = gpu ? `${gpu}, ${plural(multiprocessors, "multiprocessor")}, driver ${driver}` : "interpreter";
   return make("section", {}, make("h3", {}, "Where it ran"),
     make("p", { class: "hint" }, `${where}; Triton ${triton}, torch ${torch}, Python ${python}.`),
-    conditions.length === 0 ? null : make("div", { class: "roofline-scroll" }, make("table", { "aria-label": "Conditions" },
+    conditions.length === 0 ? null : scrolled("Conditions",
       make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "GPU"), ...conditions.map(({ moment }) => make("th", { scope: "col" }, moment)))),
       make("tbody", {}, ...show.map(([title, words]) => make("tr", {}, make("th", { scope: "row" }, title), ...conditions.map((each) =>
-        make("td", { class: title === "slowed down by" && each.throttled_by.length ? "warning" : null }, words(each)))))))));
+        make("td", { class: title === "slowed down by" && each.throttled_by.length ? "warning" : null }, words(each))))))));
 }
 
 /** @param {Counters} counters */
@@ -81,9 +82,9 @@ export function counterTables(counters) {
     ...Object.entries(counters.pipes).map(([pipe, share]) => /** @type {const} */ ([`pipe ${pipe}, busy`, percent(share), ""])),
   ];
   return make("section", {}, head,
-    make("div", { class: "roofline-scroll" }, make("table", { "aria-label": "Counters" },
+    scrolled("Counters",
       make("thead", {}, make("tr", {}, ...["what", "how much", "exactly"].map((title) => make("th", { scope: "col" }, title)))),
-      make("tbody", {}, ...rows.map(([name, short, whole]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, short, sourceMark(source)), make("td", { class: "exact" }, whole)))))),
+      make("tbody", {}, ...rows.map(([name, short, whole]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, short, sourceMark(source)), make("td", { class: "exact" }, whole))))),
     stallBars(counters.stalls),
     make("p", { class: "source" }, `${tool}, one launch with a ${cache} L2.`),
     metrics(counters.metrics));
@@ -106,8 +107,8 @@ function metrics(all) {
   const names = Object.keys(all).sort();
   if (names.length === 0) return null;
   return make("details", { class: "roofline-more" }, make("summary", {}, `${plural(names.length, "metric")} as the profiler names them`),
-    make("div", { class: "roofline-scroll" }, make("table", { "aria-label": "Metrics" }, make("tbody", {}, ...names.map((name) =>
-      make("tr", {}, make("th", { scope: "row", class: "metric-name" }, name), make("td", {}, exact(all[name] ?? 0))))))));
+    scrolled("Metrics", make("tbody", {}, ...names.map((name) =>
+      make("tr", {}, make("th", { scope: "row", class: "metric-name" }, name), make("td", {}, exact(all[name] ?? 0)))))));
 }
 
 /** @param {ProfileFiles} files @param {(name: string) => string} address @param {string} [title] */

@@ -10,6 +10,7 @@
 import { make } from "../dom.js";
 import { plural } from "../format.js";
 import { percent, time } from "../run/numbers.js";
+import { scrolled } from "../run/scroller.js";
 import { firstFrom, lanesOf, scopeSums } from "./lanes.js";
 
 const ROW_PX = 13;
@@ -39,7 +40,7 @@ export class TimelineView extends HTMLElement {
   space = make("div", { class: "timeline-space" }, this.canvas);
   scroller = make("div", { class: "timeline-scroller", tabindex: "0", role: "application" }, this.space);
   words = make("p", { class: "timeline-words", role: "status" });
-  legend = make("div", { class: "roofline-scroll" });
+  legend = make("div");
   themes = new MutationObserver(() => this.schedule());
   sizes = new ResizeObserver(() => this.schedule());
 
@@ -65,7 +66,10 @@ export class TimelineView extends HTMLElement {
     scroller.addEventListener("pointermove", (event) => this.move(event));
     scroller.addEventListener("pointerup", () => (this.drag = null));
     scroller.addEventListener("pointerleave", () => !this.drag && this.point(null));
-    scroller.addEventListener("dblclick", () => this.zoomToCursor());
+    scroller.addEventListener("dblclick", (event) => {
+      this.point(this.find(event));
+      this.zoomToCursor();
+    });
     scroller.addEventListener("keydown", (event) => this.key(event));
     this.append(
       make("div", { class: "timeline-head" }, this.words, tool("Zoom in", "+", () => this.zoom(1 / ZOOM)), tool("Zoom out", "−", () => this.zoom(ZOOM)), tool("Show all", "⤢", () => this.fit())),
@@ -86,7 +90,7 @@ export class TimelineView extends HTMLElement {
     this.space.style.height = `${height}px`;
     this.scroller.style.height = `${Math.min(MOST_HEIGHT_PX, height)}px`;
     this.scroller.setAttribute("aria-label", `Timeline of ${plural(scopes.length, "scope")} in ${plural(this.lanes.length, "warp")}. Arrow keys go from scope to scope and from warp to warp, plus and minus zoom, 0 shows all.`);
-    this.legend.replaceChildren(make("table", { "aria-label": "Scopes" },
+    this.legend.replaceChildren(scrolled("Scopes",
       make("thead", {}, make("tr", {}, ...["scope", "share of the time", "median", "times"].map((head) => make("th", { scope: "col" }, head)))),
       make("tbody", {}, ...sums.map(({ name, share, median_ns: median, count }) => {
         const swatch = make("span", { class: "swatch", "aria-hidden": "true" });

@@ -1,0 +1,246 @@
+"""How far a run is from the limits, and where its time goes, in a real browser against the real server.
+
+The recording is that of `measured_recordings.py`: its counters and samples are of a real H200.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from actions import SCALE, Visitor, set_source, wait_for_result
+from axe_playwright_python.sync_playwright import Axe
+from measured_recordings import COMMAND, source_of
+from playwright.sync_api import Locator, Page, expect
+
+RUN = "recorded-measured_vector_add-0"
+#: Two lines of the source: the loads are asked for at 19, their data is waited for where it is added, at 21.
+LOAD, STORE = 19, 21
+#: The layout's part of the address, with the SASS beside the pane.
+BESIDE = "#panes=stage:sass@45+roofline{state}@55"
+
+Opened = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(visitor: Visitor) -> Opened:
+    """Compiles the vector addition and opens it with the pane."""
+
+    def open_compiled(state: str = "", triton: str = "3.6.0", panes: str = BESIDE, **options: object) -> Page:
+        page = visitor(**options)
+        request = {"source": source_of("vector_add"), "target": "cuda:90", "triton": triton}
+        ticket = page.request.post("/api/v1/compilations", data=request).json()
+        page.goto(f"/k/{ticket['id']}{panes.format(state=state)}")
+        wait_for_result(page)
+        return page
+
+    return open_compiled
+
+
+def body(page: Page) -> Locator:
+    """What the pane shows of the run."""
+    return page.locator(".roofline-body")
+
+
+def row(page: Page, name: str) -> Locator:
+    """A row of a table, by its first cell."""
+    return body(page).locator("tr", has=page.get_by_role("rowheader", name=name, exact=True))
+
+
+def test_a_recording_says_how_far_the_kernel_is_from_the_limit(opened: Opened) -> None:
+    page = opened()
+    origin = page.locator(".run-origin")
+    expect(origin).to_contain_text("recorded on NVIDIA H200, Triton 3.6.0, 2026-11-20")
+    expect(origin.locator(".badge")).to_have_attribute("title", re.compile(COMMAND))
+    expect(origin).not_to_contain_text("not the machine code")
+    expect(body(page).locator(".verdict")).to_contain_text("DRAM")
+    # 3.2258 GB in 0.737 ms against the 4.38 TB/s of a copy: all of what was ever reached.
+    expect(body(page).locator(".verdict b")).to_have_text("99.9 %")
+    expect(row(page, "DRAM")).to_contain_text("3.23 GBmeasured")
+    expect(body(page).locator(".check-line")).to_contain_text("Matches the reference")
+
+
+def test_the_plot_has_roofs_and_dots_and_its_numbers_as_a_table(opened: Opened) -> None:
+    page = opened()
+    plot = body(page).get_by_role("img", name=re.compile("^Roofline of .*H200"))
+    expect(plot.locator(".annotation-text", has_text="DRAM 4.8 TB/s")).to_be_visible()
+    expect(plot.locator(".annotation-text", has_text="DRAM 4.38 TB/s")).to_be_visible()
+    # What goes through DRAM, L2 and L1 is the same: one place in the plot, and said so.
+    expect(plot.locator(".textpoint", has_text="DRAM, L2, L1")).to_be_visible()
+    page.locator("plot-figure summary").click()
+    numbers = page.locator("plot-figure table")
+    expect(numbers).to_contain_text("kernel, DRAM")
+    expect(numbers.locator("tr", has_text="kernel, DRAM")).to_contain_text("measured bytes")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="SVG").click()
+    assert "DRAM" in saved.value.path().read_text()
+    assert saved.value.suggested_filename == "roofline-add_kernel.svg"
+
+
+def test_a_dot_tells_its_bounds_where_the_mouse_is(opened: Opened) -> None:
+    page = opened()
+    dot = body(page).locator(".plot-canvas .points path.point").last
+    box = dot.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    hover = body(page).locator(".hoverlayer .hovertext")
+    expect(hover).to_contain_text("DRAM")
+    expect(hover).to_contain_text("99.9 % of 364 GFLOP/s, measured, by DRAM")
+
+
+def test_another_tritons_recording_says_that_it_is_of_other_code(opened: Opened) -> None:
+    page = opened(triton="3.9.0")
+    expect(page.locator(".badge.is-other")).to_contain_text(
+        "compiled by Triton 3.6.0, what is shown by Triton 3.9.0"
+    )
+
+
+def test_what_was_measured_is_shown_with_its_source(opened: Opened) -> None:
+    page = opened()
+    page.get_by_role("tab", name="Measured").click()
+    expect(page).to_have_url(re.compile(r"roofline:\.measured"))
+    expect(row(page, "cold")).to_contain_text("737 µs")
+    expect(row(page, "cold").get_by_role("img", name="11 launches from 733 µs to 741 µs")).to_be_visible()
+    expect(row(page, "DRAM, bytes")).to_contain_text("3,225,780,992")
+    expect(row(page, "operations, fp32")).to_contain_text("268,435,456")
+    expect(row(page, "slowed down by")).to_contain_text("power limit")
+    body(page).get_by_text("metrics as the profiler names them").click()
+    expect(row(page, "dram__bytes_read.sum")).to_contain_text("2,147,513,600")
+
+
+def test_the_run_and_the_tab_are_in_the_link(opened: Opened) -> None:
+    page = opened(state=f":{RUN}.measured")
+    expect(page.get_by_role("tab", name="Measured")).to_have_attribute("aria-selected", "true")
+    page.get_by_role("tab", name="Measured").press("ArrowRight")
+    expect(page).to_have_url(re.compile(f"roofline:{RUN}.hot"))
+    expect(page.get_by_role("tab", name="Hot lines")).to_be_focused()
+    lost = opened(state=":recorded-nothing-7")
+    expect(lost.locator("pane-roofline")).to_contain_text("This run cannot be shown")
+    lost.get_by_role("button", name="Show another run").click()
+    expect(body(lost).locator(".verdict")).to_be_visible()
+
+
+def test_samples_are_heat_beside_source_and_stages(opened: Opened) -> None:
+    page = opened(state=":.hot", panes="#panes=stage:sass@30+stage:ttir@30+roofline{state}@40")
+    sass = page.get_by_role("group", name="SASS, ")
+    # 60 % of the samples wait where the first loaded value is added.
+    hottest = sass.locator(".text-row", has=page.locator(".number[data-heat='60']"))
+    expect(hottest).to_contain_text("FADD")
+    hottest.locator(".number").hover()
+    expect(page.locator(".location-card:popover-open")).to_contain_text(
+        re.compile(r"\d+\.\d\s% of the samples: long scoreboard")
+    )
+    source = page.locator(".cm-heat .heat", has_text=re.compile("^87$"))
+    expect(source).to_have_attribute("title", re.compile("long scoreboard"))
+    store = page.get_by_role("group", name="TTIR, ").locator(".text-row", has_text="tt.store")
+    expect(store.locator(".number")).to_have_attribute("data-heat", "87")
+
+
+def test_heat_is_switched_off_by_a_command_and_stays_off(opened: Opened) -> None:
+    page = opened(state=":.hot")
+    expect(page.locator("pane-stage.has-heat")).to_have_count(1)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("samples as heat")
+    page.keyboard.press("Enter")
+    expect(page.locator("pane-stage.has-heat")).to_have_count(0)
+    expect(page.locator(".cm-heat")).to_have_count(0)
+    box = page.get_by_label("Show the samples beside the source and in the stages")
+    expect(box).not_to_be_checked()
+    page.reload()
+    wait_for_result(page)
+    expect(box).not_to_be_checked()
+    expect(page.locator("pane-stage.has-heat")).to_have_count(0)
+    box.check()
+    expect(page.locator("pane-stage.has-heat")).to_have_count(1)
+    # Who has asked for it has it without the pane, too.
+    page.goto(re.sub(r"#.*", "#panes=stage:sass", page.url))
+    page.reload()
+    expect(page.locator("pane-stage.has-heat")).to_have_count(1)
+
+
+def test_a_hot_line_leads_to_its_source_and_its_hottest_instruction(opened: Opened) -> None:
+    page = opened(state=":.hot")
+    line = body(page).get_by_role("row").nth(1)
+    expect(line).to_contain_text(f"line {STORE}")
+    expect(line).to_contain_text("long scoreboard 81.5")
+    line.get_by_role("button").click()
+    expect(page.locator(".cm-line.is-pinned")).to_contain_text("tl.store")
+    expect(page.get_by_role("group", name="SASS, ").locator(".text-row.is-cursor .number")).to_have_attribute(
+        "data-heat", "60"
+    )
+    body(page).get_by_role("button", name=f"line {LOAD}").click()
+    expect(page.locator(".cm-line.is-pinned")).to_contain_text("tl.load")
+
+
+def test_the_scopes_of_each_warp_are_read_by_keyboard(opened: Opened) -> None:
+    page = opened(state=":.timeline")
+    expect(row(page, "load")).to_contain_text("55.6 %500 ns8")
+    expect(body(page)).to_contain_text("12 further scopes left out")
+    timeline = page.get_by_role("application", name="Timeline of 24 scopes in 8 warps")
+    timeline.focus()
+    said = body(page).get_by_role("status").first
+    page.keyboard.press("ArrowRight")
+    expect(said).to_have_text("program: 900 ns from 0 ns on, block 0, warp 0, multiprocessor 0")
+    page.keyboard.press("ArrowRight")
+    expect(said).to_contain_text("load: 500 ns from 50 ns on")
+    page.keyboard.press("ArrowDown")
+    expect(said).to_contain_text("warp 1")
+    with page.expect_download() as saved:
+        body(page).get_by_role("link", name="trace.json").click()
+    assert "traceEvents" in saved.value.path().read_text()
+
+
+def test_a_timeline_is_pointed_at_and_zoomed_by_mouse(opened: Opened) -> None:
+    page = opened(state=":.timeline")
+    timeline = page.get_by_role("application", name="Timeline of 24 scopes")
+    said = body(page).get_by_role("status").first
+    expect(said).to_have_text("8 warps, 1.93 µs")
+    box = timeline.bounding_box()
+    assert box
+
+    def at(share: float, depth: int) -> dict[str, float]:
+        """A place in the first warp: a share of the time in sight, and how deep."""
+        return {"x": 104 + (box["width"] - 104) * share, "y": 22 + 13 * depth + 6}
+
+    timeline.hover(position=at(0.15, 1))
+    expect(said).to_contain_text("load: 500 ns")
+    timeline.hover(position=at(0.4, 1))
+    expect(said).to_contain_text("store: 250 ns")
+    # What is double-clicked fills the middle third: 0.65 of the whole would be behind the first block.
+    timeline.dblclick(position=at(0.4, 1))
+    timeline.hover(position=at(0.65, 1))
+    expect(said).to_contain_text("store: 250 ns")
+
+
+def test_an_empty_pane_says_what_would_fill_it(page: Page) -> None:
+    set_source(page, SCALE.replace("x * factor", "x + factor"))
+    wait_for_result(page)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("Show Roofline")
+    page.keyboard.press("Enter")
+    pane = page.locator("pane-roofline")
+    expect(pane).to_contain_text("Nothing was run of this kernel yet")
+    expect(pane).to_contain_text("recordings of a real GPU")
+    pane.get_by_role("button", name="Run it").click()
+    expect(page.locator("pane-run")).to_be_visible()
+
+
+def test_a_first_visit_does_without_the_library_of_plots(visitor: Visitor) -> None:
+    page = visitor()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto("/")
+    wait_for_result(page)
+    assert not [url for url in asked if "plotly" in url or "/panes/roofline" in url]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("tab", ["", ":.measured", ":.hot", ":.timeline"])
+def test_the_pane_is_accessible_and_fits(opened: Opened, scheme: str, tab: str) -> None:
+    page = opened(state=tab, panes="#panes=roofline{state}", width=375, height=800, color_scheme=scheme)
+    expect(body(page).locator("table").first).to_be_attached()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert body(page).evaluate("element => element.scrollWidth <= element.clientWidth")
+    violations = Axe().run(page, context={"include": [["pane-roofline"]]}).response["violations"]
+    assert [(each["id"], node["html"][:160]) for each in violations for node in each["nodes"]] == []
