@@ -58,6 +58,11 @@ def test_a_buffer_lights_its_two_operations_in_all_panes(page: Page) -> None:
     page.locator(".memory-map .buffer").first.hover()
     lit = page.get_by_role("group", name="TTGIR, ").locator(".text-row.is-lit")
     expect(page.locator(".cm-line.is-lit").first).to_be_attached()
+    # What is alive at the same time is marked, and the two operations are named.
+    expect(page.locator(".memory-map .buffer.is-neighbour")).to_have_count(1)
+    expect(page.locator("pane-memory section .hint")).to_have_text(
+        re.compile(r"^a · .*48 KiB: from ttg\.local_alloc %a, line \d+ to ttg\.local_dealloc, line \d+\.$")
+    )
     page.locator(".memory-map .buffer").first.click()
     expect(page.locator(".memory-details")).to_contain_text("3 of 16 KiB (16,384 B)")
     expect(page).to_have_url(re.compile(r"memory:0\.b0"))
