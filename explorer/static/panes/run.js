@@ -3,7 +3,7 @@
  *
  * Its state is the id of a run; without one it shows the newest.
  *
- * @import { Device, Devices } from "../run/documents.js"
+ * @import { Device, Devices, RunsDocument } from "../run/documents.js"
  * @import { Preset } from "../run/form_state.js"
  * @import { RunResult } from "../run/run_result.js"
  */
@@ -34,8 +34,8 @@ class RunPane extends HTMLElement {
   message = "";
   /** a run that was started here, and is shown as soon as there is something of it to see @type {RunResult | null} */
   awaited = null;
-  /** the compilation before, of which a run was shown */
-  left = "";
+  /** the compilation before this one, of which a run was shown; "": none */
+  earlier = "";
 
   get paneState() {
     return this.state;
@@ -55,11 +55,12 @@ class RunPane extends HTMLElement {
       store.watch(["result", "runs", "runResults", "runUnderWay", "startingRun", "runProblem", "runForm"], () => this.draw()),
       store.watch(["runUnderWay"], () => this.await()),
     ];
+    // Behind another tab, the state may have changed.
+    if (this.subject) void this.follow();
   }
 
   disconnectedCallback() {
     for (const end of this.watches) end();
-    if (store.state.shownRun === this.shown) store.update({ shownRun: null });
   }
 
   build() {
@@ -72,12 +73,12 @@ class RunPane extends HTMLElement {
     }));
     this.note = make("p", { class: "hint run-device-note" });
     this.problem = make("p", { class: "run-refusal", role: "alert" });
-    this.left_ = make("p", { class: "hint run-left" });
+    this.earlierHint = make("p", { class: "hint" });
     this.empty = make("p", { class: "hint run-nothing" });
     this.list = make("div", { class: "run-lists" });
     this.body = make("div", { class: "run" },
       canCompile && make("div", { class: "run-bar" }, this.device, ...this.buttons.map(({ button }) => button)),
-      this.note, canCompile && this.setup.element, this.problem, this.progress.element, this.left_, this.list, this.empty, this.view.element);
+      this.note, canCompile && this.setup.element, this.problem, this.progress.element, this.earlierHint, this.list, this.empty, this.view.element);
   }
 
   /** @param {Preset} preset */
@@ -93,7 +94,7 @@ class RunPane extends HTMLElement {
     const before = this.subject;
     this.subject = result.id;
     if (before) {
-      this.left = this.shown ? before : "";
+      this.earlier = this.shown ? before : "";
       this.awaited = null;
       this.put(null);
       if (this.state) this.keep("");
@@ -123,7 +124,7 @@ class RunPane extends HTMLElement {
     const wanted = this.state || newest?.id;
     this.message = "";
     if (!wanted) return this.put(null);
-    if (this.shown?.id === wanted) return undefined;
+    if (this.shown?.id === wanted) return this.put(this.shown);
     try {
       const result = await openRun(wanted, subject);
       if (this.subject !== subject || (this.state && this.state !== wanted)) return undefined;
@@ -150,7 +151,7 @@ class RunPane extends HTMLElement {
     const { awaited } = this;
     if (!awaited || (!awaited.finished && awaited.document.measurements.length === 0)) return;
     this.awaited = null;
-    this.left = "";
+    this.earlier = "";
     this.keep(awaited.id);
   }
 
@@ -172,18 +173,29 @@ class RunPane extends HTMLElement {
     if (problem.textContent !== words) problem.textContent = words;
     problem.hidden = !words;
     progress.draw(this.shown && !this.shown.finished ? this.shown : runUnderWay, startingRun);
-    this.drawLeft();
-    const shown = this.shown?.id ?? "";
-    const rows = runs?.document ? { ...runs.document } : null;
-    const key = JSON.stringify([shown, rows && [...rows.runs, ...rows.recordings].map(({ id, status }) => [id, status, stateOf(id)])]);
-    if (list.dataset.key !== key) {
-      list.dataset.key = key;
-      list.replaceChildren(...[rows && runList(rows, shown, (id) => { this.awaited = null; this.keep(id); })].filter((each) => each instanceof Node));
-    }
+    this.drawEarlier();
+    this.drawList(list, runs?.document ?? null);
     view.show(this.shown);
     const isBusy = Boolean(runUnderWay || startingRun);
     empty.hidden = Boolean(this.shown) || isBusy || Boolean(words);
     empty.textContent = runs?.problem ? `${runs.problem.title}. ${runs.problem.detail}` : !runs?.document ? "Looking for runs of this kernel." : canCompile ? "Nothing was run yet. Run compares the result with the reference; the rest says how fast it is, and why." : "This kernel was not run yet.";
+  }
+
+  /** @param {HTMLElement} list @param {RunsDocument | null} runs */
+  drawList(list, runs) {
+    const shown = this.shown?.id ?? "";
+    const key = JSON.stringify([shown, runs && [...runs.runs, ...runs.recordings].map(({ id, status }) => [id, status, stateOf(id)])]);
+    if (list.dataset.key === key) return;
+    list.dataset.key = key;
+    const focused = list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.run : undefined;
+    const top = list.firstElementChild?.scrollTop ?? 0;
+    const entries = runs && runList(runs, shown, (id) => {
+      this.awaited = null;
+      this.keep(id);
+    });
+    list.replaceChildren(...(entries ? [entries] : []));
+    if (entries) entries.scrollTop = top;
+    if (focused) /** @type {HTMLElement | null} */ (list.querySelector(`[data-run="${CSS.escape(focused)}"]`))?.focus();
   }
 
   /** @param {Devices | null} devices */
@@ -216,13 +228,13 @@ class RunPane extends HTMLElement {
   }
 
   /** Say where the run went that was shown before the kernel was changed. */
-  drawLeft() {
-    const { left_: left } = this;
-    if (!left) return;
-    left.hidden = !this.left;
-    if (left.hidden || left.dataset.key === this.left) return;
-    left.dataset.key = this.left;
-    left.replaceChildren("The kernel has changed since it was run: ", make("a", { href: `/k/${this.left}#panes=run` }, "the runs of the version before"), ".");
+  drawEarlier() {
+    const { earlierHint: hint, earlier } = this;
+    if (!hint) return;
+    hint.hidden = !earlier;
+    if (hint.hidden || hint.dataset.key === earlier) return;
+    hint.dataset.key = earlier;
+    hint.replaceChildren("The kernel has changed since it was run: ", make("a", { href: `/k/${earlier}#panes=run` }, "the runs of the version before"), ".");
   }
 }
 
