@@ -66,8 +66,12 @@ def find_gpus() -> tuple[Gpu, ...]:
     rows = _query(f"--query-gpu={_GPU_FACTS}")
     _make_memory_device()
     gpus = []
-    for uuid, name, capability, driver, bus, index in rows:
-        gpus.append(Gpu(uuid, name, capability, driver, _minor(bus, int(index))))
+    for row in rows:
+        try:
+            uuid, name, capability, driver, bus, index = row
+            gpus.append(Gpu(uuid, name, capability, driver, _minor(bus, int(index))))
+        except ValueError as error:
+            raise DriverError(f"nvidia-smi has answered {', '.join(row)[:200]!r}.") from error
     if not gpus:
         raise DriverError("NVIDIA's driver finds no GPU (nvidia-smi lists none).")
     return tuple(gpus)
@@ -79,9 +83,13 @@ def usage_of(gpu: Gpu) -> Usage:
     Raises:
         DriverError: the driver does not answer.
     """
-    ((memory_mebibytes,),) = _query("--query-gpu=memory.used", gpu)
-    processes = frozenset(int(pid) for (pid,) in _query("--query-compute-apps=pid", gpu))
-    return Usage(int(memory_mebibytes) * MEBIBYTE, processes)
+    mebibytes = [row[0] for row in _query("--query-gpu=memory.used", gpu)]
+    processes = [row[0] for row in _query("--query-compute-apps=pid", gpu)]
+    # What is not supported is answered with words: a GPU that shares the machine's memory does not say.
+    return Usage(
+        sum(int(number) * MEBIBYTE for number in mebibytes if number.isdigit()),
+        frozenset(int(process) for process in processes if process.isdigit()),
+    )
 
 
 def gpu_environment(gpu: Gpu) -> dict[str, str]:

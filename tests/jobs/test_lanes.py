@@ -267,6 +267,10 @@ def test_what_the_driver_says_is_read(driver_program):
         "580.159.04",
     )
     assert usage_of(second) == Usage(529 << 20, frozenset({4711, 4712}))
+    driver_program("echo '[N/A]'")
+    assert usage_of(second) == Usage(0, frozenset())
+    with pytest.raises(DriverError, match=r"has answered '\[N/A\]'"):
+        find_gpus()
     driver_program("echo 'NVIDIA-SMI has failed because it could not communicate with the driver'; exit 9")
     with pytest.raises(DriverError, match="could not communicate"):
         find_gpus()
