@@ -13,7 +13,7 @@ from triton import runtime as triton_runtime
 
 from explorer.measure import benchmark, inputs
 from explorer.measure.bench import Emit
-from explorer.measure.captured import CapturedLaunch, Capturing, GpuLaunch, InterpretedLaunch
+from explorer.measure.captured import CapturedLaunch, Capturing, GpuLaunch, InterpretedLaunch, Progress
 from explorer.measure.gpu_launches import launching_on_gpu
 from explorer.measure.interpreted_launches import interpreting
 from explorer.measure.reference_calls import WATCHING, ReferenceCall, ReferenceWatch, watch
@@ -37,10 +37,10 @@ from explorer.pipeline.targets import Target
 DEFINITIONS_ONLY = "kernel"
 
 
-def capture(request: Request, run: Run, target: Target, emit: Emit) -> CapturedLaunch:
+def capture(request: Request, run: Run, target: Target, emit: Emit, progress: Progress) -> CapturedLaunch:
     """Take the launch. Raises UserError where there is none to take."""
     kernel, wanted = choose(request, run, target)
-    capturing = _Capture(request, run, target, kernel, wanted)
+    capturing = _Capture(request, run, target, kernel, wanted, progress)
     taker = capturing.run_script()
     script = capturing.script
     if script.output.getvalue():
@@ -106,10 +106,16 @@ class _Capture:
     """One script at work."""
 
     def __init__(
-        self, request: Request, run: Run, target: Target, kernel: FoundKernel, wanted: Wanted
+        self,
+        request: Request,
+        run: Run,
+        target: Target,
+        kernel: FoundKernel,
+        wanted: Wanted,
+        progress: Progress,
     ) -> None:
         self._request, self._run, self._target = request, run, target
-        self._kernel, self._wanted = kernel, wanted
+        self._kernel, self._wanted, self._progress = kernel, wanted, progress
         self.script: Script
         self.launch: CapturedLaunch | None = None
         self.reference_call: ReferenceCall | None = None
@@ -142,7 +148,13 @@ class _Capture:
 
     def _take(self, taken: Taken) -> None:
         capturing = Capturing(
-            self._request, self._run, self._target, self._kernel, self._wanted, self.script.namespace
+            self._request,
+            self._run,
+            self._target,
+            self._kernel,
+            self._wanted,
+            self.script.namespace,
+            self._progress,
         )
         kind = GpuLaunch if self._run.device == "gpu" else InterpretedLaunch
         with torch._C.DisableTorchFunction():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -29,6 +31,13 @@ from explorer.pipeline.module import FoundKernel
 from explorer.pipeline.specialize import display_options
 from explorer.pipeline.targets import Target
 
+#: Says what is being done, and how much of it has been, 0 to 1.
+Progress = Callable[[str, float], None]
+
+#: What the programs of a launch may take in the interpreter; those beyond are not run.
+INTERPRETER_SECONDS = 30.0
+SECONDS_BETWEEN_PROGRESS = 0.5
+
 
 @dataclass(frozen=True)
 class Capturing:
@@ -40,10 +49,7 @@ class Capturing:
     kernel: FoundKernel
     wanted: Wanted
     namespace: dict[str, Any]
-
-
-#: What the programs of a launch may take in the interpreter; those beyond are not run.
-INTERPRETER_SECONDS = 30.0
+    progress: Progress
 
 
 class CapturedLaunch(ABC):
@@ -143,13 +149,29 @@ class InterpretedLaunch(CapturedLaunch):
 
     def run_first(self) -> None:
         """Run and count; must be called once, on what the tensors held before."""
+        programs = math.prod(self.taken.grid)
+        start = told = time.monotonic()
+        done = 0
+
+        @contextlib.contextmanager
+        def program() -> Iterator[None]:
+            nonlocal done, told
+            with self.counter.program():
+                yield
+            done += 1
+            now = time.monotonic()
+            if now - told > SECONDS_BETWEEN_PROGRESS:
+                told = now
+                share = max(done / programs, (now - start) / INTERPRETER_SECONDS)
+                self.capturing.progress(f"Interpreting: {done:,} of {programs:,} programs", share)
+
         with torch._C.DisableTorchFunction(), self.counter.counting():
             self.interpretation = interpret(
                 self.taken.launch.jit_function,
                 self.taken.grid,
                 self.taken.arguments,
                 seconds=INTERPRETER_SECONDS,
-                around_program=self.counter.program,
+                around_program=program,
             )
             self._after = Snapshot(self.tensors)
 

@@ -60,8 +60,8 @@ def warm_up() -> None:
     assert not torch.cuda.is_initialized()
 
 
-def prepare(request: Request, emit: Emit) -> Bench:
-    """Take the launch of `request`; return it ready to be measured.
+def prepare(request: Request, emit: Emit, steps: int = 1) -> Bench:
+    """Take the launch of `request`, the first of `steps`; return it ready to be measured.
 
     Raises:
         UserError: there is none to take, or it fails.
@@ -74,13 +74,17 @@ def prepare(request: Request, emit: Emit) -> Bench:
     target = find_target(request.target)
     # What Triton 3.9 does by default, said aloud, so that it does not warn of what 3.10 will do.
     os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
-    launch = capture(request, run, target, emit)
-    bench = Bench(request, run, launch, emit)
+
+    def progress(text: str, done: float) -> None:
+        emit(Progress(round(1000 * min(done, 1.0)), 1000 * steps, text))
+
+    progress("Running the script", 0.0)
+    bench = Bench(request, run, capture(request, run, target, emit, progress), emit, steps=steps)
     if run.inputs:
 
         def at_sizes(sizes: dict[str, int]) -> Launch:
             other = replace(run, sizes={**run.sizes, **sizes})
-            return capture(replace(request, run=other), other, target, _ignore)
+            return capture(replace(request, run=other), other, target, _ignore, progress)
 
         bench.at_sizes = at_sizes
     return bench
@@ -92,10 +96,7 @@ def _perform(request: Request, emit: Emit) -> None:
 
     assert request.run is not None
     asked = [measure for measure in MEASURES if measure in request.run.measures]
-    steps = len(asked) + 1
-    emit(Progress(0, 1000 * steps, "Running the script"))
-    bench = prepare(request, emit)
-    bench.steps = steps
+    bench = prepare(request, emit, steps=len(asked) + 1)
     bench.tell(bench.launch.facts)
     bench.tell(describe_environment(request.run, bench.launch))
     for measure in asked:

@@ -133,3 +133,19 @@ def test_programs_that_add_up_are_not_compared_when_some_are_missing(monkeypatch
     perform(request, events.append)
     (check,) = [json.loads(event.document) for event in events if getattr(event, "name", "") == "check"]
     assert check["reason"].startswith("Only 1 of 977 programs were run") and check["outputs"] == []
+
+
+def test_progress_of_a_long_launch_is_told(monkeypatch, tmp_path):
+    monkeypatch.setattr(captured, "SECONDS_BETWEEN_PROGRESS", 0.0)
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
+    source = find_example("vector_add").source.replace("1_000_000", "4_000")
+    events = []
+    perform(Request(source, "cuda:90", "", task="run", run=Run("interpreter", ("counts",))), events.append)
+    told = [event for event in events if event.kind == "progress"]
+    assert [event.text for event in told[:5]] == [
+        "Running the script",
+        *(f"Interpreting: {number} of 4 programs" for number in range(1, 5)),
+    ]
+    assert [event.done for event in told] == sorted(event.done for event in told)
+    assert told[4].done == 1000 and told[-1].done == told[-1].total == 2000
