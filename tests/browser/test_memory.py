@@ -48,6 +48,9 @@ def test_the_map_shows_what_the_compiler_has_allocated(page: Page) -> None:
     pane = page.locator("pane-memory")
     expect(pane.locator(".memory-head")).to_contain_text("96 KiB (98,304 B) for 3 buffers")
     expect(pane.locator(".memory-map .buffer")).to_have_count(3)
+    # Classes of other panes have no hold on the picture.
+    strip = pane.locator(".memory-map .strip").first
+    assert strip.evaluate("each => each.getBBox().height") == 5
     rows = pane.get_by_role("table", name="Buffers").locator("tbody tr")
     expect(rows).to_have_count(3)
     expect(rows.nth(0)).to_contain_text(re.compile(r"^aexplicit49,1520"))

@@ -47,7 +47,7 @@ function strip({ samples_ns: samples, median_ns: median, low_ns: low, high_ns: h
   const x = (/** @type {number} */ value) => 3 + ((value - least) / Math.max(1e-9, most - least)) * (STRIP_WIDTH - 6);
   const tick = (/** @type {string} */ name, /** @type {number} */ value, top = 5) =>
     makeSvg("line", { class: name, x1: x(value), x2: x(value), y1: top, y2: STRIP_HEIGHT - top });
-  return makeSvg("svg", { class: "strip", viewBox: `0 0 ${STRIP_WIDTH} ${STRIP_HEIGHT}`, role: "img", "aria-label": `${plural(samples.length, "launch")} from ${time(Math.min(...samples, median))} to ${time(Math.max(...samples, median))}` },
+  return makeSvg("svg", { class: "sample-strip", viewBox: `0 0 ${STRIP_WIDTH} ${STRIP_HEIGHT}`, role: "img", "aria-label": `${plural(samples.length, "launch")} from ${time(Math.min(...samples, median))} to ${time(Math.max(...samples, median))}` },
     makeSvg("rect", { class: "spread", x: x(low), y: 3, width: Math.max(1, x(high) - x(low)), height: STRIP_HEIGHT - 6, rx: 2 }),
     ...samples.map((value) => tick("sample", value)),
     tick("median", median, 1));
