@@ -62,9 +62,10 @@ def _types(operations: list[Operation]) -> list[Any]:
     """Every type that an operation takes or answers, once."""
     types: dict[str, Any] = {_key(Problem): Problem}
     for operation in operations:
-        for wanted in (operation.body, *operation.answers.values()):
-            if wanted is not None and not isinstance(wanted, str):
-                types[_key(wanted)] = wanted
+        for answer in (operation.body, *operation.answers.values()):
+            for wanted in answer if isinstance(answer, tuple) else (answer,):
+                if wanted is not None and not isinstance(wanted, str):
+                    types[_key(wanted)] = wanted
     return list(types.values())
 
 
@@ -119,6 +120,9 @@ def _response(answer: Any, schema_of: dict[str, Any]) -> dict[str, Any]:
         description, media_type, schema = "The text", answer, {"type": "string"}
         if not answer.startswith("text/"):
             schema["contentMediaType"] = answer
+    elif isinstance(answer, tuple):
+        description, media_type = "One of these documents", "application/json"
+        schema = {"anyOf": [schema_of[_key(each)] for each in answer]}
     else:
         description, media_type, schema = "The document", "application/json", schema_of[_key(answer)]
     return {"description": description, "content": {media_type: {"schema": schema}}}

@@ -13,7 +13,10 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Operation:
-    """What a view takes and answers. `answers` maps a status to a type of JSON, a media type, or nothing."""
+    """What a view takes and answers.
+
+    `answers` maps a status to a type of JSON, several of them as a tuple, a media type, or nothing.
+    """
 
     answers: dict[int, Any]
     body: type | None

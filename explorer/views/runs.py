@@ -13,6 +13,7 @@ from flask import Blueprint, Response, request
 
 from explorer.analyses import Parameter
 from explorer.errors import NotFound
+from explorer.measurements import MEASUREMENTS
 from explorer.recordings import ID_PREFIX, Recording
 from explorer.roofs import measure_roofs
 from explorer.run_documents import (
@@ -122,9 +123,9 @@ def events(run_id: str) -> Response:
 
 
 @blueprint.get("/runs/<run_id>/measurements/<name>")
-@documented({200: dict})
+@documented({200: tuple(MEASUREMENTS.values())})
 def measurement(run_id: str, name: str) -> Response:
-    """Something that a run has measured: a document of a type of `explorer/measurements.py`."""
+    """Something that a run has measured: the document that belongs to the name."""
     record = FoundRun.of(run_id).record
     return encoded_json_part(record, record.measurement(name))
 

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from explorer.measurements import MEASUREMENTS
 from explorer.views.operation import operation_of
 from explorer.views.problems import Problem
 
@@ -70,6 +71,9 @@ def test_answers_are_what_the_description_says(app, client, ticket, index, vecto
             assert response.data == b""
         elif isinstance(answer, str):
             assert response.mimetype == answer
+        elif isinstance(answer, tuple):
+            decoded = msgspec.json.decode(response.data, type=MEASUREMENTS[values["name"]])
+            assert type(decoded) in answer
         else:
             decoded = msgspec.json.decode(response.data, type=answer)
             assert msgspec.json.encode(decoded) == response.data, "unknown fields"
