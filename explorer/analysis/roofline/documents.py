@@ -189,7 +189,7 @@ class TakenTime(msgspec.Struct, frozen=True):
 
 
 class RooflineDocument(msgspec.Struct, frozen=True):
-    """How far a kernel is from the speed of light. `reason` is "" where at least one dot or need is known.
+    """How far a kernel is from the speed of light. `reason` is "" where at least one resource is known.
 
     `operation` is the kind of operation that would take longest ("" for a kernel that only moves data);
     the dots count it. `ceilings` are those that matter to this kernel. `is_modelled`: it was not run on a

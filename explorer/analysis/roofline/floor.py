@@ -54,16 +54,20 @@ def all_ceilings(facts: Facts) -> list[Ceiling]:
 def resources(
     facts: Facts, done: Sequence[Operations], moved: Sequence[Traffic], ceilings: Sequence[Ceiling]
 ) -> list[Resource]:
-    """What each resource has to do, and how long it needs at least; those first that need longest."""
+    """What each resource has to do, and how long it needs at least; those first that need longest.
+
+    Operations whose rate nobody says (integers, conversions) are done by pipes that are rows of their own.
+    """
     rows = [
         _resource(facts, each.level, each.title, "memory", each.bytes, "B", ceilings)
         for each in moved
         if each.bytes
     ]
-    rows += [
+    units = [
         _resource(facts, each.name, each.title, "compute", each.count, unit_of(each.name), ceilings)
         for each in done
     ]
+    rows += [row for row in units if row.needs]
     rows += _issue(facts)
     rows += _pipes(facts)
     return sorted(rows, key=lambda row: -max((need.time_ns for need in row.needs), default=0.0))

@@ -29,7 +29,7 @@ def roofline(facts: Facts) -> RooflineDocument:
     shown = that_matter(ceilings, done, seen, rows)
     advice = hints(Case(facts, floor, rows, moved, done, lost))
     return RooflineDocument(
-        reason="" if done or any(each.bytes for each in moved) else _nothing(facts),
+        reason="" if rows else _nothing(facts),
         gpu=facts.hardware.name,
         is_modelled=facts.is_modelled,
         time=facts.time,
@@ -52,8 +52,8 @@ def roofline(facts: Facts) -> RooflineDocument:
 
 def _nothing(facts: Facts) -> str:
     if facts.counters and facts.counters.reason:
-        return f"Neither bytes nor operations are known: {facts.counters.reason}"
-    return "Neither bytes nor operations are known: measure counters, or count them in the interpreter."
+        return f"Neither bytes nor flops are known: {facts.counters.reason}"
+    return "Neither bytes nor flops are known: measure counters, or count them in the interpreter."
 
 
 def _missing(facts: Facts) -> list[Missing]:
