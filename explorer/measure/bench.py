@@ -12,6 +12,7 @@ from explorer.measurements import MEASUREMENTS, LaunchFacts, MeasurementDocument
 from explorer.model import Config, Event, Measurement, Progress, Request, Run, to_plain
 
 Emit = Callable[[Event], None]
+MOST_FILE_BYTES = 8 * 2**20
 _NAMES = {document: name for name, document in MEASUREMENTS.items()}
 
 
@@ -70,8 +71,9 @@ class Bench:
         self.emit(Measurement(_NAMES[type(document)], json.dumps(to_plain(document), allow_nan=False)))
 
     def keep(self, name: str, media_type: str, data: bytes) -> None:
-        """Keep a profiler's file for the user to take home."""
-        self.files.append(ProfileFile(name, media_type, base64.b64encode(data).decode()))
+        """Keep a profiler's file for the user to take home, if it is not too large."""
+        if len(data) <= MOST_FILE_BYTES:
+            self.files.append(ProfileFile(name, media_type, base64.b64encode(data).decode()))
 
     def tell_files(self) -> None:
         """Send all files, once nothing more is measured."""

@@ -48,7 +48,6 @@ class Profile:
     tool: str
     metrics: dict[str, float]
     rows: tuple[dict[str, str], ...]
-    report: bytes
 
 
 def find() -> Path | None:
@@ -72,7 +71,9 @@ def profile(bench: Bench) -> Profile:
         if ncu is None:
             raise NoCounters(MISSING)
         try:
-            bench.profile = _profile(ncu, json.dumps(to_plain(bench.request)))
+            made, report = _profile(ncu, json.dumps(to_plain(bench.request)))
+            bench.profile = made
+            bench.keep("profile.ncu-rep", "application/octet-stream", report)
         except NoCounters as reason:
             bench.profile = reason
     if isinstance(bench.profile, NoCounters):
@@ -81,7 +82,8 @@ def profile(bench: Bench) -> Profile:
     return bench.profile
 
 
-def _profile(ncu: Path, request: str) -> Profile:
+def _profile(ncu: Path, request: str) -> tuple[Profile, bytes]:
+    """Profile the launch of a request; return what is read of the report, and the report."""
     with tempfile.TemporaryDirectory(prefix="ncu-") as folder:
         report = Path(folder) / "profile.ncu-rep"
         # It keeps its lock and its copies of section files below these.
@@ -102,7 +104,7 @@ def _profile(ncu: Path, request: str) -> Profile:
         source = _run([*view, "source", "--print-source", "sass"], environment)
         version = re.search(r"^Version (\S+)", _run([str(ncu), "--version"], environment), re.MULTILINE)
         tool = f"Nsight Compute {version.group(1)}" if version else "Nsight Compute"
-        return Profile(tool, read_metrics(raw), read_instructions(source), report.read_bytes())
+        return Profile(tool, read_metrics(raw), read_instructions(source)), report.read_bytes()
 
 
 def _run(command: list[str], environment: dict[str, str], given: str = "") -> str:
