@@ -53,7 +53,8 @@ class Bench:
     """One run at work.
 
     `at_sizes` makes the same launch for other sizes of the run's inputs; None: its inputs are a script's.
-    `profile` is what a profiler outside has found out, so that one profile serves several measures.
+    `profile` is what a profiler outside has found out, `sampled` what waits at which instruction, so that
+    one profile serves several measures.
     """
 
     request: Request
@@ -64,6 +65,7 @@ class Bench:
     steps: int = 0
     at_sizes: Callable[[dict[str, int]], Launch] | None = None
     profile: object = None
+    sampled: dict[int, dict[str, int]] | None = None
     files: list[ProfileFile] = field(default_factory=list)
 
     def tell(self, document: MeasurementDocument) -> None:

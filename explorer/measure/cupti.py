@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from explorer.measure.cupti_instructions import count_instructions
-from explorer.measure.cupti_library import Cupti, address, texts
+from explorer.measure.cupti_library import Cupti, address, current_context, texts
 from explorer.measure.metrics import COUNTED, TENSOR_OPERATIONS, NoCounters
 
 _RANGE_PROFILER, _COUNTERS = 0, 0
@@ -48,8 +48,7 @@ def count(prepare: Callable[[], object], launch: Callable[[], object]) -> Counte
     cupti.call("cuptiProfilerInitialize")
     device = torch.cuda.current_device()
     chip = cupti.call("cuptiDeviceGetChipName", device=device).name
-    context = ctypes.c_void_p()
-    ctypes.CDLL("libcuda.so.1").cuCtxGetCurrent(ctypes.byref(context))
+    context = current_context()
     available = _filled(cupti, "cuptiProfilerGetCounterAvailability", "image", context=context)
     with _host(cupti, chip, available) as host:
         names = _add_metrics(cupti, host)

@@ -1,7 +1,7 @@
 """The CUPTI that comes with Triton, called as it is: the parameters of its functions, and how to call one.
 
-Source: cupti_range_profiler.h, cupti_profiler_host.h, cupti_profiler_target.h and cupti_sass_metrics.h of
-CUDA 12.8. Each function takes a structure, which begins with its own size.
+Source: cupti_range_profiler.h, cupti_profiler_host.h, cupti_profiler_target.h, cupti_sass_metrics.h and
+cupti_pcsampling.h of CUDA 12.8. Each function takes a structure, which begins with its own size.
 """
 
 from __future__ import annotations
@@ -62,6 +62,18 @@ _PARAMETERS: dict[str, tuple[tuple[str, Any], ...]] = {
     "cuptiRangeProfilerPushRange": (("profiler", _POINTER), ("name", _TEXT)),
     "cuptiRangeProfilerPopRange": (("profiler", _POINTER),),
     "cuptiRangeProfilerDecodeData": (("profiler", _POINTER), ("dropped", _SIZE)),
+    "cuptiPCSamplingEnable": (("context", _POINTER),),
+    "cuptiPCSamplingDisable": (("context", _POINTER),),
+    "cuptiPCSamplingStart": (("context", _POINTER),),
+    "cuptiPCSamplingStop": (("context", _POINTER),),
+    "cuptiPCSamplingGetNumStallReasons": (("context", _POINTER), ("count", _POINTER)),
+    "cuptiPCSamplingGetStallReasons": (
+        *(("context", _POINTER), ("count", _SIZE), ("numbers", _POINTER), ("names", _POINTER)),
+    ),
+    "cuptiPCSamplingSetConfigurationAttribute": (
+        *(("context", _POINTER), ("count", _SIZE), ("attributes", _POINTER)),
+    ),
+    "cuptiPCSamplingGetData": (("context", _POINTER), ("data", _POINTER)),
     "cuptiSassMetricsGetProperties": (
         *(("chip", _TEXT), ("metric", _TEXT)),
         *(("id", ctypes.c_uint64), ("name", _TEXT), ("description", _TEXT)),
@@ -140,3 +152,10 @@ def _library_folder() -> Path:
     is_blackwell = torch.cuda.get_device_capability()[0] >= 10
     blackwell = getattr(knobs, "cupti_lib_blackwell_dir", None)
     return Path(blackwell if is_blackwell and blackwell else knobs.cupti_lib_dir)
+
+
+def current_context() -> ctypes.c_void_p:
+    """The CUDA context that torch and Triton launch in."""
+    context = ctypes.c_void_p()
+    ctypes.CDLL("libcuda.so.1").cuCtxGetCurrent(ctypes.byref(context))
+    return context

@@ -1,4 +1,4 @@
-"""Arithmetic of a kernel from how often each of its instructions was executed."""
+"""A kernel's instructions by their places, and its arithmetic from how often each of them was executed."""
 
 from __future__ import annotations
 
@@ -29,10 +29,26 @@ _INSTRUCTION = re.compile(
 _CONVERSION, _NOTHING_MULTIPLIED = "HADD2.F32", "-RZ, RZ,"
 
 
-def operations(threads: Mapping[int, float], listing: str) -> dict[str, float]:
-    """Add up operations by kind. `threads` execute the instruction at each offset of nvdisasm's `listing`."""
+_LINE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+([^;]*?)\s*;", re.MULTILINE)
+
+
+def code_of(listing: str, kernel: str) -> str:
+    """The part of nvdisasm's `listing` that is the kernel's own, without functions that it calls."""
+    found = re.search(
+        rf"^\.text\.{re.escape(kernel)}:(.*?)(?=^\s*\.section|\Z)", listing, re.MULTILINE | re.DOTALL
+    )
+    return found[1] if found else listing
+
+
+def instructions(code: str) -> dict[int, str]:
+    """Each instruction by its offset in bytes."""
+    return {int(offset, 16): text for offset, text in _LINE.findall(code)}
+
+
+def operations(threads: Mapping[int, float], code: str) -> dict[str, float]:
+    """Add up operations by kind. `threads` execute the instruction at each offset of `code`."""
     found: dict[str, float] = defaultdict(float)
-    for offset, name, operands in _INSTRUCTION.findall(listing):
+    for offset, name, operands in _INSTRUCTION.findall(code):
         kind, count = _OPERATIONS.get(name.split(".")[0], ("", 0))
         if count and not name.startswith(_CONVERSION) and _NOTHING_MULTIPLIED not in operands:
             found[kind] += count * threads.get(int(offset, 16), 0.0)

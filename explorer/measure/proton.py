@@ -31,13 +31,13 @@ class Spread:
     high: float
 
 
-def profile(body: Callable[[], None], mode: str | None = None) -> bytes:
+def profile(body: Callable[[], None]) -> bytes:
     """Call `body` under Proton; return its tree of scopes and kernels, a hatchet file.
 
     Raises:
         ProtonFailed: nothing was written.
     """
-    return _session(body, suffix="hatchet", data="tree", hook="triton", mode=mode)
+    return _session(body, suffix="hatchet", data="tree", hook="triton")
 
 
 def trace_instrumented(body: Callable[[], None]) -> bytes:
@@ -72,18 +72,6 @@ def times_ns(hatchet: bytes) -> dict[str, float]:
             name = node["frame"]["name"]
             times[name] = times.get(name, 0.0) + _kernels_ns(node)
     return times
-
-
-def metrics(hatchet: bytes, kernel: str) -> dict[str, float]:
-    """Add up all metrics of the kernels of this name."""
-    root, *_devices = json.loads(hatchet)
-    total: dict[str, float] = {}
-    for node in _nodes(root):
-        if node["frame"]["name"] == kernel:
-            for name, value in node["metrics"].items():
-                if isinstance(value, (int, float)):
-                    total[name] = total.get(name, 0.0) + value
-    return total
 
 
 def samples_ns(times: dict[str, float], prefix: str, count: int) -> list[float]:

@@ -144,6 +144,7 @@ def dram_bytes_by_ncu():
 @needs_ncu
 def test_bytes_and_operations_of_an_addition():
     documents = add("counters", "samples")
+    assert [file["name"] for file in documents["files"]["files"]] == ["profile.ncu-rep"]
     counters = documents["counters"]
     assert counters["reason"] == ""
     assert counters["bytes"]["dram"] == pytest.approx(dram_bytes_by_ncu(), rel=0.02)
@@ -167,14 +168,20 @@ def test_operations_of_a_matmul_are_exact():
 
 
 def test_counters_without_nsight_compute():
-    documents = add("counters", command=("-c", WITHOUT_NSIGHT_COMPUTE))
+    documents = add("time", "counters", "samples", command=("-c", WITHOUT_NSIGHT_COMPUTE))
     counters = documents["counters"]
     assert counters["reason"] == ""
     assert counters["tool"].startswith("CUPTI")
     assert counters["bytes"]["l1"] == 3 * 4 * ELEMENTS
     assert counters["bytes"]["dram"] == pytest.approx(3 * 4 * ELEMENTS, rel=0.1)
     assert counters["operations"]["fp32"] == ELEMENTS
-    assert sum(counters["stalls"].values()) > 0
+    assert max(counters["stalls"], key=counters["stalls"].get) == "long_scoreboard"
+    instructions = documents["samples"]["instructions"]
+    assert documents["samples"]["reason"] == ""
+    assert [each["offset_bytes"] for each in instructions] == list(range(0, 16 * len(instructions), 16))
+    waiting = max(instructions, key=lambda each: each["stalls"].get("long_scoreboard", 0))
+    assert "FADD" in waiting["instruction"], "the addition waits for what is loaded"
+    assert sum(each["samples"] for each in instructions) == sum(counters["stalls"].values())
 
 
 def test_every_configuration_of_a_matmul_is_timed():

@@ -20,12 +20,6 @@ def test_a_launch_that_proton_has_not_seen_is_said():
         proton.samples_ns(proton.times_ns(HATCHET), "cold", 6)
 
 
-def test_all_launches_of_a_kernel_added_up():
-    metrics = proton.metrics(HATCHET, "k")
-    assert metrics["count"] == 5 + 1 + 5, "one between the series is not timed"
-    assert metrics["time (ns)"] == 14176
-
-
 @pytest.mark.parametrize(
     ("samples", "spread"),
     [

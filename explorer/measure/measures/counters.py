@@ -1,7 +1,6 @@
 """What the hardware counts over one launch with a cold cache: bytes, operations, pipes, stalls.
 
-By Nsight Compute; where it is not on the host, by the CUPTI that comes with Triton, whose sampling (through
-Proton) says what warps wait for.
+By Nsight Compute; where it is not on the host, by the CUPTI that comes with Triton.
 """
 
 from __future__ import annotations
@@ -10,14 +9,12 @@ import dataclasses
 import re
 from collections import defaultdict
 
-import torch
-
-from explorer.measure import cupti, nsight_compute, opcodes, proton
+from explorer.measure import cupti, cupti_sampling, nsight_compute, opcodes
 from explorer.measure.bench import Bench, Launch
+from explorer.measure.measures.samples import code_of
 from explorer.measure.measures.time import L2Flush
 from explorer.measure.metrics import NoCounters
 from explorer.measurements import Counters, Level
-from explorer.pipeline.stages import sass
 
 SECTOR_BYTES = 32
 #: What one wavefront can bring out of shared memory: 32 banks of 4 bytes.
@@ -38,7 +35,6 @@ _PIPE = re.compile(
     r"sm__(?:pipe_(\w+)_cycles_active|inst_executed_pipe_(\w+))\.avg\.pct_of_peak_sustained_active"
 )
 _STALL = re.compile(r"smsp__pcsamp_warps_issue_stalled_(\w+?)(?<!_not_issued)(?:\.sum)?")
-_PROTON_LAUNCHES = 10
 
 
 def measure(bench: Bench) -> None:
@@ -53,9 +49,9 @@ def measure(bench: Bench) -> None:
 
 def _without_nsight_compute(bench: Bench, reason: str) -> Counters:
     launch = bench.launch
-    # In this order: after the range profiler, CUPTI samples nothing more in this process.
-    bench.progress("Sampling with Proton", 0.3)
-    stalled = _stalls_by_proton(bench)
+    # In this order: after it has counted, CUPTI samples nothing more in this process.
+    bench.progress("Sampling with CUPTI", 0.3)
+    stalled = _stalls_by_cupti(bench)
     bench.progress("Counting with CUPTI", 0.6)
     flush = L2Flush()
 
@@ -67,28 +63,32 @@ def _without_nsight_compute(bench: Bench, reason: str) -> Counters:
         counted = cupti.count(prepare, launch.run)
     except NoCounters as failure:
         both = reason if str(failure) in reason else f"{reason} {failure}"
-        return Counters(reason=both, tool="Proton" if stalled else "", stalls=stalled)
+        return Counters(reason=both, tool="CUPTI" if stalled else "", stalls=stalled)
     finally:
         launch.restore()
     found = counters(counted.metrics, counted.tool)
     arithmetic = _arithmetic(launch, counted.threads)
-    return dataclasses.replace(
-        found,
-        tool=f"{counted.tool}, Proton" if stalled else counted.tool,
-        operations={**found.operations, **arithmetic},
-        stalls=stalled,
-    )
+    return dataclasses.replace(found, operations={**found.operations, **arithmetic}, stalls=stalled)
+
+
+def _stalls_by_cupti(bench: Bench) -> dict[str, float]:
+    """Samples by what warps were waiting for. Empty: CUPTI cannot sample here."""
+    try:
+        sampled = cupti_sampling.sampled(bench)
+    except NoCounters:
+        return {}
+    found: dict[str, float] = defaultdict(float)
+    for stalled in sampled.values():
+        for reason, samples in stalled.items():
+            found[reason] += samples
+    return dict(found)
 
 
 def _arithmetic(launch: Launch, threads: dict[int, float]) -> dict[str, float]:
     """Operations outside of the tensor cores, from how often each instruction was executed."""
-    binary = getattr(launch.compiled, "asm", {}).get("cubin")
-    if not binary or not threads:
+    if not threads:
         return {}
-    try:
-        return opcodes.operations(threads, sass.disassemble(binary))
-    except sass.DisassemblerError:
-        return {}
+    return opcodes.operations(threads, code_of(launch))
 
 
 def counters(metrics: dict[str, float], tool: str) -> Counters:
@@ -172,29 +172,3 @@ def _tensor_operations(metrics: dict[str, float]) -> dict[str, float]:
             distinctions = (matched["to"] is not None, matched["sparse"] is not None)
             by_distinctions[matched["type"]][distinctions] += value
     return {type_: counts[min(counts, key=sum)] for type_, counts in by_distinctions.items()}
-
-
-def _stalls_by_proton(bench: Bench) -> dict[str, float]:
-    """Samples by what warps were waiting for, over some launches. Empty: Proton cannot sample here.
-
-    They are of the kernel as a whole: Proton tells lines apart only where the kernel is loaded while it
-    profiles, since it takes the table of lines from the loading.
-    """
-    launch = bench.launch
-
-    def body() -> None:
-        for _ in range(_PROTON_LAUNCHES):
-            launch.run()
-        torch.cuda.synchronize()
-
-    try:
-        sampled = proton.metrics(proton.profile(body, mode="pcsampling"), launch.facts.kernel)
-    except (proton.ProtonFailed, RuntimeError):
-        return {}
-    finally:
-        launch.restore()
-    return {
-        name.removeprefix("stalled_").lower(): value
-        for name, value in sampled.items()
-        if name.startswith("stalled_") and value
-    }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from explorer.measure import nsight_compute
-from explorer.measure.bench import Bench
+from explorer.measure import cupti_sampling, nsight_compute, opcodes
+from explorer.measure.bench import Bench, Launch
 from explorer.measure.metrics import NoCounters
 from explorer.measurements import InstructionSamples, Samples
+from explorer.pipeline.stages import sass
 
 _STALL = "stall_"
 _NOT_ISSUED = "(Not Issued)"
@@ -16,13 +17,41 @@ def measure(bench: Bench) -> None:
     try:
         profile = nsight_compute.profile(bench)
     except NoCounters as reason:
-        bench.tell(Samples(reason=str(reason)))
+        bench.tell(_by_cupti(bench, str(reason)))
         return
     found = instructions(profile.rows)
     if not any(instruction.samples for instruction in found):
         bench.tell(Samples("The launch was too short to be sampled: make it larger.", profile.tool, found))
         return
     bench.tell(Samples("", profile.tool, found))
+
+
+def _by_cupti(bench: Bench, reason: str) -> Samples:
+    """Samples without what Nsight Compute finds out beside them."""
+    bench.progress("Sampling with CUPTI", 0.5)
+    try:
+        sampled = cupti_sampling.sampled(bench)
+    except NoCounters as failure:
+        return Samples(reason if str(failure) in reason else f"{reason} {failure}")
+    return Samples(
+        "",
+        "CUPTI",
+        tuple(
+            InstructionSamples(offset, text, sum(sampled.get(offset, {}).values()), sampled.get(offset, {}))
+            for offset, text in opcodes.instructions(code_of(bench.launch)).items()
+        ),
+    )
+
+
+def code_of(launch: Launch) -> str:
+    """The kernel's instructions as nvdisasm lists them; "" where it cannot."""
+    binary = getattr(launch.compiled, "asm", {}).get("cubin")
+    if not binary:
+        return ""
+    try:
+        return opcodes.code_of(sass.disassemble(binary), launch.compiled.name)
+    except sass.DisassemblerError:
+        return ""
 
 
 def instructions(rows: tuple[dict[str, str], ...]) -> tuple[InstructionSamples, ...]:
