@@ -31,7 +31,7 @@ const REASONS = {
 };
 const LONG = /** @type {Record<string, string>} */ ({
   long_scoreboard: "long_sb", short_scoreboard: "short_sb", mio_throttle: "mio", lg_throttle: "lg", tex_throttle: "tex", math_pipe_throttle: "math",
-  no_instructions: "no_inst", imc_miss: "imc", dispatch_stall: "dispatch", branch_resolve: "branch_resolving",
+  no_instructions: "no_inst", imc_miss: "imc", dispatch_stall: "dispatch", branch_resolve: "branch_resolving", warpgroup_arrive: "gmma",
 });
 
 /** @param {string} reason as the profiler calls it */
