@@ -155,6 +155,21 @@ def test_bytes_that_come_from_the_l2_again():
     assert found.gain_ns == pytest.approx(1_473_473 - 1_111_258, rel=0.001)
 
 
+def test_bytes_that_are_asked_for_in_vain_are_not_the_same_bytes():
+    assert hint(matmul(heat=sampled({}, instruction(12, 800, 100))), "reuse") is None
+
+
+def test_matrix_units_that_wait_for_exponentials():
+    """45 and 48 % of the time: together 93."""
+    pipes = {"tensor": 0.45, "xu": 0.48, "alu": 0.2}
+    busy = dataclasses.replace(matmul().counters, pipes=pipes, bytes={"dram": 1e8})
+    found = hint(matmul(counters=busy, timings=timed(2_500_000.0)), "turns")
+    assert found.title == "Matrix units (45 %) and XU pipe (special functions) (48 %) seem to take turns"
+    assert found.gain_ns == pytest.approx(2_500_000 * (1 - 0.48))
+    apart = dataclasses.replace(busy, pipes={**pipes, "xu": 0.3})
+    assert hint(matmul(counters=apart, timings=timed(2_500_000.0)), "turns") is None
+
+
 def test_instructions():
     metrics = {"smsp__issue_active.avg.pct_of_peak_sustained_active": 81.0, "smsp__inst_executed.sum": 6e8}
     busy = Counters("", "ncu", bytes={"dram": 1e9}, operations={"fp32": 1e10}, metrics=metrics)

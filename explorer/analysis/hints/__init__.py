@@ -19,6 +19,7 @@ from explorer.analysis.hints import (
     reuse,
     scattered,
     spills,
+    turns,
 )
 from explorer.analysis.hints.case import Case
 from explorer.analysis.roofline.documents import Hint
@@ -30,6 +31,7 @@ _HINTS: tuple[Callable[[Case], Hint | None], ...] = (
     bank_conflicts.find,
     barriers.find,
     latency.find,
+    turns.find,
     filling.find,
     reuse.find,
     instructions.find,

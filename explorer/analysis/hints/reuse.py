@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from explorer.analysis.hints.case import Case
+from explorer.analysis.hints.scattered import wasted_share
 from explorer.analysis.roofline.documents import Evidence, Hint
 from explorer.analysis.roofline.numbers import scaled
 from explorer.analysis.roofline.work import tensor_bytes
@@ -10,6 +11,7 @@ from explorer.measurements import Level
 
 _MUCH_MORE = 1.3
 _LIMIT = 0.5
+_SCATTERED = 0.25
 
 
 def find(case: Case) -> Hint | None:
@@ -38,6 +40,8 @@ def _again_from_dram(case: Case) -> Hint | None:
 def _again_from_l2(case: Case) -> Hint | None:
     l2, dram, need = case.bytes("l2"), case.bytes("dram"), case.need_ns("l2")
     if not l2 or not dram or not need or case.binding != "l2" or l2 < 2 * dram:
+        return None
+    if wasted_share(case) > _SCATTERED:  # then they are not the same bytes
         return None
     return case.hint(
         "reuse",

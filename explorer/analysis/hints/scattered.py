@@ -29,12 +29,17 @@ class _Line:
         return self.sectors - self.needed
 
 
+def wasted_share(case: Case) -> float:
+    """How much of all sectors that the kernel asks for its bytes do not need; 0 where that is not known."""
+    lines = _sampled(case) or _counted(case)
+    total = sum(each.sectors for each in lines)
+    return sum(each.wasted for each in lines) / total if total else 0.0
+
+
 def find(case: Case) -> Hint | None:
     """The line that wastes most."""
-    lines, source = _sampled(case), "measured"
-    if not lines:
-        lines, source = _counted(case), "counted"
-    return _hint(case, lines, "measured" if source == "measured" else "counted")
+    sampled = _sampled(case)
+    return _hint(case, sampled, "measured") if sampled else _hint(case, _counted(case), "counted")
 
 
 def _hint(case: Case, lines: list[_Line], source: Source) -> Hint | None:

@@ -65,7 +65,7 @@ def verdict(
     time = duration(facts.time_ns or 0.0)
     if any(each.name == "launch" for each in losses):
         return f"It takes {time}, hardly longer than a launch that does nothing. Measure a larger size."
-    share = f"{percent(floor.share)} of {_LIGHT[need.source]}"
+    share = f"{percent(floor.share)} of {_LIGHT[need.source]}{_beside(floors, floor, need)}"
     if floor.share >= NEAR_SHARE:
         return f"It runs at {share}: of {time}, {work}. {_what_remains(row, rows, floor)}"
     why = _why(facts, rows, losses, hints)
@@ -73,6 +73,12 @@ def verdict(
         return f"It runs at {share}: of {time}, {work}. {why}".rstrip()
     rest = "nothing is near its limit" if _is_dram_known(rows) else "what DRAM moves is not known"
     return f"It runs at {share}, and {rest}: of {time}, {work}. {why}".rstrip()
+
+
+def _beside(floors: Sequence[Floor], floor: Floor, need: Need) -> str:
+    """What the datasheet alone says, where the sentence is about what was reached."""
+    other = next((each.share for each in floors if each is not floor), None)
+    return f" ({percent(other)} by the datasheet)" if other is not None and need.source == "measured" else ""
 
 
 def _is_dram_known(rows: Sequence[Resource]) -> bool:
