@@ -215,8 +215,9 @@ class RunPane extends HTMLElement {
     const isAble = devices?.[chosen].available ?? false;
     for (const { name, words, button } of this.buttons ?? []) {
       const measures = PRESETS[name].measures[chosen];
-      button.disabled = !isAble || startingRun || measures.length === 0;
-      button.title = measures.length === 0 ? `${words} It needs a GPU.` : `${words} ${MEASURES.filter((each) => measures.includes(each.name)).map(({ title }) => title).join(", ")}`;
+      const lack = measures.length === 0 ? "It needs a GPU." : name === "autotune" && !hasConfigs() ? "This kernel has no autotune configurations." : "";
+      button.disabled = !isAble || startingRun || Boolean(lack);
+      button.title = `${words} ${lack || MEASURES.filter((each) => measures.includes(each.name)).map(({ title }) => title).join(", ")}`;
     }
     if (this.setup) this.setup.start.disabled = !isAble || startingRun;
     const reasons = devices ? [
@@ -236,6 +237,12 @@ class RunPane extends HTMLElement {
     hint.dataset.key = earlier;
     hint.replaceChildren("The kernel has changed since it was run: ", make("a", { href: `/k/${earlier}#panes=run` }, "the runs of the version before"), ".");
   }
+}
+
+/** Whether the kernel that is shown can be autotuned. */
+function hasConfigs() {
+  const { kernels, kernel } = store.state.result?.document ?? { kernels: [], kernel: null };
+  return kernels.some(({ name, configs }) => name === kernel && configs.length > 0);
 }
 
 /** How a run that is followed goes on, in words. @param {string} id */

@@ -4,7 +4,7 @@
  * @import { Conditions, Counters, Environment, LaunchFacts, Roofs } from "./documents.js"
  */
 import { make } from "../dom.js";
-import { literal, size } from "../format.js";
+import { literal, plural, size } from "../format.js";
 import { digits, dimensions, exact, large } from "./numbers.js";
 
 /** @param {string} title @param {[string, string][]} rows @param {string} [note] */
@@ -19,7 +19,7 @@ export function launchSection({ kernel, line, grid, arguments: given, config, op
   const names = Object.entries(options).filter(([, value]) => value !== null).map(([name, value]) => `${name} ${literal(value)}`);
   return factSection("Launch", [
     ["kernel", line ? `${kernel}, launched at line ${line}` : kernel],
-    ["grid", `${grid.map(exact).join(" × ")}${grid.length > 1 ? ` = ${exact(grid.reduce((one, other) => one * other, 1))} programs` : " programs"}`],
+    ["grid", gridWords(grid)],
     ...given.map(({ name, type, shape, value, strides }) => /** @type {[string, string]} */ ([
       name, shape ? `${dimensions(shape) || "scalar"} ${type.replace("*", "")}${strides?.length ? `, strides ${strides.join(", ")}` : ""}` : `${literal(value)}${type === "constexpr" ? ", constexpr" : ` ${type}`}`,
     ])),
@@ -27,6 +27,14 @@ export function launchSection({ kernel, line, grid, arguments: given, config, op
     ["options", names.join(", ")],
     ...Object.entries(stated).map(([name, value]) => /** @type {[string, string]} */ ([`${name}, as the kernel states`, large(value, "")])),
   ]);
+}
+
+/** @param {number[]} grid */
+function gridWords(grid) {
+  const last = grid.reduce((found, size, index) => (size > 1 ? index : found), 0);
+  const sizes = grid.slice(0, last + 1);
+  const programs = plural(sizes.reduce((one, other) => one * other, 1), "program");
+  return sizes.length > 1 ? `${sizes.map(exact).join(" × ")} = ${programs}` : programs;
 }
 
 /** @param {Environment} environment */
