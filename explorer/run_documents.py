@@ -60,6 +60,7 @@ class RunRow(msgspec.Struct, frozen=True):
     api: str
     status: Status
     created: datetime
+    config: int | None
     run: Run
     progress: Progress | None
     queue_position: int | None
@@ -142,6 +143,7 @@ def run_row(
         api=links.run(record.id),
         status=record.status,
         created=record.created,
+        config=record.request.config,
         run=run_of(record),
         progress=_progress(record),
         queue_position=position,

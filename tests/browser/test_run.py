@@ -250,6 +250,26 @@ def test_a_recording_shows_times_sweep_and_configurations(opened: Opened) -> Non
     expect(ran.get_by_role("link", name="trace.json")).to_be_visible()
 
 
+def test_what_was_recorded_of_the_gallery_is_shown_where_there_is_no_gpu(page: Page) -> None:
+    page.goto(page.url + "#panes=run")
+    page.reload()
+    wait_for_result(page)
+    ran = result(page)
+    expect(ran).to_contain_text("Recorded on NVIDIA H200")
+    expect(ran).to_contain_text("It matches the reference.")
+    expect(ran.locator(".run-sweep svg .scatterlayer .trace")).to_have_count(2)
+    tuning = ran.locator(".run-autotuning")
+    fastest = tuning.locator("tr.is-best")
+    expect(fastest).to_contain_text("1 ×")
+    config = fastest.get_by_role("rowheader").inner_text().split(",")[0].strip()
+    before = result_id(page)
+    fastest.get_by_role("button", name=f"Open configuration {config}").click()
+    expect(page).not_to_have_url(re.compile(before), timeout=RUN_TIMEOUT_MS)
+    wait_for_result(page)
+    shown = page.locator("launch-panel .variant.is-shown .name")
+    expect(shown).to_have_text(config)
+
+
 def test_a_run_is_opened_in_the_roofline_pane(opened: Opened) -> None:
     page = opened(SCALE)
     result(page).get_by_role("button", name="Open in the Roofline pane").click()

@@ -94,7 +94,8 @@ class RunPane extends HTMLElement {
     const before = this.subject;
     this.subject = result.id;
     if (before) {
-      this.earlier = this.shown ? before : "";
+      const ran = this.shown?.document;
+      this.earlier = ran && !ran.recorded && ran.kernel === result.document.kernel ? before : "";
       this.awaited = null;
       this.put(null);
       if (this.state) this.keep("");

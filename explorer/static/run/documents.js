@@ -31,6 +31,7 @@
  * @property {string} id
  * @property {Status} status
  * @property {string} created when, as ISO 8601
+ * @property {number | null} config the autotune configuration that was asked for
  * @property {Run} run
  * @property {Progress | null} progress
  * @property {number | null} queue_position the jobs that are done before it, itself counted, while it waits

@@ -7,7 +7,9 @@
  */
 import { ApiError, api } from "../api.js";
 import { make } from "../dom.js";
+import { choose } from "../edit.js";
 import { duration, size } from "../format.js";
+import { canCompile } from "../host.js";
 import { pin } from "../selection.js";
 import { store } from "../store.js";
 import { checkSection } from "./check.js";
@@ -134,8 +136,14 @@ function headOf(result) {
       make("span", { class: "hint" }, [runFacts(document), runMoment(document), !recorded && duration(document.milliseconds)].filter(Boolean).join(" · ")),
       hasRoofline && result.finished ? open : null),
     label && make("p", { class: recorded || run.device === "interpreter" ? "run-label-note" : "hint" }, label),
-    difference && make("p", { class: "warning" }, difference),
+    difference && make("p", { class: "warning" }, difference, " ", compileAlike(document)),
   ].filter((each) => each instanceof Node);
+}
+
+/** Compile as a recording was compiled, where that can be done here. @param {RunDocument} document */
+function compileAlike({ recorded, match }) {
+  if (!canCompile || !recorded || match !== "other triton" || !store.state.tritons.versions.includes(recorded.triton)) return "";
+  return make("button", { type: "button", class: "link", onclick: () => choose({ triton: recorded.triton }) }, `Compile with Triton ${recorded.triton}`);
 }
 
 /** @param {Diagnostic} diagnostic @param {string} origin */

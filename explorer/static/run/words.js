@@ -14,10 +14,12 @@ export function runTitle({ run, recorded }) {
 }
 
 /** What it was made to do. @param {RunRow} document */
-export function runFacts({ run }) {
+export function runFacts({ run, config, recorded }) {
   const sizes = Object.entries(run.sizes).map(([name, value]) => `${name} = ${value.toLocaleString("en")}`).join(", ");
   const what = run.is_benchmark ? "the benchmark" : run.inputs.length ? "made inputs" : "the script's launch";
-  return [what, sizes, run.measures.join(", ")].filter(Boolean).join(" · ");
+  // Of the runs made here all have that of the compilation.
+  const configuration = recorded && config !== null ? `configuration ${config}` : "";
+  return [what, configuration, sizes, run.measures.join(", ")].filter(Boolean).join(" · ");
 }
 
 /** When it was, or with what it was recorded. @param {RunRow} document */
