@@ -18,6 +18,7 @@ import torch
 import triton.language as tl
 from triton.runtime import interpreter
 
+from explorer.measure.bfloat16 import bfloat16_arithmetic
 from explorer.measure.interpreter import Interpretation
 from explorer.measure.sectors import Addresses, Memory, different, memories_of, sectors_of
 from explorer.measurements import Counts, OperationCount
@@ -123,6 +124,10 @@ class Counter:
     @contextmanager
     def counting(self) -> Iterator[None]:
         """Stand at the builder."""
+        with bfloat16_arithmetic():
+            yield from self._counting()
+
+    def _counting(self) -> Iterator[None]:
         builder = interpreter.interpreter_builder
         changes = [
             *self._memory_operations(builder),

@@ -5,6 +5,7 @@ Source: triton/runtime/interpreter.py, 3.6.0 and 3.9.0: `GridExecutor`, whose lo
 
 from __future__ import annotations
 
+import ast
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -17,6 +18,7 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction
 
+from explorer.measure.bfloat16 import bfloat16_arithmetic
 from explorer.pipeline.errors import user_error
 from explorer.pipeline.fake_gpu import replaced
 from explorer.pipeline.functions import definition_line
@@ -95,6 +97,19 @@ def _in_time(count: int, seconds: float) -> Iterator[int]:
         number += step
 
 
+_visit_assignment = interpreter.ASTTransformer.visit_Assign
+
+
+def _assignment(self: Any, node: ast.Assign) -> ast.AST:
+    """Take `a = b = value` too, which the interpreter's own refuses."""
+    targets, node.targets = node.targets, node.targets[:1]
+    try:
+        visited: ast.AST = _visit_assignment(self, node)
+    finally:
+        node.targets = targets
+    return visited
+
+
 def _whole_number(tensor: Any) -> int:
     return int(tensor.handle.data.item())
 
@@ -125,6 +140,10 @@ def _device_functions() -> Iterator[Callable[[Any], Callable[..., Any]]]:
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             return prepare(self)(*args, **kwargs)
 
-        changes = [(JITFunction, "__call__", call), (InterpretedFunction, "__call__", call)]
-        with replaced(changes), np.errstate(all="ignore"):
+        changes = [
+            (JITFunction, "__call__", call),
+            (InterpretedFunction, "__call__", call),
+            (interpreter.ASTTransformer, "visit_Assign", _assignment),
+        ]
+        with replaced(changes), bfloat16_arithmetic(), np.errstate(all="ignore"):
             yield prepare

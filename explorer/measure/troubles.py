@@ -51,6 +51,11 @@ _EXPLANATIONS: tuple[tuple[str, str, str], ...] = (
         "The interpreter does not know a function that is called, such as one of libdevice: use a GPU.",
     ),
     (
+        "Did you forget to add @triton.jit",
+        "",
+        "Triton's interpreter knows the language by tl.name only: import triton.language as tl.",
+    ),
+    (
         "triton.language must be visible",
         "",
         "Triton's interpreter needs `import triton.language as tl` in the source, and `tl.` before names.",

@@ -399,3 +399,42 @@ def test_measures_that_need_a_gpu_are_named(interpret):
     told = interpret(SEVERAL, measures=("time", "counts"))
     assert [each["message"] for each in told.diagnostics] == ["The interpreter does not measure: time."]
     assert told.counts["programs"] == 4
+
+
+def test_several_targets_of_one_assignment(interpret):
+    """Which the interpreter's own rewriting refuses."""
+    told = interpret("""
+@triton.jit
+def fill(x_ptr, BLOCK: tl.constexpr):
+    first = second = tl.arange(0, BLOCK)
+    tl.store(x_ptr + first, second)
+
+
+x = torch.empty(64, device="cuda", dtype=torch.int32)
+fill[(1,)](x, BLOCK=64)
+assert x.tolist() == list(range(64))
+""")
+    assert told.errors == []
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ('tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [x], tl.float32, True, 1)', "run it on a GPU"),
+        ("libdevice.asin(x)", "use a GPU"),
+    ],
+)
+def test_what_the_interpreter_does_not_know(interpret, line, hint):
+    told = interpret(f"""
+from triton.language.extra import libdevice
+
+@triton.jit
+def compute(x_ptr, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(x_ptr + tl.arange(0, BLOCK), {line})
+
+
+compute[(1,)](torch.ones(64, device="cuda"), BLOCK=64)
+""")
+    assert told.status == "failed"
+    assert told.errors[0]["line"] in (9, 10) and hint in told.errors[0]["hint"]
