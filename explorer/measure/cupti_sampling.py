@@ -1,5 +1,6 @@
 """Samples of the program counter by the CUPTI that comes with Triton: what warps wait for at an instruction.
 
+Proton samples too, but tells lines apart only in kernels that are loaded meanwhile, and instructions never.
 Source: cupti_pcsampling.h of CUDA 12.8. It must be done before anything is counted: after the range profiler,
 CUPTI samples nothing more in the process.
 """

@@ -6,7 +6,6 @@ NVML is the driver's own library and is called as it is, so that no package need
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import hashlib
 import platform
 from functools import cache
@@ -98,11 +97,6 @@ def driver_version() -> str:
 def clock_at_work_mhz(after: Conditions) -> float:
     """The multiprocessors' clock while they work, or the highest there is where the driver does not say."""
     return after.sm_clock_mhz or environment().sm_clock_mhz
-
-
-def without_conditions(described: Environment) -> Environment:
-    """Leave out what changes from run to run."""
-    return dataclasses.replace(described, conditions=())
 
 
 @cache

@@ -35,7 +35,7 @@ def profile(body: Callable[[], None]) -> bytes:
     """Call `body` under Proton; return its tree of scopes and kernels, a hatchet file.
 
     Raises:
-        ProtonFailed: nothing was written.
+        ProtonFailed: it cannot start, or has written nothing.
     """
     return _session(body, suffix="hatchet", data="tree", hook="triton")
 
@@ -44,7 +44,7 @@ def trace_instrumented(body: Callable[[], None]) -> bytes:
     """Call `body` with kernels that record the scopes that they mark; return a Chrome trace.
 
     Raises:
-        ProtonFailed: nothing was written.
+        ProtonFailed: it cannot start, or has written nothing.
     """
     return _session(body, suffix="chrome_trace", data="trace", backend="instrumentation")
 
@@ -52,7 +52,10 @@ def trace_instrumented(body: Callable[[], None]) -> bytes:
 def _session(body: Callable[[], None], suffix: str, **options: Any) -> bytes:
     with tempfile.TemporaryDirectory(prefix="proton-") as folder:
         name = Path(folder) / "profile"
-        proton.start(str(name), **options)
+        try:
+            proton.start(str(name), **options)
+        except RuntimeError as error:
+            raise ProtonFailed(f"Proton cannot start: {error}") from error
         try:
             body()
         finally:

@@ -82,8 +82,19 @@ def explain(diagnostic: Diagnostic, device: Device) -> Diagnostic:
     return diagnostic
 
 
+#: What torch and Triton say of a GPU that has gone wrong under this process.
+_FATAL = (
+    "CUDA error",
+    "illegal memory access",
+    "misaligned address",
+    "illegal instruction",
+    "device-side assert",
+    "unspecified launch failure",
+)
+
+
 def is_fatal(error: Exception) -> bool:
     """Tell whether nothing more can be done on the GPU by this process."""
     if isinstance(error, torch.cuda.OutOfMemoryError):
         return False
-    return isinstance(error, torch.AcceleratorError) or "CUDA error" in str(error)
+    return isinstance(error, torch.AcceleratorError) or any(sign in str(error) for sign in _FATAL)

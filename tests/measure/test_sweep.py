@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 import triton.testing
 
 from explorer.measure.bench import Bench
@@ -20,6 +21,12 @@ DESCRIBED = triton.testing.Benchmark(
     plot_name="product",
     args={"K": 3},
 )
+
+
+def unmeasurable(M, N, K, provider):  # noqa: N803
+    if M == 128:
+        return float("inf")
+    return "fast" if provider == "ours" else (1.0, 0.5, 2.0)
 
 
 def product(M, N, K, provider):  # noqa: N803 - as perf_report's own examples
@@ -61,6 +68,24 @@ def test_every_line_at_every_size_and_a_failure_costs_its_point_only():
     assert found["problems"] == ["M = 256, N = 256, Ours: ValueError: no block of this size"]
     assert [event.text for event in progress][:2] == ["M = 128, N = 128, Ours", "M = 128, N = 128, Theirs"]
     assert [event.done for event in progress] == sorted(event.done for event in progress)
+
+
+def test_what_is_no_number_is_a_problem_and_no_end_of_the_sweep():
+    mark = triton.testing.perf_report(DESCRIBED)(unmeasurable)
+    found, _ = swept(Run("gpu"), {"unmeasurable": mark})
+    assert [point["values"] for point in found["points"]] == [[None, None], [None, 1], [None, 1]]
+    assert "M = 128, N = 128, Ours: ValueError: the benchmark returns inf" in found["problems"]
+    assert len(found["problems"]) == 4
+
+
+def broken(M, N, K, provider):  # noqa: N803
+    raise RuntimeError("Triton Error [CUDA]: an illegal memory access was encountered")
+
+
+def test_a_gpu_that_has_gone_wrong_ends_the_sweep():
+    mark = triton.testing.perf_report(DESCRIBED)(broken)
+    with pytest.raises(RuntimeError, match="illegal memory access"):
+        swept(Run("gpu"), {"broken": mark})
 
 
 def test_sizes_that_are_asked_for_take_the_place_of_the_scripts():

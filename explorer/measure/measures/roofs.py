@@ -11,6 +11,7 @@ import triton.language as tl
 
 from explorer.measure.bench import Bench
 from explorer.measure.measures.time import rest, warm_up
+from explorer.measure.troubles import is_fatal
 from explorer.measurements import Roof, Roofs
 
 REPEATS = 20
@@ -36,9 +37,9 @@ def _roofs(bench: Bench) -> list[Roof]:
         bench.progress(f"Roof: {name}", position / len(wanted))
         try:
             found.append(measured())
-        except torch.AcceleratorError:
-            raise
-        except (RuntimeError, NotImplementedError, AttributeError, TypeError):
+        except (RuntimeError, NotImplementedError, AttributeError, TypeError) as error:
+            if is_fatal(error):
+                raise
             # torch has no matmul of this type for this GPU: it has no such roof.
             continue
         finally:

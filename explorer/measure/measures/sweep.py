@@ -6,6 +6,7 @@ only its point. What it returns is what it measures, in the unit of its y axis.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -14,8 +15,9 @@ import torch
 import triton
 from triton.testing import Benchmark, Mark
 
-from explorer.measure.bench import Bench
+from explorer.measure.bench import Bench, Launch
 from explorer.measure.benchmark import find_mark, own_sizes
+from explorer.measure.troubles import is_fatal
 from explorer.measurements import Sweep, SweepPoint
 from explorer.model import Diagnostic
 from explorer.pipeline.fake_gpu import benchmarks
@@ -94,26 +96,15 @@ def sizes_of(benchmark: Benchmark, name: str, values: Sequence[int]) -> list[dic
     return [{**(own[-1] if own else {}), **dict.fromkeys(varied, value)} for value in values]
 
 
-def _sweep_of_inputs(bench: Bench, name: str, at_sizes: Callable[[dict[str, int]], Any]) -> Sweep:
+def _sweep_of_inputs(bench: Bench, name: str, at_sizes: Callable[[dict[str, int]], Launch]) -> Sweep:
     problems: list[str] = []
     points = []
     values = bench.run.sweep_values or (bench.run.sizes[name],)
     has_reference = bench.launch.reference is not None
     for place, value in enumerate(values):
+        bench.progress(_told({name: value}), place / len(values))
         sizes = {**bench.run.sizes, name: value}
-        told = _told({name: value})
-        bench.progress(told, place / len(values))
-        try:
-            launch = at_sizes(sizes)
-        except Exception as problem:
-            problems.append(_problem(told, problem))
-            points.append(_point({name: value}, [FAILED] * (1 + has_reference)))
-            continue
-        line_values = [_value(partial(_microseconds, launch.run), f"{told}, kernel", problems)]
-        if launch.reference is not None:
-            timed = partial(_microseconds, launch.reference)
-            line_values.append(_value(timed, f"{told}, reference", problems))
-        points.append(_point({name: value}, line_values))
+        points.append(_point({name: value}, _values_at(sizes, name, at_sizes, has_reference, problems)))
     return Sweep(
         name=bench.launch.facts.kernel,
         size_names=(name,),
@@ -123,6 +114,30 @@ def _sweep_of_inputs(bench: Bench, name: str, at_sizes: Callable[[dict[str, int]
         points=tuple(points),
         problems=tuple(problems),
     )
+
+
+def _values_at(
+    sizes: dict[str, int],
+    name: str,
+    at_sizes: Callable[[dict[str, int]], Launch],
+    has_reference: bool,
+    problems: list[str],
+) -> list[Value]:
+    """Measure the kernel, and the reference if there is one, at one size; its tensors are gone afterwards."""
+    told = _told({name: sizes[name]})
+    try:
+        launch = at_sizes(sizes)
+    except Exception as problem:
+        if is_fatal(problem):
+            raise
+        problems.append(_problem(told, problem))
+        return [FAILED] * (1 + has_reference)
+    values = [_value(partial(_microseconds, launch.run), f"{told}, kernel", problems)]
+    if has_reference:
+        reference = launch.reference
+        assert reference is not None
+        values.append(_value(partial(_microseconds, reference), f"{told}, reference", problems))
+    return values
 
 
 def _microseconds(run: Callable[[], object]) -> list[float]:
@@ -135,16 +150,24 @@ def _value(call: Callable[[], Any], what: str, problems: list[str]) -> Value:
         result = call()
         if torch.cuda.is_initialized():
             torch.cuda.synchronize()
-    except torch.AcceleratorError:
-        raise
+        return _numbers(result)
     except Exception as problem:
+        if is_fatal(problem):
+            raise
         problems.append(_problem(what, problem))
         torch.cuda.empty_cache()  # it may have run out of memory
         return FAILED
-    if isinstance(result, (list, tuple)):
-        median, low, high = (float(one) for one in result)
-        return median, min(low, high), max(low, high)
-    return float(result), None, None
+
+
+def _numbers(result: Any) -> Value:
+    """What a benchmark function returns: a number, or the median with the lowest and the highest."""
+    numbers = [float(one) for one in (result if isinstance(result, (list, tuple)) else [result])]
+    if not all(map(math.isfinite, numbers)):
+        raise ValueError(f"the benchmark returns {result}")
+    if len(numbers) == 1:
+        return numbers[0], None, None
+    median, *ends = numbers
+    return median, min(ends), max(ends)
 
 
 def _point(sizes: dict[str, Any], values: list[Value]) -> SweepPoint:

@@ -19,6 +19,7 @@ import triton.profiler.language as profiler_language
 
 from explorer.measure import gpu, proton
 from explorer.measure.bench import Bench
+from explorer.measure.troubles import is_fatal
 from explorer.measurements import Scope, Timeline
 
 #: A trace holds all blocks; its file has about 250 bytes a scope.
@@ -50,6 +51,8 @@ def measure(bench: Bench) -> None:
     try:
         trace = _traced(bench)
     except (proton.ProtonFailed, RuntimeError, TypeError) as failure:
+        if is_fatal(failure):
+            raise
         bench.tell(Timeline(f"The kernel could not be traced: {failure}"[:1000]))
         return
     bench.keep("timeline.chrome_trace.json.gz", "application/gzip", gzip.compress(trace))
