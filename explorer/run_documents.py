@@ -10,14 +10,18 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from explorer.analysis.heat import is_same_code
 from explorer.documents import MeasurementDocument, log_documents
-from explorer.measurements import Environment
+from explorer.measurements import Environment, Samples
 from explorer.model import Diagnostic, Log, Progress, Run
 from explorer.recordings import Match, Recording
 from explorer.store import Record, Status
 
-#: Whether the kernel that ran is, byte for byte, the one that was compiled.
+#: Whether the code that ran is what was compiled.
 BinaryMatch = Literal["same", "other", "unknown"]
+
+#: Longer machine code is not compared instruction by instruction.
+_MOST_SASS_BYTES = 4_000_000
 
 
 class Links(Protocol):
@@ -151,7 +155,7 @@ def run_row(
         gpu=environment.gpu if environment else "",
         recorded=RecordedDocument.of(recording) if recording else None,
         match=recording.match(compilation) if recording and compilation else None,
-        binary=binary_match(environment, compilation),
+        binary=binary_match(record, compilation),
     )
 
 
@@ -183,7 +187,7 @@ def run_document(
         log=log_documents(result.logs),
         recorded=RecordedDocument.of(recording) if recording else None,
         match=recording.match(compilation) if recording and compilation else None,
-        binary=binary_match(environment_of(record), compilation),
+        binary=binary_match(record, compilation),
     )
 
 
@@ -201,12 +205,23 @@ def environment_of(record: Record) -> Environment | None:
     return msgspec.json.decode(record.measurement("environment"), type=Environment)
 
 
-def binary_match(environment: Environment | None, compilation: Record | None) -> BinaryMatch:
-    """Compare the binary that ran with the one that was compiled: the address of a blob is its SHA-256."""
+def binary_match(run: Record, compilation: Record | None) -> BinaryMatch:
+    """Compare what ran with what was compiled: byte for byte, otherwise by the sampled instructions.
+
+    The address of a blob is its SHA-256.
+    """
+    environment = environment_of(run)
     compiled = compilation.result.binary if compilation else None
-    if environment is None or not environment.binary_sha256 or compiled is None:
+    if environment is None or not environment.binary_sha256 or compilation is None or compiled is None:
         return "unknown"
-    return "same" if environment.binary_sha256 == compiled.data else "other"
+    if environment.binary_sha256 == compiled.data:
+        return "same"
+    sass = compilation.result.stages.get("sass")
+    if "samples" not in run.result.measurements or sass is None or sass.bytes > _MOST_SASS_BYTES:
+        return "other"
+    samples = msgspec.json.decode(run.measurement("samples"), type=Samples)
+    is_same = is_same_code(samples, compilation.kernel or "", compilation.text(sass.text))
+    return "same" if is_same else "other"
 
 
 def _measurements(record: Record, links: Links) -> list[MeasurementDocument]:

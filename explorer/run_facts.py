@@ -49,7 +49,7 @@ def facts_of(run: Record, compilation: Record | None, roofs: Roofs | None = None
     samples = _measured(run, "samples", Samples)
     compiled = compilation if compilation and compilation.is_finished else None
     joined = heat_of(samples, compiled) if samples and compiled else None
-    same = compiled if compiled and _is_same(environment, compiled, joined) else None
+    same = compiled if compiled and _is_same(run, compiled, joined) else None
     specialized = compiled.result.specialized if compiled else None
     blocks = specialized.options.get("num_ctas") if specialized else None
     is_counted = (counters is not None and bool(counters.operations)) or counts is not None
@@ -90,11 +90,11 @@ def heat_of(samples: Samples, compilation: Record) -> HeatDocument | None:
     )
 
 
-def _is_same(environment: Environment | None, compiled: Record, joined: HeatDocument | None) -> bool:
+def _is_same(run: Record, compiled: Record, joined: HeatDocument | None) -> bool:
     """Whether the machine code is that which ran: the same binary, or the same instructions all along."""
     if joined and not joined.reason and not joined.unplaced:
         return True
-    return binary_match(environment, compiled) != "other"
+    return binary_match(run, compiled) != "other"
 
 
 def _measured(run: Record, name: str, wanted: type[Document]) -> Document | None:

@@ -36,7 +36,7 @@ def summary_of(record: Record, compilation: Record | None) -> str:
 
 def _lines(record: Record, compilation: Record | None) -> Iterator[tuple[str, str]]:
     yield record.kernel or (compilation.kernel if compilation else None) or "kernel", _place(record)
-    if compilation and binary_match(environment_of(record), compilation) == "other":
+    if compilation and binary_match(record, compilation) == "other":
         yield "", "The binary that ran is not the one that was compiled here."
     if launch := _read(record, "launch", LaunchFacts):
         yield "launch", f"line {launch.line}, grid {' × '.join(map(str, launch.grid))}"

@@ -134,6 +134,18 @@ def heat(
     )
 
 
+def is_same_code(samples: Samples, kernel: str, sass: str) -> bool:
+    """Whether all instructions that the profiler names stand at their places in the SASS.
+
+    Debug information names files of the machine that compiled: binaries may differ where the code does not.
+    """
+    named = [each for each in samples.instructions if opcode_of(each.instruction)]
+    places = _places(sass, kernel)
+    return bool(named) and all(
+        each.offset_bytes in places and not _differs(each, places[each.offset_bytes]) for each in named
+    )
+
+
 def opcode_of(instruction: str) -> str:
     """The name of a sampled instruction, without its predicate and modifiers: "LDG"; "" if it has none."""
     found = _SAMPLED.match(instruction)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from hashlib import sha256
 
 import pytest
@@ -9,6 +10,7 @@ from recorded import TRACE, recording, write_recording
 
 from explorer.examples import find_example
 from explorer.recordings import Recordings, read_recordings
+from explorer.run_documents import binary_match
 from explorer.services import services_of
 
 RECORDED = "/api/v1/runs/recorded-vector_add-0"
@@ -301,3 +303,30 @@ def test_what_goes_wrong_in_a_run_is_told_on_its_line(client, api):
     (error,) = [each for each in run["diagnostics"] if each["severity"] == "error"]
     assert "unknown" in error["message"]
     assert error["line"] == source[: source.index("x + unknown")].count("\n") + 1
+
+
+def test_other_debug_information_leaves_the_code_the_same(app, client, api, tmp_path, vector_add, ticket):
+    """A path of the machine that compiled is in the binary, not in its code."""
+    sass = client.get(f"{ticket['api']}/stages/sass").text
+    listed = re.findall(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?\w+ )?([A-Z][A-Z0-9_.]*)", sass)
+    assert len(listed) > 20
+    for spoil, expected in ((None, "same"), ("EXIT", "other")):
+        file = recording(vector_add)
+        measured = file["runs"][0]["measurements"]
+        measured["environment"]["binary_sha256"] = sha256(b"of another machine").hexdigest()
+        measured["samples"] = {
+            "reason": "",
+            "instructions": [
+                {
+                    "offset_bytes": int(offset, 16),
+                    "instruction": spoil or name,
+                    "samples": 1,
+                    "stalls": {},
+                }
+                for offset, name in listed
+            ],
+        }
+        (tmp_path / "vector_add.json").write_text(json.dumps(file))
+        compilation = services_of(app).store.find(ticket["id"])
+        ((found, _),) = Recordings(tmp_path).matching(compilation)
+        assert binary_match(found.record, compilation) == expected
