@@ -8,10 +8,11 @@ from hashlib import sha256
 import pytest
 from recorded import TRACE, recording, write_recording
 
-from explorer.examples import find_example
-from explorer.recordings import Recordings, read_recordings
+from explorer.examples import EXAMPLES, find_example
+from explorer.recordings import Recordings, decode_document, read_recordings
 from explorer.run_documents import binary_match
 from explorer.services import services_of
+from explorer.settings import DEFAULT_RECORDINGS
 
 RECORDED = "/api/v1/runs/recorded-vector_add-0"
 
@@ -225,12 +226,21 @@ def test_a_file_that_is_no_recording_is_left_out(tmp_path, vector_add, spoil, ca
     assert "matmul.json is left out" in caplog.text
 
 
-def test_every_recording_in_the_repository_is_one(settings):
-    from explorer.settings import DEFAULT_RECORDINGS
-
-    for path in sorted(DEFAULT_RECORDINGS.glob("*.json")):
-        assert list(read_recordings(path)), path
-        assert path.stat().st_size < 1_500_000, "recordings are kept small"
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_kernel_of_the_gallery_is_recorded_and_right(example):
+    path = DEFAULT_RECORDINGS / f"{example}.json"
+    recordings = list(read_recordings(path))
+    source = find_example(example).source
+    for recording_ in recordings:
+        assert f"def {recording_.request.kernel}(" in source
+        assert recording_.environment.gpu
+        documents = {name: decode_document(name, data) for name, data in recording_.measurements.items()}
+        assert documents["check"].reason == ""
+        assert all(output.matches for output in documents["check"].outputs)
+        assert {timing.method for timing in documents["timings"].timings} == {"proton", "do_bench"}
+        assert documents["counters"].bytes["dram"] > 0
+        assert documents["roofs"].roofs
+    assert path.stat().st_size < 1_000_000, "recordings are kept small"
 
 
 def test_the_roofline_of_a_recorded_run(client):
