@@ -106,6 +106,8 @@ def _pieces(actual: torch.Tensor, expected: torch.Tensor, written: torch.Tensor 
 
 def _index(flat: int, shape: torch.Size) -> tuple[int, ...]:
     index: list[int] = []
+    if 0 in shape:
+        return ()
     for size in reversed(shape):
         flat, place = divmod(flat, size)
         index.append(place)

@@ -89,6 +89,11 @@ def test_a_reference_of_zeros_is_compared_by_difference():
     assert not compare("out", zeros.float() + 0.1, zeros).matches
 
 
+def test_tensors_without_elements_match():
+    output = compare("out", torch.empty(0, 3), torch.empty(0, 3, dtype=torch.float64))
+    assert output.matches and output.compared == 0 and output.worst_value is None
+
+
 def test_only_what_was_written_is_compared():
     expected = torch.arange(6, dtype=torch.float64).reshape(2, 3)
     actual = torch.tensor([[0.0, 1.0, math.nan], [3.0, 4.0, 77.0]])
