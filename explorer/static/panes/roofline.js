@@ -224,7 +224,7 @@ async function drawFloor(pane, run) {
   if (!run.finished) return [make("p", {}, "The roofline is drawn when the run is done.")];
   const [document, check] = await Promise.all([api.roofline(run.id, run.compilation), run.measurement("check")]);
   const checked = check ? [checkLine(check)] : [];
-  if (document.reason) return [make("p", {}, document.reason), ...checked, missingList(document.missing)].filter((each) => each !== null);
+  if (document.reason) return [make("p", {}, ...prose(document.reason)), ...checked, missingList(document.missing)].filter((each) => each !== null);
   const hasPlot = document.dots.length > 0;
   if (hasPlot) {
     pane.figure.show({
@@ -282,7 +282,7 @@ async function drawHot(pane, run) {
 async function drawTimeline(pane, run) {
   const [timeline, files] = await Promise.all([run.measurement("timeline"), run.measurement("files")]);
   if (!timeline) return [make("p", {}, ...prose("This run recorded no scopes. Mark them in the kernel with `with pl.scope(\"load\"):`, of `triton.profiler.language`, and run it on a GPU with the timeline among its measures."))];
-  if (timeline.reason || timeline.scopes.length === 0) return [make("p", {}, timeline.reason || "The kernel marks no scopes.")];
+  if (timeline.reason || timeline.scopes.length === 0) return [make("p", {}, ...prose(timeline.reason || "The kernel marks no scopes."))];
   pane.timeline.show(timeline);
   const traces = files?.files.filter(({ name }) => /trace/.test(name)) ?? [];
   return [pane.timeline, ...(traces.length ? [fileList({ files: traces }, (name) => fileAddress(run, name), "For chrome://tracing and Perfetto")] : [])].filter((each) => each !== null);

@@ -3,7 +3,7 @@
  *
  * @import { Hint, Loss, Quantity, Resource, RooflineDocument, Source } from "./documents.js"
  */
-import { make } from "../dom.js";
+import { make, prose } from "../dom.js";
 import { large, percent, time } from "../run/numbers.js";
 import { scrolled } from "../run/scroller.js";
 
@@ -64,7 +64,7 @@ export function hintList(hints, show) {
         make("b", {}, hint.title),
         hint.source_line ? make("button", { type: "button", class: "link", onclick: () => show(hint.source_line) }, `line ${hint.source_line}`) : null,
         hint.gain_ns !== null ? make("span", { class: "gain" }, `at most −${time(hint.gain_ns)}${hint.gain_share === null ? "" : `, ${percent(hint.gain_share)}`}`) : null),
-      make("p", {}, hint.text),
+      make("p", {}, ...prose(hint.text)),
       make("ul", { class: "evidence" }, ...hint.evidence.map(({ name, value, unit, source }) =>
         make("li", {}, `${name} `, make("b", {}, amount(value, unit)), sourceMark(source))))))));
 }
@@ -72,7 +72,7 @@ export function hintList(hints, show) {
 /** @param {RooflineDocument["missing"]} missing */
 export function missingList(missing) {
   if (missing.length === 0) return null;
-  return make("section", {}, make("h3", {}, "Not known"), make("ul", { class: "missing" }, ...missing.map(({ what, reason }) => make("li", {}, make("b", {}, what), ` ${reason}`))));
+  return make("section", {}, make("h3", {}, "Not known"), make("ul", { class: "missing" }, ...missing.map(({ what, reason }) => make("li", {}, make("b", {}, what), " ", ...prose(reason)))));
 }
 
 /** The work of a resource with its source; that of a pipe is how busy it was. @param {Quantity} quantity @param {string} unit @returns {Node[]} */

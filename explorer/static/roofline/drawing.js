@@ -19,9 +19,12 @@ const ROOM = { before: 0.8, behind: 1.2 };
 const MOST_DECADES = 6;
 const CHARACTER_PX = 6.1;
 const LABEL_OFFSET_PX = 9;
+const LABEL_LINE_PX = 14;
 /** Dots that are nearer than that cannot be told apart. */
 const SAME_PLACE_PX = 6;
-const TITLE_ROOM_PX = 90;
+const TITLE_HALF_PX = 36;
+const ONE_TITLE_PX = 26;
+const TITLE_ROOM_PX = 110;
 /** What a dot with its title takes. */
 const DOT_ROOM_PX = 26;
 
@@ -69,7 +72,7 @@ export function drawRoofline(document, colors, { width, height }) {
       margin: MARGIN, showlegend: false,
       xaxis: { type: "log", range: range.x, title: `${unit} per byte`, tickvals: ticks(range.x), ticktext: ticks(range.x).map(short) },
       yaxis: { type: "log", range: range.y, title: `${unit}/s`, tickvals: ticks(range.y), ticktext: ticks(range.y).map((value) => large(value, "").trim()), automargin: false },
-      annotations: roofs.flatMap(({ roof, color, x, y }) => label(roof, color === colors.mute ? colors.text : color, { x, y }, timed, range, pixels, unit)),
+      annotations: roofs.flatMap(({ roof, x, y }) => label(roof, colors.mute, { x, y }, dots, range, pixels, unit)).concat(untimedLabels(dots, colors.text, range, pixels.x)),
     },
   };
 }
@@ -87,19 +90,22 @@ function merged(roofs) {
 }
 
 /**
- * How dots are drawn: those in one place inside of each other and under one title, titles of neighbours above and below.
+ * How dots are drawn: those in one place inside of each other, near ones under one title, titles of neighbours above and below.
  * @param {Dot[]} dots by intensity @param {number} decade in pixels
  */
 function spotsOf(dots, decade) {
   const distance = (/** @type {Dot} */ one, /** @type {Dot} */ other) => Math.abs(Math.log10(one.intensity / other.intensity)) * decade;
   let isAbove = false;
-  return dots.map((dot, index) => {
+  /** the first dot of those with one title @type {Dot | undefined} */
+  let first;
+  return dots.map((dot) => {
     const together = dots.filter((other) => distance(dot, other) < SAME_PLACE_PX);
-    const place = together.indexOf(dot);
-    const before = dots[index - 1];
+    const isFirst = first === undefined || distance(dot, first) > ONE_TITLE_PX;
     // Below, unless the one before has its title there.
-    if (place === 0) isAbove = before !== undefined && distance(dot, before) < TITLE_ROOM_PX && !isAbove;
-    return { together, isAbove, title: place === 0 ? together.map(({ title }) => title).join(", ") : "", size: together.length > 1 ? 16 - 5 * place : 11 };
+    if (isFirst) isAbove = first !== undefined && distance(dot, first) < TITLE_ROOM_PX && !isAbove;
+    if (isFirst) first = dot;
+    const titled = dots.filter((other) => other.intensity >= dot.intensity && distance(dot, other) <= ONE_TITLE_PX);
+    return { together, isAbove, title: isFirst ? titled.map(({ title }) => title).join(", ") : "", size: together.length > 1 ? 16 - 5 * together.indexOf(dot) : 11 };
   });
 }
 
@@ -200,7 +206,8 @@ function label(roof, color, { x, y }, dots, range, pixels, unit) {
   const heightAt = (/** @type {number} */ at) => Math.log10(y[0] ?? 1) + (roof.kind === "memory" ? at - from : 0);
   /** How far the nearest dot is. @param {number} at */
   const clearance = (at) => Math.min(DOT_ROOM_PX, ...dots.map(({ intensity, rate }) => Math.max(
-    (Math.abs(Math.log10(intensity) - at) - half) * pixels.x, Math.abs(Math.log10(rate ?? 1) - heightAt(at)) * pixels.y - half * rise * pixels.x)));
+    (Math.abs(Math.log10(intensity) - at) - half) * pixels.x - (rate === null ? 0 : TITLE_HALF_PX),
+    rate === null ? -DOT_ROOM_PX : Math.abs(Math.log10(rate) - heightAt(at)) * pixels.y - half * rise * pixels.x)));
   // Along a roof from its foot on, along a ceiling from its end.
   const places = [0.06, 0.2, 0.35, 0.5, 0.65, 0.8, 0.94].map((share) => from + half + room * (roof.kind === "memory" ? share : 1 - share));
   if (roof.kind === "memory" && side > 0) places.push(/** @type {number} */ (places.shift()));
@@ -216,6 +223,16 @@ function label(roof, color, { x, y }, dots, range, pixels, unit) {
 /** What is said of a number beyond it, once. @param {Dot[]} dots */
 function notesOf(dots) {
   return [...new Set(dots.flatMap(({ operations, bytes }) => [operations.note, bytes.note]))].filter(Boolean).map((note) => `<br>${plain(note)}`).join("");
+}
+
+/** What lines of intensities are called that have no rate, one below the other. @param {Dot[]} dots @param {string} color @param {Range} range @param {number} decade in pixels */
+function untimedLabels(dots, color, range, decade) {
+  const untimed = dots.filter(({ rate }) => rate === null).sort((one, other) => one.intensity - other.intensity);
+  const titled = spotsOf(untimed, decade).map(({ together }, index) => (together[0] === untimed[index] ? together : []));
+  return titled.filter(({ length }) => length > 0).map((together, index) => ({
+    x: Math.log10(together[0]?.intensity ?? 1), y: range.y[1], text: plain(together.map(({ title }) => title).join(", ")), showarrow: false, textangle: 0,
+    font: { size: 11, color }, xanchor: "left", yanchor: "top", xshift: 4, yshift: -LABEL_LINE_PX * index,
+  }));
 }
 
 /** @param {Dot} dot @param {Ceiling[]} ceilings @param {string} unit */

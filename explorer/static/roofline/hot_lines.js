@@ -3,7 +3,7 @@
  *
  * @import { HeatDocument, LineHeat } from "./documents.js"
  */
-import { make } from "../dom.js";
+import { make, prose } from "../dom.js";
 import { plural } from "../format.js";
 import { scrolled } from "../run/scroller.js";
 import { stallBars } from "./measured.js";
@@ -15,7 +15,7 @@ import { sampleShare, stallWords } from "./stall_words.js";
  * @param {boolean} isShown in the gutters
  */
 export function hotLines(heat, source, show, toggle, isShown) {
-  if (heat.reason) return [make("p", {}, heat.reason)];
+  if (heat.reason) return [make("p", {}, ...prose(heat.reason))];
   const most = heat.top[0]?.share ?? 1;
   const row = (/** @type {LineHeat} */ each) => {
     const inside = make("span", { class: "bar" });

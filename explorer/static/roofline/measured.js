@@ -3,7 +3,7 @@
  *
  * @import { Check, Conditions, Counters, Environment, ProfileFiles, Timing, Timings } from "../run/documents.js"
  */
-import { make } from "../dom.js";
+import { make, prose } from "../dom.js";
 import { plural } from "../format.js";
 import { element, error, exact, large, percent, place, time } from "../run/numbers.js";
 import { scrolled } from "../run/scroller.js";
@@ -17,7 +17,7 @@ const LEVELS = /** @type {Record<string, string>} */ ({ dram: "DRAM", l2: "L2", 
 
 /** @param {Check} check one line, and where it is wrong */
 export function checkLine({ reason, reference, outputs }) {
-  if (reason) return make("p", { class: "check-line" }, `Not compared: ${reason}`);
+  if (reason) return make("p", { class: "check-line" }, ...prose(`Not compared: ${reason}`));
   const wrong = outputs.filter(({ matches }) => !matches);
   const worst = [...outputs].sort((one, other) => other.relative_error / other.tolerance - one.relative_error / one.tolerance)[0];
   if (!worst) return make("p", { class: "check-line" }, "The kernel writes nothing that could be compared.");
@@ -75,7 +75,7 @@ export function conditionsTable({ gpu, driver, triton, torch, python, multiproce
 export function counterTables(counters) {
   const { reason, tool, source, cache } = counters;
   const head = make("h3", {}, "Counters");
-  if (reason) return make("section", {}, head, make("p", {}, reason));
+  if (reason) return make("section", {}, head, make("p", {}, ...prose(reason)));
   const rows = [
     ...Object.entries(counters.bytes).map(([level, value]) => /** @type {const} */ ([`${LEVELS[level] ?? level}, bytes`, large(value, "B"), exact(Math.round(value))])),
     ...Object.entries(counters.operations).map(([kind, value]) => /** @type {const} */ ([`operations, ${kind}`, large(value, "").trim(), exact(Math.round(value))])),
