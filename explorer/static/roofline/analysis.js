@@ -83,7 +83,8 @@ export function quantity({ value, source, note }, unit) {
 /** @param {number} value @param {string} unit "%": the value is a share of 1 */
 function amount(value, unit) {
   if (unit === "%") return percent(value);
-  return unit === "instructions" || unit === "operations" ? `${large(value, "").trim()} ${unit}` : large(value, unit).trim();
+  const noun = /** @type {Record<string, string>} */ ({ inst: "instructions", instructions: "instructions", operations: "operations" })[unit];
+  return noun ? `${large(value, "").trim()} ${noun}` : large(value, unit).trim();
 }
 
 /** Where a number is from, small behind it. @param {string} source */

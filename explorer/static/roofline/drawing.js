@@ -72,7 +72,7 @@ export function drawRoofline(document, colors, { width, height }) {
       margin: MARGIN, showlegend: false,
       xaxis: { type: "log", range: range.x, title: `${unit} per byte`, tickvals: ticks(range.x), ticktext: ticks(range.x).map(short) },
       yaxis: { type: "log", range: range.y, title: `${unit}/s`, tickvals: ticks(range.y), ticktext: ticks(range.y).map((value) => large(value, "").trim()), automargin: false },
-      annotations: roofs.flatMap(({ roof, x, y }) => label(roof, colors.mute, { x, y }, dots, range, pixels, unit)).concat(untimedLabels(dots, colors.text, range, pixels.x)),
+      annotations: roofs.flatMap(({ roof, x, y }) => label(roof, memory, colors.mute, { x, y }, dots, range, pixels, unit)).concat(untimedLabels(dots, colors.text, range, pixels.x)),
     },
   };
 }
@@ -192,10 +192,13 @@ function best(ceilings, name) {
 
 /**
  * What a line is called, written along it where no dot is in the way: above those of the datasheet, below measured ones.
- * @param {Ceiling} roof @param {string} color @param {{x: number[], y: number[]}} line @param {Dot[]} dots @param {Range} range @param {{x: number, y: number}} pixels a power of ten @param {string} unit
+ * A measured memory roof is named together with that of the datasheet, which it is close to.
+ * @param {Ceiling} roof @param {Ceiling[]} memory @param {string} color @param {{x: number[], y: number[]}} line @param {Dot[]} dots @param {Range} range @param {{x: number, y: number}} pixels a power of ten @param {string} unit
  */
-function label(roof, color, { x, y }, dots, range, pixels, unit) {
-  const text = `${roof.title} ${rateWords(roof, unit)}`;
+function label(roof, memory, color, { x, y }, dots, range, pixels, unit) {
+  const other = roof.kind === "memory" ? memory.find(({ name, source }) => name === roof.name && source !== roof.source) : undefined;
+  if (other && roof.source === "measured") return [];
+  const text = `${roof.title} ${rateWords(roof, unit)}${other ? `, measured ${rateWords(other, unit)}` : ""}`;
   const [from, to] = [Math.log10(x[0] ?? 1), Math.log10(x.at(-1) ?? 1)];
   const rise = roof.kind === "memory" ? pixels.y / pixels.x : 0;
   const slope = Math.atan(rise);

@@ -56,12 +56,15 @@ function originOf({ recorded, match, binary, triton: ran, run }, triton) {
   } else if (run.device === "interpreter") {
     nodes.push(make("span", { class: "badge" }, "interpreted: counted, not timed"));
   }
-  if (binary === "other" || (match && match !== "exact")) {
+  if (match ? match !== "exact" : binary === "other") {
     const why = match === "same kernel" ? "the gallery's kernel has changed since"
       : ran !== triton ? `compiled by Triton ${ran}, what is shown by Triton ${triton}`
       : match === "other config" ? "another configuration, other options or another launch"
-      : "compiled with other options";
+      : run.is_benchmark ? "compiled for the benchmark's arguments" : "compiled for other arguments";
     nodes.push(make("span", { class: "badge is-other" }, `not the machine code shown: ${why}`));
+  } else if (binary === "other") {
+    const title = "The same source, configuration and Triton; arguments, paths or versions of tools can make a difference.";
+    nodes.push(make("span", { class: "badge", title }, "its binary differs from the one shown"));
   }
   return nodes;
 }
