@@ -66,7 +66,7 @@ def test_the_plot_has_roofs_and_dots_and_its_numbers_as_a_table(opened: Opened) 
     plot = body(page).get_by_role("img", name=re.compile("^Roofline of .*H200"))
     expect(plot.locator(".annotation-text", has_text="DRAM 4.8 TB/s, measured 4.38 TB/s")).to_be_visible()
     # What goes through DRAM, L2 and L1 is the same: one place in the plot, and said so.
-    expect(plot.locator(".textpoint", has_text="DRAM, L2, L1")).to_be_visible()
+    expect(plot.locator(".annotation-text", has_text="DRAM, L2, L1")).to_be_visible()
     page.locator("plot-figure summary").click()
     numbers = page.locator("plot-figure table")
     expect(numbers).to_contain_text("kernel, DRAM")

@@ -20,6 +20,8 @@ const MOST_DECADES = 6;
 const CHARACTER_PX = 6.1;
 const LABEL_OFFSET_PX = 9;
 const LABEL_LINE_PX = 14;
+/** Where a label may stand, as shares of the room on its line. */
+const LABEL_PLACES = [0.06, 0.2, 0.35, 0.5, 0.65, 0.8, 0.94];
 /** Dots that are nearer than that cannot be told apart. */
 const SAME_PLACE_PX = 6;
 const TITLE_HALF_PX = 36;
@@ -61,10 +63,9 @@ export function drawRoofline(document, colors, { width, height }) {
         hoverinfo: "text", text: [dotWords(dot, ceilings, unit), dotWords(dot, ceilings, unit)],
       })),
       {
-        x: timed.map(({ intensity }) => intensity), y: timed.map(({ rate }) => rate), mode: "lines+markers+text",
+        x: timed.map(({ intensity }) => intensity), y: timed.map(({ rate }) => rate), mode: "lines+markers",
         line: { color: colors.mute, width: 1 }, cliponaxis: false,
         marker: { size: spots.map(({ size }) => size), opacity: 1, color: timed.map(({ level }) => colorOf(level)), symbol: timed.map(({ level }) => SYMBOLS[level]), line: { color: colors.panel, width: 1.5 } },
-        text: spots.map(({ title }) => plain(title)), textposition: spots.map(({ isAbove }) => (isAbove ? "top center" : "bottom center")), textfont: { color: colors.text, size: 11.5 },
         hoverinfo: "text", hovertext: spots.map(({ together }) => together.map((dot) => dotWords(dot, ceilings, unit)).join("<br>") + notesOf(together)),
       },
     ],
@@ -72,7 +73,7 @@ export function drawRoofline(document, colors, { width, height }) {
       margin: MARGIN, showlegend: false,
       xaxis: { type: "log", range: range.x, title: `${unit} per byte`, tickvals: ticks(range.x), ticktext: ticks(range.x).map(short) },
       yaxis: { type: "log", range: range.y, title: `${unit}/s`, tickvals: ticks(range.y), ticktext: ticks(range.y).map((value) => large(value, "").trim()), automargin: false },
-      annotations: roofs.flatMap(({ roof, x, y }) => label(roof, memory, colors.mute, { x, y }, dots, range, pixels, unit)).concat(untimedLabels(dots, colors.text, range, pixels.x)),
+      annotations: roofs.flatMap(({ roof, x, y }) => label(roof, memory, colors.mute, { x, y }, dots, range, pixels, unit)).concat(untimedLabels(dots, colors.text, range, pixels.x), timedLabels(timed, spots, colors)),
     },
   };
 }
@@ -180,7 +181,7 @@ function band({ ceilings, near_share: near, operation }, { x, y }, colors) {
   const line = { width: 0, color: "rgba(0,0,0,0)" };
   return [
     { x: at, y: at.map(attainable), mode: "lines", line, hoverinfo: "skip" },
-    { x: at, y: at.map((each) => near * attainable(each)), mode: "lines", line, fill: "tonexty", fillcolor: faded(colors.ok), hoverinfo: "skip" },
+    { x: at, y: at.map((each) => near * attainable(each)), mode: "lines", line, fill: "tonexty", fillcolor: faded(colors.ok, 0.13), hoverinfo: "skip" },
   ];
 }
 
@@ -198,25 +199,27 @@ function best(ceilings, name) {
 function label(roof, memory, color, { x, y }, dots, range, pixels, unit) {
   const other = roof.kind === "memory" ? memory.find(({ name, source }) => name === roof.name && source !== roof.source) : undefined;
   if (other && roof.source === "measured") return [];
-  const text = `${roof.title} ${rateWords(roof, unit)}${other ? `, measured ${rateWords(other, unit)}` : ""}`;
   const [from, to] = [Math.log10(x[0] ?? 1), Math.log10(x.at(-1) ?? 1)];
   const rise = roof.kind === "memory" ? pixels.y / pixels.x : 0;
   const slope = Math.atan(rise);
-  const half = (text.length * CHARACTER_PX) / 2 / pixels.x * Math.cos(slope);
-  if (to - from < 2 * half) return [];
   const side = roof.source === "measured" ? 1 : -1;
-  const room = to - from - 2 * half;
   const heightAt = (/** @type {number} */ at) => Math.log10(y[0] ?? 1) + (roof.kind === "memory" ? at - from : 0);
-  /** How far the nearest dot is. @param {number} at */
-  const clearance = (at) => Math.min(DOT_ROOM_PX, ...dots.map(({ intensity, rate }) => Math.max(
-    (Math.abs(Math.log10(intensity) - at) - half) * pixels.x - (rate === null ? 0 : TITLE_HALF_PX),
-    rate === null ? -DOT_ROOM_PX : Math.abs(Math.log10(rate) - heightAt(at)) * pixels.y - half * rise * pixels.x)));
-  // Along a roof from its foot on, along a ceiling from its end.
-  const places = [0.06, 0.2, 0.35, 0.5, 0.65, 0.8, 0.94].map((share) => from + half + room * (roof.kind === "memory" ? share : 1 - share));
-  if (roof.kind === "memory" && side > 0) places.push(/** @type {number} */ (places.shift()));
-  const at = places.reduce((best, place) => (clearance(place) > clearance(best) ? place : best));
+  /** The best place for a text, and how far the nearest dot is. @param {string} text */
+  const place = (text) => {
+    const half = (text.length * CHARACTER_PX) / 2 / pixels.x * Math.cos(slope);
+    const room = to - from - 2 * half;
+    const clearance = (/** @type {number} */ at) => Math.min(DOT_ROOM_PX, ...dots.map(({ intensity, rate }) => Math.max(
+      (Math.abs(Math.log10(intensity) - at) - half) * pixels.x - (rate === null ? 0 : TITLE_HALF_PX),
+      rate === null ? -DOT_ROOM_PX : Math.abs(Math.log10(rate) - heightAt(at)) * pixels.y - half * rise * pixels.x)));
+    // Along a roof from its foot on, along a ceiling from its end.
+    const places = room < 0 ? [] : LABEL_PLACES.map((share) => from + half + room * (roof.kind === "memory" ? share : 1 - share));
+    return places.map((at) => ({ text, at, clearance: clearance(at) })).reduce((best, each) => (each.clearance > best.clearance ? each : best), { text, at: NaN, clearance: -Infinity });
+  };
+  const short = place(`${roof.title} ${rateWords(roof, unit)}`);
+  const long = other ? place(`${short.text}, measured ${rateWords(other, unit)}`) : short;
+  const { text, at, clearance } = long.clearance > 0 ? long : short;
   const height = heightAt(at);
-  if (height > range.y[1]) return [];
+  if (clearance === -Infinity || height > range.y[1]) return [];
   return [{
     x: at, y: height, text: plain(text), showarrow: false, textangle: (-slope * 180) / Math.PI, font: { size: 11, color },
     xanchor: "center", yanchor: "middle", xshift: side * LABEL_OFFSET_PX * Math.sin(slope), yshift: -side * LABEL_OFFSET_PX * Math.cos(slope),
@@ -226,6 +229,18 @@ function label(roof, memory, color, { x, y }, dots, range, pixels, unit) {
 /** What is said of a number beyond it, once. @param {Dot[]} dots */
 function notesOf(dots) {
   return [...new Set(dots.flatMap(({ operations, bytes }) => [operations.note, bytes.note]))].filter(Boolean).map((note) => `<br>${plain(note)}`).join("");
+}
+
+/** What dots are called, so that it can be read on top of roofs. @param {Dot[]} timed @param {ReturnType<typeof spotsOf>} spots @param {PlotColors} colors */
+function timedLabels(timed, spots, colors) {
+  return timed.flatMap(({ intensity, rate }, index) => {
+    const spot = spots[index];
+    if (!spot?.title || !rate) return [];
+    return [{
+      x: Math.log10(intensity), y: Math.log10(rate), text: plain(spot.title), showarrow: false, textangle: 0, font: { size: 11.5, color: colors.text },
+      bgcolor: faded(colors.panel, 0.78), borderpad: 0, xanchor: "center", yanchor: spot.isAbove ? "bottom" : "top", xshift: 0, yshift: spot.isAbove ? 8 : -8,
+    }];
+  });
 }
 
 /** What lines of intensities are called that have no rate, one below the other. @param {Dot[]} dots @param {string} color @param {Range} range @param {number} decade in pixels */
@@ -291,8 +306,8 @@ function short(value) {
   return value >= 0.001 && value < 1e6 ? value.toLocaleString("en", { maximumFractionDigits: 3 }) : value.toExponential();
 }
 
-/** @param {string} color as in tokens.css: "#rrggbb" */
-function faded(color) {
-  const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
-  return `rgba(${red},${green},${blue},0.13)`;
+/** @param {string} color as in tokens.css: "#rrggbb" or "#rgb" @param {number} opacity */
+function faded(color, opacity) {
+  const digits = color.length === 4 ? [...color.slice(1)].map((digit) => digit + digit) : [1, 3, 5].map((at) => color.slice(at, at + 2));
+  return `rgba(${digits.map((pair) => Number.parseInt(pair, 16)).join(",")},${opacity})`;
 }
