@@ -1,7 +1,7 @@
 /**
  * `<pane-run>`: run the compiled kernel, and see whether its result is right and how fast it is.
  *
- * Its state is the id of a run; without one it shows the newest.
+ * Its state is the id of a run; without one it shows that which says most.
  *
  * @import { Device, Devices, RunsDocument } from "../run/documents.js"
  * @import { Preset } from "../run/form_state.js"
@@ -117,12 +117,11 @@ class RunPane extends HTMLElement {
     this.draw();
   }
 
-  /** Show the run of the address, or the newest. */
+  /** Show the run of the address, or the first. */
   async follow() {
     const { subject } = this;
     const runs = store.state.runs?.compilation === subject ? store.state.runs.document : null;
-    const newest = runs?.runs.find(({ status }) => status === "complete" || status === "failed") ?? runs?.recordings[0];
-    const wanted = this.state || newest?.id;
+    const wanted = this.state || (runs && firstOf(runs)?.id);
     this.message = "";
     if (!wanted) return this.put(null);
     if (this.shown?.id === wanted) return this.put(this.shown);
@@ -238,6 +237,12 @@ class RunPane extends HTMLElement {
     hint.dataset.key = earlier;
     hint.replaceChildren("The kernel has changed since it was run: ", make("a", { href: `/k/${earlier}#panes=run` }, "the runs of the version before"), ".");
   }
+}
+
+/** The run to begin with: the newest that has found something out, rather than a recording, rather than one that failed. @param {RunsDocument} runs */
+function firstOf({ runs, recordings }) {
+  const ended = runs.filter(({ status }) => status === "complete" || status === "failed");
+  return ended.find(({ measurements }) => measurements.length > 0) ?? recordings[0] ?? ended[0];
 }
 
 /** Whether the kernel that is shown can be autotuned. */

@@ -13,7 +13,7 @@ export function checkSection({ reason, reference, outputs }, isSaid) {
   if (outputs.length === 0) return make("section", {}, make("h3", {}, "Result"), make("p", { class: "hint" }, reason || "The kernel has written no tensor."));
   const wrong = outputs.filter(({ matches }) => !matches);
   const verdict = wrong.length === 0
-    ? make("p", { class: "run-verdict is-good" }, outputs.length === 1 ? "It matches the reference." : `All ${outputs.length} outputs match the reference.`)
+    ? make("p", { class: "run-verdict is-good" }, outputs.length === 1 ? "It matches the reference." : `${outputs.length === 2 ? "Both" : `All ${outputs.length}`} outputs match the reference.`)
     : make("p", { class: "run-verdict is-bad" }, outputs.length === 1 ? "It does not match the reference." : `${wrong.length} of ${plural(outputs.length, "output")} do not match the reference.`);
   return make("section", { class: "run-check" }, make("h3", {}, "Result"), verdict,
     ...(isSaid ? wrong.filter((each) => each.not_finite) : wrong).map((each) => worst(each, isSaid)),

@@ -21,6 +21,8 @@ import { timingsSection } from "./timings.js";
 /** In the order in which they stand. @type {(keyof Measurements)[]} */
 const SECTIONS = ["check", "timings", "sweep", "autotuning", "counts", "counters", "roofs", "launch", "environment", "files"];
 
+const MOST_COMMAND = 48;
+
 export class RunResultView {
   /** @param {string} origin the pane, as the source of what it pins @param {() => string} source the code that was run */
   constructor(origin, source) {
@@ -122,7 +124,7 @@ function headOf(result) {
   const { recorded, run } = document;
   const difference = differenceWords(document, store.state.result?.document.triton ?? "");
   const marks = { complete: "✓ ran", failed: "✗ failed", queued: "waiting", running: "running" };
-  const label = recorded ? `Recorded on ${recorded.gpu}, driver ${recorded.driver}, Triton ${recorded.triton}, torch ${recorded.torch}, ${recorded.date.slice(0, 10)}, by ${recorded.command}.`
+  const label = recorded ? `Recorded on ${recorded.gpu}, driver ${recorded.driver}, Triton ${recorded.triton}, torch ${recorded.torch}, ${recorded.date.slice(0, 10)}, by ${shortened(recorded.command)}.`
     : run.device === "interpreter" ? INTERPRETED : "";
   const hasRoofline = ["timings", "counters", "counts", "roofs"].some((name) => document.measurements.some((row) => row.name === name)) && store.state.paneKinds.some(({ name }) => name === "roofline");
   const open = make("button", {
@@ -135,9 +137,14 @@ function headOf(result) {
       make("span", { class: `run-state is-${document.status}` }, marks[document.status]),
       make("span", { class: "hint" }, [runFacts(document), runMoment(document), !recorded && duration(document.milliseconds)].filter(Boolean).join(" · ")),
       hasRoofline && result.finished ? open : null),
-    label && make("p", { class: recorded || run.device === "interpreter" ? "run-label-note" : "hint" }, label),
+    label && make("p", { class: "run-label-note", title: recorded?.command }, label),
     difference && make("p", { class: "warning" }, difference, " ", compileAlike(document)),
   ].filter((each) => each instanceof Node);
+}
+
+/** @param {string} command as long as it may be */
+function shortened(command) {
+  return command.length > MOST_COMMAND ? `${command.slice(0, MOST_COMMAND).trimEnd()} …` : command;
 }
 
 /** Compile as a recording was compiled, where that can be done here. @param {RunDocument} document */
