@@ -254,6 +254,8 @@ def test_what_was_recorded_of_the_gallery_is_shown_where_there_is_no_gpu(page: P
     page.goto(page.url + "#panes=run")
     page.reload()
     wait_for_result(page)
+    runs = page.get_by_role("navigation", name="Runs of this kernel")
+    runs.get_by_role("button", name=re.compile("NVIDIA H200.*autotune")).click()
     ran = result(page)
     expect(ran).to_contain_text("Recorded on NVIDIA H200")
     expect(ran).to_contain_text("It matches the reference.")
