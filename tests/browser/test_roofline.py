@@ -225,6 +225,21 @@ def test_an_empty_pane_says_what_would_fill_it(page: Page) -> None:
     expect(page.locator("pane-run")).to_be_visible()
 
 
+def test_a_run_that_was_just_made_is_shown_beside_the_run_pane(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#panes=run@50+roofline@50")
+    wait_for_result(page)
+    set_source(page, SCALE.replace("x * factor", "x - factor").replace("torch.empty", "torch.ones"))
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#subject b")).to_have_text("scale")
+    wait_for_result(page)
+    page.locator("pane-run").get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator(".run-origin")).to_have_text("interpreted: counted, not timed", timeout=60_000)
+    expect(body(page).locator(".verdict")).to_contain_text("Run it on a GPU to compare")
+    page.get_by_role("tab", name="Measured").click()
+    expect(body(page)).to_contain_text("16,384 bytes")
+
+
 def test_a_first_visit_does_without_the_library_of_plots(visitor: Visitor) -> None:
     page = visitor()
     asked: list[str] = []

@@ -60,7 +60,7 @@ class RooflinePane extends HTMLElement {
   connectedCallback() {
     this.watches = [
       store.watch(["result", "runs", "runResults"], () => this.choose()),
-      store.watch(["shownRun"], () => this.follow()),
+      store.watch(["shownRun", "runs"], () => this.follow()),
       store.watch(["withHeat"], () => this.redrawHeat()),
     ];
   }
