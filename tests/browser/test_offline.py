@@ -145,6 +145,13 @@ def test_nothing_can_be_compiled_and_the_page_says_so(scale_file: Path, offline:
     assert not {"Compile now", "Open the gallery", "Copy the link to this view"} & set(titles)
 
 
+def test_nothing_can_be_run_and_the_pane_says_so(scale_file: Path, offline: Callable[..., Page]) -> None:
+    page = offline(scale_file, "#panes=run")
+    pane = page.locator("pane-run")
+    expect(pane).to_contain_text("Nothing can be run in a file. Open the result on its server")
+    expect(pane.get_by_role("button")).to_have_count(0)
+
+
 def test_texts_are_saved_from_the_file(scale_file: Path, offline: Callable[..., Page], server: str) -> None:
     page = offline(scale_file)
     page.get_by_role("button", name="Texts").click()
