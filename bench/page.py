@@ -159,7 +159,7 @@ def _middle(page: Page, selector: str) -> tuple[float, float]:
 
 def _long_module(playwright: Playwright, service: Service) -> Iterator[Row]:
     """A long LLVM module: opened, scrolled and searched, in our pane and as the browser's own plain text."""
-    timing = service.compile(long_module.SOURCE, TARGET)
+    timing = service.compile(long_module.source(long_module.TERMS), TARGET)
     if timing.status != "complete":
         raise RuntimeError(f"the long module: {timing.status}")
     path = f"/api/v1/compilations/{timing.id}"

@@ -35,28 +35,38 @@ _DIFF = "pane-passes comparison-diff"
 
 
 def measure_snapshot(playwright: Playwright, service: Service) -> Iterator[Row]:
-    """A long module that a pass has left: the difference is opened and scrolled, every line of it."""
-    timing = service.compile(long_module.SOURCE, TARGET)
+    """A long module that a pass has left, and what the next one makes of it: opened, scrolled, every line."""
+    timing = service.compile(long_module.source(long_module.FEWER_TERMS), TARGET)
     if timing.status != "complete":
         raise RuntimeError(f"the long module: {timing.status}")
     identifier = timing.id
     path = f"/api/v1/compilations/{identifier}"
-    index, lines = _long_enough(service, path)
+    lines = _lines_after_passes(service, path)
+    indices = list(lines)
+    long = min(
+        (each for each in indices if lines[each] >= LEAST_SNAPSHOT_LINES), key=lambda each: lines[each]
+    )
+    following = indices[indices.index(long) + 1]
     drawn = f"document.querySelector('{_DIFF} .diff-row .code span')"
     with fresh_page(playwright, service.url) as page:
         page.goto(f"/k/{identifier}#panes=passes:ttir.0.u.t*")
         page.locator(f"{_DIFF} .diff-row .code span").first.wait_for()
-        wait_until_quiet(page)
-        option = page.locator(f"pane-passes [role=option][id$='-{index}']")
-        option.scroll_into_view_if_needed()
-        loaded = f"document.querySelector('{_DIFF}').texts?.after?.index === {index}"
-        page.evaluate(f"bench.timeEvent('click', () => {loaded} && {drawn})")
-        option.click()
-        taken: float = page.evaluate("bench.timed")
-        note = (
-            f"from the click, all lines unified, the diff made by the server; {lines:,} lines after the pass"
-        )
-        yield Row("snapshot of a pass: open", taken, "ms", 1000, note=note)
+        for index, what in (
+            (following, "difference from a long module: open"),
+            (long, "snapshot of a pass: open"),
+        ):
+            wait_until_quiet(page)
+            option = page.locator(f"pane-passes [role=option][id$='-{index}']")
+            option.scroll_into_view_if_needed()
+            loaded = f"document.querySelector('{_DIFF}').texts?.after?.index === {index}"
+            page.evaluate(f"bench.timeEvent('click', () => {loaded} && {drawn})")
+            option.click()
+            taken: float = page.evaluate("bench.timed")
+            before = lines[indices[indices.index(index) - 1]]
+            note = (
+                f"from the click, all lines unified; {before:,} lines before the pass, {lines[index]:,} after"
+            )
+            yield Row(what, taken, "ms", 1000, note=note)
         wait_until_quiet(page)
         complete = f"[...document.querySelectorAll('{_DIFF} .text-row')].every((row) => row.textContent)"
         intervals = scroll(page, f"{_DIFF} .text", 3000, 3, complete)["intervals"]
@@ -83,12 +93,10 @@ def measure_layout(playwright: Playwright, service: Service) -> Iterator[Row]:
         yield Row("layout of a 256 × 256 tensor: draw", statistics.median(drawn), "ms", 100, note=note)
 
 
-def _long_enough(service: Service, path: str) -> tuple[int, int]:
-    """A pass that changed something and has left a long module, not longer than need be, and its lines."""
+def _lines_after_passes(service: Service, path: str) -> dict[int, int]:
+    """How long the module is after each pass that has changed it, in order."""
     changed = [row["index"] for row in service.request("GET", path)["passes"] if row["changed"]]
-    lines = {
+    return {
         index: service.request("GET", f"{path}/passes/{index}/lines?from=1&to=1")["total"]
         for index in changed
     }
-    index = min((each for each in lines if lines[each] >= LEAST_SNAPSHOT_LINES), key=lambda each: lines[each])
-    return index, lines[index]
