@@ -50,15 +50,15 @@ def row(page: Page, name: str) -> Locator:
 
 def test_a_recording_says_how_far_the_kernel_is_from_the_limit(opened: Opened) -> None:
     page = opened()
-    origin = page.locator(".run-origin")
+    origin = page.locator(".roofline-run-origin")
     expect(origin).to_contain_text("recorded on NVIDIA H200, Triton 3.6.0, 2026-11-20")
-    expect(origin.locator(".badge")).to_have_attribute("title", re.compile(COMMAND))
+    expect(origin.locator(".roofline-badge")).to_have_attribute("title", re.compile(COMMAND))
     expect(origin).not_to_contain_text("not the machine code")
-    expect(body(page).locator(".verdict")).to_contain_text("DRAM")
+    expect(body(page).locator(".roofline-verdict")).to_contain_text("DRAM")
     # 3.2258 GB in 0.737 ms against the 4.38 TB/s of a copy: all of what was ever reached.
-    expect(body(page).locator(".verdict b")).to_have_text("99.9 %")
+    expect(body(page).locator(".roofline-verdict b")).to_have_text("99.9 %")
     expect(row(page, "DRAM")).to_contain_text("3.23 GBmeasured")
-    expect(body(page).locator(".check-line")).to_contain_text("Matches the reference")
+    expect(body(page).locator(".roofline-check")).to_contain_text("Matches the reference")
 
 
 def test_the_plot_has_roofs_and_dots_and_its_numbers_as_a_table(opened: Opened) -> None:
@@ -90,7 +90,7 @@ def test_a_dot_tells_its_bounds_where_the_mouse_is(opened: Opened) -> None:
 
 def test_another_tritons_recording_says_that_it_is_of_other_code(opened: Opened) -> None:
     page = opened(triton="3.9.0")
-    expect(page.locator(".badge.is-other")).to_contain_text(
+    expect(page.locator(".roofline-badge.is-other")).to_contain_text(
         "compiled by Triton 3.6.0, what is shown by Triton 3.9.0"
     )
 
@@ -117,7 +117,7 @@ def test_the_run_and_the_tab_are_in_the_link(opened: Opened) -> None:
     lost = opened(state=":recorded-nothing-7")
     expect(lost.locator("pane-roofline")).to_contain_text("This run cannot be shown")
     lost.get_by_role("button", name="Show another run").click()
-    expect(body(lost).locator(".verdict")).to_be_visible()
+    expect(body(lost).locator(".roofline-verdict")).to_be_visible()
 
 
 def test_samples_are_heat_beside_source_and_stages(opened: Opened) -> None:
@@ -234,8 +234,10 @@ def test_a_run_that_was_just_made_is_shown_beside_the_run_pane(visitor: Visitor)
     expect(page.locator("#subject b")).to_have_text("scale")
     wait_for_result(page)
     page.locator("pane-run").get_by_role("button", name="Run", exact=True).click()
-    expect(page.locator(".run-origin")).to_have_text("interpreted: counted, not timed", timeout=60_000)
-    expect(body(page).locator(".verdict")).to_contain_text("Run it on a GPU to compare")
+    expect(page.locator(".roofline-run-origin")).to_have_text(
+        "interpreted: counted, not timed", timeout=60_000
+    )
+    expect(body(page).locator(".roofline-verdict")).to_contain_text("Run it on a GPU to compare")
     page.get_by_role("tab", name="Measured").click()
     expect(body(page)).to_contain_text("16,384 bytes")
 

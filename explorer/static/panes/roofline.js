@@ -244,7 +244,7 @@ async function drawFloor(pane, run) {
 
 /** How the plot is to be read. */
 function legend() {
-  return make("p", { class: "plot-legend hint" },
+  return make("p", { class: "roofline-legend hint" },
     make("span", { class: "key is-solid" }, "datasheet"), make("span", { class: "key is-dashed" }, "measured"), make("span", { class: "key is-band" }, "within 80 % of the roof"), make("span", { class: "key is-ridge" }, "ridge"));
 }
 

@@ -12,7 +12,7 @@ export function verdictOf({ verdict, floors, near_share: near }) {
   const floor = floors.find(({ source }) => source === "measured") ?? floors[0];
   const share = floor?.share ?? null;
   const level = share === null ? "" : share >= near ? " is-near" : share >= near / 2 ? " is-half" : " is-far";
-  return make("p", { class: `verdict${level}` }, share === null ? null : make("b", {}, percent(share)), make("span", {}, verdict));
+  return make("p", { class: `roofline-verdict${level}` }, share === null ? null : make("b", {}, percent(share)), make("span", {}, verdict));
 }
 
 /** The least time that each resource needs; that of the slowest is the floor of the whole. @param {RooflineDocument} document */
@@ -49,7 +49,7 @@ export function lossList({ losses }) {
   if (losses.length === 0) return null;
   const lost = (/** @type {Loss} */ { lost_ns: ns, share }) => [ns !== null && time(ns), share !== null && percent(share)].filter(Boolean).join(", ");
   return make("section", {}, make("h3", {}, "Lost beside that"),
-    make("dl", { class: "losses" }, ...losses.flatMap((loss) => [
+    make("dl", { class: "roofline-losses" }, ...losses.flatMap((loss) => [
       make("dt", {}, loss.title, make("b", {}, lost(loss))),
       make("dd", {}, loss.text, sourceMark(loss.source)),
     ])));
@@ -59,20 +59,20 @@ export function lossList({ losses }) {
 export function hintList(hints, show) {
   if (hints.length === 0) return null;
   return make("section", {}, make("h3", {}, "What would help"),
-    make("ol", { class: "hints" }, ...hints.map((hint) => make("li", {},
-      make("div", { class: "hint-head" },
+    make("ol", { class: "roofline-hints" }, ...hints.map((hint) => make("li", {},
+      make("div", { class: "roofline-hint-head" },
         make("b", {}, hint.title),
         hint.source_line ? make("button", { type: "button", class: "link", onclick: () => show(hint.source_line) }, `line ${hint.source_line}`) : null,
         hint.gain_ns !== null ? make("span", { class: "gain" }, `at most −${time(hint.gain_ns)}${hint.gain_share === null ? "" : `, ${percent(hint.gain_share)}`}`) : null),
       make("p", {}, ...prose(hint.text)),
-      make("ul", { class: "evidence" }, ...hint.evidence.map(({ name, value, unit, source }) =>
+      make("ul", { class: "roofline-evidence" }, ...hint.evidence.map(({ name, value, unit, source }) =>
         make("li", {}, `${name} `, make("b", {}, amount(value, unit)), sourceMark(source))))))));
 }
 
 /** @param {RooflineDocument["missing"]} missing */
 export function missingList(missing) {
   if (missing.length === 0) return null;
-  return make("section", {}, make("h3", {}, "Not known"), make("ul", { class: "missing" }, ...missing.map(({ what, reason }) => make("li", {}, make("b", {}, what), " ", ...prose(reason)))));
+  return make("section", {}, make("h3", {}, "Not known"), make("ul", { class: "roofline-missing" }, ...missing.map(({ what, reason }) => make("li", {}, make("b", {}, what), " ", ...prose(reason)))));
 }
 
 /** The work of a resource with its source; that of a pipe is how busy it was. @param {Quantity} quantity @param {string} unit @returns {Node[]} */
@@ -96,5 +96,5 @@ export function sourceMark(source) {
 function bar(share) {
   const inside = make("span", { class: "bar" });
   inside.style.setProperty("--share", `${Math.min(100, 100 * share)}%`);
-  return make("span", { class: "share-cell" }, make("span", { class: "track", "aria-hidden": "true" }, inside), percent(share));
+  return make("span", { class: "roofline-share" }, make("span", { class: "track", "aria-hidden": "true" }, inside), percent(share));
 }

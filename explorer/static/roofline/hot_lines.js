@@ -22,7 +22,7 @@ export function hotLines(heat, source, show, toggle, isShown) {
     inside.style.setProperty("--share", `${(100 * each.share) / most}%`);
     return make("tr", {},
       make("th", { scope: "row" }, make("button", { type: "button", class: "link", onclick: () => show(each.line) }, `line ${each.line}`)),
-      make("td", {}, make("span", { class: "share-cell" }, make("span", { class: "track", "aria-hidden": "true" }, inside), sampleShare(each.share))),
+      make("td", {}, make("span", { class: "roofline-share" }, make("span", { class: "track", "aria-hidden": "true" }, inside), sampleShare(each.share))),
       make("td", {}, make("code", {}, (source[each.line - 1] ?? "").trim()), make("span", { class: "hint" }, stallWords(each))));
   };
   const unplaced = heat.unplaced ? ` ${plural(heat.unplaced, "sample")} at no instruction of it.` : "";
@@ -30,7 +30,7 @@ export function hotLines(heat, source, show, toggle, isShown) {
   box.checked = isShown;
   return [
     make("label", { class: "check" }, box, "Show the samples beside the source and in the stages"),
-    make("div", { class: "hot-lines" }, scrolled("Hottest source lines",
+    make("div", { class: "roofline-hot-lines" }, scrolled("Hottest source lines",
       make("thead", {}, make("tr", {}, ...["source", "samples", "waiting for"].map((head) => make("th", { scope: "col" }, head)))),
       make("tbody", {}, ...heat.top.map(row)))),
     make("h3", {}, "Waiting for, in all"),

@@ -17,14 +17,14 @@ const LEVELS = /** @type {Record<string, string>} */ ({ dram: "DRAM", l2: "L2", 
 
 /** @param {Check} check one line, and where it is wrong */
 export function checkLine({ reason, reference, outputs }) {
-  if (reason) return make("p", { class: "check-line" }, ...prose(`Not compared: ${reason}`));
+  if (reason) return make("p", { class: "roofline-check" }, ...prose(`Not compared: ${reason}`));
   const wrong = outputs.filter(({ matches }) => !matches);
   const worst = [...outputs].sort((one, other) => other.relative_error / other.tolerance - one.relative_error / one.tolerance)[0];
-  if (!worst) return make("p", { class: "check-line" }, "The kernel writes nothing that could be compared.");
+  if (!worst) return make("p", { class: "roofline-check" }, "The kernel writes nothing that could be compared.");
   const shown = wrong[0] ?? worst;
   const words = `${shown.name}: relative error ${error(shown.relative_error)}, ${error(shown.tolerance)} allowed; worst element ${place(shown.worst_index)} is ${element(shown.worst_value)}, the reference ${element(shown.worst_reference)}`;
   const notFinite = shown.not_finite ? `; ${plural(shown.not_finite, "element")} not finite` : "";
-  return make("p", { class: `check-line ${wrong.length ? "is-wrong" : "is-right"}` },
+  return make("p", { class: `roofline-check ${wrong.length ? "is-wrong" : "is-right"}` },
     make("b", {}, wrong.length ? "Differs from the reference" : "Matches the reference"), ` ${words}${notFinite}.`, make("span", { class: "hint" }, ` ${reference}`));
 }
 
@@ -47,7 +47,7 @@ function strip({ samples_ns: samples, median_ns: median, low_ns: low, high_ns: h
   const x = (/** @type {number} */ value) => 3 + ((value - least) / Math.max(1e-9, most - least)) * (STRIP_WIDTH - 6);
   const tick = (/** @type {string} */ name, /** @type {number} */ value, top = 5) =>
     makeSvg("line", { class: name, x1: x(value), x2: x(value), y1: top, y2: STRIP_HEIGHT - top });
-  return makeSvg("svg", { class: "sample-strip", viewBox: `0 0 ${STRIP_WIDTH} ${STRIP_HEIGHT}`, role: "img", "aria-label": `${plural(samples.length, "launch")} from ${time(Math.min(...samples, median))} to ${time(Math.max(...samples, median))}` },
+  return makeSvg("svg", { class: "roofline-samples", viewBox: `0 0 ${STRIP_WIDTH} ${STRIP_HEIGHT}`, role: "img", "aria-label": `${plural(samples.length, "launch")} from ${time(Math.min(...samples, median))} to ${time(Math.max(...samples, median))}` },
     makeSvg("rect", { class: "spread", x: x(low), y: 3, width: Math.max(1, x(high) - x(low)), height: STRIP_HEIGHT - 6, rx: 2 }),
     ...samples.map((value) => tick("sample", value)),
     tick("median", median, 1));
@@ -84,7 +84,7 @@ export function counterTables(counters) {
   return make("section", {}, head,
     scrolled("Counters",
       make("thead", {}, make("tr", {}, ...["what", "how much", "exactly"].map((title) => make("th", { scope: "col" }, title)))),
-      make("tbody", {}, ...rows.map(([name, short, whole]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, short, sourceMark(source)), make("td", { class: "exact" }, whole))))),
+      make("tbody", {}, ...rows.map(([name, short, whole]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, short, sourceMark(source)), make("td", { class: "roofline-exact" }, whole))))),
     stallBars(counters.stalls),
     make("p", { class: "source" }, `${tool}, one launch with a ${cache} L2.`),
     metrics(counters.metrics));
@@ -95,10 +95,10 @@ export function stallBars(stalls) {
   const all = Object.entries(stalls).sort(([, one], [, other]) => other - one);
   const total = all.reduce((sum, [, count]) => sum + count, 0);
   if (total === 0) return null;
-  return make("div", { class: "stalls", role: "group", "aria-label": "Stall reasons" }, ...all.filter(([, count]) => count / total >= 0.005).map(([reason, count]) => {
+  return make("div", { class: "roofline-stalls", role: "group", "aria-label": "Stall reasons" }, ...all.filter(([, count]) => count / total >= 0.005).map(([reason, count]) => {
     const inside = make("span", { class: "bar" });
     inside.style.setProperty("--share", `${(100 * count) / (all[0]?.[1] ?? 1)}%`);
-    return make("div", { class: "stall", title: stallMeaning(reason) }, make("span", {}, stallTitle(reason)), make("span", { class: "track", "aria-hidden": "true" }, inside), make("b", {}, sampleShare(count / total)));
+    return make("div", { class: "roofline-stall", title: stallMeaning(reason) }, make("span", {}, stallTitle(reason)), make("span", { class: "track", "aria-hidden": "true" }, inside), make("b", {}, sampleShare(count / total)));
   }));
 }
 
@@ -115,5 +115,5 @@ function metrics(all) {
 export function fileList({ files }, address, title = "Files") {
   if (files.length === 0) return null;
   return make("section", {}, make("h3", {}, title),
-    make("ul", { class: "files" }, ...files.map(({ name }) => make("li", {}, make("a", { href: address(name), download: name }, name)))));
+    make("ul", { class: "roofline-files" }, ...files.map(({ name }) => make("li", {}, make("a", { href: address(name), download: name }, name)))));
 }

@@ -27,8 +27,8 @@ export class RunChoice {
   /** @param {(id: string) => void} choose */
   constructor(choose) {
     this.select = make("select", { "aria-label": "Run", onchange: () => choose(this.select.value) });
-    this.origin = make("span", { class: "run-origin" });
-    this.element = make("div", { class: "run-choice" }, this.select, this.origin);
+    this.origin = make("span", { class: "roofline-run-origin" });
+    this.element = make("div", { class: "roofline-run-choice" }, this.select, this.origin);
   }
 
   /** @param {RunsDocument} document @param {RunDocument} shown @param {string} triton of the compilation */
@@ -52,19 +52,19 @@ function originOf({ recorded, match, binary, triton: ran, run }, triton) {
   if (recorded) {
     const gpu = /nvidia|amd/i.test(recorded.gpu) ? recorded.gpu : `NVIDIA ${recorded.gpu}`;
     const words = `recorded on ${gpu}, Triton ${recorded.triton}, ${recorded.date.slice(0, 10)}`;
-    nodes.push(make("span", { class: "badge", title: `${recorded.command}\ndriver ${recorded.driver}, torch ${recorded.torch}` }, words));
+    nodes.push(make("span", { class: "roofline-badge", title: `${recorded.command}\ndriver ${recorded.driver}, torch ${recorded.torch}` }, words));
   } else if (run.device === "interpreter") {
-    nodes.push(make("span", { class: "badge" }, "interpreted: counted, not timed"));
+    nodes.push(make("span", { class: "roofline-badge" }, "interpreted: counted, not timed"));
   }
   if (match ? match !== "exact" : binary === "other") {
     const why = match === "same kernel" ? "the gallery's kernel has changed since"
       : ran !== triton ? `compiled by Triton ${ran}, what is shown by Triton ${triton}`
       : match === "other config" ? "another configuration, other options or another launch"
       : run.is_benchmark ? "compiled for the benchmark's arguments" : "compiled for other arguments";
-    nodes.push(make("span", { class: "badge is-other" }, `not the machine code shown: ${why}`));
+    nodes.push(make("span", { class: "roofline-badge is-other" }, `not the machine code shown: ${why}`));
   } else if (binary === "other") {
     const title = "The same source, configuration and Triton; arguments, paths or versions of tools can make a difference.";
-    nodes.push(make("span", { class: "badge", title }, "its binary differs from the one shown"));
+    nodes.push(make("span", { class: "roofline-badge", title }, "its binary differs from the one shown"));
   }
   return nodes;
 }

@@ -93,7 +93,7 @@ export class TimelineView extends HTMLElement {
     this.legend.replaceChildren(scrolled("Scopes",
       make("thead", {}, make("tr", {}, ...["scope", "share of the time", "median", "times"].map((head) => make("th", { scope: "col" }, head)))),
       make("tbody", {}, ...sums.map(({ name, share, median_ns: median, count }) => {
-        const swatch = make("span", { class: "swatch", "aria-hidden": "true" });
+        const swatch = make("span", { class: "timeline-swatch", "aria-hidden": "true" });
         swatch.style.setProperty("--swatch", `var(--stripe-${this.hues.get(name)})`);
         return make("tr", {}, make("th", { scope: "row" }, swatch, name), make("td", {}, percent(share)), make("td", {}, time(median)), make("td", {}, count.toLocaleString("en")));
       }))), ...(cut ? [make("p", { class: "source" }, `${plural(cut, "further scope")} left out: the file has all of them.`)] : []));
