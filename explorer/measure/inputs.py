@@ -64,7 +64,14 @@ def launch(kernel: FoundKernel, run: Run, namespace: dict[str, Any]) -> None:
 
 def _check_names(kernel: FoundKernel, run: Run) -> None:
     parameters = kernel.jit_function.arg_names
+    configured = {name for config in kernel.info.configs for name in config.arguments}
     for each in run.inputs:
+        if each.name in configured:
+            raise user_error(
+                f"{each.name!r} is set by the configurations of {kernel.info.name}.",
+                kernel.info.line,
+                "Leave it out of the inputs, and choose a configuration.",
+            )
         if each.name not in parameters:
             raise user_error(
                 f"{kernel.info.name} has no parameter {each.name!r}.",

@@ -309,6 +309,15 @@ def test_inputs_that_cannot_be_made(interpret, changes, message):
     assert message in told.errors[0]["message"]
 
 
+def test_what_a_configuration_sets_is_no_input(interpret):
+    decorated = ADD.replace(
+        "@triton.jit", '@triton.autotune([triton.Config({"BLOCK": 64})], key=["size"])\n@triton.jit'
+    )
+    told = interpret(decorated, inputs=INPUTS, grid=("1",), sizes={"n": 100})
+    assert told.errors[0]["message"] == "'BLOCK' is set by the configurations of add_kernel."
+    assert "Leave it out" in told.errors[0]["hint"]
+
+
 @pytest.mark.parametrize("distribution", ["normal", "uniform", "integers", "ascending", "ones"])
 @pytest.mark.parametrize("element", ["fp32", "bf16", "fp8e5", "i8", "u8", "i64", "i1"])
 def test_distributions_of_every_type(interpret, distribution, element):
