@@ -178,7 +178,11 @@ export function startEditor(parent) {
           focus: (_event, editor) => void loadExtras(editor),
           mousemove: (event, editor) => hover(linesUnder(editor, event), ORIGIN),
           mouseleave: () => hover([], ORIGIN),
-          click: (event, editor) => {
+          mousedown: (event) => void (isPressed = event.button === 0),
+          // A click would be lost where the line is drawn anew in its middle, as at the first focus.
+          mouseup: (event, editor) => {
+            if (!isPressed) return;
+            isPressed = false;
             if (event.altKey) openLayoutUnder(editor, event);
             const lines = linesUnder(editor, event);
             const isSelecting = !editor.state.selection.main.empty;
@@ -247,6 +251,7 @@ async function drawHeat(view) {
 }
 
 let isHot = false;
+let isPressed = false;
 let areExtrasWanted = false;
 
 /** Readers do without; whoever puts the cursor into the text will want them. @param {EditorView} view */
