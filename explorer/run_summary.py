@@ -97,8 +97,13 @@ def _output(output: OutputCheck) -> str:
     )
     if not output.matches:
         index = ", ".join(map(str, output.worst_index))
-        text += f"; worst at [{index}]: {output.worst_value:g}, should be {output.worst_reference:g}"
+        value, reference = _element(output.worst_value), _element(output.worst_reference)
+        text += f"; worst at [{index}]: {value}, should be {reference}"
     return text + (f"; {output.not_finite:,} not finite" if output.not_finite else "")
+
+
+def _element(value: float | None) -> str:
+    return "NaN or infinite" if value is None else f"{value:g}"
 
 
 def _counters(counters: Counters) -> Iterator[str]:

@@ -4,6 +4,7 @@ import html
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -158,6 +159,16 @@ def test_a_kernel_that_is_wrong_is_told_with_its_worst_element(tmp_path):
     result = run("profile", wrong, "--device", "interpreter", "--measure", "check")
     assert "output_ptr DIFFERS" in result.stdout
     assert "worst at [" in result.stdout
+
+
+def test_a_result_that_is_no_number_is_told_in_words(tmp_path):
+    wrong = tmp_path / "wrong.py"
+    nowhere = VECTOR_ADD.read_text().replace(
+        "x + y, mask=mask)", 'tl.where(x > 3, float("nan"), x + y), mask=mask)'
+    )
+    wrong.write_text(nowhere)
+    result = run("profile", wrong, "--device", "interpreter", "--measure", "check")
+    assert re.search(r"worst at \[\d+\]: NaN or infinite, should be \d", result.stdout), result.stderr
 
 
 @pytest.mark.skipif(Path("/dev/nvidiactl").exists(), reason="this machine has a GPU")

@@ -122,6 +122,15 @@ def test_a_wrong_kernel_shows_the_worst_element_and_the_next_run_is_its_own(open
     expect(before).to_be_hidden()
 
 
+def test_an_element_that_is_no_number_is_told_in_words(opened: Opened) -> None:
+    page = opened(ADD.replace("x + y, mask", "tl.where(offsets == 777, float('nan'), x + y), mask"))
+    start(page)
+    row = result(page).get_by_role("table", name="Outputs against the reference").get_by_role("row").nth(1)
+    expect(row.get_by_role("cell").nth(2)).to_have_text("[777]")
+    expect(row.get_by_role("cell").nth(3)).to_have_text("NaN or infinite")
+    expect(row.get_by_role("cell").nth(4)).to_have_text(re.compile(r"\d"))
+
+
 def test_an_endless_kernel_is_cancelled_and_the_next_run_works(opened: Opened) -> None:
     page = opened(ENDLESS)
     pane = page.locator("pane-run")

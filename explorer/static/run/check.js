@@ -26,10 +26,11 @@ export function checkSection({ reason, reference, outputs }, isSaid) {
 /** @param {OutputCheck} output */
 function row(output) {
   const { name, type, shape, relative_error: relative, tolerance, worst_index: index, worst_value: value, worst_reference: expected, matches } = output;
+  const elements = shape.includes(0) ? ["–", "–", "–"] : [place(index), element(value), element(expected)];
   return make("tr", { class: matches ? null : "is-bad" },
     make("th", { scope: "row" }, make("span", { class: matches ? "sign is-good" : "sign is-bad", "aria-hidden": "true" }, matches ? "✓" : "✗"), make("span", { class: "visually-hidden" }, matches ? "matches: " : "wrong: "), name, make("small", {}, ` ${dimensions(shape)} ${type}`)),
     make("td", {}, error(relative)), make("td", { class: "is-minor" }, error(tolerance)),
-    make("td", {}, place(index)), make("td", {}, element(value)), make("td", {}, element(expected)));
+    ...elements.map((each) => make("td", {}, each)));
 }
 
 /** What is wrong most, in sentences. @param {OutputCheck} output @param {boolean} isSaid */
@@ -38,6 +39,6 @@ function worst({ name, worst_index: index, worst_value: value, worst_reference: 
     `${name}${place(index)} is ${element(value)}, the reference says ${element(expected)}.`,
     `The relative error of the whole is ${error(relative)}; ${error(tolerance)} would pass.`,
   ];
-  if (infinite) sentences.push(`${plural(infinite, "element")} of ${name} ${infinite === 1 ? "is" : "are"} not finite (NaN or infinite) where the reference is.`);
+  if (infinite) sentences.push(`${plural(infinite, "element")} of ${name} ${infinite === 1 ? "is" : "are"} NaN or infinite where the reference is not, or the other way round.`);
   return make("p", { class: "run-worst" }, sentences.join(" "));
 }

@@ -62,8 +62,9 @@
  * @typedef {{name: string, type: string, value: Scalar, shape: number[] | null, strides: number[] | null}} RunArgument
  * @typedef {{kernel: string, line: number, grid: number[], arguments: RunArgument[], config: number | null,
  *   options: Record<string, Scalar>, stated: Record<string, number>}} LaunchFacts
- * @typedef {{name: string, type: string, shape: number[], relative_error: number, tolerance: number, worst_error: number,
- *   worst_index: number[], worst_value: number, worst_reference: number, not_finite: number, matches: boolean}} OutputCheck
+ * @typedef {{name: string, type: string, shape: number[], relative_error: number, tolerance: number,
+ *   worst_error: number | null, worst_index: number[], worst_value: number | null, worst_reference: number | null, not_finite: number,
+ *   matches: boolean, compared: number}} OutputCheck
  * @typedef {{reason: string, reference: string, outputs: OutputCheck[]}} Check
  * @typedef {{method: "proton" | "do_bench", cache: "cold" | "warm", median_ns: number, low_ns: number, high_ns: number,
  *   samples_ns: number[]}} Timing

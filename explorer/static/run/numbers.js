@@ -34,9 +34,9 @@ export function error(value) {
   return value < 0.001 ? value.toExponential(1) : digits(value);
 }
 
-/** A number of a tensor, with as many digits as tell two apart. @param {number} value */
+/** A number of a tensor, with as many digits as tell two apart; JSON has none for what is not finite. @param {number | null} value */
 export function element(value) {
-  return Number.isFinite(value) ? String(Number(value.toPrecision(7))) : String(value);
+  return value === null ? "NaN or infinite" : String(Number(value.toPrecision(7)));
 }
 
 /** @param {number[]} index */
