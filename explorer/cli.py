@@ -28,6 +28,7 @@ from explorer.cli_tools import (
 )
 from explorer.documents import CompilationDocument, InspectionDocument
 from explorer.errors import ExplorerError
+from explorer.explanations import explanations, vocabularies
 from explorer.export import FileLinks, write_folder
 from explorer.lexers import highlight_ansi
 from explorer.model import Request, Scalar
@@ -104,6 +105,19 @@ def _inspect(options: argparse.Namespace) -> int:
     return report(record, options.file)
 
 
+def _explain(options: argparse.Namespace) -> int:
+    found = {
+        vocabulary: words[options.word]
+        for vocabulary in vocabularies()
+        if options.word in (words := explanations(vocabulary))
+    }
+    for vocabulary, text in found.items():
+        print(f"{vocabulary}: {text}")
+    if not found:
+        print(f"There is no explanation of {options.word!r}.", file=sys.stderr)
+    return 0 if found else 1
+
+
 def _targets(_options: argparse.Namespace) -> int:
     for target in TARGETS:
         print(f"{target.name:12} {target.architecture:8} {target.title:24} {' → '.join(target.stages)}")
@@ -138,6 +152,7 @@ def _request(options: argparse.Namespace, services: Services) -> Request:
         arguments=options.signature,
         config=options.config,
         options=compiler_options,
+        task="llvm-passes" if options.llvm_passes else "compile",
     )
 
 
@@ -190,6 +205,11 @@ def _parser() -> argparse.ArgumentParser:
     compile_.add_argument("--num-warps", type=int)
     compile_.add_argument("--num-stages", type=int)
     compile_.add_argument("--num-ctas", type=int)
+    compile_.add_argument(
+        "--llvm-passes",
+        action="store_true",
+        help="watch LLVM's own passes: --pass and --json are about these",
+    )
     compile_.add_argument("--maxnreg", type=int, help="most registers a thread may have")
     what = compile_.add_mutually_exclusive_group()
     what.add_argument("--stage", help="stage to print (default: the last one)")
@@ -221,6 +241,11 @@ def _parser() -> argparse.ArgumentParser:
 
     inspect = add_command(commands, "inspect", _inspect, "list the kernels and launches of a file")
     add_source(inspect)
+
+    explain = add_command(
+        commands, "explain", _explain, "say what a pass, an operation or an instruction does"
+    )
+    explain.add_argument("word", metavar="WORD", help="such as ttg.convert_layout, cp.async or HGMMA")
 
     add_profile(commands)
     add_record(commands)

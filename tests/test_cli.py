@@ -211,3 +211,19 @@ def test_targets_settings_and_version_are_printed(capsys):
 )
 def test_diagnostics_look_like_a_compilers(diagnostic, text):
     assert format_diagnostic(diagnostic, "k.py") == text
+
+
+def test_what_llvm_does_is_printed(kernel):
+    index = json.loads(run("compile", kernel, "--signature", SIGNATURE, "--llvm-passes", "--json").stdout)
+    changed = [each for each in index["passes"] if each["changed"] and each["stage"] == "llir"]
+    assert changed
+    result = run("compile", kernel, "--signature", SIGNATURE, "--llvm-passes", "--pass", changed[-1]["index"])
+    assert result.returncode == 0
+    assert any(line.startswith(("+", "-")) for line in result.stdout.splitlines())
+
+
+def test_words_are_explained():
+    explained = run("explain", "ttg.convert_layout")
+    assert explained.returncode == 0 and explained.stdout.startswith("mlir: ")
+    unknown = run("explain", "no.such_operation")
+    assert unknown.returncode == 1 and "'no.such_operation'" in unknown.stderr
