@@ -7,6 +7,7 @@ import binascii
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice, repeat, zip_longest
 
 import msgspec
 
@@ -51,7 +52,9 @@ def sweep_table(record: Record) -> str:
     rows = []
     for point in sweep.points:
         row: list[object] = [_whole(point.sizes.get(name)) for name in sweep.size_names]
-        for value in zip(point.values, point.low, point.high, strict=True):
+        # A run's own code may have forged it: a point may have more values than lines, or fewer.
+        values = zip_longest(point.values, point.low, point.high)
+        for value in islice(chain(values, repeat((None, None, None))), len(sweep.lines)):
             row += value
         rows.append(row)
     return _table(head, rows)

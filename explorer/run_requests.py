@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from keyword import iskeyword
 from typing import Annotated, Literal, get_args
 
 import msgspec
@@ -110,6 +111,9 @@ def make_run(fields: RunFields) -> Run:
     names = [each.name for each in fields.inputs]
     if twice := {name for name in names if names.count(name) > 1}:
         raise InvalidRequest(f"The input {min(twice)!r} is there twice.")
+    for name in (*fields.sizes, *names):
+        if not name.isidentifier() or iskeyword(name):  # "$" in a pattern stands before a line break, too
+            raise InvalidRequest(f"{name!r} cannot be a name in Python. Give it another one.")
     for each in fields.inputs:
         if each.type != "constexpr" and not is_type(each.type):
             raise InvalidRequest(

@@ -27,6 +27,7 @@ from explorer.store import Record
 
 Document = TypeVar("Document")
 _MOST_ROWS = 12
+_MOST_BYTES = 1e24
 
 
 def summary_of(record: Record, compilation: Record | None) -> str:
@@ -154,6 +155,8 @@ def _time(nanoseconds: float) -> str:
 
 
 def _bytes(value: float) -> str:
+    if value > _MOST_BYTES:  # whole numbers may have any length
+        return "more bytes than there can be"
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if value >= size:
             return f"{value / size:,.4g} {unit}"

@@ -47,6 +47,8 @@ def post(client, ticket, **run):
             "'x' is there twice",
         ),
         ({"device": "interpreter", "speed": 1}, "unknown field `speed`"),
+        ({"device": "interpreter", "sizes": {"n\n": 1}}, "'n\\n' cannot be a name in Python"),
+        ({"device": "interpreter", "sizes": {"lambda": 1}}, "'lambda' cannot be a name in Python"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_name(client, ticket, run, message):
