@@ -42,7 +42,7 @@ def profile(options: argparse.Namespace) -> int:
         device = options.device or ("interpreter" if services.queue.problem("gpu") else "gpu")
         request = Request(
             source=read_source(options.file),
-            target=services.target_name(options.target or own_target(services, device)),
+            target=services.target_name(options.target or _usual_target(services, device)),
             triton=services.triton_version(options.triton),
             kernel=options.kernel,
             launch=options.launch,
@@ -86,7 +86,7 @@ def record(options: argparse.Namespace) -> int:
         for name in names:
             print(f"{name} …", file=sys.stderr)
             recorder = Recorder(services, _run, roofs)
-            record_example(recorder, name, own_target(services, "gpu"))
+            record_example(recorder, name, _usual_target(services, "gpu"))
             roofs = recorder.roofs
             for diagnostic in recorder.diagnostics:
                 print(format_diagnostic(diagnostic, name), file=sys.stderr)
@@ -99,11 +99,9 @@ def record(options: argparse.Namespace) -> int:
     return status
 
 
-def own_target(services: Services, device: str) -> str:
-    """The target that a kernel for this machine's GPU is compiled for; without one, the usual one."""
-    if device != "gpu" or not services.gpus:
-        return DEFAULT_TARGET
-    return f"cuda:{services.gpus[0].capability.replace('.', '')}"
+def _usual_target(services: Services, device: str) -> str:
+    """That of this machine's GPU, for a run on it."""
+    return (services.gpu_target if device == "gpu" else None) or DEFAULT_TARGET
 
 
 def _run(services: Services, request: Request) -> Record:

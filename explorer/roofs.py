@@ -6,8 +6,6 @@ come of a run of the gallery's first kernel, which nobody but us has written.
 
 from __future__ import annotations
 
-import msgspec
-
 from explorer.errors import ExplorerError
 from explorer.examples import load_examples
 from explorer.measurements import Roofs
@@ -18,9 +16,9 @@ from explorer.services import Services
 
 def roofs_request(services: Services) -> Request | None:
     """The run that measures them; None: there is no GPU, or no Triton."""
-    if not services.gpus or not services.versions:
+    target = services.gpu_target
+    if target is None or not services.versions:
         return None
-    target = f"cuda:{services.gpus[0].capability.replace('.', '')}"
     source = load_examples()[0].source
     return Request(source, target, services.versions[0], task="run", run=Run("gpu", ("roofs",)))
 
@@ -40,9 +38,9 @@ def kept_roofs(services: Services, gpu: str) -> Roofs | None:
     """Those that were measured on a GPU of this name; None: none were (yet)."""
     request = roofs_request(services)
     record = services.store.known(request) if request else None
-    if record is None or "roofs" not in record.result.measurements:
+    if record is None:
         return None
     environment = environment_of(record)
     if environment is None or environment.gpu != gpu:
         return None
-    return msgspec.json.decode(record.measurement("roofs"), type=Roofs)
+    return record.measured("roofs", Roofs)

@@ -200,9 +200,7 @@ def run_of(record: Record) -> Run:
 
 def environment_of(record: Record) -> Environment | None:
     """What a run was measured on; None as long as it has not said so."""
-    if "environment" not in record.result.measurements:
-        return None
-    return msgspec.json.decode(record.measurement("environment"), type=Environment)
+    return record.measured("environment", Environment)
 
 
 def binary_match(run: Record, compilation: Record | None) -> BinaryMatch:
@@ -217,9 +215,9 @@ def binary_match(run: Record, compilation: Record | None) -> BinaryMatch:
     if environment.binary_sha256 == compiled.data:
         return "same"
     sass = compilation.result.stages.get("sass")
-    if "samples" not in run.result.measurements or sass is None or sass.bytes > _MOST_SASS_BYTES:
+    samples = run.measured("samples", Samples)
+    if samples is None or sass is None or sass.bytes > _MOST_SASS_BYTES:
         return "other"
-    samples = msgspec.json.decode(run.measurement("samples"), type=Samples)
     is_same = is_same_code(samples, compilation.kernel or "", compilation.text(sass.text))
     return "same" if is_same else "other"
 

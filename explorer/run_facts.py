@@ -6,9 +6,6 @@ In: the record of a run, and that of the compilation of the same kernel, if ther
 from __future__ import annotations
 
 import re
-from typing import TypeVar
-
-import msgspec
 
 from explorer.analyses.stage_lines import source_lines
 from explorer.analysis.heat import HeatDocument, heat
@@ -28,8 +25,6 @@ from explorer.pipeline.targets import find_target
 from explorer.run_documents import binary_match
 from explorer.store import Record
 
-Document = TypeVar("Document")
-
 #: What stands before an instruction of assembly: blanks, control bits and the offset.
 _PREFIX = re.compile(r"^(?:.*/\*[0-9a-f]{4,}\*/)?\s*")
 #: Programs with more text than this are not worth the time to follow.
@@ -42,11 +37,11 @@ def facts_of(run: Record, compilation: Record | None, roofs: Roofs | None = None
 
     `roofs` are those of the GPU, for a run that has measured none itself.
     """
-    environment = _measured(run, "environment", Environment)
-    launch = _measured(run, "launch", LaunchFacts)
-    counters = _measured(run, "counters", Counters)
-    counts = _measured(run, "counts", Counts)
-    samples = _measured(run, "samples", Samples)
+    environment = run.measured("environment", Environment)
+    launch = run.measured("launch", LaunchFacts)
+    counters = run.measured("counters", Counters)
+    counts = run.measured("counts", Counts)
+    samples = run.measured("samples", Samples)
     compiled = compilation if compilation and compilation.is_finished else None
     joined = heat_of(samples, compiled) if samples and compiled else None
     same = compiled if compiled and _is_same(run, compiled, joined) else None
@@ -57,11 +52,11 @@ def facts_of(run: Record, compilation: Record | None, roofs: Roofs | None = None
         target=find_target(run.request.target),
         environment=environment,
         launch=launch,
-        timings=_measured(run, "timings", Timings),
+        timings=run.measured("timings", Timings),
         counters=counters,
         counts=counts,
         samples=samples,
-        roofs=_measured(run, "roofs", Roofs) or roofs,
+        roofs=run.measured("roofs", Roofs) or roofs,
         resources=same.result.resources if same else None,
         static=_static(compiled, launch) if compiled and launch and not is_counted else None,
         heat=joined,
@@ -95,12 +90,6 @@ def _is_same(run: Record, compiled: Record, joined: HeatDocument | None) -> bool
     if joined and not joined.reason and not joined.unplaced:
         return True
     return binary_match(run, compiled) != "other"
-
-
-def _measured(run: Record, name: str, wanted: type[Document]) -> Document | None:
-    if name not in run.result.measurements:
-        return None
-    return msgspec.json.decode(run.measurement(name), type=wanted)
 
 
 def _static(compilation: Record, launch: LaunchFacts) -> StaticWork | None:

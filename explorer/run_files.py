@@ -104,9 +104,8 @@ def profile_file(record: Record, name: str) -> bytes:
 
 def profile_files(record: Record) -> tuple[ProfileFile, ...]:
     """The profilers' files of a run."""
-    if "files" not in record.result.measurements:
-        return ()
-    return msgspec.json.decode(record.measurement("files"), type=ProfileFiles).files
+    found = record.measured("files", ProfileFiles)
+    return found.files if found else ()
 
 
 def _names(rows: Iterable[Mapping[str, object]]) -> list[str]:

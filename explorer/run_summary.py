@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
-
-import msgspec
 
 from explorer.analysis.roofline.documents import RooflineDocument
+from explorer.analysis.roofline.numbers import duration, scaled
 from explorer.analysis.roofline.roofline import roofline
 from explorer.measurements import (
     Autotuning,
@@ -25,8 +23,8 @@ from explorer.run_documents import binary_match, environment_of, run_of
 from explorer.run_facts import facts_of
 from explorer.store import Record
 
-Document = TypeVar("Document")
 _MOST_ROWS = 12
+#: Whole numbers of a user's code may have any length.
 _MOST_BYTES = 1e24
 
 
@@ -39,30 +37,30 @@ def _lines(record: Record, compilation: Record | None) -> Iterator[tuple[str, st
     yield record.kernel or (compilation.kernel if compilation else None) or "kernel", _place(record)
     if compilation and binary_match(record, compilation) == "other":
         yield "", "The binary that ran is not the one that was compiled here."
-    if launch := _read(record, "launch", LaunchFacts):
+    if launch := record.measured("launch", LaunchFacts):
         yield "launch", f"line {launch.line}, grid {' × '.join(map(str, launch.grid))}"
         yield from (("", _argument(argument)) for argument in launch.arguments)
-    if check := _read(record, "check", Check):
+    if check := record.measured("check", Check):
         yield from _titled("check", map(_output, check.outputs) if not check.reason else [check.reason])
-    if timings := _read(record, "timings", Timings):
+    if timings := record.measured("timings", Timings):
         times = [
-            f"{_time(each.median_ns)} ({_time(each.low_ns)} to {_time(each.high_ns)}), {each.cache} L2, "
-            f"{each.method}"
+            f"{duration(each.median_ns)} ({duration(each.low_ns)} to {duration(each.high_ns)}), "
+            f"{each.cache} L2, {each.method}"
             for each in timings.timings
         ]
         yield from _titled("time", times)
-    if counters := _read(record, "counters", Counters):
+    if counters := record.measured("counters", Counters):
         yield from _titled("counters", _counters(counters) if not counters.reason else [counters.reason])
-    if counts := _read(record, "counts", Counts):
+    if counts := record.measured("counts", Counts):
         yield from _titled("counts", _counts(counts))
-    if samples := _read(record, "samples", Samples):
+    if samples := record.measured("samples", Samples):
         total = sum(each.samples for each in samples.instructions)
         yield "samples", samples.reason or f"{total:,} in {len(samples.instructions)} instructions"
     if launch:
         yield from _titled("roofline", _roofline(roofline(facts_of(record, compilation))))
-    if tuning := _read(record, "autotuning", Autotuning):
+    if tuning := record.measured("autotuning", Autotuning):
         yield from _titled("autotune", _configs(tuning))
-    if sweep := _read(record, "sweep", Sweep):
+    if sweep := record.measured("sweep", Sweep):
         yield from _titled("sweep", _sweep(sweep))
 
 
@@ -71,12 +69,6 @@ def _place(record: Record) -> str:
     if environment is None or not environment.gpu:
         return f"{device}, Triton {record.request.triton}"
     return f"{environment.gpu}, driver {environment.driver}, Triton {environment.triton}"
-
-
-def _read(record: Record, name: str, wanted: type[Document]) -> Document | None:
-    if name not in record.result.measurements:
-        return None
-    return msgspec.json.decode(record.measurement(name), type=wanted)
 
 
 def _titled(title: str, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -134,7 +126,7 @@ def _configs(tuning: Autotuning) -> Iterator[str]:
     )
     for config in timed[:_MOST_ROWS]:
         said = ", ".join(f"{name}={value}" for name, value in {**config.arguments, **config.options}.items())
-        yield f"{_time(config.median_ns or 0.0)}  config {config.config}: {said}"
+        yield f"{duration(config.median_ns or 0.0)}  config {config.config}: {said}"
     if len(timed) < len(tuning.configs):
         yield f"{len(tuning.configs) - len(timed)} of {len(tuning.configs)} have failed"
 
@@ -147,17 +139,5 @@ def _sweep(sweep: Sweep) -> Iterator[str]:
         yield f"{sizes}: {', '.join(values)}"
 
 
-def _time(nanoseconds: float) -> str:
-    for unit, length in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
-        if nanoseconds >= length:
-            return f"{nanoseconds / length:.4g} {unit}"
-    return f"{nanoseconds:.4g} ns"
-
-
 def _bytes(value: float) -> str:
-    if value > _MOST_BYTES:  # whole numbers may have any length
-        return "more bytes than there can be"
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if value >= size:
-            return f"{value / size:,.4g} {unit}"
-    return f"{value:,.0f} B"
+    return scaled(value, "B") if value <= _MOST_BYTES else "more bytes than there can be"

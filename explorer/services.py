@@ -90,6 +90,11 @@ class Services:
         return tuple(runner.gpu for runner in self.runners["gpu"] if isinstance(runner, GpuRunner))
 
     @property
+    def gpu_target(self) -> str | None:
+        """The target that a kernel for this machine's first GPU is compiled for; None: there is no GPU."""
+        return f"cuda:{self.gpus[0].capability.replace('.', '')}" if self.gpus else None
+
+    @property
     def devices(self) -> DevicesDocument:
         """What kernels can be run on here, and why not on what."""
         interpreter, gpu = self.queue.problem("interpreter"), self.queue.problem("gpu")

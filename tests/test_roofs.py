@@ -12,6 +12,7 @@ from explorer.jobs.nvidia import Gpu
 from explorer.measurements import Roof, Roofs
 from explorer.model import Done, Measurement
 from explorer.roofs import kept_roofs, roofs_request
+from explorer.services import Services
 from explorer.settings import Settings
 from explorer.store import Store
 from explorer.store.entries import Recorder
@@ -20,11 +21,15 @@ H200 = Gpu("GPU-a", "NVIDIA H200", "9.0", "580", 0)
 ROOFS = Roofs((Roof("dram", "memory", 4.4e12, "measured", "copy"),))
 
 
+class Host(SimpleNamespace):
+    gpu_target = Services.gpu_target
+
+
 @pytest.fixture
 def host(tmp_path):
     """A machine with a GPU, as far as the store knows it."""
     store = Store(Settings(data_dir=tmp_path))
-    yield SimpleNamespace(gpus=(H200,), versions=("3.9.0", "3.6.0"), store=store)
+    yield Host(gpus=(H200,), versions=("3.9.0", "3.6.0"), store=store)
     store.close()
 
 

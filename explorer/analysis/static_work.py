@@ -26,7 +26,6 @@ _INTEGER = re.compile(r"arith\.constant (-?\d+|true|false)\b")
 _AXIS = re.compile(r"tt\.get_(num_programs|program_id) ([xyz])")
 _PRECISION = re.compile(r"inputPrecision = (\w+)")
 _BITS = re.compile(r"\d+")
-_FLOATS = re.compile(r"(?:f|bf)\d")
 _ELEMENTWISE = re.compile(
     r"arith\.(?:add|sub|mul|div|rem|max|min|maximum|minimum|maxnum|minnum|neg)f|math\.\w+|tt\.precise_\w+"
 )
@@ -165,9 +164,9 @@ class _Reader:
         tensor = _TENSOR.search(operation.text.rpartition(" : ")[2])
         pointer = _POINTER.search(operation.text)
         if tensor:
-            self.bytes += times * _elements(tensor) * _element_bytes(tensor[3] or tensor[2])
+            self.bytes += times * _elements(tensor) * element_bytes(tensor[3] or tensor[2])
         elif pointer:
-            self.bytes += times * _element_bytes(pointer[1])
+            self.bytes += times * element_bytes(pointer[1])
         least = 1 if operation.name in _LOADS else 2
         self.is_masked |= operation.name in ("tt.load", "tt.store") and len(operation.operands) > least
 
@@ -258,7 +257,8 @@ def _elements(tensor: re.Match[str]) -> int:
     return math.prod(_shape(tensor[1]))
 
 
-def _element_bytes(element: str) -> int:
+def element_bytes(element: str) -> int:
+    """Bytes of an element of a type by its name, in MLIR or in a signature: "f16", "*fp16"; at least 1."""
     bits = _BITS.search(element)
     return max(1, int(bits[0]) // 8) if bits and len(bits[0]) < 5 else 1
 

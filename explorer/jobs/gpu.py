@@ -11,10 +11,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from explorer.jobs.nvidia import MEBIBYTE, DriverError, Gpu, Usage, usage_of
+from explorer.jobs.nvidia import DriverError, Gpu, Usage, usage_of
 from explorer.jobs.runners import SandboxRunner
 from explorer.model import Event, Request
 from explorer.sandbox import Sandbox
+from explorer.settings import MEBIBYTE
 
 _RECOVERY_SECONDS = 20.0
 _LOOK_SECONDS = 0.25

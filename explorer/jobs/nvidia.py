@@ -12,7 +12,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-MEBIBYTE = 1024 * 1024
+from explorer.settings import MEBIBYTE
+
 _ANSWER_SECONDS = 30.0
 _GPU_FACTS = "uuid,name,compute_cap,driver_version,pci.bus_id,index"
 _CONTROL = Path("/dev/nvidiactl")

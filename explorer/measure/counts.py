@@ -6,7 +6,6 @@ Source: triton/runtime/interpreter.py, 3.6.0 and 3.9.0.
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ from explorer.measure.sectors import Addresses, Memory, different, memories_of, 
 from explorer.measurements import Counts, OperationCount
 from explorer.pipeline.errors import user_error
 from explorer.pipeline.fake_gpu import replaced
-from explorer.pipeline.user_source import SOURCE_FILE
+from explorer.pipeline.user_source import user_line
 
 #: Flops of one element of an operation, by the builder's name of it. Comparisons, minimum and maximum,
 #: changes of sign and conversions have none.
@@ -232,7 +231,7 @@ class Counter:
         """Add flops of a kind; whole numbers have none."""
         if "int" in kind.split(" ")[-1] and not kind.startswith("tensor"):
             return
-        count = self._operations[_user_line(), operation]
+        count = self._operations[user_line(), operation]
         count.executions += 1
         count.flops += flops
         self._flops[kind] += flops
@@ -241,7 +240,7 @@ class Counter:
         size = max(1, pointers.get_element_ty().primitive_bitwidth // 8)
         shape = np.shape(pointers.data)
         addresses = pointers.data[np.broadcast_to(mask, shape)].astype(np.int64)
-        line = _user_line()
+        line = user_line()
         count = self._operations[line, operation]
         count.executions += 1
         if not addresses.size:
@@ -315,13 +314,3 @@ def _product_kind(dtype: Any, precision: Any) -> str:
     if dtype.scalar != tl.float32:
         return f"tensor {_type_name(dtype)}"
     return "tensor tf32" if precision is None or "TF32" in str(precision) else "fp32"
-
-
-def _user_line() -> int:
-    """Return the line of the user's innermost frame, 0 if there is none."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        if frame.f_code.co_filename == SOURCE_FILE:
-            return frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
-    return 0

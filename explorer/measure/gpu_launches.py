@@ -22,6 +22,7 @@ from explorer.measure.taking import Taken, Taker, Wanted
 from explorer.pipeline.fake_gpu import RecordedLaunch, benchmarks, replaced, runtime, torch_extras
 from explorer.pipeline.stages.ptx import correct_line_information
 from explorer.pipeline.stand_ins import stand_ins
+from explorer.pipeline.user_source import user_line
 
 
 class GpuTaker(Taker):
@@ -68,7 +69,7 @@ def launching_on_gpu(wanted: Wanted, take: Callable[[Taken], None]) -> Iterator[
         if launch is not None:
             if launch.grid is None:
                 launch.grid = tuple(int(size) for size in grid)
-                launch.line = taker.user_line() or launch.line
+                launch.line = user_line() or launch.line
             taker.launching(launch, grid, arguments, self)
         return launch_metadata(self, grid, stream, *arguments)
 

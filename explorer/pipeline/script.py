@@ -47,7 +47,7 @@ class Script:
         """Skip the rest of that statement if it needs a value that is not known."""
         if not isinstance(error, NeedsValue):
             return False
-        self._skipped.add(self._recorder.user_line())
+        self._skipped.add(user_source.user_line())
         return True
 
     def run(self, goes_on: bool = True) -> None:

@@ -6,6 +6,7 @@ import __future__
 import ast
 import linecache
 import re
+import sys
 from types import CodeType
 
 from explorer.model import Diagnostic
@@ -69,6 +70,16 @@ def register(source: str) -> None:
     """Let `inspect` and tracebacks find the source, without a file."""
     lines = [f"{line}\n" for line in source.removesuffix("\n").split("\n")]
     linecache.cache[SOURCE_FILE] = (len(source), None, lines, SOURCE_FILE)
+
+
+def user_line() -> int:
+    """Return the line of the user's innermost frame, 0 if there is none."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename == SOURCE_FILE:
+            return frame.f_lineno
+        frame = frame.f_back  # type: ignore[assignment]
+    return 0
 
 
 def compile_statements(statements: list[ast.stmt]) -> CodeType:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -15,6 +15,7 @@ from explorer.model import Request
 from explorer.store.blobs import Address
 from explorer.store.entries import Entry, PassEntry, Result, StageEntry, StageLocations
 
+Document = TypeVar("Document")
 Status = Literal["queued", "running", "complete", "failed"]
 
 
@@ -86,6 +87,12 @@ class Record:
         if name not in measurements:
             raise NotFound(f"This run has no {name!r}. It has {', '.join(measurements) or 'nothing so far'}.")
         return self.read(measurements[name].document)
+
+    def measured(self, name: str, document: type[Document]) -> Document | None:
+        """A measurement as the type that it has; None: it was not measured (yet)."""
+        if name not in self.result.measurements:
+            return None
+        return msgspec.json.decode(self.measurement(name), type=document)
 
     def compiler_pass(self, index: int) -> PassEntry:
         """A pass by index.

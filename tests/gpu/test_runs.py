@@ -13,13 +13,12 @@ import time
 import msgspec
 import pytest
 
-from explorer.cli_runs import own_target
 from explorer.examples import find_example
-from explorer.jobs.nvidia import MEBIBYTE, DriverError, find_gpus, usage_of
+from explorer.jobs.nvidia import DriverError, find_gpus, usage_of
 from explorer.measurements import Check, Counters, Environment, Samples, Timings
 from explorer.model import Progress, Request, Run
 from explorer.services import Services
-from explorer.settings import Settings
+from explorer.settings import MEBIBYTE, Settings
 
 try:
     GPUS = find_gpus()
@@ -116,7 +115,7 @@ def services(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def request_of(services):
-    target, triton = own_target(services, "gpu"), services.triton_version(None)
+    target, triton = services.gpu_target, services.triton_version(None)
 
     def make(source, *measures, **fields):
         return Request(source, target, triton, task="run", run=Run("gpu", measures, **fields))

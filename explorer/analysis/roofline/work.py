@@ -15,11 +15,11 @@ from explorer.analysis.gpus import memory_title
 from explorer.analysis.roofline.documents import Operations, Quantity, Traffic
 from explorer.analysis.roofline.facts import Facts
 from explorer.analysis.roofline.numbers import amount
+from explorer.analysis.static_work import element_bytes
 from explorer.measurements import Counts, Level
 
 LEVELS: tuple[Level, ...] = ("dram", "l2", "l1", "shared")
 _STATED_FLOPS = re.compile(r"flops(8|16|32|64)?$")
-_ELEMENT_BITS = re.compile(r"\d+")
 _MOST_PROGRAMS = 2**62
 _AT_MOST = "as if no lane were masked"
 
@@ -46,7 +46,7 @@ def tensor_bytes(facts: Facts) -> float | None:
     total = 0.0
     for argument in facts.launch.arguments:
         if argument.shape is not None and all(0 <= size < 2**48 for size in argument.shape):
-            total += math.prod(map(float, argument.shape)) * _element_bytes(argument.type)
+            total += math.prod(map(float, argument.shape)) * element_bytes(argument.type)
     return amount(total)
 
 
@@ -197,9 +197,3 @@ def _part(counts: Counts) -> str:
 
 def _rate(quantity: Quantity, facts: Facts) -> float | None:
     return quantity.value / facts.time_ns * 1e9 if facts.time_ns else None
-
-
-def _element_bytes(pointer: str) -> float:
-    """Bytes of an element of "*fp16"."""
-    bits = _ELEMENT_BITS.search(pointer)
-    return max(1, int(bits[0]) // 8) if bits and len(bits[0]) < 4 else 1

@@ -22,7 +22,7 @@ from triton.runtime.autotuner import Autotuner, Heuristics
 from triton.runtime.driver import driver
 from triton.runtime.jit import JITFunction
 
-from explorer.pipeline.user_source import SOURCE_FILE
+from explorer.pipeline.user_source import user_line
 
 _compile = compiler.compile
 
@@ -74,15 +74,6 @@ class Recorder:
     _bound: dict[str, Any] = field(default_factory=dict)
     _config_index: int | None = None
 
-    def user_line(self) -> int:
-        """Return the line of the user's innermost frame, 0 if there is none."""
-        frame = sys._getframe(1)
-        while frame is not None:
-            if frame.f_code.co_filename == SOURCE_FILE:
-                return frame.f_lineno
-            frame = frame.f_back  # type: ignore[assignment]
-        return 0
-
     @property
     def is_calling(self) -> bool:
         """Whether a call of a kernel is at work."""
@@ -118,7 +109,7 @@ class Recorder:
                 raise TooManyLaunches
             launch = RecordedLaunch(
                 jit_function, signature, constexprs, attrs, options, bound_arguments,
-                self._call, self.user_line(), config=self._config_index,
+                self._call, user_line(), config=self._config_index,
             )  # fmt: skip
             self.launches.append(launch)
             kernel = self._seen[identity] = self.make_kernel(launch)
@@ -175,7 +166,7 @@ class FakeKernel:
     def _note_grid(self, grid: tuple[Any, ...]) -> None:
         if self.launch.grid is None:
             self.launch.grid = tuple(int(size) for size in grid)
-            self.launch.line = self._recorder.user_line() or self.launch.line
+            self.launch.line = user_line() or self.launch.line
 
 
 class _LazyAssembly(dict[str, Any]):
