@@ -76,7 +76,7 @@ export function missingList(missing) {
 }
 
 /** The work of a resource with its source; that of a pipe is how busy it was. @param {Quantity} quantity @param {string} unit @returns {Node[]} */
-export function quantity({ value, source, note }, unit) {
+function quantity({ value, source, note }, unit) {
   return [make("span", { title: note || null }, unit === "%" ? `busy ${amount(value, unit)}` : amount(value, unit)), sourceMark(source)];
 }
 

@@ -83,7 +83,7 @@ export function launchable(compilation) {
 }
 
 /** Whether a script has a benchmark of its own. @param {CompilationDocument} compilation */
-export function hasBenchmark({ request }) {
+function hasBenchmark({ request }) {
   return /^@(?:triton\.)?(?:testing\.)?perf_report\b/m.test(request.source);
 }
 
