@@ -108,7 +108,7 @@ def heat(
     if any(_differs(each, places[each.offset_bytes]) for each in known) or not known:
         return HeatDocument(
             "The machine code that was sampled is not that of this compilation: its instructions are others "
-            "at the same place. Run this compilation again.",
+            "at the same place. Compile as it was compiled then, or run what is compiled now.",
             samples.tool,
         )
     total = sum(each.samples for each in taken)

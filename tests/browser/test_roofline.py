@@ -93,6 +93,9 @@ def test_another_tritons_recording_says_that_it_is_of_other_code(opened: Opened)
     expect(page.locator(".roofline-badge.is-other")).to_contain_text(
         "compiled by Triton 3.6.0, what is shown by Triton 3.9.0"
     )
+    page.locator("pane-roofline").get_by_role("button", name="Compile with Triton 3.6.0").click()
+    wait_for_result(page)
+    expect(page.locator(".roofline-badge.is-other")).to_be_hidden()
 
 
 def test_what_was_measured_is_shown_with_its_source(opened: Opened) -> None:

@@ -104,6 +104,7 @@ def test_a_wrong_kernel_shows_the_worst_element_and_the_next_run_is_its_own(open
     page = opened(WRONG)
     start(page)
     ran = result(page)
+    expect(ran.locator(".run-state")).to_have_text("✗ ran, with errors")
     expect(ran).to_contain_text("It does not match the reference.")
     row = ran.get_by_role("table", name="Outputs against the reference").get_by_role("row").nth(1)
     expect(row).to_contain_text("[777]")
@@ -120,6 +121,18 @@ def test_a_wrong_kernel_shows_the_worst_element_and_the_next_run_is_its_own(open
     start(page)
     expect(result(page)).to_contain_text("It matches the reference.")
     expect(before).to_be_hidden()
+
+
+def test_bytes_that_several_lanes_ask_for_are_told_as_such(opened: Opened) -> None:
+    page = opened(ADD.replace("tl.load(x_ptr + offsets,", "tl.load(x_ptr + offsets // 2,"))
+    start(page)
+    ran = result(page)
+    # 2000 elements of 4 bytes, of which 1000 are 500 different ones: 63 sectors for x, 125 for y.
+    loaded = ran.get_by_role("table", name="Totals").get_by_role("row", name="loaded")
+    expect(loaded).to_contain_text(re.compile(r"8,000 bytes\s*in 188 sectors, asked for 1\.33 times over"))
+    twice = ran.get_by_role("table", name="Counts by source line").locator('tr[data-line="10"]')
+    expect(twice).to_contain_text(re.compile(r"1\.98 \W"))
+    expect(ran).to_contain_text("says how often the same bytes are asked for")
 
 
 def test_an_element_that_is_no_number_is_told_in_words(opened: Opened) -> None:

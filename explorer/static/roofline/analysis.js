@@ -7,6 +7,9 @@ import { make, prose } from "../dom.js";
 import { large, percent, time } from "../run/numbers.js";
 import { scrolled } from "../run/scroller.js";
 
+/** How long it was busy is shown, but bounds nothing. */
+const TENSOR_PIPE = "pipe tensor";
+
 /** @param {RooflineDocument} document */
 export function verdictOf({ verdict, floors, near_share: near }) {
   const floor = floors.find(({ source }) => source === "measured") ?? floors[0];
@@ -40,7 +43,8 @@ export function floorTable({ resources, floors, time: taken }) {
       make("tbody", {}, ...resources.map((resource) => make("tr", {},
         make("th", { scope: "row" }, resource.title), make("td", {}, ...quantity(resource.work, resource.unit)), ...sources.flatMap((source) => cells(resource, source))))),
     ),
-    make("p", { class: "source" }, "The resource that needs longest bounds the kernel from below; it is marked."),
+    make("p", { class: "source" }, "The resource that needs longest bounds the kernel from below; it is marked."
+      + (resources.some(({ name }) => name === TENSOR_PIPE) ? " How long the tensor pipe was busy is no need of the kernel's: at a lower clock it is busy for longer with the same work." : "")),
   );
 }
 

@@ -4,6 +4,7 @@
  * @import { RunDocument, RunRow, RunsDocument } from "../run/documents.js"
  */
 import { make } from "../dom.js";
+import { compileAlike } from "../run/compile_alike.js";
 import { runFacts, runMoment, runTitle, stateWords } from "../run/words.js";
 
 /** What makes a run worth looking at here, the best first. */
@@ -42,7 +43,8 @@ export class RunChoice {
     const others = known.some(({ id }) => id === shown.id) ? [] : [shown];
     this.select.replaceChildren(...[group("Shown by the link", others), group("Runs", runs), group("Recordings", recordings)].filter((each) => each !== null));
     this.select.value = shown.id;
-    this.origin.replaceChildren(...originOf(shown, triton));
+    const alike = compileAlike(shown);
+    this.origin.replaceChildren(...originOf(shown, triton), ...(alike ? [alike] : []));
   }
 }
 

@@ -31,7 +31,8 @@ export function countsSection(counts, source, origin) {
       make("thead", {}, make("tr", {}, ...["line", "", "operation", "executions", "requested bytes", "sectors per request", "used of them", "flops"].map(columnHead))),
       make("tbody", {}, ...lines.flatMap((line) => rowsOf(line, operations, texts[line - 1] ?? "", origin)))),
     make("p", { class: "hint" }, `${programs === all ? `All ${exact(all)} programs of the grid were counted` : `${exact(programs)} of the grid's ${exact(all)} programs were counted`}; `
-      + "bytes are those that the masks let through, sectors are the 32-byte pieces of memory that each program touches."));
+      + "bytes are those that the masks let through, sectors are the 32-byte pieces of memory that each program touches"
+      + `${operations.some((each) => usedShare(each) > 1) ? "; × says how often the same bytes are asked for, by several lanes" : ""}.`));
 }
 
 /** @param {string} title "": of the code */
@@ -43,7 +44,7 @@ function columnHead(title) {
 function rowsOf(line, operations, text, origin) {
   const members = operations.filter((each) => each.line === line);
   return members.map((each, index) => {
-    const used = each.sectors ? each.requested_bytes / (each.sectors * SECTOR_BYTES) : null;
+    const used = each.sectors ? usedShare(each) : null;
     const head = line > 0
       ? make("button", { type: "button", class: "link", title: text.trim(), "aria-label": `Show line ${line}`, onclick: () => pin([line], origin) }, String(line))
       : "";
@@ -52,9 +53,14 @@ function rowsOf(line, operations, text, origin) {
       make("td", { class: "is-text" }, each.operation), make("td", { class: "is-minor" }, exact(each.executions)),
       make("td", {}, each.requested_bytes ? exact(each.requested_bytes) : ""),
       make("td", {}, each.sectors && each.executions ? digits(each.sectors / each.executions) : ""),
-      make("td", { class: used !== null && used < WORST_GOOD_SHARE ? "warning" : null }, used === null ? "" : percent(used)),
+      make("td", { class: used !== null && used < WORST_GOOD_SHARE ? "warning" : null }, used === null ? "" : used > 1 ? `${digits(used)} ×` : percent(used)),
       make("td", {}, each.flops ? exact(each.flops) : ""));
   });
+}
+
+/** The bytes asked for, of those in the sectors; more than 1 where lanes ask for the same. @param {OperationCount} count */
+function usedShare({ requested_bytes: bytes, sectors }) {
+  return sectors ? bytes / (sectors * SECTOR_BYTES) : 0;
 }
 
 /** @param {number} bytes */
@@ -64,7 +70,9 @@ function bytesOf(bytes) {
 
 /** @param {number} sectors @param {number} bytes */
 function sectorsOf(sectors, bytes) {
-  return sectors ? `in ${exact(sectors)} sectors, ${percent(bytes / (sectors * SECTOR_BYTES))} of them used` : "";
+  if (!sectors) return "";
+  const share = bytes / (sectors * SECTOR_BYTES);
+  return `in ${exact(sectors)} sectors, ${share > 1 ? `asked for ${digits(share)} times over` : `${percent(share)} of them used`}`;
 }
 
 /** @param {number} count @param {number} bytes */

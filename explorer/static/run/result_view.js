@@ -7,12 +7,11 @@
  */
 import { ApiError, api } from "../api.js";
 import { make } from "../dom.js";
-import { choose } from "../edit.js";
 import { duration, size } from "../format.js";
-import { canCompile } from "../host.js";
 import { pin } from "../selection.js";
 import { store } from "../store.js";
 import { checkSection } from "./check.js";
+import { compileAlike } from "./compile_alike.js";
 import { countsSection } from "./counts.js";
 import { countersSection, environmentSection, launchSection, roofsSection } from "./facts.js";
 import { INTERPRETED, differenceWords, runFacts, runMoment, runTitle } from "./words.js";
@@ -123,7 +122,9 @@ function headOf(result) {
   const { document, id } = result;
   const { recorded, run } = document;
   const difference = differenceWords(document, store.state.result?.document.triton ?? "");
-  const marks = { complete: "✓ ran", failed: "✗ failed", queued: "waiting", running: "running" };
+  // One that ran to its end may still have computed what is wrong.
+  const isWrong = document.status === "complete" && document.diagnostics.some(({ severity }) => severity === "error");
+  const marks = { complete: isWrong ? "✗ ran, with errors" : "✓ ran", failed: "✗ failed", queued: "waiting", running: "running" };
   const label = recorded ? `Recorded on ${recorded.gpu}, driver ${recorded.driver}, Triton ${recorded.triton}, torch ${recorded.torch}, ${recorded.date.slice(0, 10)}, by ${shortened(recorded.command)}.`
     : run.device === "interpreter" ? INTERPRETED : "";
   const hasRoofline = ["timings", "counters", "counts", "roofs"].some((name) => document.measurements.some((row) => row.name === name)) && store.state.paneKinds.some(({ name }) => name === "roofline");
@@ -134,23 +135,17 @@ function headOf(result) {
   return [
     make("div", { class: "run-head-line" },
       make("h2", {}, recorded ? `${runTitle(document)}, recorded` : runTitle(document)),
-      make("span", { class: `run-state is-${document.status}` }, marks[document.status]),
+      make("span", { class: `run-state is-${document.status}${isWrong ? " is-wrong" : ""}` }, marks[document.status]),
       make("span", { class: "hint" }, [runFacts(document), runMoment(document), !recorded && duration(document.milliseconds)].filter(Boolean).join(" · ")),
       hasRoofline && result.finished ? open : null),
     label && make("p", { class: "run-label-note", title: recorded?.command }, label),
-    difference && make("p", { class: "warning" }, difference, " ", compileAlike(document)),
+    difference && make("p", { class: "warning" }, difference, " ", compileAlike(document) ?? ""),
   ].filter((each) => each instanceof Node);
 }
 
 /** @param {string} command as long as it may be */
 function shortened(command) {
   return command.length > MOST_COMMAND ? `${command.slice(0, MOST_COMMAND).trimEnd()} …` : command;
-}
-
-/** Compile as a recording was compiled, where that can be done here. @param {RunDocument} document */
-function compileAlike({ recorded, match }) {
-  if (!canCompile || !recorded || match !== "other triton" || !store.state.tritons.versions.includes(recorded.triton)) return "";
-  return make("button", { type: "button", class: "link", onclick: () => choose({ triton: recorded.triton }) }, `Compile with Triton ${recorded.triton}`);
 }
 
 /** @param {Diagnostic} diagnostic @param {string} origin */
