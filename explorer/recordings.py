@@ -9,6 +9,7 @@ A profile belongs to one kernel, and is never shown beside another one: see `Mat
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,9 +24,13 @@ from explorer.errors import ExplorerError, NotFound
 from explorer.examples import find_example
 from explorer.measurements import MEASUREMENTS, Environment, MeasurementDocument
 from explorer.model import Done, Request, Run, Scalar
+from explorer.pipeline.targets import TARGETS
 from explorer.store import Entry, MeasurementEntry, Record
 
 FORMAT = 1
+MOST_BYTES = 16 * 1024 * 1024
+#: The name of an example becomes part of an id, and so of addresses.
+_EXAMPLE = re.compile(r"[A-Za-z0-9_]{1,100}")
 ID_PREFIX = "recorded-"
 
 #: What a recording has to do with a compilation: it is of the very same kernel; the same but for the
@@ -165,12 +170,21 @@ def read_recordings(path: Path) -> Iterable[Recording]:
     """The recordings of one file.
 
     Raises:
-        RecordingError: it is of another format, or one of its documents is not what its name says.
+        RecordingError: it is too long, of another format, or not what its names say.
     """
     try:
+        if not path.is_file():
+            raise RecordingError("it is no file")
+        if (size := path.stat().st_size) > MOST_BYTES:
+            raise RecordingError(f"it has {size:,} bytes; at most {MOST_BYTES:,} are read")
         file = msgspec.json.decode(path.read_bytes(), type=RecordingFile)
         if file.format != FORMAT:
             raise RecordingError(f"its format is {file.format}; this program reads format {FORMAT}")
+        if not _EXAMPLE.fullmatch(file.example):
+            raise RecordingError(f"{file.example[:50]!r} is no example's name: letters, digits and _ only")
+        for run in file.runs:
+            if run.request.target not in {target.name for target in TARGETS}:
+                raise RecordingError(f"there is no target {run.request.target[:50]!r}")
         return [
             Recording(
                 f"{ID_PREFIX}{file.example}-{number}",
@@ -182,7 +196,7 @@ def read_recordings(path: Path) -> Iterable[Recording]:
             )
             for number, run in enumerate(file.runs)
         ]
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordingError(str(error)[:300]) from error
 
 
@@ -207,7 +221,7 @@ def decode_document(name: str, data: bytes) -> MeasurementDocument:
         raise RecordingError(f"unknown measurement {name[:50]!r}")
     try:
         return msgspec.json.decode(data, type=wanted)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordingError(f"the measurement {name}: {str(error)[:300]}") from error
 
 

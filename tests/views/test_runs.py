@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import re
 from hashlib import sha256
 
@@ -9,7 +10,7 @@ import pytest
 from recorded import TRACE, recording, write_recording
 
 from explorer.examples import EXAMPLES, find_example
-from explorer.recordings import Recordings, decode_document, read_recordings
+from explorer.recordings import MOST_BYTES, Recordings, decode_document, read_recordings
 from explorer.run_documents import binary_match
 from explorer.services import services_of
 from explorer.settings import DEFAULT_RECORDINGS
@@ -217,6 +218,9 @@ def test_the_binary_that_ran_is_compared_with_the_compiled_one(app, api, tmp_pat
         lambda file: file["runs"][0]["measurements"].update(rumours={}),
         lambda file: file["runs"][0]["measurements"]["timings"].update(timings=[{}]),
         lambda file: file["runs"][0]["request"]["run"].update(device="tpu"),
+        lambda file: file["runs"][0]["request"].update(target="cuda:9999999"),
+        lambda file: file.update(example="../../matmul"),
+        lambda file: file.update(command="x" * MOST_BYTES),
     ],
 )
 def test_a_file_that_is_no_recording_is_left_out(tmp_path, vector_add, spoil, caplog):
@@ -226,6 +230,15 @@ def test_a_file_that_is_no_recording_is_left_out(tmp_path, vector_add, spoil, ca
     (tmp_path / "matmul.json").write_text(json.dumps(file))
     assert list(Recordings(tmp_path).all) == ["recorded-vector_add-0"]
     assert "matmul.json is left out" in caplog.text
+
+
+def test_a_file_that_is_no_text_or_no_file_is_left_out(tmp_path, vector_add, caplog):
+    write_recording(tmp_path, vector_add)
+    (tmp_path / "latin.json").write_bytes(b'{"format":1,"example":"\xe9"}')
+    (tmp_path / "folder.json").mkdir()
+    os.mkfifo(tmp_path / "pipe.json")
+    assert list(Recordings(tmp_path).all) == ["recorded-vector_add-0"]
+    assert all(f"{name}.json is left out" in caplog.text for name in ("latin", "folder", "pipe"))
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
