@@ -63,7 +63,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, recordings: Path) -> Iterat
             process.wait(timeout=30)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGUMENTS)
