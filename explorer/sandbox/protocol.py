@@ -47,6 +47,14 @@ MAX_BUFFERS = 10_000
 #: What a resource may be: whatever a browser still counts exactly.
 MAX_RESOURCE = 2**53 - 1
 MAX_PROGRESS_CHARACTERS = 500
+#: How long the document of a measurement may be, in characters: lists of runs hold some of many at a time.
+MAX_DOCUMENT_CHARACTERS = 1_000_000
+MAX_LONG_DOCUMENT_CHARACTERS = {
+    "samples": 16_000_000,
+    "counts": 16_000_000,
+    "timeline": 16_000_000,
+    "files": 60_000_000,
+}
 MAX_DEPTH_ERROR = "nested too deeply"
 
 
@@ -231,6 +239,9 @@ def _check_measurement(event: Measurement) -> None:
     decoder = _documents.get(event.name)
     if decoder is None:
         raise ProtocolError(f"unknown measurement {event.name[:50]!r}")
+    limit = MAX_LONG_DOCUMENT_CHARACTERS.get(event.name, MAX_DOCUMENT_CHARACTERS)
+    if len(event.document) > limit:
+        raise ProtocolError(f"the measurement {event.name} is longer than {limit:,} characters")
     try:
         decoder.decode(event.document)
     except (msgspec.DecodeError, RecursionError) as error:

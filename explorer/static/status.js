@@ -2,6 +2,7 @@
 import { cancel } from "./compiler.js";
 import { make } from "./dom.js";
 import { duration, literal, plural, size } from "./format.js";
+import { canCompile } from "./host.js";
 import { store } from "./store.js";
 
 class StatusBar extends HTMLElement {
@@ -13,15 +14,22 @@ class StatusBar extends HTMLElement {
     this.state = make("span", { class: "state", role: "status" });
     this.facts = make("span", { class: "facts" });
     this.cancel = make("button", { type: "button", class: "link", onclick: () => cancel() }, "Cancel");
-    this.remarks = make("button", { type: "button", class: "link", onclick: () => this.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail: "log" })) });
+    this.remarks = this.opener("log");
+    this.onward = make("span", { class: "facts" }, this.opener("run", "Run it"), this.opener("roofline", "Roofline"));
     this.link = make("a", { class: "permalink" });
-    this.append(this.state, this.cancel, this.facts, this.remarks, this.link);
+    this.append(this.state, this.cancel, this.facts, this.onward, this.remarks, this.link);
     store.watch(["result", "run", "sending", "problem", "failure", "edited"], () => this.draw());
+  }
+
+  /** A button that opens a pane. @param {string} pane @param {string} words */
+  opener(pane, words = "") {
+    const open = () => this.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail: pane }));
+    return make("button", { type: "button", class: "link", onclick: open }, words);
   }
 
   draw() {
     const { result, run, sending, problem, failure, edited } = store.state;
-    if (!this.state || !this.facts || !this.remarks || !this.link || !this.cancel) return;
+    if (!this.state || !this.facts || !this.onward || !this.remarks || !this.link || !this.cancel) return;
     const latest = failure ?? result;
     const [name, words] =
       run ? ["busy", run.result.document.status === "queued" ? "waiting for a turn" : "compiling"]
@@ -36,6 +44,7 @@ class StatusBar extends HTMLElement {
     // Numbers of the result before would seem to be those of the failure.
     const resources = failure ? null : result?.document.resources;
     this.facts.replaceChildren(...(resources ? factsOf(resources) : []));
+    this.onward.hidden = !resources || !canCompile;
     const diagnostics = latest?.document.diagnostics ?? [];
     const counts = /** @type {const} */ (["warning", "remark", "note"])
       .map((severity) => [severity, diagnostics.filter((each) => each.severity === severity).length])

@@ -82,6 +82,14 @@ def result(page: Page) -> Locator:
     return found
 
 
+def test_a_first_visit_leads_to_running_and_to_the_roofline(page: Page) -> None:
+    status = page.get_by_role("contentinfo", name="Result")
+    status.get_by_role("button", name="Run it").click()
+    expect(page.locator("pane-run")).to_be_visible()
+    status.get_by_role("button", name="Roofline").click()
+    expect(page.locator("pane-roofline")).to_be_visible()
+
+
 def test_a_kernel_is_run_and_matches_and_its_bytes_are_counted(opened: Opened) -> None:
     page = opened(ADD)
     expect(page.locator("pane-run")).to_contain_text("Nothing was run yet")

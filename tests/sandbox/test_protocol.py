@@ -15,6 +15,7 @@ from explorer.model import (
     Inspection,
     Location,
     Log,
+    Measurement,
     Pass,
     Resources,
     Stage,
@@ -168,3 +169,18 @@ def test_names_are_no_texts():
         stream.feed(encode_event(Pass(1, "ttir", "a", "A", ("x" * 1001,), 1, "text")))
     with pytest.raises(ProtocolError, match="1,000 bytes"):
         stream.feed(encode_event(dataclasses.replace(STAGE, title="A" * 1001)))
+
+
+ROOFS = Measurement("roofs", '{"roofs":[]}')
+
+
+def test_a_measurement_is_checked_against_its_type():
+    assert decode_event(encode_event(ROOFS)) == ROOFS
+    for name, document, message in (
+        ("speed", "{}", "unknown measurement 'speed'"),
+        ("roofs", '{"roofs":1}', "the measurement roofs: "),
+        ("roofs", '{"roofs":[]' + " " * 1_000_000 + "}", "longer than 1,000,000 characters"),
+        ("files", '{"files":[]' + " " * 60_000_000 + "}", "longer than 60,000,000 characters"),
+    ):
+        with pytest.raises(ProtocolError, match=message):
+            decode_event(encode_event(Measurement(name, document)))
