@@ -15,7 +15,7 @@ class StatusBar extends HTMLElement {
     this.facts = make("span", { class: "facts" });
     this.cancel = make("button", { type: "button", class: "link", onclick: () => cancel() }, "Cancel");
     this.remarks = this.opener("log");
-    this.onward = make("span", { class: "facts" }, this.opener("run", "Run it"), this.opener("roofline", "Roofline"));
+    this.onward = make("span", { class: "onward" }, this.opener("run", "Run it"), this.opener("roofline", "Roofline"));
     this.link = make("a", { class: "permalink" });
     this.append(this.state, this.cancel, this.facts, this.onward, this.remarks, this.link);
     store.watch(["result", "run", "sending", "problem", "failure", "edited"], () => this.draw());
