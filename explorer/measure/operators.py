@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +10,7 @@ import torch.library
 from torch._library.custom_ops import CustomOpDef
 from torch.overrides import TorchFunctionMode
 
-from explorer.pipeline.fake_gpu.torch_extras import GPU_KEYS
+from explorer.pipeline.fake_gpu.torch_extras import GPU_KEYS, under
 
 #: What scripts have registered, which goes when the next one is run: it may register the same names.
 _libraries: list[torch.library.Library] = []
@@ -38,26 +37,17 @@ def on_the_processor(mode: TorchFunctionMode) -> list[tuple[Any, str, Any]]:
     """
     define, implement = CustomOpDef.__init__, torch.library.Library.impl
     register = CustomOpDef.register_kernel
-    run_backward = torch.autograd._engine_run_backward
-
-    def under_mode(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            with mode:
-                return function(*args, **kwargs)
-
-        return call
 
     def define_operator(self: Any, namespace: str, name: str, schema: str, fn: Callable[..., Any], *rest: Any,
                         **options: Any) -> None:  # fmt: skip
-        define(self, namespace, name, schema, under_mode(fn), *rest, **options)
+        define(self, namespace, name, schema, under(mode, fn), *rest, **options)
 
     def register_kernel(self: Any, device_types: Any, fn: Any = None, /) -> Any:
         is_for_gpu = device_types is not None and any(key in device_types for key in GPU_KEYS)
         devices = "cpu" if is_for_gpu else device_types
 
         def decorate(function: Callable[..., Any]) -> Any:
-            return register(self, devices, under_mode(function))
+            return register(self, devices, under(mode, function))
 
         return decorate if fn is None else decorate(fn)
 
@@ -65,10 +55,10 @@ def on_the_processor(mode: TorchFunctionMode) -> list[tuple[Any, str, Any]]:
         if not callable(fn) or fn.__module__.startswith("torch."):
             return implement(self, name, fn, dispatch_key, **options)
         key = "CPU" if dispatch_key in GPU_KEYS else dispatch_key
-        return implement(self, name, under_mode(fn), key, **options)
+        return implement(self, name, under(mode, fn), key, **options)
 
     return [
-        (torch.autograd, "_engine_run_backward", under_mode(run_backward)),
+        (torch.autograd, "_engine_run_backward", under(mode, torch.autograd._engine_run_backward)),
         (CustomOpDef, "__init__", define_operator),
         (CustomOpDef, "register_kernel", register_kernel),
         (torch.library.Library, "impl", implement_operator),

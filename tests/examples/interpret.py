@@ -90,7 +90,9 @@ def dropout(example: ModuleType) -> None:
 
 def matmul_descriptors(example: ModuleType) -> None:
     a, b = random(150, 96, dtype=torch.float16), random(96, 136, dtype=torch.float16)
-    torch.testing.assert_close(example.matmul(a, b), example.reference(a, b), rtol=1e-2, atol=1e-2)
+    for block_n in (128, 256):
+        result = example.matmul(a, b, block_n)
+        torch.testing.assert_close(result, example.reference(a, b), rtol=1e-2, atol=1e-2)
 
 
 def matmul_persistent(example: ModuleType) -> None:

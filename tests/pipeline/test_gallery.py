@@ -41,17 +41,11 @@ def as_all_shown(stacks):
     return list(dict.fromkeys(shown for shown in map(as_shown, stacks) if shown))
 
 
-#: Tiles that are right for a data centre are too large for the shared memory of this one.
-TOO_LARGE = {("matmul_descriptors", "gfx1100"): ["The kernel needs 98,304 bytes of shared memory"]}
-
-
 @every_case
 def test_every_stage_is_there(gallery, example, target):
     captured = gallery(example, target.name)
-    errors = [event.message for event in captured.of("diagnostic") if event.severity == "error"]
-    expected = TOO_LARGE.get((example, target.architecture), [])
-    assert [message.partition(";")[0] for message in errors] == expected
-    assert captured.of("done")[0].status == ("failed" if expected else "complete")
+    assert [event.message for event in captured.of("diagnostic") if event.severity == "error"] == []
+    assert captured.of("done")[0].status == "complete"
     first = "glir" if captured.of("specialized")[0].language == "gluon" else "ttir"
     assert list(captured.stages) == [first if name == "ttir" else name for name in target.stages]
     for stage in captured.stages.values():

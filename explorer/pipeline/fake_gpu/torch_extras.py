@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
@@ -21,6 +22,17 @@ from explorer.pipeline.fake_gpu.tensors import FakeGpuMode
 GPU_KEYS = ("CUDA", "cuda", "HIP")
 
 
+def under(mode: AbstractContextManager[Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function` such that it runs under `mode`, which PyTorch leaves before it calls some."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with mode:
+            return function(*args, **kwargs)
+
+    return call
+
+
 def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> list[tuple[Any, str, Any]]:
     """List (object, attribute, replacement) for compiled functions and custom operators.
 
@@ -30,14 +42,6 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
     define, implement = CustomOpDef.__init__, torch.library.Library.impl
     register_fake = torch.library.Library._register_fake
 
-    def under_mode(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            with mode:
-                return function(*args, **kwargs)
-
-        return call
-
     def collect_library(self: Any, *args: Any, **kwargs: Any) -> None:
         open_library(self, *args, **kwargs)
         libraries.append(self)
@@ -45,12 +49,12 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
     def define_operator(self: Any, namespace: str, name: str, schema: str, fn: Callable[..., Any], *rest: Any,
                         **options: Any) -> None:  # fmt: skip
         define(self, namespace, name, schema, fn, *rest, **options)
-        self._abstract_fn = under_mode(fn)
+        self._abstract_fn = under(mode, fn)
 
     def register_kernel(self: Any, device_types: Any, fn: Any = None, /) -> Any:
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
             if device_types is None or any(key in device_types for key in GPU_KEYS):
-                self._abstract_fn = under_mode(function)
+                self._abstract_fn = under(mode, function)
             return function
 
         return register if fn is None else register(fn)
@@ -62,22 +66,16 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
             return None
         if dispatch_key in GPU_KEYS:
             dispatch_key = "Meta"
-        return implement(self, name, under_mode(fn), dispatch_key, **options)
+        return implement(self, name, under(mode, fn), dispatch_key, **options)
 
     def register_shapes(self: Any, name: str, fn: Callable[..., Any], *rest: Any, **options: Any) -> None:
         # PyTorch's own registration leads to the body, set above; the user's would hide it.
         if fn.__qualname__.startswith(CustomOpDef.__name__):
             register_fake(self, name, fn, *rest, **options)
 
-    run_backward = torch.autograd._engine_run_backward
-
-    def run_backward_under_mode(*args: Any, **kwargs: Any) -> Any:
-        # `Tensor.backward` has come through the mode, which is off then; the user's backward needs it.
-        with mode:
-            return run_backward(*args, **kwargs)
-
     return [
-        (torch.autograd, "_engine_run_backward", run_backward_under_mode),
+        # `Tensor.backward` has come through the mode, which is off then; the user's backward needs it.
+        (torch.autograd, "_engine_run_backward", under(mode, torch.autograd._engine_run_backward)),
         (torch.utils.checkpoint, "_allowed_determinism_checks_to_fns", _same_shapes()),
         *uncompiled(),
         (CustomOpDef, "__init__", define_operator),
