@@ -19,6 +19,7 @@ import msgspec
 from explorer.errors import NotFound
 from explorer.examples import find_example
 from explorer.model import Diagnostic, Measure, Request, Run, to_plain
+from explorer.pipeline.scopes import marked_lines
 from explorer.recordings import FORMAT, RecordedRequest
 from explorer.run_requests import run_request
 from explorer.run_summary import summary_of
@@ -111,7 +112,7 @@ def _measures(source: str, is_autotuned: bool, wants_roofs: bool) -> tuple[Measu
         measures.append("sweep")
     if is_autotuned:
         measures.append("autotune")
-    if "proton" in source:
+    if marked_lines(source):
         measures.append("timeline")
     if wants_roofs:
         measures.append("roofs")

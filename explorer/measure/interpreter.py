@@ -19,6 +19,7 @@ from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction
 
 from explorer.measure.bfloat16 import bfloat16_arithmetic
+from explorer.measure.scope_marks import passed_over
 from explorer.pipeline.errors import user_error
 from explorer.pipeline.fake_gpu import replaced
 from explorer.pipeline.functions import definition_line
@@ -131,6 +132,7 @@ def _device_functions() -> Iterator[Callable[[Any], Callable[..., Any]]]:
                 if id(raw.__globals__) not in languages:
                     languages.add(id(raw.__globals__))
                     restore.callback(interpreter._patch_lang(raw).restore)
+                    restore.enter_context(passed_over(raw.__globals__))
                     # Triton 3.6 has arrays of one element become numbers, which NumPy does no more.
                     restore.enter_context(replaced([(tl.tensor, "__index__", _whole_number)]))
                 rewritten: Callable[..., Any] = InterpretedFunction(raw).rewrite()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from explorer.model import Diagnostic, Event, Measure, Progress, Request, Run
 from explorer.pipeline.errors import UserError
+from explorer.pipeline.scopes import marked_lines, passed_over
 from explorer.pipeline.targets import find_target
 from explorer.pipeline.work import Emit, perform_work
 
@@ -99,6 +100,8 @@ def _perform(request: Request, emit: Emit) -> None:
     bench = prepare(request, emit, steps=len(asked) + 1)
     bench.tell(bench.launch.facts)
     bench.tell(describe_environment(request.run, bench.launch))
+    if request.run.device == "interpreter" and (lines := marked_lines(request.source)):
+        emit(passed_over(lines))
     for measure in asked:
         bench.step += 1
         if request.run.device == "interpreter" and measure not in INTERPRETED_MEASURES:

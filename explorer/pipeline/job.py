@@ -69,6 +69,7 @@ def _perform(request: Request, target: Target, emit: Emit) -> None:
     from explorer.pipeline.compile import Compilation
     from explorer.pipeline.llvm_passes import LlvmPasses
     from explorer.pipeline.module import load
+    from explorer.pipeline.scopes import left_out, marked_lines
     from explorer.pipeline.specialize import resolve
 
     found = load(request.source, target)
@@ -86,6 +87,8 @@ def _perform(request: Request, target: Target, emit: Emit) -> None:
         return
     specialization = resolve(found, request, target)
     emit(specialization.described)
+    if request.task == "compile" and (lines := marked_lines(request.source)):
+        emit(left_out(lines))
     lowering = LlvmPasses if request.task == "llvm-passes" else Compilation
     lowering(specialization, target, request.source, emit).run()
 

@@ -46,16 +46,3 @@ def test_a_long_trace_is_cut_and_says_so(monkeypatch):
 def test_a_trace_without_scopes_says_how_to_mark_them():
     found = timeline.timeline({"traceEvents": []}, clock_mhz=1980)
     assert "pl.scope" in found.reason
-
-
-@pytest.mark.parametrize(
-    ("source", "marks"),
-    [
-        ("import triton.profiler.language as pl\nwith pl.scope('x'): pass", True),
-        ("from triton.profiler import language\nlanguage.enter_scope('x')", True),
-        ("import triton.profiler as proton\nproton.start()", False),
-        ("scope(1)", False),
-    ],
-)
-def test_kernels_that_mark_scopes_are_told_from_others(source, marks):
-    assert timeline.marks_scopes(source) is marks

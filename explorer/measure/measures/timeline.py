@@ -21,6 +21,7 @@ from explorer.measure import gpu, proton
 from explorer.measure.bench import Bench
 from explorer.measure.troubles import is_fatal
 from explorer.measurements import Scope, Timeline
+from explorer.pipeline.scopes import marked_lines
 
 #: A trace holds all blocks; its file has about 250 bytes a scope.
 MOST_BLOCKS = 16_384
@@ -36,7 +37,7 @@ _WARP = re.compile(r"warp (\d+)\b.*")
 
 def measure(bench: Bench) -> None:
     bench.progress("Tracing the scopes in the kernel")
-    if not marks_scopes(bench.request.source):
+    if not marked_lines(bench.request.source):
         bench.tell(Timeline(UNMARKED))
         return
     blocks = math.prod(bench.launch.facts.grid)
@@ -58,11 +59,6 @@ def measure(bench: Bench) -> None:
     bench.keep("timeline.chrome_trace.json.gz", "application/gzip", gzip.compress(trace))
     clock_mhz = gpu.clock_at_work_mhz(gpu.conditions("after"))
     bench.tell(timeline(json.loads(trace), clock_mhz))
-
-
-def marks_scopes(source: str) -> bool:
-    """Whether a script uses the language of Proton's scopes at all."""
-    return "triton.profiler" in source and re.search(r"\b(enter_scope|scope|record)\(", source) is not None
 
 
 def timeline(trace: dict[str, Any], clock_mhz: float) -> Timeline:
