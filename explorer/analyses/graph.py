@@ -32,13 +32,15 @@ MOST_NODES = 5000
 class GraphDocument(msgspec.Struct, frozen=True):
     """A graph, as data and in DOT.
 
-    `kind` says what flows in it. `parts` are all clusters of the whole graph, any of which can be asked for
-    alone. `total_nodes` counts what is in the whole, or in the part that is asked for; `cut` says in words
-    what of it is not among `nodes`, "" where nothing is missing.
+    `kind` says what flows in it; `stage` or `pass_index` which text it is of, in whose lines nodes are counted.
+    `parts` are all clusters of the whole graph, any of which can be asked for alone. `total_nodes` counts
+    what is in the whole, or in the part that is asked for; `cut` says in words what of it is not among
+    `nodes`, "" where nothing is missing.
     """
 
     kind: Literal["data flow", "control flow"]
     stage: str
+    pass_index: int | None
     part: str
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
@@ -51,7 +53,7 @@ class GraphDocument(msgspec.Struct, frozen=True):
 
 def _find(subject: Subject) -> GraphDocument:
     parameters = subject.parameters
-    text, language, stage = _text(subject.record, parameters)
+    text, language, stage, pass_index = _text(subject.record, parameters)
     try:
         whole = graph_of(text, language)
     except NothingToDraw as error:
@@ -67,11 +69,12 @@ def _find(subject: Subject) -> GraphDocument:
         graph = without_constants(graph)
     cut = at_most(graph, _most_nodes(parameters))
     shown = cut.graph
-    if "pass" not in parameters:
+    if pass_index is None:
         shown = _with_source_lines(shown, subject.record, stage)
     return GraphDocument(
         kind="data flow" if language in DATA_FLOW_LANGUAGES else "control flow",
         stage=stage,
+        pass_index=pass_index,
         part=part,
         nodes=shown.nodes,
         edges=shown.edges,
@@ -90,19 +93,19 @@ def _most_nodes(parameters: Mapping[str, str]) -> int:
     return int(most)
 
 
-def _text(record: Record, parameters: Mapping[str, str]) -> tuple[str, str, str]:
-    """The text that is asked for, its language, and the stage that it is or leads to."""
+def _text(record: Record, parameters: Mapping[str, str]) -> tuple[str, str, str, int | None]:
+    """The text that is asked for, its language, the stage that it is or leads to, and after which pass."""
     index = parameters.get("pass")
     if index is not None:
         entry = record.compiler_pass(int(index))
-        return record.text_after_pass(int(index)), "mlir-llvm", entry.stage
+        return record.text_after_pass(entry.index), "mlir-llvm", entry.stage, entry.index
     drawn = (*DATA_FLOW_LANGUAGES, *CONTROL_FLOW_LANGUAGES)
     stages = record.result.stages
     name = parameters.get("stage") or next(
         (each for each in stages if stages[each].language in drawn), "ttir"
     )
     stage = record.stage(name)
-    return record.text(stage.text), stage.language, name
+    return record.text(stage.text), stage.language, name, None
 
 
 def _with_source_lines(graph: Graph, record: Record, stage: str) -> Graph:
@@ -119,7 +122,7 @@ ANALYSIS = Analysis(
     name="graph",
     is_saved=False,  # what lays it out is no part of a file
     summary="The data flow of TTIR and TTGIR, the control flow of LLVM IR, PTX, SASS and AMDGCN.",
-    version=1,
+    version=2,
     document=GraphDocument,
     find=_find,
     parameters=(

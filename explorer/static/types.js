@@ -68,7 +68,7 @@
  * @typedef {{tail: string, head: string, kind: string, label: string}} GraphEdge
  * @typedef {{id: string, kind: "function" | "loop" | "region", label: string, parent: string | null,
  *   first_line: number, last_line: number}} GraphCluster
- * @typedef {{kind: "data flow" | "control flow", stage: string, part: string, nodes: GraphNode[], edges: GraphEdge[],
+ * @typedef {{kind: "data flow" | "control flow", stage: string, pass_index: number | null, part: string, nodes: GraphNode[], edges: GraphEdge[],
  *   clusters: GraphCluster[], parts: GraphCluster[], total_nodes: number, cut: string, dot: string}} GraphDocument
  *
  * @typedef {{value: number, blocks: number, share: number}} OccupancyStep

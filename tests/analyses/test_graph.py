@@ -46,8 +46,9 @@ def test_the_module_after_a_pass(ask, compile_example):
         each.index for each in record.result.passes.values() if each.stage == "ttgir" and each.changed
     )
     document = ask(**{"pass": str(index)})
-    assert document["stage"] == "ttgir"
+    assert (document["stage"], document["pass_index"]) == ("ttgir", index)
     assert len(document["nodes"]) > 50
+    assert ask(stage="ttgir")["pass_index"] is None
 
 
 def test_a_larger_graph_is_cut_as_far_as_asked_for(ask):

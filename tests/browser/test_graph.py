@@ -124,6 +124,17 @@ def test_machine_code_is_drawn_in_blocks_and_downloaded(page: Page) -> None:
         assert Path(download.value.path()).read_text().startswith(beginning)
 
 
+def test_a_link_to_a_pass_that_is_not_there_leads_back_to_the_stage(page: Page) -> None:
+    address = page.url.replace("graph:ttgir", "graph:ttgir;pass=999")
+    page.goto("about:blank")
+    page.goto(address)
+    pane = page.locator("pane-graph")
+    expect(pane).to_contain_text("This compilation has no pass 999")
+    pane.get_by_role("button", name="Graph of the stage").click()
+    drawn(page)
+    expect(page).to_have_url(re.compile(r"graph:ttgir(?!;)"))
+
+
 def test_texts_of_users_are_only_drawn(page: Page) -> None:
     set_source(page, HOSTILE)
     wait_for_result(page)

@@ -79,3 +79,58 @@ def test_llvm_passes_are_watched_when_asked_for(visitor: Visitor) -> None:
     expect(page).to_have_url(re.compile(r"passes:llvm"))
     page.get_by_role("button", name="Triton's passes").click()
     expect(page.get_by_role("option", name=re.compile("ast-to-ttir"))).to_be_visible()
+
+
+def test_the_module_after_a_pass_is_drawn_and_in_the_link(page: Page, visitor: Visitor) -> None:
+    page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
+    expect(page.locator("pane-passes h3")).to_have_text("tritongpu-accelerate-matmul")
+    page.keyboard.press("g")
+    graph = page.locator("pane-graph")
+    # The pass makes the operation that later passes split into parts.
+    dot = graph.locator(".graph-svg .node", has_text="ttng.warp_group_dot").first
+    expect(dot).to_be_attached(timeout=60_000)
+    expect(graph.get_by_label("Stage that is drawn").locator("option:checked")).to_have_text(
+        "after tritongpu-accelerate-matmul"
+    )
+    expect(page).to_have_url(re.compile(r"graph:ttgir;pass=\d+"))
+    other = visitor()
+    other.goto(page.url)
+    same = other.locator("pane-graph")
+    expect(same.locator(".facts")).to_have_text(graph.locator(".facts").inner_text(), timeout=60_000)
+    same.get_by_role("searchbox").fill("ttng.warp_group_dot")
+    place = same.locator(".place").get_by_role("button")
+    expect(place).to_contain_text("TTGIR after tritongpu-accelerate-matmul, line ")
+    place.click()
+    expect(other.locator("pane-passes .is-marked").first).to_contain_text("ttng.warp_group_dot")
+
+
+def test_the_graph_pane_goes_from_pass_to_pass_and_back_to_the_stage(page: Page) -> None:
+    page.get_by_role("option", name=re.compile("tritongpu-coalesce(?!-)")).click()
+    page.get_by_role("button", name="Graph of the module after this pass").click()
+    graph = page.locator("pane-graph")
+    dots = graph.locator(".graph-svg .node", has_text=re.compile("tt.dot "))
+    expect(dots).to_have_count(1, timeout=60_000)
+    choice = graph.get_by_label("Stage that is drawn")
+    choice.select_option(label="after tritongpu-accelerate-matmul")
+    expect(graph.locator(".graph-svg .node", has_text="warp_group_dot")).not_to_have_count(0, timeout=60_000)
+    expect(dots).to_have_count(0)
+    choice.select_option(label="SASS")
+    expect(graph.locator(".facts")).to_contain_text("block", timeout=60_000)
+    expect(page).to_have_url(re.compile(r"graph:sass(?!;)"))
+
+
+def test_layouts_are_shown_as_a_pass_has_left_them(page: Page) -> None:
+    page.get_by_role("option", name=re.compile("tritongpu-coalesce(?!-)")).click()
+    page.get_by_role("button", name="Layouts after this pass").click()
+    layouts = page.locator("pane-layouts")
+    expect(layouts.get_by_label("Text whose layouts are shown").locator("option:checked")).to_have_text(
+        "after tritongpu-coalesce", timeout=60_000
+    )
+    # Matrix instructions are chosen by a later pass.
+    expect(layouts.locator(".layout-label").first).to_contain_text("#blocked")
+    assert "#mma" not in layouts.locator(".layout-list").inner_text()
+    page.get_by_role("tab", name="Passes").click()
+    page.get_by_role("option", name=re.compile("ast-to-ttir")).click()
+    expect(page.locator("pane-passes h3")).to_have_text("ast-to-ttir")
+    expect(page.get_by_role("button", name="Graph of the module after this pass")).to_be_visible()
+    expect(page.get_by_role("button", name="Layouts after this pass")).to_have_count(0)

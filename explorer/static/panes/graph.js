@@ -1,26 +1,27 @@
 /**
- * `<pane-graph>`: the data flow or control flow of a stage, drawn.
+ * `<pane-graph>`: the data flow or control flow of a stage, or of the module after a pass, drawn.
  *
  * Its state is "STAGE", "STAGE.PART" for a function, loop or region alone, and with ".constants" behind, those
- * are drawn as well.
+ * are drawn as well; ";pass=12" draws the module after that pass.
  *
  * @import { GraphDocument, GraphNode } from "../types.js"
+ * @import { Choice } from "../graph/choice.js"
  * @import { Drawing } from "../graph/drawing.js"
  */
 import { ApiError, api } from "../api.js";
 import { debounce, make } from "../dom.js";
 import { plural } from "../format.js";
+import { formatChoice, parseChoice, textOptions, textTitle } from "../graph/choice.js";
 import { draw } from "../graph/drawing.js";
 import { GraphLayout, LayoutError } from "../graph/layout.js";
 import { Neighbours } from "../graph/neighbours.js";
 import { Viewport } from "../graph/viewport.js";
 import { hover, pin, putCursor } from "../selection.js";
-import { hueClass, stageTitle } from "../stages.js";
+import { hueClass } from "../stages.js";
 import { store } from "../store.js";
 
 const LANGUAGES = ["ttir", "ttgir", "glir", "llir", "ptx", "sass", "amdgcn"];
 const ARROWS = /** @type {const} */ ({ ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" });
-const CONSTANTS = "constants";
 const MOST_PINNED = 3;
 /** What Graphviz can always lay out. */
 const FEW_NODES = 1000;
@@ -51,9 +52,9 @@ class GraphPane extends HTMLElement {
   hits = [];
   hit = 0;
 
-  stages = make("select", { "aria-label": "Stage that is drawn", onchange: () => this.ask(this.stages.value, "", this.choice.constants) });
-  parts = make("select", { "aria-label": "Part that is drawn", class: "graph-part", onchange: () => this.ask(this.choice.stage, this.parts.value, this.choice.constants) });
-  constants = make("input", { type: "checkbox", onchange: () => this.ask(this.choice.stage, this.choice.part, this.constants.checked) });
+  texts = make("select", { "aria-label": "Stage that is drawn", onchange: () => this.ask({ ...parseChoice(this.texts.value), constants: this.choice.constants }) });
+  parts = make("select", { "aria-label": "Part that is drawn", class: "graph-part", onchange: () => this.ask({ part: this.parts.value }) });
+  constants = make("input", { type: "checkbox", onchange: () => this.ask({ constants: this.constants.checked }) });
   search = make("input", {
     type: "search", class: "search", placeholder: "search  /", "aria-label": "Search this graph", spellcheck: "false",
     oninput: debounce(() => this.find(), 120), onkeydown: (/** @type {KeyboardEvent} */ event) => this.searchKey(event),
@@ -75,11 +76,8 @@ class GraphPane extends HTMLElement {
     if (this.childElementCount) this.choose();
   }
 
-  /** What the state asks for. */
-  get choice() {
-    const [stage = "", ...rest] = this.state.split(".");
-    return { stage, part: rest.find((each) => each !== CONSTANTS) ?? "", constants: rest.includes(CONSTANTS) };
-  }
+  /** What is drawn: what the state asks for, as far as this result has it. */
+  choice = parseChoice("");
 
   connectedCallback() {
     if (!this.childElementCount) this.build();
@@ -101,7 +99,7 @@ class GraphPane extends HTMLElement {
       make(
         "div",
         { class: "graph-head" },
-        this.stages, this.parts, this.constantsLabel, this.search, this.count,
+        this.texts, this.parts, this.constantsLabel, this.search, this.count,
         make("span", { class: "graph-tools" },
           tool("Smaller", "−", () => this.viewport.zoom(1 / 1.3)), tool("Larger", "+", () => this.viewport.zoom(1.3)), tool("Show all", "⤢", () => this.viewport.fit()),
           tool("Download the graph as SVG", "SVG", () => this.save("svg")), tool("Download the graph as DOT", "DOT", () => this.save("dot"))),
@@ -126,29 +124,36 @@ class GraphPane extends HTMLElement {
   choose() {
     const { result } = store.state;
     const drawable = (result?.document.stages ?? []).filter(({ language }) => LANGUAGES.includes(language)).map(({ name }) => name);
-    const { stage: wanted, part, constants } = this.choice;
-    const stage = drawable.includes(wanted) ? wanted : drawable.includes("ttgir") ? "ttgir" : (drawable.at(-1) ?? "");
+    const passes = result?.document.passes ?? [];
+    const { stage: wanted, pass, part, constants } = parseChoice(this.state);
+    const known = pass === null ? drawable.find((name) => name === wanted) : (passes.find(({ index }) => index === pass)?.stage ?? wanted);
+    const stage = known ?? (drawable.includes("ttgir") ? "ttgir" : (drawable.at(-1) ?? ""));
     if (!result || !stage) {
       const words = !result ? "Compile a kernel to see its graphs here." : !result.finished ? "The stages are on their way." : "The compilation stopped before there was anything to draw.";
       this.shown = "";
       this.explain(words);
       return;
     }
-    this.stages.replaceChildren(...drawable.map((name) => make("option", { value: name }, stageTitle(name))));
-    this.stages.value = stage;
+    const choice = (this.choice = { stage, pass, part: known === undefined ? "" : part, constants });
+    this.texts.replaceChildren(...textOptions(drawable, passes, pass));
+    this.texts.value = formatChoice({ stage, pass, part: "", constants: false });
     this.constants.checked = constants;
     this.className = hueClass(stage);
-    const key = [result.id, stage, stage === wanted ? part : "", constants].join(" ");
-    if (key !== this.shown) void this.load(key, result.id, stage, stage === wanted ? part : "", constants);
+    const key = `${result.id} ${formatChoice(choice)}`;
+    if (key !== this.shown) void this.load(key, result.id, choice);
   }
 
-  /** @param {string} key @param {string} id @param {string} stage @param {string} part @param {boolean} constants @param {number} [mostNodes] 0: as many as there may be */
-  async load(key, id, stage, part, constants, mostNodes = 0) {
+  /** @param {string} key @param {string} id @param {Choice} choice @param {number} [mostNodes] 0: as many as there may be */
+  async load(key, id, choice, mostNodes = 0) {
+    const { stage, pass, part, constants } = choice;
     this.shown = key;
     const isWanted = () => this.shown === key;
-    this.explain(`The graph of ${stageTitle(stage)} is on its way.`);
+    this.explain(`The graph of ${this.titleOf(stage, pass)} is on its way.`);
     try {
-      const document = await api.graph(id, { stage, ...(part ? { part } : {}), ...(constants ? {} : { constants: "0" }), ...(mostNodes ? { most_nodes: String(mostNodes) } : {}) });
+      const document = await api.graph(id, {
+        ...(pass === null ? { stage } : { pass: String(pass) }),
+        ...(part ? { part } : {}), ...(constants ? {} : { constants: "0" }), ...(mostNodes ? { most_nodes: String(mostNodes) } : {}),
+      });
       if (!isWanted()) return;
       this.take(document);
       this.explain(`Laying out ${plural(document.nodes.length, "node")} …`, { "Cancel": () => this.layout.cancel() });
@@ -163,11 +168,17 @@ class GraphPane extends HTMLElement {
       if (!isWanted()) return;
       const canBeLess = error instanceof LayoutError && (this.document?.nodes.length ?? 0) > FEW_NODES;
       this.explain(error instanceof ApiError ? error.problem.detail : error instanceof Error ? error.message : String(error), {
-        "Try again": () => void this.load(key, id, stage, part, constants, mostNodes),
-        ...(canBeLess ? { [`Draw ${plural(FEW_NODES, "node")} of it`]: () => void this.load(key, id, stage, part, constants, FEW_NODES) } : {}),
-        ...(part ? { "Show the whole": () => this.ask(stage, "", constants) } : {}),
+        "Try again": () => void this.load(key, id, choice, mostNodes),
+        ...(canBeLess ? { [`Draw ${plural(FEW_NODES, "node")} of it`]: () => void this.load(key, id, choice, FEW_NODES) } : {}),
+        ...(part ? { "Show the whole": () => this.ask({ part: "" }) } : {}),
+        ...(pass === null ? {} : { "Graph of the stage": () => this.ask({ pass: null, part: "" }) }),
       });
     }
+  }
+
+  /** What a text is called. @param {string} stage @param {number | null} pass */
+  titleOf(stage, pass) {
+    return textTitle(stage, pass, store.state.result?.document.passes ?? []);
   }
 
   /** @param {GraphDocument} document */
@@ -192,7 +203,7 @@ class GraphPane extends HTMLElement {
     const loops = document.clusters.filter(({ kind }) => kind === "loop").length;
     const noun = document.kind === "data flow" ? "operation" : "block";
     this.facts.textContent = [plural(document.nodes.length, noun), plural(document.edges.length, "edge"), plural(loops, "loop")].join(" · ");
-    this.frame.setAttribute("aria-label", `Graph of ${stageTitle(document.stage)}: ${this.facts.textContent}. Arrow keys go along the edges.`);
+    this.frame.setAttribute("aria-label", `Graph of ${this.titleOf(document.stage, document.pass_index)}: ${this.facts.textContent}. Arrow keys go along the edges.`);
     this.place.textContent = "";
   }
 
@@ -278,13 +289,13 @@ class GraphPane extends HTMLElement {
     const lines = node.first_line === node.last_line ? `line ${node.first_line}` : `lines ${node.first_line} to ${node.last_line}`;
     const depth = node.loop_depth ? `, in ${plural(node.loop_depth, "loop")}` : "";
     const what = node.kind === "block" ? plural(node.operations, "instruction") : (node.label[0] ?? "");
-    this.place.append(make("button", { type: "button", class: "link", title: "Enter", onclick: () => this.open() }, `${stageTitle(document.stage)}, ${lines}`), ` ${what}${depth}`);
+    this.place.append(make("button", { type: "button", class: "link", title: "Enter", onclick: () => this.open() }, `${this.titleOf(document.stage, document.pass_index)}, ${lines}`), ` ${what}${depth}`);
   }
 
   /** Choose the node of the line that the cursor was put on elsewhere. */
   followCursor() {
     const { cursor, origin } = store.state;
-    if (!cursor || origin === this.id || cursor.stage !== this.document?.stage) return;
+    if (!cursor || origin === this.id || this.document?.pass_index !== null || cursor.stage !== this.document.stage) return;
     const { line } = cursor;
     if (this.chosen && this.chosen.first_line <= line && line <= this.chosen.last_line) return;
     const node = [...this.nodes.values()].find(({ kind, first_line, last_line }) => kind !== "argument" && first_line <= line && line <= last_line);
@@ -294,13 +305,15 @@ class GraphPane extends HTMLElement {
   /** Put the cursor of the stage on the chosen node's line. */
   point() {
     const { chosen, document } = this;
-    if (chosen && document) putCursor(document.stage, chosen.first_line, this.id);
+    if (chosen && document?.pass_index === null) putCursor(document.stage, chosen.first_line, this.id);
   }
 
-  /** Open the stage at the chosen node's line. */
+  /** Open the text at the chosen node's line. */
   open() {
     if (!this.chosen || !this.document) return;
-    this.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail: `stage:${this.document.stage}` }));
+    const { stage, pass_index: pass } = this.document;
+    const detail = pass === null ? `stage:${stage}` : `passes:${stage}.${pass}.t.l${this.chosen.first_line}`;
+    this.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail }));
     this.point();
   }
 
@@ -361,13 +374,14 @@ class GraphPane extends HTMLElement {
     if (!text || !this.document) return;
     const type = kind === "svg" ? "image/svg+xml" : "text/vnd.graphviz";
     const url = URL.createObjectURL(new Blob([text], { type }));
-    make("a", { href: url, download: `${store.state.result?.document.kernel ?? "kernel"}-${this.document.stage}.${kind}` }).click();
+    const { stage, pass_index: pass } = this.document;
+    make("a", { href: url, download: `${store.state.result?.document.kernel ?? "kernel"}-${stage}${pass === null ? "" : `-pass-${pass}`}.${kind}` }).click();
     setTimeout(() => URL.revokeObjectURL(url), 60_000);
   }
 
-  /** @param {string} stage @param {string} part @param {boolean} constants */
-  ask(stage, part, constants) {
-    this.state = [stage, part, constants && CONSTANTS].filter(Boolean).join(".");
+  /** Draw something else. @param {Partial<Choice>} changes */
+  ask(changes) {
+    this.state = formatChoice({ ...this.choice, ...changes });
     this.choose();
     this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: this.state }));
   }

@@ -17,6 +17,7 @@ import { Grid } from "../layouts/grid.js";
 import { LinearLayout } from "../layouts/linear_layout.js";
 import { accessCards, conversionCards, productCards, sharedCards, sharedWords } from "../layouts/movement.js";
 import { basesTable, hardwarePicture, heldBy, ownersOf, sheetOf, tensorPicture } from "../layouts/pictures.js";
+import { passesWithLayouts } from "../passes/snapshots.js";
 import { putCursor } from "../selection.js";
 import { store } from "../store.js";
 
@@ -165,9 +166,7 @@ class LayoutsPane extends HTMLElement {
   /** @param {LayoutsDocument} document */
   drawSources(document) {
     const { result } = store.state;
-    const passes = result?.document.passes ?? [];
-    const last = passes.findIndex(({ stage, name }) => stage === "llir" && /to-llvm/.test(name));
-    const shown = passes.filter(({ stage, changed }, index) => changed && (stage === "ttgir" || (stage === "llir" && index < last)));
+    const shown = passesWithLayouts(result?.document.passes ?? []).filter(({ changed, index }) => changed || index === document.pass_index);
     this.source?.replaceChildren(
       make("option", { value: "" }, "TTGIR"),
       ...shown.map(({ index, name }) => make("option", { value: index }, `after ${name}`)),

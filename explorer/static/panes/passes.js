@@ -18,6 +18,7 @@ import { PassLineage } from "../passes/lineage.js";
 import { LlvmPasses } from "../passes/llvm.js";
 import { PassContent } from "../passes/pass_content.js";
 import { passGroups } from "../passes/pass_list.js";
+import { passesWithLayouts } from "../passes/snapshots.js";
 import { hueClass } from "../stages.js";
 import { store } from "../store.js";
 
@@ -258,7 +259,31 @@ class PassesPane extends HTMLElement {
       button("↓", "Next change (N)", () => this.diff.step(1)),
       button("Unified", "One text below the other (U)", () => this.toggle("unified"), view.unified),
       button("All lines", "Equal lines, too (E)", () => this.toggle("whole"), view.whole),
+      this.hasGraph ? button("Graph", "Graph of the module after this pass (G)", () => this.openGraph()) : "",
+      this.hasLayouts ? button("Layouts", "Layouts after this pass", () => this.openLayouts()) : "",
     );
+  }
+
+  /** Whether the module after the pass can be drawn: LLVM's own passes belong to another compilation. */
+  get hasGraph() {
+    return this.chosen !== null && this.view.stage !== LLVM && !isFile;
+  }
+
+  get hasLayouts() {
+    return this.hasGraph && passesWithLayouts(this.subject?.passes ?? []).some((pass) => pass === this.chosen);
+  }
+
+  openGraph() {
+    if (this.chosen && this.hasGraph) this.openBeside(`graph:${this.chosen.stage};pass=${this.chosen.index}`);
+  }
+
+  openLayouts() {
+    if (this.chosen && this.hasLayouts) this.openBeside(`layouts:;pass=${this.chosen.index}`);
+  }
+
+  /** @param {string} address of a pane */
+  openBeside(address) {
+    this.dispatchEvent(new CustomEvent("pane-beside", { bubbles: true, detail: address }));
   }
 
   drawPlace() {
@@ -322,6 +347,8 @@ registerFamily(() => {
     { name: "pass-change-previous", title: "Previous change of the pass", group: "Passes", keys: ["P"], run: () => pane.diff.step(-1) },
     { name: "pass-unified", title: "Pass: side by side or unified", group: "Passes", keys: ["U"], run: () => pane.toggle("unified") },
     { name: "pass-whole", title: "Pass: all lines or changes only", group: "Passes", keys: ["E"], run: () => pane.toggle("whole") },
+    ...(pane.hasGraph ? [{ name: "pass-graph", title: "Graph of the module after the pass", group: "Passes", keys: ["G"], run: () => pane.openGraph() }] : []),
+    ...(pane.hasLayouts ? [{ name: "pass-layouts", title: "Layouts after the pass", group: "Passes", run: () => pane.openLayouts() }] : []),
     { name: "operation-forward", title: "What became of the operation", group: "Passes", keys: ["F"], run: () => pane.lineage.step(1) },
     { name: "operation-back", title: "Where the operation came from", group: "Passes", keys: ["B"], run: () => pane.lineage.step(-1) },
   ] : [];
