@@ -32,7 +32,7 @@ MOST_NODES = 5000
 class GraphDocument(msgspec.Struct, frozen=True):
     """A graph, as data and in DOT.
 
-    `kind` says what flows in it; `stage` or `pass_index` which text it is of, in whose lines nodes are counted.
+    `kind` says what flows in it; `stage` or `pass_index` which text it is of, whose lines its nodes name.
     `parts` are all clusters of the whole graph, any of which can be asked for alone. `total_nodes` counts
     what is in the whole, or in the part that is asked for; `cut` says in words what of it is not among
     `nodes`, "" where nothing is missing.
