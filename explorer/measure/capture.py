@@ -132,7 +132,9 @@ class _Capture:
             self.script = Script(tree, taker, "__main__" if starts else DEFINITIONS_ONLY)
             self.script.namespace[WATCHING] = reference
             torch.manual_seed(run.seed)  # for scripts that draw without a seed of their own
+            taker.is_open = starts
             self.script.run(goes_on=False)
+            taker.is_open = True
             if run.inputs:
                 self.script.call(lambda: inputs.launch(self._kernel, run, self.script.namespace))
             elif run.is_benchmark:

@@ -10,6 +10,7 @@ import triton
 import triton.language as tl
 
 from explorer.pipeline.errors import user_error
+from explorer.pipeline.script import describe
 
 _NAMES: dict[str, Any] = {
     "cdiv": triton.cdiv,
@@ -19,25 +20,55 @@ _NAMES: dict[str, Any] = {
     "triton": triton,
     "tl": tl,
 }
+_MOST_NAMES = 24
+_MOST_CHARACTERS = 100
+#: No type of a kernel's arguments holds a whole number beyond.
+_LEAST, _MOST = -(2**63), 2**64 - 1
 
 
 def evaluate(text: str, names: dict[str, Any], what: str) -> Any:
     """Return the value of `text`. `what` names it in a message.
 
     Raises:
-        UserError: it has none.
+        UserError: it has none, or one that no argument can have.
     """
+    if not text.strip():
+        raise user_error(f"{what} is empty.", hint="Give a Python expression, such as 1024 or 2 * n.")
     try:
-        return eval(text, {**_NAMES, **names})  # noqa: S307  the user's code is what this process is for
-    except Exception as error:
-        known = ", ".join(sorted(name for name in names if not name.startswith("_"))[:24])
-        hint = f"There are cdiv, next_power_of_2, math, torch, tl{', ' if known else ''}{known}."
-        raise user_error(f"{what}: {text!r}: {type(error).__name__}: {error}", hint=hint) from error
+        value = eval(text, {**_NAMES, **names})  # noqa: S307  the user's code is what this process is for
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        raise user_error(f"{what}: {text!r}: {describe(error)}", hint=_hint(names)) from error
+    if isinstance(value, int):
+        _check_bits(value, text, what)
+    return value
 
 
 def evaluate_whole(text: str, names: dict[str, Any], what: str) -> int:
     """Return the value of `text`, which must be a whole number."""
     value = evaluate(text, names, what)
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
-        raise user_error(f"{what}: {text!r} is {value!r}, which is no whole number.")
+    is_whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not is_whole:
+        raise user_error(f"{what}: {text!r} is {shown(value)}, which is no whole number.", hint=_hint(names))
+    _check_bits(value, text, what)
     return int(value)
+
+
+def shown(value: Any) -> str:
+    """A value in a message, whatever it is: the object may be the user's own."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"a value of type {type(value).__name__}"
+    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]} …"
+
+
+def _check_bits(value: float, text: str, what: str) -> None:
+    if not _LEAST <= value <= _MOST:
+        raise user_error(f"{what}: {text!r} is a number of more than 64 bits.", hint="No kernel can take it.")
+
+
+def _hint(names: dict[str, Any]) -> str:
+    """Which names there are: the sizes, and what else of the script's is a number."""
+    numbers = [name for name, value in names.items() if type(value) in (int, float) and name.isidentifier()]
+    known = ", ".join(sorted(name for name in numbers if not name.startswith("_"))[:_MOST_NAMES])
+    return f"There are cdiv, next_power_of_2, math, torch, tl{', ' if known else ''}{known}."

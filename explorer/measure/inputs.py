@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 from triton.runtime.jit import JITFunction
 
-from explorer.measure.expressions import evaluate, evaluate_whole
+from explorer.measure.expressions import evaluate, evaluate_whole, shown
 from explorer.model import Run, RunInput
 from explorer.pipeline.errors import user_error
 from explorer.pipeline.module import FoundKernel, jit_function_of
+from explorer.pipeline.signature_types import value_range
 
 #: PyTorch's types of the elements that a pointer of Triton's may lead to.
 ELEMENT_TYPES: dict[str, torch.dtype] = {
@@ -35,6 +37,9 @@ ELEMENT_TYPES: dict[str, torch.dtype] = {
 
 #: Whole numbers are drawn from this range, which every type holds but i1.
 LARGEST_INTEGER = 100
+#: No memory holds more elements, and no GPU takes more programs in one dimension.
+MOST_ELEMENTS = 2**48
+MOST_PROGRAMS = 2**31 - 1
 
 
 def launch(kernel: FoundKernel, run: Run, namespace: dict[str, Any]) -> None:
@@ -57,9 +62,19 @@ def launch(kernel: FoundKernel, run: Run, namespace: dict[str, Any]) -> None:
 
     def grid(meta: dict[str, Any]) -> tuple[int, ...]:
         known = {**names, **meta}
-        return tuple(evaluate_whole(text, known, "grid") for text in run.grid)
+        return tuple(_programs(text, known) for text in run.grid)
 
     _interface(namespace, kernel)[grid](**arguments)
+
+
+def _programs(text: str, names: dict[str, Any]) -> int:
+    count = evaluate_whole(text, names, "grid")
+    if not 1 <= count <= MOST_PROGRAMS:
+        raise user_error(
+            f"grid: {text!r} is {count:,}.",
+            hint=f"A dimension of the grid has from 1 to {MOST_PROGRAMS:,} programs.",
+        )
+    return count
 
 
 def _check_names(kernel: FoundKernel, run: Run) -> None:
@@ -112,6 +127,10 @@ def _make(each: RunInput, names: dict[str, Any], generator: torch.Generator) -> 
                   for index, text in enumerate(each.shape))  # fmt: skip
     if any(size < 0 for size in shape):
         raise user_error(f"{each.name}: the shape {shape} has a negative dimension.")
+    if math.prod(shape) > MOST_ELEMENTS:
+        raise user_error(
+            f"{each.name}: no memory holds a tensor of the shape {shape}.", hint="Make the sizes smaller."
+        )
     return _tensor(shape, ELEMENT_TYPES[element], each.distribution, generator)
 
 
@@ -119,13 +138,19 @@ def _scalar(each: RunInput, names: dict[str, Any]) -> Any:
     if each.type.startswith(("fp", "bf")):
         value = evaluate(each.value, names, each.name)
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise user_error(f"{each.name}: {each.value!r} is {value!r}, which is no number.")
+            raise user_error(f"{each.name}: {each.value!r} is {shown(value)}, which is no number.")
         return float(value)
     if each.type == "i1":
         return bool(evaluate(each.value, names, each.name))
     if each.type.startswith("*"):
         raise user_error(f"{each.name} is a pointer: it needs a shape.")
-    return evaluate_whole(each.value, names, each.name)
+    number, values = evaluate_whole(each.value, names, each.name), value_range(each.type)
+    if values is not None and number not in values:
+        raise user_error(
+            f"{each.name}: {each.value!r} is {number:,}, which no {each.type} holds.",
+            hint=f"It holds from {values[0]:,} to {values[-1]:,}. Choose a wider type.",
+        )
+    return number
 
 
 def _tensor(

@@ -21,8 +21,8 @@ from explorer.pipeline.script import Finished
 from explorer.pipeline.stand_ins import stand_ins
 from explorer.pipeline.targets import Target
 
-#: What a launch may take that comes after the wanted one; the script ends with one that takes longer.
-SECONDS_AFTER = 10.0
+#: What a launch may take that the wanted one does not need; the script ends with one that takes longer.
+SECONDS_BESIDE = 10.0
 
 #: Runs the wanted launch, and tells whether it was the whole of it.
 RunTaken = Callable[[Taken], bool]
@@ -76,7 +76,8 @@ class InterpreterTaker(Taker):
             if not is_whole:
                 raise Finished  # what comes after would find results that are not whole
             return
-        seconds = float("inf") if self.taken is None else SECONDS_AFTER
+        is_needed = self.is_open and self.taken is None
+        seconds = float("inf") if is_needed else SECONDS_BESIDE
         # Counting also keeps a kernel inside of its tensors: this process would not outlive the other.
         with Counter(tensors_in(launch.jit_function.arg_names, arguments)).counting():
             if not interpret(launch.jit_function, grid, arguments, seconds=seconds).is_whole:

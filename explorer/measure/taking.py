@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from triton.backends.compiler import GPUTarget
 
 from explorer.pipeline.errors import user_error
 from explorer.pipeline.fake_gpu.runtime import RecordedLaunch, Recorder
+from explorer.pipeline.user_source import user_line
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,17 @@ class _AnotherWay(BaseException):
 
 
 class Taker(Recorder):
-    """Records launches that are really made, and hands the wanted one to `take` before it is."""
+    """Records launches that are really made, and hands the wanted one to `take` before it is.
+
+    Without `is_open`, none is the wanted one: the script makes launches of its own beside.
+    """
 
     def __init__(self, target: GPUTarget, wanted: Wanted, take: Callable[[Taken], None]) -> None:
         super().__init__(target, limit=sys.maxsize)
         self.wanted = wanted
         self.taken: Taken | None = None
         self.has_launched = False
+        self.is_open = True
         self._take = take
         self._is_final = False
 
@@ -95,11 +100,15 @@ class Taker(Recorder):
 
     def launching(self, launch: RecordedLaunch, grid: Any, arguments: tuple[Any, ...], compiled: Any) -> None:
         """Note that `launch` is about to be made; must be called before each."""
-        if self.taken is not None or not (self._is_final or self._is_wanted(launch)):
+        if self.taken is not None or not self.is_open:
+            return
+        if not (self._is_final or self._is_wanted(launch)):
             return
         if not self._is_final and self.is_calling and self._must_differ(launch):
             raise _AnotherWay
         sizes = (*(int(size) for size in grid), 1, 1)
+        # The same specialisation may have been launched before, by another call.
+        launch = replace(launch, call=self._call or launch.call, line=user_line())
         self.taken = Taken(launch, (sizes[0], sizes[1], sizes[2]), arguments, compiled)
         self._take(self.taken)
         if not self.is_calling:  # the user's code launches what it has compiled before

@@ -1,5 +1,7 @@
 """Which launch is taken from a script, and how it is made."""
 
+from dataclasses import replace
+
 import pytest
 
 from explorer.model import RunInput
@@ -275,6 +277,33 @@ def test_without_a_reference_the_other_line_is_one(interpret):
     assert not interpret(wrong, is_benchmark=True).check["outputs"][0]["matches"]
 
 
+LAUNCHED = (
+    ADD
+    + """
+x = torch.randn(64, device="cuda")
+out = torch.empty_like(x)
+add_kernel[(1,)](x, x, out, 64, BLOCK=64)
+assert out[0] == 2 * x[0]
+"""
+)
+
+
+def test_inputs_are_run_in_place_of_what_the_script_launches(interpret):
+    inputs = [replace(each, type=each.type.replace("fp16", "fp32")) for each in INPUTS]
+    told = interpret(LAUNCHED, inputs=tuple(inputs), grid=("cdiv(n, BLOCK)",), sizes={"n": 1024})
+    assert told.errors == []
+    assert told.launch["grid"] == [16, 1, 1]
+    assert told.launch["line"] == 6  # of the kernel: no line of the script launches it
+    assert arguments(told)["x_ptr"]["shape"] == [1024]
+    assert told.check["outputs"][0]["shape"] == [1024]
+
+
+def test_a_benchmark_is_run_in_place_of_what_the_script_launches(interpret):
+    told = interpret(LAUNCHED + BENCHMARK, is_benchmark=True, sizes={"size": 130})
+    assert told.errors == []
+    assert told.launch["grid"] == [3, 1, 1]
+
+
 def test_inputs_are_made_from_expressions(interpret):
     options = {"inputs": INPUTS, "grid": ("cdiv(n, BLOCK)",), "sizes": {"n": 1003}}
     told = interpret(ADD, **options)
@@ -300,6 +329,20 @@ def test_inputs_are_made_from_expressions(interpret):
         ({"inputs": (RunInput("size", "*i32", None, "1"),)}, "size is a pointer: it needs a shape."),
         ({"inputs": (RunInput("x_ptr", "*fp7", ("n",)),)}, "x_ptr: '*fp7' is no type of a tensor."),
         ({"inputs": (RunInput("x_ptr", "*fp32", ("-n",)),)}, "x_ptr: the shape (-100,) has a negative"),
+        ({"inputs": (RunInput("x_ptr", "*fp32", ("2**30", "2**30")),)}, "x_ptr: no memory holds a tensor of"),
+        ({"inputs": (RunInput("x_ptr", "*fp32", ("math.inf",)),)}, "'math.inf' is inf, which is no whole"),
+        ({"inputs": (RunInput("x_ptr", "*fp32", (" ",)),)}, "x_ptr, dimension 0 is empty."),
+        ({"inputs": (RunInput("size", "i32", None, "2**31"),)}, "2,147,483,648, which no i32 holds."),
+        (
+            {"inputs": (RunInput("size", "i64", None, "1e30"),)},
+            "size: '1e30' is a number of more than 64 bits",
+        ),
+        ({"inputs": (RunInput("BLOCK", "constexpr", None, "10**5000"),)}, "is a number of more than 64 bits"),
+        ({"inputs": (RunInput("size", "i32", None, "exit()"),)}, "size: 'exit()': SystemExit: None"),
+        ({"inputs": (RunInput("size", "i32", None, "n +"),)}, "size: 'n +': SyntaxError: invalid syntax"),
+        ({"grid": ("-1",)}, "grid: '-1' is -1."),
+        ({"grid": ("0",)}, "grid: '0' is 0."),
+        ({"grid": ("2**31",)}, "grid: '2**31' is 2,147,483,648."),
     ],
 )
 def test_inputs_that_cannot_be_made(interpret, changes, message):
