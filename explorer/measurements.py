@@ -19,6 +19,10 @@ Source = Literal["measured", "counted", "static", "stated", "datasheet"]
 Cache = Literal["cold", "warm"]
 Level = Literal["dram", "l2", "l1", "shared"]
 
+#: A short document may describe a table that no machine can hold: names by rows.
+MOST_CELLS = 200_000
+MOST_LINES = 100
+
 
 @dataclass(frozen=True)
 class Conditions:
@@ -158,6 +162,12 @@ class Sweep:
     points: tuple[SweepPoint, ...]
     problems: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for what is no table, nor a plot."""
+        if len(self.lines) > MOST_LINES:
+            raise ValueError(f"{len(self.lines):,} lines; at most {MOST_LINES} are shown")
+        _check_cells(len(self.points), len(self.size_names) + 3 * len(self.lines))
+
 
 @dataclass(frozen=True)
 class ConfigTiming:
@@ -178,6 +188,16 @@ class Autotuning:
 
     configs: tuple[ConfigTiming, ...]
     best: int | None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what is no table."""
+        names = {name for config in self.configs for name in (*config.arguments, *config.options)}
+        _check_cells(len(self.configs), len(names))
+
+
+def _check_cells(rows: int, columns: int) -> None:
+    if rows * columns > MOST_CELLS:
+        raise ValueError(f"{rows:,} rows of {columns:,} columns are no table; one has {MOST_CELLS:,} cells")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,9 @@ from explorer.errors import NotFound, StoreError
 from explorer.measurements import Autotuning, ProfileFile, ProfileFiles, Sweep
 from explorer.store import Record
 
+#: What spreadsheets compute begins with one of these, also of full width.
+_COMPUTED = tuple("=+-@＝＋－＠")
+
 
 class FileRow(msgspec.Struct, frozen=True):
     """A profiler's file without its data; base64 says how long it is."""
@@ -115,7 +118,8 @@ def _names(rows: Iterable[Mapping[str, object]]) -> list[str]:
 def _table(head: list[str], rows: Iterable[Sequence[object]]) -> str:
     """A table as a spreadsheet reads it. A text that it would compute is only a text."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    # Where lines end and cells are parted is not the same for every program: texts are quoted.
+    writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow([_as_text(name) for name in head])
     writer.writerows([[_as_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows])
     return text.getvalue()
@@ -126,4 +130,4 @@ def _whole(number: float | None) -> float | int | None:
 
 
 def _as_text(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(("=", "+", "-", "@", "\t", "\r")) else cell
+    return f"'{cell}" if cell.lstrip().startswith(_COMPUTED) else cell

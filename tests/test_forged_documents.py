@@ -8,9 +8,23 @@ from recorded import recording
 
 from explorer.measurements import Counts, Sweep, SweepPoint
 from explorer.model import to_plain
-from explorer.recordings import read_recordings
+from explorer.recordings import RecordingError, decode_document, read_recordings
 from explorer.run_files import sweep_table
 from explorer.run_summary import summary_of
+
+POINT = {"sizes": {}, "values": [], "low": [], "high": []}
+CONFIG = {
+    "config": 0,
+    "arguments": {f"n{number}": 1 for number in range(1000)},
+    "options": {},
+    "median_ns": None,
+    "low_ns": None,
+    "high_ns": None,
+}
+EMPTY = {
+    "sweep": {"name": "", "size_names": [], "lines": [], "unit": "", "is_logarithmic": False, "points": []},
+    "autotuning": {"best": None},
+}
 
 
 @pytest.fixture
@@ -41,6 +55,25 @@ def test_a_table_has_as_many_columns_as_its_head(run_with, values, row):
     head, written = csv.reader(sweep_table(run_with(sweep=sweep)).splitlines())
     assert written == row
     assert len(head) == len(row)
+
+
+def test_a_text_stays_in_its_cell_and_computes_nothing(run_with):
+    sweep = Sweep("sweep", ("a\r=1", "b;=1", " =1", "＝1"), (), "GB/s", False, ())
+    assert sweep_table(run_with(sweep=sweep)) == """"a\r=1","b;=1","' =1","'＝1"\n"""
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "reason"),
+    [
+        ("sweep", {"lines": ["a"] * 101}, "101 lines; at most 100"),
+        ("sweep", {"size_names": ["n"] * 3000, "points": [POINT] * 3000}, "3,000 rows of 3,000 columns"),
+        ("autotuning", {"configs": [CONFIG] * 300}, "300 rows of 1,000 columns"),
+    ],
+)
+def test_a_document_of_a_table_that_nothing_could_hold_is_none(name, document, reason):
+    whole = {**EMPTY[name], **document}
+    with pytest.raises(RecordingError, match=reason):
+        decode_document(name, json.dumps(whole).encode())
 
 
 def test_counts_of_any_length_are_summarised(run_with):

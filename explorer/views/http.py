@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -19,6 +20,8 @@ _CHUNK_BYTES = 1024 * 1024
 #: A character of the source takes at most six bytes of JSON ("\u0000").
 _ESCAPED_BYTES = 6
 _OTHER_FIELDS_BYTES = 1024 * 1024
+_NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
+_LONGEST_FILE_NAME = 100
 
 
 def read_body(wanted: type[Body], source_limit_bytes: int) -> Body:
@@ -103,8 +106,9 @@ def binary_part(record: Record, data: bytes, media_type: str) -> Response:
 
 
 def attachment(response: Response, name: str) -> Response:
-    """An answer that a browser saves as a file."""
-    response.headers.set("Content-Disposition", "attachment", filename=name)
+    """An answer that a browser saves as a file. What no file or header may be called becomes a dash."""
+    safe = _NOT_IN_FILE_NAMES.sub("-", name)[-_LONGEST_FILE_NAME:].lstrip(".-") or "file"
+    response.headers.set("Content-Disposition", "attachment", filename=safe)
     return response
 
 

@@ -7,6 +7,7 @@ import re
 from hashlib import sha256
 
 import pytest
+from flask import Response
 from recorded import TRACE, recording, write_recording
 
 from explorer.examples import EXAMPLES, find_example
@@ -14,6 +15,7 @@ from explorer.recordings import MOST_BYTES, Recordings, decode_document, read_re
 from explorer.run_documents import binary_match
 from explorer.services import services_of
 from explorer.settings import DEFAULT_RECORDINGS
+from explorer.views.http import attachment
 
 RECORDED = "/api/v1/runs/recorded-vector_add-0"
 
@@ -142,6 +144,20 @@ def test_files_are_to_be_saved_whatever_they_are(client, name, data):
     assert response.mimetype == "application/octet-stream"
     assert response.headers["Content-Disposition"] == f"attachment; filename={name}"
     assert response.headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("name", "saved"),
+    [
+        ("a\r\nSet-Cookie: b=c", "a-Set-Cookie-b-c"),
+        ("../../\u202e\u0000é🙂.json", "json"),
+        ("x" * 9000, "x" * 100),
+    ],
+)
+def test_a_file_of_any_name_can_be_saved(app, name, saved):
+    with app.test_request_context():
+        response = attachment(Response(), name)
+    assert response.headers["Content-Disposition"] == f"attachment; filename={saved}"
 
 
 def test_a_file_that_is_not_there_is_not_found(client):
