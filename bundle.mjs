@@ -6,7 +6,8 @@
  * Texts are stored compressed beside themselves.
  */
 import { build } from "esbuild";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
@@ -32,12 +33,12 @@ const folderOfStyles = {
   },
 };
 
-/** In a file of its own, Plotly is a script beside that of the page, where there is something to plot. @type {import("esbuild").Plugin} */
+const PLOTLY = "node_modules/plotly.js-basic-dist-min/plotly-basic.min.js";
+/** In a file of its own, Plotly is packed beside the page, where there is something to plot. @type {import("esbuild").Plugin} */
 const plotlyBeside = {
   name: "plotly-beside",
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^plotly\.js-basic-dist-min$/ }, ({ path: name }) => ({ path: name, namespace: "plotly-beside" }));
-    onLoad({ filter: /^/, namespace: "plotly-beside" }, () => ({ contents: "if (!globalThis.Plotly) throw new Error('not in this file'); export default globalThis.Plotly;" }));
+  setup({ onResolve }) {
+    onResolve({ filter: /^plotly\.js-basic-dist-min$/ }, () => ({ path: path.resolve(source, "packed_plotly.js") }));
   },
 };
 
@@ -104,6 +105,9 @@ for (const [file, { entryPoint, inputs }] of Object.entries(metafile.outputs)) {
     brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
   );
 }
+const plotly = `plotly-${createHash("sha256").update(await readFile(PLOTLY)).digest("hex").slice(0, 8)}.js`;
+await copyFile(PLOTLY, `${output}/${plotly}`);
+manifest["plotly.js"] = plotly;
 await writeFile(`${output}/manifest.json`, JSON.stringify(manifest, null, 1));
 
 /** Modules import others: a browser that knows of all asks for them at once. @type {Set<string>} */

@@ -76,7 +76,7 @@ def _compile(options: argparse.Namespace) -> int:
         elif options.html:
             from explorer.views.html_file import html_file  # the page's half of the program, for this alone
 
-            options.html.write_bytes(html_file(record, services.analyst))
+            options.html.write_bytes(html_file(record, services))
         elif options.compiler_pass is not None:
             _print_pass(record, options.compiler_pass)
         elif options.analysis:

@@ -126,11 +126,15 @@ class DevicesDocument(msgspec.Struct, frozen=True):
 
 
 class RunsDocument(msgspec.Struct, frozen=True):
-    """All runs of a compilation, the newest first; what was recorded of its kernel, the closest first."""
+    """The runs of a compilation, the newest first; what was recorded of its kernel, the closest first.
+
+    `left_out` says what there is beside them, and why it is not here; "" when they are all.
+    """
 
     runs: list[RunRow]
     recordings: list[RunRow]
     devices: DevicesDocument
+    left_out: str
 
 
 def run_row(

@@ -7,6 +7,7 @@
  */
 import { answerBy } from "./api.js";
 import { byId, make } from "./dom.js";
+import { unpack } from "./packed.js";
 
 /** @type {[Record<string, number>, Record<string, number>]} */
 const [numbers, problems] = JSON.parse(byId("recording").textContent ?? "[{},{}]");
@@ -18,10 +19,10 @@ answerBy(async (address, { method = "GET" } = {}) => {
   const key = searchParams.has("from") ? pathname : pathname + search;
   if (method !== "GET") return refusal(405, "There is no compiler in this file", "Open the result on its server to compile.");
   const text = key.replace(/\/lines$/, "");
-  if (!(key in numbers) && text in numbers) return json(plainLines(await new Response(await unpack(text)).text(), searchParams));
+  if (!(key in numbers) && text in numbers) return json(plainLines(await (await answerAt(text)).text(), searchParams));
   if (!(key in numbers)) return refusal(404, "This is not in the file", "Open the result on its server to see it.");
-  if (!searchParams.has("from")) return new Response(await unpack(key), { status: problems[key] ?? 200 });
-  if (!documents.has(key)) documents.set(key, new Response(await unpack(key)).json());
+  if (!searchParams.has("from")) return new Response(await answerAt(key), { status: problems[key] ?? 200 });
+  if (!documents.has(key)) documents.set(key, new Response(await answerAt(key)).json());
   const whole = /** @type {{lines: unknown[]}} */ (await documents.get(key));
   const lines = whole.lines.slice(Number(searchParams.get("from")) - 1, Number(searchParams.get("to")));
   return json({ ...whole, lines });
@@ -35,11 +36,9 @@ function plainLines(text, range) {
   return { from, to: from + lines.length - 1, total: all.length, lines };
 }
 
-/** @param {string} key */
-function unpack(key) {
-  const packed = atob(byId(`answer-${numbers[key]}`).textContent ?? "");
-  const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).blob();
+/** @param {string} address */
+function answerAt(address) {
+  return unpack(`answer-${numbers[address]}`);
 }
 
 /** @param {number} status @param {string} error @param {string} detail */
@@ -58,7 +57,7 @@ document.addEventListener("click", (event) => {
   const key = link?.getAttribute("href") ?? "";
   if (!link || !(key in numbers)) return;
   event.preventDefault();
-  void unpack(key).then((blob) => {
+  void answerAt(key).then((blob) => {
     const url = URL.createObjectURL(new Blob([blob], { type: "text/plain;charset=utf-8" }));
     make("a", { href: url, download: link.download || (key.split("/").at(-1) ?? "") }).click();
     setTimeout(() => URL.revokeObjectURL(url), 60_000);

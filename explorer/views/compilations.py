@@ -14,7 +14,7 @@ from explorer.export import file_stem, zip_archive
 from explorer.services import services
 from explorer.store import Record, Status
 from explorer.views.html_file import html_file
-from explorer.views.http import attachment, binary_part, json_part, json_response, text_part
+from explorer.views.http import attachment, binary_part, json_part, json_response, revalidated, text_part
 from explorer.views.lines import RANGE, LinesDocument, lines_document
 from explorer.views.links import API, ApiLinks
 from explorer.views.operation import documented
@@ -100,10 +100,13 @@ def binary(compilation_id: str) -> Response:
 @blueprint.get("/<compilation_id>/export.html")
 @documented({200: "text/html"})
 def html(compilation_id: str) -> Response:
-    """The page with everything about a finished result in one file, which works without a server."""
+    """The page with everything about a finished result in one file, which works without a server.
+
+    The runs that are done are in it, too: after another one it is another file.
+    """
     record = services().queue.find(compilation_id)
-    data = html_file(record, services().analyst)
-    return attachment(binary_part(record, data, "text/html"), f"{file_stem(record)}.html")
+    response = revalidated(Response(html_file(record, services()), mimetype="text/html"))
+    return attachment(response, f"{file_stem(record)}.html")
 
 
 @blueprint.get("/<compilation_id>/archive.zip")

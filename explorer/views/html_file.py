@@ -2,7 +2,8 @@
 
 The answers of the API are packed into it, each as base64 of gzip in a `<script>` of a type that no browser
 runs, so that nothing a user's code has written can be read as markup. The scripts that do run are named by
-their hashes in the file's own policy, which forbids the network altogether.
+their hashes in the file's own policy, which forbids the network altogether. Plotly is packed like an answer,
+and run by the page when it has something to plot.
 """
 
 from __future__ import annotations
@@ -16,18 +17,19 @@ from hashlib import sha256
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
-from explorer.analyses import Analyst
 from explorer.errors import NotFinished
+from explorer.services import Services
 from explorer.store import Record
 from explorer.views.pages import bundled_file, parts_document, preview_of
 from explorer.views.recording import Answer, recorded_answers
+from explorer.views.saved_runs import saved_runs
 from explorer.views.security import policy_text
 
 _GZIP_LEVEL = 6
 
 
-def html_file(record: Record, analyst: Analyst) -> bytes:
-    """The file.
+def html_file(record: Record, services: Services) -> bytes:
+    """The file, with the runs of the compilation that are done by now.
 
     Raises:
         NotFinished: the compilation is still under way.
@@ -36,7 +38,10 @@ def html_file(record: Record, analyst: Analyst) -> bytes:
     if not record.is_finished:
         raise NotFinished("The file can be made once the compilation is done. Try again then.")
     page = json.dumps(parts_document(lambda _: "")).encode()
-    answers = [Answer("/page.json", page), *recorded_answers(record, analyst)]
+    answers = [Answer("/page.json", page), *recorded_answers(record, services.analyst)]
+    runs = saved_runs(record, services)
+    answers += runs.answers
+    plotly = bundled_file("plotly.js") if runs.has_plots else None
     theme, style, script = (bundled_file(name) for name in ("theme.js", "offline.css", "offline.js"))
     # The same result is the same file; nobody else can put an element into it.
     nonce = sha256(record.id.encode()).hexdigest()[:24]
@@ -47,7 +52,7 @@ def html_file(record: Record, analyst: Analyst) -> bytes:
         host="file",
         compilation=record.id,
         preview=preview_of(record),
-        policy=_policy([theme, script], nonce),
+        policy=_policy([theme, script, *([plotly] if plotly else [])], nonce),
         csp_nonce=nonce,
         icon=base64.b64encode(bundled_file("icon.svg")).decode(),
         theme=_inline(theme),
@@ -55,6 +60,7 @@ def html_file(record: Record, analyst: Analyst) -> bytes:
         script=_inline(script),
         recording=_inline(json.dumps([numbers, problems]).replace("<", "\\u003c").encode()),
         packed=packed,
+        plotly=_packed(plotly) if plotly else "",
     )
     return html.encode()
 
@@ -63,8 +69,11 @@ def _pack(answers: Iterable[Answer]) -> tuple[dict[str, int], list[str]]:
     """The number of the answer of each address, and the answers; equal ones are packed once."""
     numbers: dict[bytes, int] = {}
     addresses = {answer.address: numbers.setdefault(answer.body, len(numbers)) for answer in answers}
-    packed = (gzip.compress(body, _GZIP_LEVEL, mtime=0) for body in numbers)
-    return addresses, [base64.b64encode(data).decode() for data in packed]
+    return addresses, [_packed(body) for body in numbers]
+
+
+def _packed(data: bytes) -> str:
+    return base64.b64encode(gzip.compress(data, _GZIP_LEVEL, mtime=0)).decode()
 
 
 def _policy(scripts: list[bytes], nonce: str) -> str:

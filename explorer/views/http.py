@@ -82,7 +82,7 @@ def query_integer(name: str, default: int, minimum: int = 0) -> int:
 
 def json_response(document: Any, status: int = 200) -> Response:
     """A document that may be another one next time."""
-    return _revalidated(Response(msgspec.json.encode(document), status, mimetype="application/json"))
+    return revalidated(Response(msgspec.json.encode(document), status, mimetype="application/json"))
 
 
 def json_part(record: Record, document: Any) -> Response:
@@ -115,14 +115,15 @@ def attachment(response: Response, name: str) -> Response:
 def _part(record: Record, response: Response) -> Response:
     """For ever the same once the result is final."""
     if not record.is_final:
-        return _revalidated(response)
+        return revalidated(response)
     response.cache_control.public = True
     response.cache_control.max_age = _YEAR_SECONDS
     response.cache_control.immutable = True
     return _with_etag(response)
 
 
-def _revalidated(response: Response) -> Response:
+def revalidated(response: Response) -> Response:
+    """An answer that may be another one next time."""
     response.cache_control.no_cache = True
     return _with_etag(response)
 

@@ -13,7 +13,7 @@ from explorer.measurements import Samples
 from explorer.roofs import kept_roofs
 from explorer.run_documents import environment_of
 from explorer.run_facts import facts_of, heat_of
-from explorer.services import services
+from explorer.services import Services, services
 from explorer.store import Record
 from explorer.views.http import json_part, json_response
 from explorer.views.links import API
@@ -31,9 +31,7 @@ def show_roofline(run_id: str) -> Response:
     A run that goes on is answered as far as it has come.
     """
     found = FoundRun.of(run_id)
-    environment = environment_of(found.record)
-    roofs = kept_roofs(services(), environment.gpu) if environment else None
-    return json_response(roofline(facts_of(found.record, found.compilation, roofs)))
+    return json_response(roofline_document(services(), found.record, found.compilation))
 
 
 @blueprint.get("/heat")
@@ -41,11 +39,28 @@ def show_roofline(run_id: str) -> Response:
 def show_heat(run_id: str) -> Response:
     """Where the program counter was found: by instruction, by line of the source and of the other stages."""
     found = FoundRun.of(run_id)
-    samples = msgspec.json.decode(found.record.measurement("samples"), type=Samples)
-    document = heat_of(samples, _compiled(found))
+    return json_part(found.record, heat_document(found.record, _compiled(found)))
+
+
+def roofline_document(here: Services, run: Record, compilation: Record | None) -> RooflineDocument:
+    """The roofline of a run, with the roofs that are known of its GPU."""
+    environment = environment_of(run)
+    roofs = kept_roofs(here, environment.gpu) if environment else None
+    return roofline(facts_of(run, compilation, roofs))
+
+
+def heat_document(run: Record, compilation: Record) -> HeatDocument:
+    """The samples of a run on the lines of a compilation.
+
+    Raises:
+        NotFound: no samples were taken (yet).
+        NotAnswerable: the compilation has no SASS.
+    """
+    samples = msgspec.json.decode(run.measurement("samples"), type=Samples)
+    document = heat_of(samples, compilation)
     if document is None:
         raise NotAnswerable("The compilation has no SASS to put the samples on.")
-    return json_part(found.record, document)
+    return document
 
 
 def _compiled(found: FoundRun) -> Record:

@@ -136,14 +136,15 @@ def of_compilation(compilation_id: str) -> Response:
     """The runs of a compilation's kernel, those recorded on other machines, and what can run it here."""
     here = services()
     compilation = here.queue.find(compilation_id)
-    runs = [here.queue.latest(record) for record in here.store.runs(compilation.request, MOST_RUNS)]
+    runs = [here.queue.latest(record) for record in here.store.runs(compilation.request, MOST_RUNS + 1)]
     document = RunsDocument(
-        [run_row(run, LINKS, compilation, here.queue.position(run)) for run in runs],
+        [run_row(run, LINKS, compilation, here.queue.position(run)) for run in runs[:MOST_RUNS]],
         [
             run_row(each.record, LINKS, compilation, recording=each)
             for each, _ in here.recordings.matching(compilation)
         ],
         here.devices,
+        f"Only the newest {MOST_RUNS} runs are listed." if len(runs) > MOST_RUNS else "",
     )
     return json_response(document)
 

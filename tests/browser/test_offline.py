@@ -15,7 +15,8 @@ from playwright.sync_api import Page, expect
 
 from explorer.views.panes import PANES
 
-Saved = Callable[[str], Path]
+ROOT = Path(__file__).parents[2]
+Saved = Callable[..., Path]
 
 
 def answer(url: str, body: object = None) -> bytes:
@@ -31,8 +32,9 @@ def saved(server: str, tmp_path_factory: pytest.TempPathFactory) -> Saved:
     """Compiles a source and saves the result as one file."""
     folder = tmp_path_factory.mktemp("saved")
 
-    def save(source: str) -> Path:
-        ticket = json.loads(answer(f"{server}/api/v1/compilations", {"source": source, "target": "cuda:90"}))
+    def save(source: str, **fields: object) -> Path:
+        body = {"source": source, "target": "cuda:90", **fields}
+        ticket = json.loads(answer(f"{server}/api/v1/compilations", body))
         answer(server + ticket["events"])
         file = folder / f"{ticket['id']}.html"
         file.write_bytes(answer(f"{server}{ticket['api']}/export.html"))
@@ -44,6 +46,12 @@ def saved(server: str, tmp_path_factory: pytest.TempPathFactory) -> Saved:
 @pytest.fixture(scope="module")
 def scale_file(saved: Saved) -> Path:
     return saved(SCALE)
+
+
+@pytest.fixture(scope="module")
+def matmul_file(saved: Saved) -> Path:
+    """Compiled by the Triton that it was recorded with, so that the samples are of its instructions."""
+    return saved((ROOT / "explorer/examples/matmul.py").read_text(), triton="3.6.0")
 
 
 @pytest.fixture
@@ -145,11 +153,78 @@ def test_nothing_can_be_compiled_and_the_page_says_so(scale_file: Path, offline:
     assert not {"Compile now", "Open the gallery", "Copy the link to this view"} & set(titles)
 
 
-def test_nothing_can_be_run_and_the_pane_says_so(scale_file: Path, offline: Callable[..., Page]) -> None:
-    page = offline(scale_file, "#panes=run")
+def test_nothing_can_be_run_and_the_panes_say_so(saved: Saved, offline: Callable[..., Page]) -> None:
+    page = offline(saved(SCALE + "# never run\n"), "#panes=run@50+roofline@50")
     pane = page.locator("pane-run")
     expect(pane).to_contain_text("Nothing can be run in a file. Open the result on its server")
+    expect(pane).to_contain_text("This kernel was not run before it was saved.")
     expect(pane.get_by_role("button")).to_have_count(0)
+    roofline = page.locator("pane-roofline")
+    expect(roofline).to_contain_text("Nothing was run of this kernel yet.")
+    expect(roofline).to_contain_text("Nothing can be run in a file.")
+    expect(roofline.get_by_role("button")).to_have_count(0)
+
+
+def test_the_runs_of_a_kernel_are_in_its_file(
+    saved: Saved, server: str, offline: Callable[..., Page]
+) -> None:
+    compilation = saved(SCALE).stem
+    run = {
+        "device": "interpreter",
+        "measures": ["check", "counts"],
+        "reference": "x * factor",
+        "inputs": [
+            {"name": "x_ptr", "type": "*fp32", "shape": ["4096"]},
+            {"name": "y_ptr", "type": "*fp32", "shape": ["4096"]},
+            {"name": "n", "type": "i32", "value": "4096"},
+            {"name": "factor", "type": "fp32", "value": "2.0"},
+            {"name": "BLOCK", "type": "constexpr", "value": "1024"},
+        ],
+        "grid": ["4"],
+    }
+    ticket = json.loads(answer(f"{server}/api/v1/runs", {"compilation": compilation, "run": run}))
+    answer(server + ticket["events"])
+    page = offline(saved(SCALE), f"#panes=run:{ticket['id']}@50+roofline@50")
+    pane = page.locator("pane-run")
+    expect(pane.locator(".run-verdict")).to_have_text("It matches the reference.")
+    expect(pane.locator(".run-totals")).to_contain_text("16,384 bytes")
+    expect(pane).to_contain_text("Nothing can be run in a file. Open the result on its server")
+    for name in ("Run", "Cancel", "Measure", "Run as ticked"):
+        expect(pane.get_by_role("button", name=name, exact=True)).to_have_count(0)
+    roofline = page.locator("pane-roofline")
+    expect(roofline).to_contain_text("interpreted: counted, not timed")
+    expect(roofline.locator("plot-figure .main-svg").first).to_be_visible()
+
+    pane.get_by_role("button", name="NVIDIA H200").click()
+    sweep = pane.locator(".run-sweep")
+    expect(sweep.locator("plot-figure .scatterlayer .trace")).to_have_count(2)
+    with page.expect_download() as download:
+        sweep.get_by_role("link", name="CSV").click()
+    recorded = f"{server}/api/v1/runs/recorded-scale-0"
+    assert download.value.path().read_bytes() == answer(f"{recorded}/sweep.csv")
+    with page.expect_download() as download:
+        pane.get_by_role("link", name="trace.json").click()
+    assert download.value.path().read_bytes() == answer(f"{recorded}/files/trace.json")
+    expect(roofline.locator(".roofline-run-origin")).to_contain_text("recorded on NVIDIA H200")
+
+
+def test_a_kernel_of_the_gallery_has_its_recordings_in_the_file(
+    matmul_file: Path, offline: Callable[..., Page]
+) -> None:
+    page = offline(matmul_file, "#panes=stage:sass@30+run@35+roofline@35")
+    tuned = page.locator("pane-run .run-autotuning")
+    expect(tuned.locator("plot-figure .barlayer .point").first).to_be_visible()
+    expect(tuned.get_by_role("button")).to_have_text(["SVG", "PNG"])
+    expect(page.locator("pane-run .run-sweep .scatterlayer .trace").first).to_be_visible()
+    roofline = page.locator("pane-roofline")
+    expect(roofline.locator(".roofline-verdict b")).to_have_text(re.compile(r"\d %$"))
+    expect(roofline.locator("plot-figure .scatterlayer .trace").first).to_be_visible()
+    expect(page.locator("#editor .cm-heat .heat").first).to_be_visible()
+    expect(page.locator("pane-stage.has-heat")).to_be_visible()
+    roofline.get_by_role("tab", name="Hot lines").click()
+    expect(
+        roofline.get_by_role("table", name="Hottest source lines").locator("tbody tr").first
+    ).to_be_visible()
 
 
 def test_texts_are_saved_from_the_file(scale_file: Path, offline: Callable[..., Page], server: str) -> None:
@@ -204,6 +279,5 @@ def test_hostile_text_stays_text(saved: Saved, offline: Callable[..., Page]) -> 
     assert attacks[0] not in text
 
 
-def test_the_file_is_of_a_reasonable_size(saved: Saved) -> None:
-    matmul = (Path(__file__).parents[2] / "explorer/examples/matmul.py").read_text()
-    assert saved(matmul).stat().st_size < 4_000_000
+def test_the_file_is_of_a_reasonable_size(matmul_file: Path) -> None:
+    assert matmul_file.stat().st_size < 4_000_000

@@ -10,6 +10,7 @@ import { ApiError, api } from "../api.js";
 import { register } from "../commands.js";
 import { make, prose } from "../dom.js";
 import { toggleHeat } from "../heat.js";
+import { canCompile } from "../host.js";
 import { paneInUse } from "../pane_in_use.js";
 import { PlotFigure } from "../plot.js";
 import { floorTable, hintList, lossList, missingList, verdictOf } from "../roofline/analysis.js";
@@ -137,7 +138,7 @@ class RooflinePane extends HTMLElement {
       "Nothing was run of this kernel yet.",
       make("p", {}, gpu.available ? "" : gpu.reason),
       make("p", {}, "Kernels of the gallery have recordings of a real GPU."),
-      where ? make("button", { type: "button", class: "button", onclick: run }, `Run it ${where}`) : null,
+      where && canCompile ? make("button", { type: "button", class: "button", onclick: run }, `Run it ${where}`) : null,
     );
   }
 

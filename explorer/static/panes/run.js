@@ -9,7 +9,7 @@
  */
 import { ApiError } from "../api.js";
 import { make } from "../dom.js";
-import { canCompile } from "../host.js";
+import { canCompile, isFile } from "../host.js";
 import { MEASURES, PRESETS, deviceOf, formFor, formOf } from "../run/form_state.js";
 import { RunProgress } from "../run/progress.js";
 import { RunResultView } from "../run/result_view.js";
@@ -178,13 +178,13 @@ class RunPane extends HTMLElement {
     view.show(this.shown);
     const isBusy = Boolean(runUnderWay || startingRun);
     empty.hidden = Boolean(this.shown) || isBusy || Boolean(words);
-    empty.textContent = runs?.problem ? `${runs.problem.title}. ${runs.problem.detail}` : !runs?.document ? "Looking for runs of this kernel." : canCompile ? "Nothing was run yet. Run compares the result with the reference; the rest says how fast it is, and why." : "This kernel was not run yet.";
+    empty.textContent = runs?.problem ? `${runs.problem.title}. ${runs.problem.detail}` : !runs?.document ? "Looking for runs of this kernel." : canCompile ? "Nothing was run yet. Run compares the result with the reference; the rest says how fast it is, and why." : isFile ? "This kernel was not run before it was saved." : "This kernel was not run yet.";
   }
 
   /** @param {HTMLElement} list @param {RunsDocument | null} runs */
   drawList(list, runs) {
     const shown = this.shown?.id ?? "";
-    const key = JSON.stringify([shown, runs && [...runs.runs, ...runs.recordings].map(({ id, status }) => [id, status, stateOf(id)])]);
+    const key = JSON.stringify([shown, runs?.left_out, runs && [...runs.runs, ...runs.recordings].map(({ id, status }) => [id, status, stateOf(id)])]);
     if (list.dataset.key === key) return;
     list.dataset.key = key;
     const focused = list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.run : undefined;
@@ -193,7 +193,7 @@ class RunPane extends HTMLElement {
       this.awaited = null;
       this.keep(id);
     });
-    list.replaceChildren(...(entries ? [entries] : []));
+    list.replaceChildren(...[entries, runs?.left_out ? make("p", { class: "hint" }, runs.left_out) : null].filter((each) => each instanceof Node));
     if (entries) entries.scrollTop = top;
     if (focused) /** @type {HTMLElement | null} */ (list.querySelector(`[data-run="${CSS.escape(focused)}"]`))?.focus();
   }
@@ -224,8 +224,8 @@ class RunPane extends HTMLElement {
       !devices.gpu.available && devices.gpu.reason, !devices.interpreter.available && devices.interpreter.reason,
       chosen === "interpreter" && devices.interpreter.available && this.shown?.document.run.device !== "interpreter" && INTERPRETED,
     ] : [];
-    note.textContent = reasons.filter(Boolean).join(" ");
-    note.hidden = !note.textContent || !canCompile;
+    note.textContent = [...new Set(reasons.filter(Boolean))].join(" ");
+    note.hidden = !note.textContent || !(canCompile || isFile);
   }
 
   /** Say where the run went that was shown before the kernel was changed. */

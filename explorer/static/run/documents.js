@@ -52,7 +52,7 @@
  *
  * @typedef {{available: boolean, reason: string}} DeviceState
  * @typedef {{interpreter: DeviceState, gpu: DeviceState & {names: string[]}}} Devices
- * @typedef {{runs: RunRow[], recordings: RunRow[], devices: Devices}} RunsDocument
+ * @typedef {{runs: RunRow[], recordings: RunRow[], devices: Devices, left_out: string}} RunsDocument what is left out, in words; "": nothing
  *
  * @typedef {{moment: "before" | "after", sm_clock_mhz: number | null, memory_clock_mhz: number | null, power_watts: number | null,
  *   power_limit_watts: number | null, temperature_celsius: number | null, throttled_by: string[]}} Conditions

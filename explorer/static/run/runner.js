@@ -5,7 +5,6 @@
  * @import { MeasurementRow, Progress, Run, RunsDocument } from "./documents.js"
  */
 import { ApiError, api } from "../api.js";
-import { isFile } from "../host.js";
 import { store } from "../store.js";
 import { RunResult } from "./run_result.js";
 
@@ -14,17 +13,8 @@ import { RunResult } from "./run_result.js";
 /** How often a run is asked for what is no event, such as its place in the queue. */
 const ASKED_MS = 1500;
 
-const FILE = {
-  title: "Nothing can be run in a file", kind: "not_in_file",
-  detail: "Open the result on its server to run the kernel, and to see what was measured.",
-};
-
 /** Learn what was run of a compilation, and what it can be run on. @param {string} compilation */
 export async function loadRuns(compilation) {
-  if (isFile) {
-    store.update({ runs: { compilation, document: null, problem: FILE } });
-    return;
-  }
   if (store.state.runs?.compilation !== compilation) store.update({ runs: { compilation, document: null, problem: null } });
   try {
     const document = await api.runs(compilation);

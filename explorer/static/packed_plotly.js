@@ -1,0 +1,14 @@
+/**
+ * Plotly in a file of its own, in place of the package: unpacked and run when there is first something to plot.
+ *
+ * The policy of the file names the script by its hash, so that nothing else can be run in this way.
+ */
+import { make } from "./dom.js";
+import { unpack } from "./packed.js";
+
+async function run() {
+  document.head.append(make("script", {}, await (await unpack("plotly")).text()));
+  return /** @type {{Plotly?: unknown}} */ (globalThis).Plotly ?? Promise.reject(new Error("Plotly did not run"));
+}
+
+export default run();
