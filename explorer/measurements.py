@@ -13,15 +13,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from explorer.measurement_limits import (
+    MOST_FILES,
+    MOST_INSTRUCTION_CHARACTERS,
+    MOST_INSTRUCTIONS,
+    MOST_KINDS,
+    MOST_LINES,
+    MOST_METRICS,
+    MOST_NAME_CHARACTERS,
+    MOST_OPERATIONS,
+    MOST_PLACE,
+    MOST_SCOPE_NAMES,
+    MOST_SCOPE_NS,
+    MOST_SCOPES,
+    check_cells,
+    check_count,
+    check_range,
+)
 from explorer.model import LineNumber, Scalar
 
 Source = Literal["measured", "counted", "static", "stated", "datasheet"]
 Cache = Literal["cold", "warm"]
 Level = Literal["dram", "l2", "l1", "shared"]
-
-#: A short document may describe a table that no machine can hold: names by rows.
-MOST_CELLS = 200_000
-MOST_LINES = 100
 
 
 @dataclass(frozen=True)
@@ -164,9 +177,8 @@ class Sweep:
 
     def __post_init__(self) -> None:
         """Raise ValueError for what is no table, nor a plot."""
-        if len(self.lines) > MOST_LINES:
-            raise ValueError(f"{len(self.lines):,} lines; at most {MOST_LINES} are shown")
-        _check_cells(len(self.points), len(self.size_names) + 3 * len(self.lines))
+        check_count(self.lines, MOST_LINES, "lines")
+        check_cells(len(self.points), len(self.size_names) + 3 * len(self.lines))
 
 
 @dataclass(frozen=True)
@@ -192,12 +204,7 @@ class Autotuning:
     def __post_init__(self) -> None:
         """Raise ValueError for what is no table."""
         names = {name for config in self.configs for name in (*config.arguments, *config.options)}
-        _check_cells(len(self.configs), len(names))
-
-
-def _check_cells(rows: int, columns: int) -> None:
-    if rows * columns > MOST_CELLS:
-        raise ValueError(f"{rows:,} rows of {columns:,} columns are no table; one has {MOST_CELLS:,} cells")
+        check_cells(len(self.configs), len(names))
 
 
 @dataclass(frozen=True)
@@ -220,6 +227,13 @@ class Counters:
     stalls: dict[str, float] = field(default_factory=dict)
     metrics: dict[str, float] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for more than any hardware counts."""
+        check_count(self.operations, MOST_KINDS, "kinds of operations")
+        check_count(self.pipes, MOST_KINDS, "pipes")
+        check_count(self.stalls, MOST_KINDS, "reasons to wait")
+        check_count(self.metrics, MOST_METRICS, "metrics")
+
 
 @dataclass(frozen=True)
 class InstructionSamples:
@@ -237,6 +251,10 @@ class InstructionSamples:
     sectors: int | None = None
     sectors_ideal: int | None = None
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for what is no instruction."""
+        check_count(self.instruction, MOST_INSTRUCTION_CHARACTERS, "characters of an instruction")
+
 
 @dataclass(frozen=True)
 class Samples:
@@ -245,6 +263,12 @@ class Samples:
     reason: str
     tool: str = ""
     instructions: tuple[InstructionSamples, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for more than a page can draw."""
+        check_count(self.instructions, MOST_INSTRUCTIONS, "instructions")
+        reasons = {reason for each in self.instructions for reason in each.stalls}
+        check_count(reasons, MOST_KINDS, "reasons to wait")
 
 
 @dataclass(frozen=True)
@@ -262,6 +286,10 @@ class OperationCount:
     requested_bytes: int = 0
     sectors: int = 0
     flops: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what is no operation."""
+        check_count(self.operation, MOST_NAME_CHARACTERS, "characters of an operation's name")
 
 
 @dataclass(frozen=True)
@@ -284,6 +312,11 @@ class Counts:
     sectors_in_grid: int
     flops: dict[str, int]
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for more than a page can show."""
+        check_count(self.operations, MOST_OPERATIONS, "operations of a source")
+        check_count(self.flops, MOST_KINDS, "kinds of operations")
+
 
 @dataclass(frozen=True)
 class Scope:
@@ -296,6 +329,12 @@ class Scope:
     start_ns: float
     duration_ns: float
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for a place, a time or a name that nothing has."""
+        check_count(self.name, MOST_NAME_CHARACTERS, "characters of a scope's name")
+        check_range((self.block, self.multiprocessor, self.warp), MOST_PLACE, "place of a scope")
+        check_range((self.start_ns, self.duration_ns), MOST_SCOPE_NS, "time of a scope")
+
 
 @dataclass(frozen=True)
 class Timeline:
@@ -304,6 +343,11 @@ class Timeline:
     reason: str
     scopes: tuple[Scope, ...] = ()
     cut: int = 0
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for more than a page can draw."""
+        check_count(self.scopes, MOST_SCOPES, "scopes")
+        check_count({scope.name for scope in self.scopes}, MOST_SCOPE_NAMES, "names of scopes")
 
 
 @dataclass(frozen=True)
@@ -323,6 +367,10 @@ class Roofs:
 
     roofs: tuple[Roof, ...]
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for more than any hardware has."""
+        check_count(self.roofs, MOST_KINDS, "roofs")
+
 
 @dataclass(frozen=True)
 class ProfileFile:
@@ -338,6 +386,10 @@ class ProfileFiles:
     """All files of a run."""
 
     files: tuple[ProfileFile, ...]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for more than a page can list."""
+        check_count(self.files, MOST_FILES, "files")
 
 
 MeasurementDocument = (

@@ -6,11 +6,15 @@ import json
 import pytest
 from recorded import recording
 
-from explorer.measurements import Counts, Sweep, SweepPoint
-from explorer.model import to_plain
+from explorer.measurement_limits import MOST_SCOPE_NAMES, MOST_SCOPES
+from explorer.measurements import Counts, Scope, Sweep, SweepPoint, Timeline
+from explorer.model import Measurement, encode_event, to_plain
 from explorer.recordings import RecordingError, decode_document, read_recordings
 from explorer.run_files import sweep_table
 from explorer.run_summary import summary_of
+from explorer.sandbox.errors import ProtocolError
+from explorer.sandbox.protocol import EventStream, decode_event
+from explorer.sandbox.settings import SandboxSettings
 
 POINT = {"sizes": {}, "values": [], "low": [], "high": []}
 CONFIG = {
@@ -79,3 +83,58 @@ def test_a_document_of_a_table_that_nothing_could_hold_is_none(name, document, r
 def test_counts_of_any_length_are_summarised(run_with):
     counts = Counts(1, 1, (), 10**400, 0, 1, 0, 1, {})
     assert "loaded more bytes than there can be" in summary_of(run_with(counts=counts), None)
+
+
+SCOPE = {"name": "load", "block": 0, "multiprocessor": 0, "warp": 0, "start_ns": 0.0, "duration_ns": 1.0}
+INSTRUCTION = {"offset_bytes": 0, "instruction": "EXIT", "samples": 1, "stalls": {}}
+OPERATION = {"line": 1, "operation": "load", "executions": 1}
+COUNTS = to_plain(Counts(1, 1, (), 0, 0, 0, 0, 0, {}))
+TOO_MUCH = [
+    ("timeline", "scopes", [SCOPE] * 20_001, "20,001 scopes; at most 20,000"),
+    ("timeline", "scopes", [{**SCOPE, "name": "x" * 201}], "201 characters of a scope's name"),
+    ("timeline", "scopes", [{**SCOPE, "name": str(n)} for n in range(1_001)], "1,001 names of scopes"),
+    ("timeline", "scopes", [{**SCOPE, "start_ns": 1e300}], "the time of a scope is out of range"),
+    ("timeline", "scopes", [{**SCOPE, "duration_ns": -1}], "the time of a scope is out of range"),
+    ("timeline", "scopes", [{**SCOPE, "warp": 10**30}], "the place of a scope is out of range"),
+    ("samples", "instructions", [INSTRUCTION] * 100_001, "100,001 instructions; at most 100,000"),
+    (
+        "samples",
+        "instructions",
+        [{**INSTRUCTION, "instruction": "x" * 1_001}],
+        "1,001 characters of an instr",
+    ),
+    ("samples", "instructions", [{**INSTRUCTION, "stalls": {str(n): 1}} for n in range(101)], "101 reasons"),
+    ("counts", "operations", [OPERATION] * 20_001, "20,001 operations of a source"),
+    (
+        "counts",
+        "operations",
+        [{**OPERATION, "operation": "x" * 201}],
+        "201 characters of an operation's name",
+    ),
+    ("counts", "flops", {str(n): 1 for n in range(101)}, "101 kinds of operations"),
+    ("counters", "metrics", {str(n): 1 for n in range(5_001)}, "5,001 metrics"),
+]
+
+
+@pytest.mark.parametrize(("name", "field", "value", "reason"), TOO_MUCH, ids=[each[-1] for each in TOO_MUCH])
+def test_more_than_a_page_can_draw_is_refused_wherever_it_comes_from(name, field, value, reason):
+    document = json.dumps({"reason": "", **(COUNTS if name == "counts" else {}), field: value})
+    with pytest.raises(ProtocolError, match=f"the measurement {name}: {reason}"):
+        decode_event(encode_event(Measurement(name, document)))
+    with pytest.raises(RecordingError, match=reason):
+        decode_document(name, document.encode())
+
+
+def test_as_much_as_a_run_tells_at_most_is_taken():
+    names = [f"scope {number}" for number in range(MOST_SCOPE_NAMES)]
+    scopes = (Scope(names[n % len(names)], n, 0, 0, float(n), 1.0) for n in range(MOST_SCOPES))
+    event = Measurement("timeline", json.dumps(to_plain(Timeline("", tuple(scopes)))))
+    assert decode_event(encode_event(event)) == event
+
+
+def test_a_measurement_does_not_come_again_and_again():
+    stream = EventStream(SandboxSettings())
+    line = encode_event(Measurement("roofs", '{"roofs":[]}'))
+    assert len(stream.feed(line + line)) == 2
+    with pytest.raises(ProtocolError, match="roofs came more than 2 times"):
+        stream.feed(line)

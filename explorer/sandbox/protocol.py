@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections import Counter
 from dataclasses import fields, replace
 
 import msgspec
@@ -55,6 +56,8 @@ MAX_LONG_DOCUMENT_CHARACTERS = {
     "timeline": 16_000_000,
     "files": 60_000_000,
 }
+#: What a GPU was like is told before anything is measured, and with the times once more.
+MOST_TIMES_TOLD = 2
 MAX_DEPTH_ERROR = "nested too deeply"
 
 
@@ -100,6 +103,7 @@ class EventStream:
         self._count = 0
         self._stages: set[str] = set()
         self._passes: set[int] = set()
+        self._measurements: Counter[str] = Counter()
         self._has_binary = False
 
     def feed(self, data: bytes) -> list[Event]:
@@ -152,6 +156,10 @@ class EventStream:
             if event.index in self._passes:
                 raise ProtocolError(f"pass {event.index} came twice")
             self._passes.add(event.index)
+        elif isinstance(event, Measurement):
+            self._measurements[event.name] += 1
+            if self._measurements[event.name] > MOST_TIMES_TOLD:
+                raise ProtocolError(f"the measurement {event.name} came more than {MOST_TIMES_TOLD} times")
         elif isinstance(event, Binary):
             if self._has_binary:
                 raise ProtocolError("a second binary came")

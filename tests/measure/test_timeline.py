@@ -46,3 +46,11 @@ def test_a_long_trace_is_cut_and_says_so(monkeypatch):
 def test_a_trace_without_scopes_says_how_to_mark_them():
     found = timeline.timeline({"traceEvents": []}, clock_mhz=1980)
     assert "pl.scope" in found.reason
+
+
+def test_what_a_page_could_not_draw_is_cut(monkeypatch):
+    monkeypatch.setattr(timeline, "MOST_SCOPE_NAMES", 2)
+    monkeypatch.setattr(timeline, "MOST_NAME_CHARACTERS", 3)
+    found = timeline.timeline(TRACE, clock_mhz=1980)
+    assert {scope.name for scope in found.scopes} == {"loa", "com"}
+    assert (len(found.scopes), found.cut) == (16, 8)

@@ -20,13 +20,12 @@ import triton.profiler.language as profiler_language
 from explorer.measure import gpu, proton
 from explorer.measure.bench import Bench
 from explorer.measure.troubles import is_fatal
+from explorer.measurement_limits import MOST_NAME_CHARACTERS, MOST_SCOPE_NAMES, MOST_SCOPES
 from explorer.measurements import Scope, Timeline
 from explorer.pipeline.scopes import marked_lines
 
 #: A trace holds all blocks; its file has about 250 bytes a scope.
 MOST_BLOCKS = 16_384
-#: So many scopes cross the wall.
-MOST_SCOPES = 20_000
 UNMARKED = (
     "The kernel marks no scopes. Mark them with “import triton.profiler.language as pl” and "
     '“with pl.scope("load"):” around what is to be timed.'
@@ -76,7 +75,9 @@ def timeline(trace: dict[str, Any], clock_mhz: float) -> Timeline:
     if not scopes:
         return Timeline(UNMARKED)
     start_ns = min(scope.start_ns for scope in scopes)
-    shown = [dataclasses.replace(scope, start_ns=scope.start_ns - start_ns) for scope in scopes[:MOST_SCOPES]]
+    names = set(list(dict.fromkeys(scope.name for scope in scopes))[:MOST_SCOPE_NAMES])
+    moved = (dataclasses.replace(scope, start_ns=scope.start_ns - start_ns) for scope in scopes)
+    shown = [scope for scope in moved if scope.name in names][:MOST_SCOPES]
     return Timeline("", tuple(shown), cut=len(scopes) - len(shown))
 
 
@@ -89,7 +90,7 @@ def _scopes(block: int, events: list[dict[str, Any]], clock_mhz: float) -> list[
         assert place is not None
         found.append(
             Scope(
-                name=str(event["name"]),
+                name=str(event["name"])[:MOST_NAME_CHARACTERS],
                 block=block,
                 multiprocessor=int(place[1]),
                 warp=int(warp[1]) if warp is not None else 0,

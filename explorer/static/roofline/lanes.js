@@ -12,27 +12,23 @@
 
 /** @param {readonly Scope[]} scopes @returns {Lane[]} by block and warp */
 export function lanesOf(scopes) {
-  /** @type {Map<string, Lane>} */
+  /** @type {Map<string, Lane & {open: Scope[]}>} */
   const lanes = new Map();
   for (const scope of [...scopes].sort((one, other) => one.start_ns - other.start_ns || other.duration_ns - one.duration_ns)) {
     const key = `${scope.block} ${scope.warp}`;
     let lane = lanes.get(key);
-    if (!lane) lanes.set(key, (lane = { block: scope.block, warp: scope.warp, multiprocessor: scope.multiprocessor, scopes: [], depths: 0 }));
-    const depth = depthOf(lane, scope);
+    if (!lane) lanes.set(key, (lane = { block: scope.block, warp: scope.warp, multiprocessor: scope.multiprocessor, scopes: [], depths: 0, open: [] }));
+    const depth = depthIn(lane.open, scope);
     lane.scopes.push({ scope, depth });
     lane.depths = Math.max(lane.depths, depth + 1);
   }
   return [...lanes.values()].sort((one, other) => one.block - other.block || one.warp - other.warp);
 }
 
-/** How many scopes of the lane are open when one begins. @param {Lane} lane @param {Scope} scope */
-function depthOf({ scopes }, scope) {
-  for (let at = scopes.length - 1; at >= 0; at -= 1) {
-    const { scope: before, depth } = /** @type {Placed} */ (scopes[at]);
-    if (before.start_ns + before.duration_ns > scope.start_ns) return depth + 1;
-    if (depth === 0) return 0;
-  }
-  return 0;
+/** How many scopes are still open when one begins, which is then one of them. @param {Scope[]} open @param {Scope} scope */
+function depthIn(open, scope) {
+  for (let last = open.at(-1); last && last.start_ns + last.duration_ns <= scope.start_ns; last = open.at(-1)) open.pop();
+  return open.push(scope) - 1;
 }
 
 /** @param {readonly Lane[]} lanes @returns {ScopeSum[]} those that take longest first */
