@@ -14,8 +14,9 @@ SOURCES := $(shell find explorer/static explorer/templates -path explorer/static
 serve: $(VENV)/installed
 	@exec $(BIN)/triton-explorer serve --host $(HOST) --port $(PORT)
 
+# Two processes: each has a server, a browser and sandboxes of its own.
 test: $(VENV)/installed-test $(VENV)/installed-chromium
-	$(BIN)/python -m pytest $(PYTEST)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST)
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

@@ -6,6 +6,7 @@ import atexit
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 from recorded import write_recording
 
@@ -19,6 +20,19 @@ ENDLESS = "while True:\n    pass\n"
 # Triton's bindings list on the standard error what they have not freed when the interpreter ends, behind
 # the last line of the tests.
 atexit.register(lambda: os.dup2(os.open(os.devnull, os.O_WRONLY), 2))
+
+# How long an example takes says more of the machine than of the code.
+hypothesis.settings.register_profile("any machine", deadline=None)
+hypothesis.settings.load_profile("any machine")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Give to one process what shares what is costly: the tests of a file, or of the gallery by one Triton."""
+    for item in items:
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
+        shared = parameters.get("gallery") or item.path.relative_to(config.rootpath).as_posix()
+        item.add_marker(pytest.mark.xdist_group(shared))
 
 
 @pytest.fixture(scope="session")

@@ -39,7 +39,7 @@ def gallery(request, tmp_path_factory):
     paths = [str(path) for path in (folder_of_triton, Path(__file__).parents[2]) if path is not None]
     environment["PYTHONPATH"] = os.pathsep.join(paths)
     script = Path(__file__).with_name("capture_gallery.py")
-    processes = len(os.sched_getaffinity(0))
+    processes = max(1, len(os.sched_getaffinity(0)) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
 
     def capture(names):
         return subprocess.run(

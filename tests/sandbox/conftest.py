@@ -6,7 +6,8 @@ from explorer.model import Diagnostic, Log, Request
 from explorer.sandbox import Limits, Sandbox, SandboxSettings
 
 JAILED = Path(__file__).parent / "jailed"
-SMALL = Limits(wall_seconds=4, cpu_seconds=2, memory_bytes=512 * 1024 * 1024, processes=32)
+# Four times as long as the computing: a busy machine shares its processors.
+SMALL = Limits(wall_seconds=8, cpu_seconds=2, memory_bytes=512 * 1024 * 1024, processes=32)
 
 
 class Result:
