@@ -97,6 +97,24 @@ def test_measured_roofs_make_a_second_floor():
     assert {each.source for each in found.ceilings if each.name == "dram"} == {"datasheet", "measured"}
 
 
+def test_of_a_copy_and_reads_the_faster_is_the_roof():
+    copied = Roof("dram", "memory", 4.2e12, "measured", "copy of 4 GiB")
+    read = Roof("dram", "memory", 4.6e12, "measured", "reads of 4 GiB")
+    for both in ((copied, read), (read, copied)):
+        found = roofline(vector_add(roofs=Roofs(both)))
+        (roof,) = (each for each in found.ceilings if (each.name, each.source) == ("dram", "measured"))
+        assert (roof.rate, roof.method) == (4.6e12, "reads of 4 GiB; copy of 4 GiB: 4.20 TB/s")
+        assert found.floors[1].time_ns == pytest.approx(3_225_780_992 / 4.6e12 * 1e9)
+        assert "more than 100 %" not in found.verdict
+
+
+def test_faster_than_the_measured_roof_is_explained():
+    copied = Roofs((Roof("dram", "memory", 4.2e12, "measured", "copy of 4 GiB"),))
+    verdict = roofline(vector_add(roofs=copied)).verdict
+    assert "at 104 % of what this GPU was seen to reach" in verdict
+    assert "more than 100 %, for it is faster than what the roof was measured by (copy of 4 GiB)." in verdict
+
+
 def test_two_limits_at_once_are_both_told():
     """2 · 8192³ at 790 TFLOP/s take 1.39 ms, 15.1 GB at 10.7 TB/s 1.41 ms."""
     both = Roofs((*ROOFS.roofs, Roof("l2", "memory", 10.7e12, "measured", "reads")))

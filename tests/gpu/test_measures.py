@@ -215,8 +215,13 @@ def test_timeline_of_a_kernel_that_marks_scopes():
 
 def test_roofs_of_this_gpu():
     documents, _ = perform(SOURCES["vector_add"], "roofs")
-    rates = {roof["name"]: roof["rate"] for roof in documents["roofs"]["roofs"]}
-    print(rates)
+    roofs = documents["roofs"]["roofs"]
+    rates = {roof["name"]: roof["rate"] for roof in roofs}
+    print(roofs)
+    copied, read = (roof for roof in roofs if roof["name"] == "dram")
+    assert copied["method"].startswith("copy of") and read["method"].startswith("reads of")
+    # Both take their time from DRAM; reads, among which no writes come, are as fast at least.
+    assert 0.95 * copied["rate"] < read["rate"] < 1.5 * copied["rate"]
     assert rates["l2"] > rates["dram"] > 1e11
     assert rates["tensor fp16"] > rates["fp32"] > 1e12
 

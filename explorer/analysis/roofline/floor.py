@@ -21,7 +21,7 @@ from explorer.analysis.roofline.documents import (
     Traffic,
 )
 from explorer.analysis.roofline.facts import Facts
-from explorer.analysis.roofline.numbers import amount, share
+from explorer.analysis.roofline.numbers import amount, scaled, share
 from explorer.measurements import Roof, Source
 
 TENSOR_PIPE = "pipe tensor"
@@ -48,7 +48,11 @@ _MOST_ROOFS = 64
 def all_ceilings(facts: Facts) -> list[Ceiling]:
     """Those of the datasheet, then those that were reached on the host itself."""
     measured = facts.roofs.roofs[:_MOST_ROOFS] if facts.roofs else ()
-    return [*facts.hardware.ceilings, *(_measured(each) for each in measured if amount(each.rate))]
+    by_name: dict[tuple[Kind, str], list[Roof]] = {}
+    for each in measured:
+        if amount(each.rate):
+            by_name.setdefault((each.kind, each.name), []).append(each)
+    return [*facts.hardware.ceilings, *map(_measured, by_name.values())]
 
 
 def resources(
@@ -170,8 +174,12 @@ def _floor(source: Source, name: str, need: Need, facts: Facts) -> Floor:
     return Floor(source, need.time_ns, name, need.time_ns / facts.time_ns if facts.time_ns else None)
 
 
-def _measured(roof: Roof) -> Ceiling:
-    title = memory_title(roof.name) if roof.kind == "memory" else roof.name
+def _measured(roofs: Sequence[Roof]) -> Ceiling:
+    """The most that was reached of one kind; its method also names the other ways to measure it."""
+    best, *others = sorted(roofs, key=lambda roof: -roof.rate)
+    title = memory_title(best.name) if best.kind == "memory" else best.name
+    unit = "B/s" if best.kind == "memory" else f"{unit_of(best.name)}/s"
+    method = "; ".join([best.method, *(f"{each.method}: {scaled(each.rate, unit)}" for each in others)])
     return Ceiling(
-        roof.name, title[:_MOST_WORDS], roof.kind, float(roof.rate), "measured", roof.method[:_MOST_WORDS]
+        best.name, title[:_MOST_WORDS], best.kind, float(best.rate), "measured", method[:_MOST_WORDS]
     )

@@ -13,7 +13,7 @@ from explorer.analysis.roofline.documents import (
     Resource,
 )
 from explorer.analysis.roofline.facts import Facts
-from explorer.analysis.roofline.floor import TENSOR_PIPE
+from explorer.analysis.roofline.floor import TENSOR_PIPE, all_ceilings
 from explorer.analysis.roofline.numbers import duration, percent, scaled
 from explorer.measurements import Source
 
@@ -22,6 +22,8 @@ _HALF = 0.5
 _OFTEN = 0.3
 _LARGE = 0.1
 _NEARLY = 0.95
+#: From here on a share is more than 100 % where it is shown.
+_OVER = 1.005
 _LIGHT: dict[Source, str] = {
     "datasheet": "the speed of light by the datasheet",
     "measured": "what this GPU was seen to reach",
@@ -67,7 +69,8 @@ def verdict(
         return f"It takes {time}, hardly longer than a launch that does nothing. Measure a larger size."
     share = f"{percent(floor.share)} of {_LIGHT[need.source]}{_beside(floors, floor, need)}"
     if floor.share >= NEAR_SHARE:
-        return f"It runs at {share}: of {time}, {work}. {_what_remains(row, rows, floor)}"
+        over = _over(facts, row, need) if floor.share >= _OVER else ""
+        return f"It runs at {share}: of {time}, {work}. {over}{_what_remains(row, rows, floor)}"
     why = _why(facts, rows, losses, hints)
     if floor.share >= _HALF:
         return f"It runs at {share}: of {time}, {work}. {why}".rstrip()
@@ -79,6 +82,16 @@ def _beside(floors: Sequence[Floor], floor: Floor, need: Need) -> str:
     """What the datasheet alone says, where the sentence is about what was reached."""
     other = next((each.share for each in floors if each is not floor), None)
     return f" ({percent(other)} by the datasheet)" if other is not None and need.source == "measured" else ""
+
+
+def _over(facts: Facts, row: Resource, need: Need) -> str:
+    """Why a share is more than 100 %: a measured roof is the most that was reached by something else."""
+    by = next(
+        (each for each in all_ceilings(facts) if each.name == row.name and each.rate == need.rate), None
+    )
+    if by is None or by.source != "measured":
+        return ""
+    return f"That is more than 100 %, for it is faster than what the roof was measured by ({by.method}). "
 
 
 def _is_dram_known(rows: Sequence[Resource]) -> bool:

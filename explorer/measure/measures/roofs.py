@@ -1,4 +1,4 @@
-"""What this GPU really reaches: a large copy, reads that stay in the L2, a large matmul of each type."""
+"""What this GPU really reaches: a large copy and large reads, reads that stay in the L2, matmuls by type."""
 
 from __future__ import annotations
 
@@ -15,11 +15,16 @@ from explorer.measure.troubles import is_fatal
 from explorer.measurements import Roof, Roofs
 
 REPEATS = 20
-MOST_COPIED_BYTES = 4 * 2**30
+MOST_DRAM_BYTES = 4 * 2**30
 MATMUL_SIZE = 8192
 #: fp32 and fp64 without tensor cores take long.
 SLOW_MATMUL_SIZE = 4096
 L2_READS = 64
+DRAM_READS = 16
+#: Numbers of 4 bytes that a program reads at once.
+READ_BLOCK = 2048
+#: Has programs read the L2 in an order of their own; a prime number, which no number of blocks shares.
+L2_STEP = 7919
 
 
 def measure(bench: Bench) -> None:
@@ -29,7 +34,8 @@ def measure(bench: Bench) -> None:
 def _roofs(bench: Bench) -> list[Roof]:
     found = []
     wanted: list[tuple[str, Callable[[], Roof]]] = [
-        ("dram", _copy),
+        ("DRAM, copied", _copy),
+        ("DRAM, read", _dram_reads),
         ("L2", _l2),
         *((name, lambda name=name, make=make: _matmul(name, make)) for name, make in MATMULS.items()),
     ]
@@ -48,8 +54,7 @@ def _roofs(bench: Bench) -> list[Roof]:
 
 
 def _copy() -> Roof:
-    free, _total = torch.cuda.mem_get_info()
-    size = min(MOST_COPIED_BYTES, free // 4)
+    size = _dram_bytes()
     source = torch.empty(size, dtype=torch.uint8, device="cuda").random_()
     target = torch.empty_like(source)
     seconds = _seconds(lambda: target.copy_(source))
@@ -59,16 +64,29 @@ def _copy() -> Roof:
 
 
 @triton.jit  # type: ignore[untyped-decorator]
-def _read_again(
-    pointer: tl.tensor, sums: tl.tensor, blocks: tl.tensor, reads: tl.constexpr, size: tl.constexpr
+def read_blocks(
+    pointer: tl.tensor,
+    sums: tl.tensor,
+    blocks: tl.tensor,
+    step: tl.tensor,
+    reads: tl.constexpr,
+    size: tl.constexpr,
 ) -> None:
-    """Read `reads` blocks of `size` numbers, each program in another order, past the L1 (".cg")."""
+    """Read `reads` blocks of `size` numbers, `step` blocks apart, past the L1 (".cg")."""
     program = tl.program_id(0)
     total = tl.zeros((size,), dtype=tl.int32)
     for index in range(reads):
-        block = (program + index * 7919) % blocks
+        block = (program + index * step) % blocks
         total += tl.load(pointer + block * size + tl.arange(0, size), cache_modifier=".cg")
     tl.store(sums + program, tl.sum(total))
+
+
+def _dram_reads() -> Roof:
+    """Reads of what no cache holds, each number once: no writes come between, as they do in a copy."""
+    programs = _dram_bytes() // (4 * READ_BLOCK * DRAM_READS)
+    size = 4 * READ_BLOCK * DRAM_READS * programs
+    seconds = _seconds(_reading(programs * DRAM_READS, programs, step=programs, reads=DRAM_READS))
+    return Roof("dram", "memory", size / seconds, "measured", f"reads of {size / 2**30:.3g} GiB")
 
 
 def _l2() -> Roof:
@@ -77,14 +95,24 @@ def _l2() -> Roof:
     A quarter: where the L2 is in two halves, each half keeps its own copy of what the other holds.
     """
     properties = torch.cuda.get_device_properties(torch.cuda.current_device())
-    block = 2048
-    blocks = properties.L2_cache_size // 4 // (4 * block)
+    blocks = properties.L2_cache_size // 4 // (4 * READ_BLOCK)
     programs = 64 * properties.multi_processor_count
-    values = torch.ones(blocks * block, dtype=torch.int32, device="cuda")
-    sums = torch.empty(programs, dtype=torch.int32, device="cuda")
-    seconds = _seconds(lambda: _read_again[(programs,)](values, sums, blocks, reads=L2_READS, size=block))
-    read = 4 * block * L2_READS * programs
+    seconds = _seconds(_reading(blocks, programs, step=L2_STEP, reads=L2_READS))
+    read = 4 * READ_BLOCK * L2_READS * programs
     return Roof("l2", "memory", read / seconds, "measured", "reads of a quarter of the L2, again and again")
+
+
+def _dram_bytes() -> int:
+    """The size of a tensor that no cache holds, and of which two fit."""
+    free, _total = torch.cuda.mem_get_info()
+    return min(MOST_DRAM_BYTES, int(free) // 4)
+
+
+def _reading(blocks: int, programs: int, *, step: int, reads: int) -> Callable[[], object]:
+    """What has each program read `reads` of the blocks of a new tensor."""
+    values = torch.ones(blocks * READ_BLOCK, dtype=torch.int32, device="cuda")
+    sums = torch.empty(programs, dtype=torch.int32, device="cuda")
+    return lambda: read_blocks[(programs,)](values, sums, blocks, step, reads=reads, size=READ_BLOCK)
 
 
 def _matmul(name: str, make: Callable[[int], Callable[[], object]]) -> Roof:

@@ -44,7 +44,8 @@ export function floorTable({ resources, floors, time: taken }) {
         make("th", { scope: "row" }, resource.title), make("td", {}, ...quantity(resource.work, resource.unit)), ...sources.flatMap((source) => cells(resource, source))))),
     ),
     make("p", { class: "source" }, "The resource that needs longest bounds the kernel from below; it is marked."
-      + (resources.some(({ name }) => name === TENSOR_PIPE) ? " How long the tensor pipe was busy is no need of the kernel's: at a lower clock it is busy for longer with the same work." : "")),
+      + (resources.some(({ name }) => name === TENSOR_PIPE) ? " How long the tensor pipe was busy is no need of the kernel's: at a lower clock it is busy for longer with the same work." : "")
+      + (resources.some(({ needs }) => needs.some(isFasterThanRoof)) ? " More than 100 % by a measured roof: faster than what that roof was measured by." : "")),
   );
 }
 
@@ -94,6 +95,11 @@ function amount(value, unit) {
 /** Where a number is from, small behind it. @param {string} source */
 export function sourceMark(source) {
   return make("small", { class: "from" }, source);
+}
+
+/** A measured roof is only the most that something else has reached. @param {{source: Source, share: number | null}} achieved */
+export function isFasterThanRoof({ source, share }) {
+  return source === "measured" && share !== null && share >= 1.005;
 }
 
 /** @param {number} share */

@@ -8,6 +8,7 @@
  */
 import { plain } from "../plot.js";
 import { large, percent } from "../run/numbers.js";
+import { isFasterThanRoof } from "./analysis.js";
 
 /** @typedef {{x: [number, number], y: [number, number]}} Range in powers of ten */
 
@@ -258,7 +259,7 @@ function dotWords(dot, ceilings, unit) {
   const { title, rate, intensity, operations, bytes, bounds } = dot;
   return [
     `${plain(title)}: ${rate === null ? "not timed" : `${large(rate, `${unit}/s`)} achieved`}`,
-    ...bounds.map((bound) => `${shareWords(bound)} of ${large(bound.rate, `${unit}/s`)}, ${bound.source}, by ${plain(titleOf(ceilings, bound.by))}`),
+    ...bounds.map((bound) => `${shareWords(bound)} of ${large(bound.rate, `${unit}/s`)}, ${bound.source}, by ${plain(titleOf(ceilings, bound.by))}${isFasterThanRoof(bound) ? "; faster than what that was measured by" : ""}`),
     `${ratio(intensity, unit)}: ${large(operations.value, unit)} (${operations.source}) over ${large(bytes.value, "B")} (${bytes.source})`,
   ].join("<br>");
 }
