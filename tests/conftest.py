@@ -28,7 +28,7 @@ hypothesis.settings.load_profile("any machine")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Give to one process what shares what is costly: the tests of a file, or of the gallery by one Triton."""
+    """Give one process what shares what is costly: the tests of a file, or of the gallery by one Triton."""
     for item in items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         shared = parameters.get("gallery") or item.path.relative_to(config.rootpath).as_posix()
