@@ -6,11 +6,11 @@
     ├── InvalidRequest             400   the body, or one of its fields, is not what was documented
     │   ├── UnknownTarget          400
     │   └── UnknownTriton          400
-    ├── NotFound                   404   no such compilation, stage, pass, example or page
+    ├── NotFound                   404   no such compilation, run, stage, pass, example or page
     ├── MethodNotAllowed           405
     ├── NoDevice                   409   nothing here can run a kernel on that
     ├── NotFinished                409   what is asked for exists once the compilation is done
-    ├── NotAnswerable              422   an analysis has nothing to say about this compilation
+    ├── NotAnswerable              422   nothing can be said about this compilation or run
     ├── SourceTooLarge             413
     ├── UnsupportedMediaType       415
     └── Unavailable                503   try again later
@@ -96,7 +96,7 @@ class SourceTooLarge(ExplorerError):
 class NotAnswerable(ExplorerError):
     status = 422
     kind = "not_answerable"
-    title = "This cannot be said of this compilation"
+    title = "This cannot be answered"
 
 
 class UnsupportedMediaType(ExplorerError):
@@ -114,7 +114,7 @@ class Unavailable(ExplorerError):
 
 class QueueFull(Unavailable):
     kind = "queue_full"
-    title = "Too many compilations are waiting"
+    title = "Too many jobs are waiting"
 
 
 class SandboxUnavailable(Unavailable):

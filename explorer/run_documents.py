@@ -12,7 +12,7 @@ import msgspec
 
 from explorer.analysis.heat import is_same_code
 from explorer.documents import MeasurementDocument, log_documents
-from explorer.measurements import Environment, Samples
+from explorer.measurements import Check, Environment, Samples
 from explorer.model import Diagnostic, Log, Progress, Run
 from explorer.recordings import Match, Recording
 from explorer.store import Record, Status
@@ -58,7 +58,11 @@ class RecordedDocument(msgspec.Struct, frozen=True):
 
 
 class RunRow(msgspec.Struct, frozen=True):
-    """A run among those of a compilation; `api` has all of it. `match`: how close a recorded one comes."""
+    """A run among those of a compilation; `api` has all of it.
+
+    `matches` says whether its result is that of the reference (None: they were not compared), `problem` the
+    first error that was told of it, "" if none was, `match` how close a recorded one comes.
+    """
 
     id: str
     api: str
@@ -69,6 +73,8 @@ class RunRow(msgspec.Struct, frozen=True):
     progress: Progress | None
     queue_position: int | None
     measurements: list[MeasurementDocument]
+    matches: bool | None
+    problem: str
     gpu: str
     recorded: RecordedDocument | None
     match: Match | None
@@ -79,7 +85,8 @@ class RunDocument(msgspec.Struct, frozen=True):
     """A run: all but what was measured.
 
     `queue_position` counts the jobs that are done before this one, itself counted, while it waits.
-    `compilation` is the id of what compiles the same; a recorded run has none of its own.
+    `compilation` is the id of what compiles the same; a recorded run has none of its own. `matches` and
+    `problem` are those of its row.
     """
 
     id: str
@@ -96,6 +103,8 @@ class RunDocument(msgspec.Struct, frozen=True):
     progress: Progress | None
     queue_position: int | None
     measurements: list[MeasurementDocument]
+    matches: bool | None
+    problem: str
     diagnostics: list[Diagnostic]
     log: list[Log]
     recorded: RecordedDocument | None
@@ -156,6 +165,8 @@ def run_row(
         progress=_progress(record),
         queue_position=position,
         measurements=_measurements(record, links),
+        matches=_matches(record),
+        problem=_problem(record),
         gpu=environment.gpu if environment else "",
         recorded=RecordedDocument.of(recording) if recording else None,
         match=recording.match(compilation) if recording and compilation else None,
@@ -187,6 +198,8 @@ def run_document(
         progress=_progress(record),
         queue_position=position,
         measurements=_measurements(record, links),
+        matches=_matches(record),
+        problem=_problem(record),
         diagnostics=result.diagnostics,
         log=log_documents(result.logs),
         recorded=RecordedDocument.of(recording) if recording else None,
@@ -229,6 +242,16 @@ def binary_match(run: Record, compilation: Record | None) -> BinaryMatch:
 def _measurements(record: Record, links: Links) -> list[MeasurementDocument]:
     names = record.result.measurements
     return [MeasurementDocument(name, links.measurement(record.id, name)) for name in names]
+
+
+def _matches(record: Record) -> bool | None:
+    check = record.measured("check", Check)
+    return all(output.matches for output in check.outputs) if check and check.outputs else None
+
+
+def _problem(record: Record) -> str:
+    errors = (each.message for each in record.result.diagnostics if each.severity == "error")
+    return next(errors, "")
 
 
 def _progress(record: Record) -> Progress | None:

@@ -24,7 +24,7 @@ from explorer.run_documents import (
 )
 from explorer.run_files import FilesDocument, autotuning_table, files_document, profile_file, sweep_table
 from explorer.run_requests import RunBody, requested_run
-from explorer.services import services
+from explorer.services import Services, services
 from explorer.store import Record, Status, compilation_of
 from explorer.views.events import event_stream
 from explorer.views.http import attachment, binary_part, encoded_json_part, json_response, read_body
@@ -66,15 +66,28 @@ class FoundRun:
         if run_id.startswith(ID_PREFIX):
             recording = here.recordings.find(run_id)
             return cls(recording.record, here.store.find(asked) if asked else None, recording)
-        record = here.queue.find(run_id)
-        if record.request.run is None:
-            raise NotFound(f"{run_id!r} is no run but a compilation. Its address is {ApiLinks(run_id).api}.")
+        record = here.queue.find(stored_run(here, run_id).id)
         return cls(record, here.store.submit(compilation_of(record.request)), None)
 
     def document(self) -> RunDocument:
         """All but what was measured."""
         position = None if self.recording else services().queue.position(self.record)
         return run_document(self.record, LINKS, self.compilation, position, self.recording)
+
+
+def stored_run(here: Services, run_id: str) -> Record:
+    """A run that was made here, as it is stored.
+
+    Raises:
+        NotFound: there is none of this id, or it is a compilation's.
+    """
+    try:
+        record = here.store.find(run_id)
+    except NotFound as error:
+        raise NotFound(f"There is no run {run_id!r} here. Check the link.") from error
+    if record.request.run is None:
+        raise NotFound(f"{run_id!r} is no run but a compilation. Its address is {ApiLinks(run_id).api}.")
+    return record
 
 
 COMPILATION = Parameter(
@@ -107,7 +120,11 @@ def show(run_id: str) -> Response:
 @documented({204: None})
 def cancel(run_id: str) -> Response:
     """Cancel a run that waits or goes on. A finished one stays as it is."""
-    services().queue.cancel(run_id)
+    here = services()
+    if run_id.startswith(ID_PREFIX):
+        here.recordings.find(run_id)
+    else:
+        here.queue.cancel(stored_run(here, run_id).id)
     return Response(status=204)
 
 

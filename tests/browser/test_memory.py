@@ -144,7 +144,7 @@ def test_a_server_with_too_much_to_do_is_asked_again(visitor: Visitor) -> None:
 
 def test_what_was_ended_can_be_tried_again(visitor: Visitor) -> None:
     page = visitor()
-    killed = {"error": "This cannot be said of this compilation", "detail": "The process was killed."}
+    killed = {"error": "This cannot be answered", "detail": "The process was killed."}
     page.route("**/allocation", lambda route: route.fulfill(status=422, json=killed), times=1)
     page.goto(f"/{VIEW}")
     wait_for_result(page)

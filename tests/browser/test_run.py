@@ -119,7 +119,14 @@ def test_a_wrong_kernel_shows_the_worst_element_and_the_next_run_is_its_own(open
     kernel, expected = row.get_by_role("cell").nth(3), row.get_by_role("cell").nth(4)
     assert float(kernel.inner_text()) == pytest.approx(float(expected.inner_text()) + 1, abs=1e-4)
     expect(page.locator("#editor .cm-lintRange-error")).to_have_count(1)
+    entry = page.get_by_role("navigation", name="Runs of this kernel").get_by_role("button")
+    expect(entry).to_contain_text("does not match the reference")
+    expect(entry).to_have_class(re.compile("is-failed"))
     wrong = result_id(page)
+    page.reload()
+    expect(entry).to_contain_text("does not match the reference")
+    expect(entry).to_have_class(re.compile("is-failed"))
+    wait_for_result(page)
 
     compile_source(page, ADD.replace("1000", "1001"))
     expect(page.get_by_role("article", name="Result of the run")).to_be_hidden()
@@ -128,6 +135,8 @@ def test_a_wrong_kernel_shows_the_worst_element_and_the_next_run_is_its_own(open
     expect(before).to_have_attribute("href", re.compile(wrong))
     start(page)
     expect(result(page)).to_contain_text("It matches the reference.")
+    expect(entry).to_have_accessible_name(re.compile("matches the reference"))
+    expect(entry).to_have_class(re.compile("is-complete"))
     expect(before).to_be_hidden()
 
 

@@ -74,11 +74,50 @@ def test_without_a_gpu_the_reason_and_a_way_out_are_told(client, ticket, service
 def test_an_unknown_compilation_or_run_is_not_found(client, ticket):
     body = {"compilation": "123456789ABC", "run": {"device": "interpreter"}}
     assert client.post("/api/v1/runs", json=body).status_code == 404
-    assert client.get("/api/v1/runs/123456789ABC").status_code == 404
     assert client.get("/api/v1/runs/recorded-matmul-0").status_code == 404
     response = client.get(f"/api/v1/runs/{ticket['id']}")
     assert response.status_code == 404
     assert "compilation" in response.get_json()["detail"]
+
+
+@pytest.mark.parametrize("run_id", ["123456789ABC", "recorded-matmul-0"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        "",
+        "/events",
+        "/roofline",
+        "/heat",
+        "/files",
+        "/files/a",
+        "/sweep.csv",
+        "/measurements/check",
+        "DELETE",
+    ],
+)
+def test_a_run_that_is_not_there_is_called_a_run(client, run_id, part):
+    address = f"/api/v1/runs/{run_id}"
+    response = client.delete(address) if part == "DELETE" else client.get(address + part)
+    problem = response.get_json()
+    assert (response.status_code, problem["kind"]) == (404, "not_found")
+    kind = "recording" if run_id.startswith("recorded") else "run"
+    assert problem["detail"] == f"There is no {kind} {run_id!r} here. Check the link."
+
+
+def test_a_compilation_is_not_cancelled_as_a_run(client, api, endless):
+    compilation = api.submit(endless + "# not a run").get_json()
+    response = client.delete(f"/api/v1/runs/{compilation['id']}")
+    still = client.get(compilation["api"]).get_json()["status"]
+    client.delete(compilation["api"])
+    assert response.status_code == 404
+    assert compilation["api"] in response.get_json()["detail"]
+    assert still in ("queued", "running")
+
+
+def test_samples_are_put_on_a_compilation_that_is_named(client):
+    response = client.get(f"{RECORDED}/heat")
+    assert (response.status_code, response.get_json()["error"]) == (422, "This cannot be answered")
+    assert "?compilation=<id>" in response.get_json()["detail"]
 
 
 def test_a_recorded_run_answers_like_any_other(client):
@@ -344,6 +383,22 @@ def test_what_goes_wrong_in_a_run_is_told_on_its_line(client, api):
     (error,) = [each for each in run["diagnostics"] if each["severity"] == "error"]
     assert "unknown" in error["message"]
     assert error["line"] == source[: source.index("x + unknown")].count("\n") + 1
+    (row,) = client.get(f"{compilation['api']}/runs").get_json()["runs"]
+    assert (row["status"], row["matches"], row["problem"]) == ("failed", None, error["message"])
+
+
+def test_a_list_of_runs_tells_a_wrong_result_from_a_right_one(client, api):
+    source = find_example("vector_add").source.replace("1_000_000", "4_098")
+    wrong = source.replace("x + y, mask=mask)", "x - y, mask=mask)")
+    for text, expected in ((source, True), (wrong, False)):
+        compilation = api.compile(text)
+        ticket = post(client, compilation, device="interpreter", measures=["check"]).get_json()
+        api.events(ticket["events"])
+        (row,) = client.get(f"{compilation['api']}/runs").get_json()["runs"]
+        assert (row["status"], row["matches"]) == ("complete", expected)
+        assert bool(row["problem"]) is not expected
+        run = client.get(ticket["api"]).get_json()
+        assert (run["matches"], run["problem"]) == (row["matches"], row["problem"])
 
 
 def test_other_debug_information_leaves_the_code_the_same(app, client, api, tmp_path, vector_add, ticket):

@@ -17,7 +17,7 @@ import { runList } from "../run/run_list.js";
 import { loadRuns, openRun } from "../run/runner.js";
 import { RunSetup } from "../run/setup.js";
 import { changeForm, runNow } from "../run/start.js";
-import { INTERPRETED, stateWords } from "../run/words.js";
+import { INTERPRETED, outcomeOf } from "../run/words.js";
 import { store } from "../store.js";
 
 const EMPTY = "Compile a kernel to run it: see whether its result is right, what it moves and computes, and how fast it is.";
@@ -184,7 +184,10 @@ class RunPane extends HTMLElement {
   /** @param {HTMLElement} list @param {RunsDocument | null} runs */
   drawList(list, runs) {
     const shown = this.shown?.id ?? "";
-    const key = JSON.stringify([shown, runs?.left_out, runs && [...runs.runs, ...runs.recordings].map(({ id, status }) => [id, status, stateOf(id)])]);
+    const key = JSON.stringify([shown, runs?.left_out, runs && [...runs.runs, ...runs.recordings].map((known) => {
+      const row = store.state.runResults.get(known.id)?.document ?? known;
+      return [row.id, row.status, row.matches, outcomeOf(row)];
+    })]);
     if (list.dataset.key === key) return;
     list.dataset.key = key;
     const focused = list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.run : undefined;
@@ -249,12 +252,6 @@ function firstOf({ runs, recordings }) {
 function hasConfigs() {
   const { kernels, kernel } = store.state.result?.document ?? { kernels: [], kernel: null };
   return kernels.some(({ name, configs }) => name === kernel && configs.length > 0);
-}
-
-/** How a run that is followed goes on, in words. @param {string} id */
-function stateOf(id) {
-  const document = store.state.runResults.get(id)?.document;
-  return document ? stateWords(document) : "";
 }
 
 customElements.define("pane-run", RunPane);

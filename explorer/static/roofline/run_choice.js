@@ -5,7 +5,7 @@
  */
 import { make } from "../dom.js";
 import { compileAlike } from "../run/compile_alike.js";
-import { runFacts, runMoment, runTitle, stateWords } from "../run/words.js";
+import { outcomeOf, runFacts, runMoment, runTitle } from "../run/words.js";
 
 /** What makes a run worth looking at here, the best first. */
 const WORTH = /** @type {const} */ (["counters", "timings", "samples", "counts"]);
@@ -36,8 +36,8 @@ export class RunChoice {
   draw({ runs, recordings }, shown, triton) {
     const known = [...runs, ...recordings];
     const option = (/** @type {RunRow} */ each) => {
-      const state = each.status === "complete" || each.recorded ? "" : ` (${stateWords(each)})`;
-      return make("option", { value: each.id }, `${runTitle(each)} · ${runMoment(each)} · ${runFacts(each)}${state}`);
+      const { words } = outcomeOf(each);
+      return make("option", { value: each.id }, `${runTitle(each)} · ${runMoment(each)} · ${runFacts(each)}${words && ` (${words})`}`);
     };
     const group = (/** @type {string} */ label, /** @type {RunRow[]} */ list) => (list.length ? make("optgroup", { label }, ...list.map(option)) : null);
     const others = known.some(({ id }) => id === shown.id) ? [] : [shown];

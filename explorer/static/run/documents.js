@@ -36,6 +36,8 @@
  * @property {Progress | null} progress
  * @property {number | null} queue_position the jobs that are done before it, itself counted, while it waits
  * @property {MeasurementRow[]} measurements
+ * @property {boolean | null} matches whether its result is that of the reference; null: not compared
+ * @property {string} problem the first error that was told of it; "": none
  * @property {Recorded | null} recorded
  * @property {"exact" | "other triton" | "other config" | "same kernel" | null} match how close a recorded one comes to what it is looked at with
  * @property {"same" | "other" | "unknown"} binary whether what ran is what was compiled

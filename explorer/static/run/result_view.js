@@ -123,7 +123,7 @@ function headOf(result) {
   const { recorded, run } = document;
   const difference = differenceWords(document, store.state.result?.document.triton ?? "");
   // One that ran to its end may still have computed what is wrong.
-  const isWrong = document.status === "complete" && document.diagnostics.some(({ severity }) => severity === "error");
+  const isWrong = document.status === "complete" && (document.matches === false || document.diagnostics.some(({ severity }) => severity === "error"));
   const marks = { complete: isWrong ? "✗ ran, with errors" : "✓ ran", failed: "✗ failed", queued: "waiting", running: "running" };
   const label = recorded ? `Recorded on ${recorded.gpu}, driver ${recorded.driver}, Triton ${recorded.triton}, torch ${recorded.torch}, ${recorded.date.slice(0, 10)}, by ${shortened(recorded.command)}.`
     : run.device === "interpreter" ? INTERPRETED : "";

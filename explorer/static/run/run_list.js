@@ -5,7 +5,7 @@
  */
 import { make } from "../dom.js";
 import { store } from "../store.js";
-import { runFacts, runMoment, runTitle, stateWords } from "./words.js";
+import { outcomeOf, runFacts, runMoment, runTitle } from "./words.js";
 
 /**
  * @param {RunsDocument} runs @param {string} shown the id of the run on screen
@@ -25,12 +25,13 @@ function part(title, rows, shown, open) {
   const entries = rows.map((known) => {
     // Of one that is followed the page knows more than the list did.
     const row = store.state.runResults.get(known.id)?.document ?? known;
-    const state = row.status === "complete" || row.status === "failed" ? row.status : "compiling";
+    const { isWrong, words } = outcomeOf(row);
+    const state = isWrong ? "failed" : row.status === "complete" ? "complete" : "compiling";
     return make("li", {}, make("button", {
       type: "button", class: `run-entry is-${state}`, "aria-current": row.id === shown ? "true" : null, onclick: () => open(row.id), "data-run": row.id,
     }, make("span", { class: "mark", "aria-hidden": "true" }), make("b", {}, runTitle(row)), make("span", { class: "run-entry-facts" }, runFacts(row)),
     make("span", { class: "run-entry-moment" }, runMoment(row)),
-    row.status === "complete" ? make("span", { class: "visually-hidden" }, ", complete") : make("span", { class: "run-entry-state" }, stateWords(row))));
+    words ? make("span", { class: "run-entry-state", title: words }, words) : make("span", { class: "visually-hidden" }, row.matches ? ", matches the reference" : ", complete")));
   });
   return [make("h3", {}, title), make("ul", {}, ...entries)];
 }

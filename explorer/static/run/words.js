@@ -43,6 +43,16 @@ export function stateWords({ status, queue_position: place, progress }) {
   return status === "complete" ? "complete" : "failed";
 }
 
+/** What came of it: whether it went wrong, and in words what is worth saying in a list; "": it is as it should be. @param {RunRow} run @returns {{isWrong: boolean, words: string}} */
+export function outcomeOf(run) {
+  const { status, matches, problem } = run;
+  const [first = ""] = problem.split("\n");
+  if (status === "failed") return { isWrong: true, words: first ? `failed: ${first}` : "failed" };
+  if (status !== "complete") return { isWrong: false, words: stateWords(run) };
+  if (matches === false) return { isWrong: true, words: "does not match the reference" };
+  return { isWrong: Boolean(problem), words: first && `ran, with an error: ${first}` };
+}
+
 /** How long something takes, by the second. @param {number} milliseconds */
 export function elapsed(milliseconds) {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
