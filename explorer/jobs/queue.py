@@ -125,14 +125,20 @@ class Queue:
         return self.find(record.id)
 
     def cancel(self, compilation_id: str) -> None:
-        """Stop a job. One that is finished stays as it is."""
+        """Stop a job. One that is finished stays as it is.
+
+        Raises:
+            NotFound: nobody has ever asked for it.
+        """
         with self._changed:
             job = self._in_flight.get(compilation_id)
             line = self._waiting[lane_of(job.request)] if job is not None else deque()
             waiting = next((pair for pair in line if pair[0] is job), None)
             if waiting is not None:
                 line.remove(waiting)
-        if job is not None:
+        if job is None:
+            self._store.find(compilation_id)
+        else:
             job.cancelled.set()
         if waiting is not None:
             self._perform(*waiting, self._runners[lane_of(waiting[0].request)][0])

@@ -75,6 +75,7 @@ def test_an_unknown_compilation_or_run_is_not_found(client, ticket):
     body = {"compilation": "123456789ABC", "run": {"device": "interpreter"}}
     assert client.post("/api/v1/runs", json=body).status_code == 404
     assert client.get("/api/v1/runs/recorded-matmul-0").status_code == 404
+    assert client.delete("/api/v1/runs/123456789ABC").status_code == 404
     response = client.get(f"/api/v1/runs/{ticket['id']}")
     assert response.status_code == 404
     assert "compilation" in response.get_json()["detail"]
