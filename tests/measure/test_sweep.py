@@ -1,6 +1,7 @@
 """Sweeps over a script's own benchmark, point by point."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 import triton.testing
@@ -80,6 +81,42 @@ def test_what_is_no_number_is_a_problem_and_no_end_of_the_sweep():
 
 def broken(M, N, K, provider):  # noqa: N803
     raise RuntimeError("Triton Error [CUDA]: an illegal memory access was encountered")
+
+
+def made(size, stated, reference=None):
+    """A launch of made inputs that says of itself what it does."""
+    facts = SimpleNamespace(kernel="add", stated={name: size * each for name, each in stated.items()})
+    return SimpleNamespace(facts=facts, namespace={}, run=lambda: "kernel", reference=reference)
+
+
+@pytest.mark.parametrize(
+    ("stated", "unit", "kernel", "reference"),
+    [
+        ({"bytes": 12}, "GB/s", (0.06, 0.03, 0.12), (0.03, 0.015, 0.06)),
+        ({"flops16": 1000, "bytes": 12}, "TFLOP/s", (0.005, 0.0025, 0.01), (0.0025, 0.00125, 0.005)),
+        ({}, "µs", (200, 100, 400), (400, 200, 800)),
+    ],
+)
+def test_made_inputs_are_swept_in_what_the_kernel_says_of_itself(
+    monkeypatch, stated, unit, kernel, reference
+):
+    times = {"kernel": [0.2, 0.1, 0.4], "reference": [0.4, 0.2, 0.8]}  # milliseconds
+    monkeypatch.setattr(triton.testing, "do_bench", lambda run, quantiles: times[run()])
+
+    def at_sizes(sizes):
+        return made(sizes["n"], stated, reference=lambda: "reference")
+
+    run = Run("gpu", sizes={"n": 1000}, sweep_size="n", sweep_values=(1000, 2000))
+    launch, events = at_sizes(run.sizes), []
+    sweep.measure(Bench(Request("", "cuda:90", ""), run, launch, events.append, steps=1, at_sizes=at_sizes))
+    (found,) = [json.loads(event.document) for event in events if isinstance(event, Measurement)]
+    assert (found["unit"], found["lines"]) == (unit, ["kernel", "reference"])
+    first, second = found["points"]
+    assert first["values"] == pytest.approx([kernel[0], reference[0]])
+    assert first["low"] == pytest.approx([kernel[1], reference[1]])
+    assert first["high"] == pytest.approx([kernel[2], reference[2]])
+    twice = 1 if unit == "µs" else 2  # the same time for twice the work
+    assert second["values"] == pytest.approx([twice * value for value in first["values"]])
 
 
 def test_a_gpu_that_has_gone_wrong_ends_the_sweep():

@@ -7,7 +7,7 @@ only its point. What it returns is what it measures, in the unit of its y axis.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -101,15 +101,16 @@ def _sweep_of_inputs(bench: Bench, name: str, at_sizes: Callable[[dict[str, int]
     points = []
     values = bench.run.sweep_values or (bench.run.sizes[name],)
     has_reference = bench.launch.reference is not None
+    unit = unit_of(bench.launch.facts.stated)
     for place, value in enumerate(values):
         bench.progress(_told({name: value}), place / len(values))
         sizes = {**bench.run.sizes, name: value}
-        points.append(_point({name: value}, _values_at(sizes, name, at_sizes, has_reference, problems)))
+        points.append(_point({name: value}, _values_at(sizes, name, unit, at_sizes, has_reference, problems)))
     return Sweep(
         name=bench.launch.facts.kernel,
         size_names=(name,),
         lines=("kernel", "reference") if has_reference else ("kernel",),
-        unit="µs",
+        unit=unit,
         is_logarithmic=len(values) > 2 and max(values) >= 32 * max(min(values), 1),
         points=tuple(points),
         problems=tuple(problems),
@@ -119,6 +120,7 @@ def _sweep_of_inputs(bench: Bench, name: str, at_sizes: Callable[[dict[str, int]
 def _values_at(
     sizes: dict[str, int],
     name: str,
+    unit: str,
     at_sizes: Callable[[dict[str, int]], Launch],
     has_reference: bool,
     problems: list[str],
@@ -132,16 +134,37 @@ def _values_at(
             raise
         problems.append(_problem(told, problem))
         return [FAILED] * (1 + has_reference)
-    values = [_value(partial(_microseconds, launch.run), f"{told}, kernel", problems)]
+    work = work_of(launch.facts.stated, unit)
+    values = [_value(partial(_timed, launch.run, work), f"{told}, kernel", problems)]
     if has_reference:
         reference = launch.reference
         assert reference is not None
-        values.append(_value(partial(_microseconds, reference), f"{told}, reference", problems))
+        values.append(_value(partial(_timed, reference, work), f"{told}, reference", problems))
     return values
 
 
-def _microseconds(run: Callable[[], object]) -> list[float]:
-    return [1000 * one for one in triton.testing.do_bench(run, quantiles=QUANTILES)]
+def unit_of(stated: Mapping[str, float]) -> str:
+    """What to plot: a rate, where the kernel's `launch_metadata` says how much work a launch is."""
+    if _flops(stated) > 0:
+        return "TFLOP/s"
+    return "GB/s" if stated.get("bytes", 0) > 0 else "µs"
+
+
+def work_of(stated: Mapping[str, float], unit: str) -> float | None:
+    """The work of a launch in what `unit` counts a second; None: its time is told."""
+    if unit == "TFLOP/s":
+        return _flops(stated) / 1e12
+    return stated.get("bytes", 0.0) / 1e9 if unit == "GB/s" else None
+
+
+def _flops(stated: Mapping[str, float]) -> float:
+    return sum(value for name, value in stated.items() if name.startswith("flops"))
+
+
+def _timed(run: Callable[[], object], work: float | None) -> list[float]:
+    """Median and quantiles: of microseconds, or of `work` a second."""
+    milliseconds = triton.testing.do_bench(run, quantiles=QUANTILES)
+    return [1000 * one if work is None else 1000 * work / one for one in milliseconds]
 
 
 def _value(call: Callable[[], Any], what: str, problems: list[str]) -> Value:
