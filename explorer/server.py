@@ -7,13 +7,14 @@ stream keeps one. The application is made in the worker, so that it alone owns t
 from __future__ import annotations
 
 import contextlib
+import socket
 from typing import Any
 
 from flask import Flask
 from gunicorn.app.base import BaseApplication
 
 from explorer import create_app
-from explorer.errors import ExplorerError
+from explorer.errors import ExplorerError, SettingsError
 from explorer.examples import DEFAULT_EXAMPLE, find_example
 from explorer.model import Request
 from explorer.services import DEFAULT_TARGET, Services, services_of
@@ -24,18 +25,25 @@ _BACKLOG = 512
 
 
 class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
-    """Serves until it is told to stop by SIGTERM or SIGINT."""
+    """Serves until it is told to stop by SIGTERM or SIGINT.
+
+    Raises:
+        SettingsError: nothing can listen on that address.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        bound = _bound_socket(settings.host, settings.port)
+        host, port = bound.getsockname()[:2]
+        self._address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        self._descriptor = bound.detach()  # gunicorn closes it
         self._app: Flask | None = None
         super().__init__()
 
     def load_config(self) -> None:
         """Say what gunicorn calls its settings."""
-        host = f"[{self._settings.host}]" if ":" in self._settings.host else self._settings.host
         options = {
-            "bind": f"{host}:{self._settings.port}",
+            "bind": f"fd://{self._descriptor}",
             "workers": 1,
             "worker_class": "gthread",
             "threads": self._settings.threads,
@@ -56,11 +64,26 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         return self._app
 
     def _announce(self, _arbiter: Any) -> None:
-        print(f"triton-explorer serves on http://{self.cfg.bind[0]}", flush=True)
+        print(f"triton-explorer serves on {self._address}", flush=True)
 
     def _close(self, _arbiter: Any, _worker: Any) -> None:
         if self._app is not None:
             services_of(self._app).close()
+
+
+def _bound_socket(host: str, port: int) -> socket.socket:
+    """Gunicorn would try a taken address for five seconds, and print each time that it failed."""
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+    except (OSError, OverflowError) as error:
+        bound.close()
+        reason = error.strerror if isinstance(error, OSError) else "ports go from 0 to 65,535"
+        raise SettingsError(
+            f"Nothing can listen on {host}, port {port}: {reason}. Name another by --port or --host."
+        ) from error
+    return bound
 
 
 def _compile_first_example(services: Services) -> None:

@@ -203,3 +203,22 @@ def test_without_a_sandbox_nothing_runs_and_the_server_says_why(tmp_path, vector
         refusal.value.close()
     finally:
         server.close()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid", "::1::"])
+def test_an_address_that_cannot_be_had_is_one_message(tmp_path, host):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        command = [sys.executable, "-m", "explorer", "serve", "--host", host, "--port", port]
+        done = subprocess.run(
+            [*command, "--data-dir", str(tmp_path)],
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    (message,) = done.stderr.strip().splitlines()
+    assert f"Nothing can listen on {host}, port {port}: " in message
+    assert "--port" in message
