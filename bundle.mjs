@@ -61,7 +61,6 @@ const { metafile } = await build({
     `${source}/page.css`,
     `${source}/icon.svg`,
     ...panes.map((name) => `${source}/panes/${name}`),
-    ...workers.map((name) => `${source}/workers/${name}`),
   ],
   outdir: output,
   outbase: source,
@@ -71,6 +70,16 @@ const { metafile } = await build({
   loader: { ".woff2": "file", ".svg": "copy" },
   splitting: true,
   format: "esm",
+});
+
+/** What works beside the page: a script each, which a file without a server brings along as it is. */
+const { metafile: beside } = await build({
+  ...options,
+  entryPoints: workers.map((name) => `${source}/workers/${name}`),
+  outdir: output,
+  outbase: source,
+  entryNames: "[dir]/[name]-[hash]",
+  format: "iife",
 });
 
 /** The page for a file without a server: one script with everything in it, one style sheet with its fonts. */
@@ -93,7 +102,7 @@ const { metafile: offline } = await build({
 /** @type {Record<string, string>} */
 const manifest = {};
 for (const file of Object.keys(offline.outputs)) manifest[`offline${path.extname(file)}`] = path.relative(output, file);
-for (const [file, { entryPoint, inputs }] of Object.entries(metafile.outputs)) {
+for (const [file, { entryPoint, inputs }] of Object.entries({ ...metafile.outputs, ...beside.outputs })) {
   if (entryPoint) manifest[path.relative(source, entryPoint)] = path.relative(output, file);
   const [input] = Object.keys(inputs);
   if (file.endsWith(".woff2") && input) manifest[`fonts/${path.basename(input)}`] = path.relative(output, file);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -61,6 +61,19 @@ class Subject:
             raise NotAnswerable(f"The answer cannot be understood: {error}.") from error
 
 
+#: Answers a question about a compilation, by its parameters, as JSON. Raises what `Analyst.answer` raises.
+Answer = Callable[[Mapping[str, str]], bytes]
+
+
+def nothing_saved(_record: Record, _answer: Answer) -> Iterable[Mapping[str, str]]:
+    """Of an analysis that no file brings along."""
+    return ()
+
+
+def _without_parameters(_record: Record, _answer: Answer) -> Iterable[Mapping[str, str]]:
+    return ({},)
+
+
 @dataclass(frozen=True)
 class Analysis:
     """Something that can be found out about a compilation.
@@ -68,7 +81,8 @@ class Analysis:
     `name` is its address and its name in the command line; `document` the type of what `find` returns.
     Raise `version` when `find` comes to other results: what was stored by an older one is found anew.
     `find` runs in a process with limits; with `is_bounded` it sees to these itself, and stays in this one.
-    `is_saved`: a page that is saved as a file brings along what is found out without any parameters.
+    `saved` names the questions whose answers a page brings along that is saved as a file: their parameters,
+    in the order in which the page gives them. It is handed a function that answers them.
     """
 
     name: str
@@ -78,4 +92,4 @@ class Analysis:
     find: Callable[[Subject], Any]
     parameters: tuple[Parameter, ...] = ()
     is_bounded: bool = False
-    is_saved: bool = True
+    saved: Callable[[Record, Answer], Iterable[Mapping[str, str]]] = _without_parameters

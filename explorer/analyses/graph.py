@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
 import msgspec
 
-from explorer.analyses.analysis import Analysis, Parameter, Subject
+from explorer.analyses.analysis import Analysis, Answer, Parameter, Subject
 from explorer.analysis.graphs import (
     CONTROL_FLOW_LANGUAGES,
     DATA_FLOW_LANGUAGES,
@@ -27,6 +27,9 @@ from explorer.errors import InvalidRequest, NotAnswerable
 from explorer.store import Record
 
 MOST_NODES = 5000
+#: Of each stage in a saved file: each takes time to be found.
+_MOST_SAVED_PARTS = 8
+_DRAWN = (*DATA_FLOW_LANGUAGES, *CONTROL_FLOW_LANGUAGES)
 
 
 class GraphDocument(msgspec.Struct, frozen=True):
@@ -99,10 +102,9 @@ def _text(record: Record, parameters: Mapping[str, str]) -> tuple[str, str, str,
     if index is not None:
         entry = record.compiler_pass(int(index))
         return record.text_after_pass(entry.index), "mlir-llvm", entry.stage, entry.index
-    drawn = (*DATA_FLOW_LANGUAGES, *CONTROL_FLOW_LANGUAGES)
     stages = record.result.stages
     name = parameters.get("stage") or next(
-        (each for each in stages if stages[each].language in drawn), "ttir"
+        (each for each in stages if stages[each].language in _DRAWN), "ttir"
     )
     stage = record.stage(name)
     return record.text(stage.text), stage.language, name, None
@@ -118,9 +120,25 @@ def _with_source_lines(graph: Graph, record: Record, stage: str) -> Graph:
     return Graph(tuple(nodes), graph.edges, graph.clusters)
 
 
+def _saved(record: Record, answer: Answer) -> Iterator[Mapping[str, str]]:
+    """What is drawn of each stage: all of it, its functions and its loops, with and without constants."""
+    for name, stage in record.result.stages.items():
+        if stage.language not in _DRAWN:
+            continue
+        try:
+            document = msgspec.json.decode(answer({"stage": name}), type=GraphDocument)
+        except NotAnswerable:
+            parts = []
+        else:
+            parts = [part.id for part in document.parts if part.kind != "region"][:_MOST_SAVED_PARTS]
+        for drawn in ({"stage": name}, *({"stage": name, "part": part} for part in parts)):
+            yield drawn
+            yield {**drawn, "constants": "0"}
+
+
 ANALYSIS = Analysis(
     name="graph",
-    is_saved=False,  # what lays it out is no part of a file
+    saved=_saved,
     summary="The data flow of TTIR and TTGIR, the control flow of LLVM IR, PTX, SASS and AMDGCN.",
     version=2,
     document=GraphDocument,

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
-from explorer.analyses.analysis import Analysis, Parameter, Subject
+from explorer.analyses.analysis import Analysis, Parameter, Subject, nothing_saved
 from explorer.analysis.diff import Alignment
 from explorer.analysis.lineage import How, backward, forward
 from explorer.errors import InvalidRequest, NotAnswerable
@@ -114,5 +114,5 @@ ANALYSIS = Analysis(
         Parameter("pass", int, "Index of the pass (0 when left out)."),
         Parameter("line", int, "Line of the module after it (1 when left out)."),
     ),
-    is_saved=False,  # there is one for each line of each pass
+    saved=nothing_saved,  # there is one for each line of each pass
 )

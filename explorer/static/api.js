@@ -90,6 +90,8 @@ export const api = {
   /** @returns {Promise<{panes: PaneKind[], stages: StageKind[], workers: Record<string, string>, first_example: string, default_target: string,
    *   argument_types: string[], type_pattern: string}>} */
   page: async () => (await request("/page.json")).json(),
+  /** A script that works beside the page. @param {string} address @returns {Promise<Blob>} */
+  script: async (address) => new Blob([await (await request(address)).blob()], { type: "text/javascript" }),
   /** @returns {Promise<Target[]>} */
   targets: () => get("/targets"),
   /** @returns {Promise<{versions: string[], default: string}>} */

@@ -20,7 +20,7 @@ from markupsafe import Markup
 from explorer.errors import NotFinished
 from explorer.services import Services
 from explorer.store import Record
-from explorer.views.pages import bundled_file, parts_document, preview_of
+from explorer.views.pages import bundled_file, manifest, parts_document, preview_of
 from explorer.views.recording import Answer, recorded_answers
 from explorer.views.saved_runs import saved_runs
 from explorer.views.security import policy_text
@@ -37,8 +37,10 @@ def html_file(record: Record, services: Services) -> bytes:
     """
     if not record.is_finished:
         raise NotFinished("The file can be made once the compilation is done. Try again then.")
-    page = json.dumps(parts_document(lambda _: "")).encode()
+    workers = {name: f"/assets/{file}" for name, file in manifest().items() if name.startswith("workers/")}
+    page = json.dumps(parts_document(lambda name: workers.get(name, ""))).encode()
     answers = [Answer("/page.json", page), *recorded_answers(record, services.analyst)]
+    answers += [Answer(address, bundled_file(name)) for name, address in workers.items()]
     runs = saved_runs(record, services)
     answers += runs.answers
     plotly = bundled_file("plotly.js") if runs.has_plots else None
@@ -80,7 +82,9 @@ def _policy(scripts: list[bytes], nonce: str) -> str:
     hashes = " ".join(f"'sha256-{base64.b64encode(sha256(script).digest()).decode()}'" for script in scripts)
     directives = {
         "default-src": "'none'",
-        "script-src": hashes,
+        # For Graphviz: a worker that is made of what the file brings along has the policy of the file.
+        "script-src": f"{hashes} 'wasm-unsafe-eval'",
+        "worker-src": "blob:",
         "style-src": f"'nonce-{nonce}'",
         "img-src": "data:",
         "font-src": "data:",

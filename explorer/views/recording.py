@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -61,10 +63,12 @@ def recorded_answers(record: Record, analyst: Analyst) -> Iterator[Answer]:
         yield Answer(address, record.text_after_pass(index).encode())
         yield _json(f"{address}/alignment", alignment_of(record, index))
     for analysis in ANALYSES:
-        if analysis.is_saved:
-            address = f"{links.api}/{analysis.name}"
+        answer = partial(analyst.answer, analysis, record)
+        for parameters in analysis.saved(record, answer):
+            query = f"?{urlencode(parameters)}" if parameters else ""
+            address = f"{links.api}/{analysis.name}{query}"
             try:
-                yield Answer(address, analyst.answer(analysis, record, {}))
+                yield Answer(address, answer(parameters))
             except (NotAnswerable, NotFound) as error:
                 yield _json(address, Problem.of(error), error.status)
 

@@ -281,3 +281,50 @@ def test_hostile_text_stays_text(saved: Saved, offline: Callable[..., Page]) -> 
 
 def test_the_file_is_of_a_reasonable_size(matmul_file: Path) -> None:
     assert matmul_file.stat().st_size < 4_000_000
+
+
+def test_graphs_are_laid_out_in_the_file(scale_file: Path, offline: Callable[..., Page], server: str) -> None:
+    page = offline(scale_file, "#panes=graph:ttgir@50+stage:ttgir@50")
+    pane = page.locator("pane-graph")
+    nodes = pane.locator(".graph-svg .node")
+    expect(nodes.first).to_be_attached(timeout=60_000)
+    graph = json.loads(
+        answer(f"{server}/api/v1/compilations/{scale_file.stem}/graph?stage=ttgir&constants=0")
+    )
+    expect(nodes).to_have_count(len(graph["nodes"]))
+    nodes.filter(has_text="tt.store").first.click()
+    expect(page.locator("pane-stage .is-cursor")).to_contain_text("tt.store")
+    without = nodes.count()
+    pane.get_by_label("constants").check()
+    expect(nodes).not_to_have_count(without)
+    expect(nodes.filter(has_text="arith.constant")).not_to_have_count(0)
+    for stage in ("TTIR", "LLVM IR", "PTX", "SASS"):
+        pane.get_by_label("Stage that is drawn").select_option(label=stage)
+        expect(pane.locator(".graph-frame")).to_have_accessible_name(re.compile(f"^Graph of {stage}: "))
+        expect(nodes.first).to_be_attached(timeout=60_000)
+    with page.expect_download() as download:
+        pane.get_by_role("button", name="Download the graph as SVG").click()
+    assert Path(download.value.path()).read_text().startswith("<?xml")
+
+
+def test_a_loop_alone_is_drawn_in_the_file_and_what_is_not_in_it_says_so(
+    matmul_file: Path, offline: Callable[..., Page]
+) -> None:
+    page = offline(matmul_file, "#panes=graph:ttgir")
+    pane = page.locator("pane-graph")
+    nodes = pane.locator(".graph-svg .node")
+    expect(nodes.first).to_be_attached(timeout=60_000)
+    whole = nodes.count()
+    pane.get_by_label("Part that is drawn").select_option(label="\u2003scf.for")
+    expect(pane.locator(".facts")).to_contain_text("1 loop")
+    expect(pane.locator(".edge.carried").first).to_be_attached(timeout=60_000)
+    assert 5 < nodes.count() < whole
+    pane.get_by_label("constants").check()
+    expect(page).to_have_url(re.compile(r"graph:ttgir\.c\d\.constants"))
+    expect(pane.locator(".edge.carried").first).to_be_attached(timeout=60_000)
+
+    page = offline(matmul_file, "#panes=graph:ttgir;pass=17")
+    pane = page.locator("pane-graph")
+    expect(pane).to_contain_text("This is not in the file. Open the result on its server to see it.")
+    pane.get_by_role("button", name="Graph of the stage").click()
+    expect(pane.locator(".graph-svg .node").first).to_be_attached(timeout=60_000)

@@ -1,8 +1,24 @@
 /** Asks a worker to lay out graphs; a layout that is not wanted any more is stopped with its worker. */
+import { api } from "../api.js";
+import { isFile } from "../host.js";
 import { store } from "../store.js";
 
 /** Nobody looks at a page for longer than this. */
 const PATIENCE_MS = 60_000;
+
+/** @type {Promise<string> | null} where the script is that a file has brought along */
+let unpacked = null;
+
+/** The address of the worker's script. @returns {Promise<string>} */
+async function scriptAddress() {
+  const address = store.state.workers.graph_layout ?? "";
+  if (!isFile) return address;
+  unpacked ??= api.script(address).then((script) => URL.createObjectURL(script));
+  unpacked.catch(() => (unpacked = null));
+  return unpacked;
+}
+
+const CANCELLED = "The layout was cancelled. Choose a part, or another stage.";
 
 /** A graph could not be laid out; the message says why, and what to do. */
 export class LayoutError extends Error {}
@@ -15,14 +31,12 @@ export class GraphLayout {
   number = 0;
 
   /** Lay out a graph; ends the layout before, if that is still under way. @param {string} dot @returns {Promise<string>} SVG */
-  layOut(dot) {
+  async layOut(dot) {
     this.cancel();
-    const address = store.state.workers.graph_layout;
-    if (!address) return Promise.reject(new LayoutError("Graphs are not drawn in a file: open the result on its server."));
-    this.worker ??= new Worker(address, { type: "module" });
-    const { worker } = this;
-    this.number += 1;
     const { number } = this;
+    const address = await scriptAddress();
+    if (number !== this.number) throw new LayoutError(CANCELLED);
+    const worker = (this.worker ??= new Worker(address));
     return new Promise((resolve, reject) => {
       const patience = setTimeout(() => stop("The layout took more than a minute. Choose a part of the graph, or take the DOT and lay it out elsewhere."), PATIENCE_MS);
       const done = () => {
@@ -50,7 +64,8 @@ export class GraphLayout {
 
   /** Stop the layout that is under way. */
   cancel() {
-    this.refuse?.(new LayoutError("The layout was cancelled. Choose a part, or another stage."));
+    this.number += 1;
+    this.refuse?.(new LayoutError(CANCELLED));
   }
 
   /** Let the worker go. */

@@ -16,6 +16,7 @@ import { draw } from "../graph/drawing.js";
 import { GraphLayout, LayoutError } from "../graph/layout.js";
 import { Neighbours } from "../graph/neighbours.js";
 import { Viewport } from "../graph/viewport.js";
+import { isFile } from "../host.js";
 import { hover, pin, putCursor } from "../selection.js";
 import { hueClass } from "../stages.js";
 import { store } from "../store.js";
@@ -135,7 +136,7 @@ class GraphPane extends HTMLElement {
       return;
     }
     const choice = (this.choice = { stage, pass, part: known === undefined ? "" : part, constants });
-    this.texts.replaceChildren(...textOptions(drawable, passes, pass));
+    this.texts.replaceChildren(...textOptions(drawable, isFile ? [] : passes, pass));
     this.texts.value = formatChoice({ stage, pass, part: "", constants: false });
     this.constants.checked = constants;
     this.className = hueClass(stage);
@@ -167,8 +168,9 @@ class GraphPane extends HTMLElement {
     } catch (error) {
       if (!isWanted()) return;
       const canBeLess = error instanceof LayoutError && (this.document?.nodes.length ?? 0) > FEW_NODES;
-      this.explain(error instanceof ApiError ? error.problem.detail : error instanceof Error ? error.message : String(error), {
-        "Try again": () => void this.load(key, id, choice, mostNodes),
+      const { title, detail } = error instanceof ApiError ? error.problem : { title: "", detail: error instanceof Error ? error.message : String(error) };
+      this.explain(isFile && title ? `${title}. ${detail}` : detail, {
+        ...(isFile ? {} : { "Try again": () => void this.load(key, id, choice, mostNodes) }),
         ...(canBeLess ? { [`Draw ${plural(FEW_NODES, "node")} of it`]: () => void this.load(key, id, choice, FEW_NODES) } : {}),
         ...(part ? { "Show the whole": () => this.ask({ part: "" }) } : {}),
         ...(pass === null ? {} : { "Graph of the stage": () => this.ask({ pass: null, part: "" }) }),
