@@ -98,8 +98,8 @@ export const api = {
   tritons: () => get("/tritons"),
   /** @returns {Promise<GalleryRow[]>} */
   gallery: () => get("/gallery"),
-  /** @param {string} name @returns {Promise<GalleryExample>} */
-  example: (name) => get(`/gallery/${encodeURIComponent(name)}`),
+  /** @param {string} name @param {AbortSignal} signal @returns {Promise<GalleryExample>} */
+  example: (name, signal) => get(`/gallery/${encodeURIComponent(name)}`, signal),
   /** @param {Partial<CompilationRequest>} body @param {AbortSignal} signal @returns {Promise<InspectionDocument>} */
   inspect: (body, signal) => post("/inspect", body, signal),
   /** @param {CompilationRequest} body @param {AbortSignal} [signal] @returns {Promise<{id: string, status: string}>} */

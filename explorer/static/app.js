@@ -8,16 +8,15 @@ import "./banner.js";
 import { startCommands } from "./actions.js";
 import { startKeys } from "./commands.js";
 import { startCompareMenu } from "./compare_menu.js";
-import { open } from "./compiler.js";
 import { byId, debounce } from "./dom.js";
 import { keptDraft } from "./draft.js";
-import { choose, compileNow } from "./edit.js";
+import { choose, compileNow, openExample, openResult } from "./edit.js";
 import { kernelFacts, targetTitle } from "./format.js";
 import { startHistoryMenu } from "./history_menu.js";
 import { canCompile, compilationId, isEmbedded } from "./host.js";
 import { startHeat } from "./heat.js";
 import "./launch.js";
-import { openExample, startMenus } from "./menus.js";
+import { startMenus } from "./menus.js";
 import { LOWERING } from "./presets.js";
 import { permalink, startShare } from "./share.js";
 import { startSplitter } from "./splitter.js";
@@ -96,7 +95,7 @@ async function start() {
 /** What this visit begins with: the result of the address, what was edited last, or an example. */
 async function openFirst() {
   const draft = keptDraft(store.state.defaultTarget);
-  if (compilationId) await open(compilationId);
+  if (compilationId) await openResult(compilationId);
   else if (draft) choose({ ...draft });
   else await openExample(store.state.firstExample);
 }

@@ -76,15 +76,19 @@ function withTriton(draft) {
   return { ...draft, triton: draft.triton ?? store.state.tritons.default };
 }
 
-/** Show a stored or running compilation by its address, and edit what it was made from. @param {string} id */
-export async function open(id) {
+/**
+ * Show a stored or running compilation by its address, and edit what it was made from.
+ * @param {string} id @param {AbortSignal} edited aborted when the draft is changed meanwhile, which is kept then
+ */
+export async function open(id, edited) {
   const stop = takeOver();
   store.update({ sending: true, problem: null, failure: null });
   try {
     const document = await api.compilation(id);
     if (stop.signal.aborted) return;
-    store.update({ draft: draftOf(document), inspection: inspectionOf(document) });
-    await follow(id, null, stop, document);
+    const draft = draftOf(document);
+    if (!edited.aborted) store.update({ draft, inspection: inspectionOf(document) });
+    await follow(id, draft, stop, document);
   } catch (error) {
     report(error, stop);
   }
@@ -129,7 +133,7 @@ export async function inspect() {
 
 /**
  * @param {string} id
- * @param {Draft | null} draft what was asked, null where the answer says it
+ * @param {Draft} draft what was asked
  * @param {AbortController} stop
  * @param {CompilationDocument} [known]
  */
@@ -137,7 +141,7 @@ async function follow(id, draft, stop, known) {
   const document = known ?? (await api.compilation(id));
   if (stop.signal.aborted) return;
   const result = new Result(document);
-  store.update({ sending: false, run: { result, promoted: false }, edited: isEdited(draft) });
+  store.update({ sending: false, run: { result, promoted: false }, edited: !sameRequest(draft, store.state.draft) });
   if (!result.finished) await listen(result, stop.signal);
   if (stop.signal.aborted) return;
   finish(result);
@@ -239,11 +243,6 @@ export function showFailure() {
 function inspectionOf({ kernels, launches, logs }) {
   // The compilation's own problems are shown with it.
   return { kernels, launches, diagnostics: [], logs };
-}
-
-/** @param {Draft | null} draft what was compiled */
-function isEdited(draft) {
-  return draft !== null && !sameRequest(draft, store.state.draft);
 }
 
 /** @param {unknown} error @param {AbortController} stop */

@@ -3,10 +3,11 @@
  *
  * @import { Draft } from "./types.js"
  */
+import { ApiError, api } from "./api.js";
 import { draftProblems } from "./argument_checks.js";
-import { compile, inspect } from "./compiler.js";
+import { compile, inspect, open } from "./compiler.js";
 import { debounce } from "./dom.js";
-import { keepDraft } from "./draft.js";
+import { forgetDraft, freshDraft, keepDraft } from "./draft.js";
 import { canCompile } from "./host.js";
 import { store } from "./store.js";
 
@@ -15,6 +16,39 @@ const COMPILE_DELAY_MS = 900;
 
 const inspectSoon = debounce(() => void inspect(), INSPECT_DELAY_MS);
 const compileSoon = debounce(() => void compile(), COMPILE_DELAY_MS);
+
+/** What is being opened, for as long as nothing else is asked for. @type {AbortController | null} */
+let opening = null;
+
+/** Open an example of the gallery and compile it. @param {string} name */
+export async function openExample(name) {
+  const signal = startOpening();
+  try {
+    const example = await api.example(name, signal);
+    if (signal.aborted) return;
+    const { draft, tritons } = store.state;
+    store.update({ pinned: [], origin: null, inspection: null });
+    choose(freshDraft(example.source, draft.target, { triton: draft.triton ?? (tritons.default || null) }));
+    // An example as it came is nothing to keep.
+    forgetDraft();
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof ApiError)) throw error;
+    store.update({ problem: error.problem });
+  }
+}
+
+/** Show a stored or running compilation, and edit what it was made from. @param {string} id */
+export function openResult(id) {
+  return open(id, startOpening());
+}
+
+/** @returns {AbortSignal} aborted by what the user does before it has come: that counts */
+function startOpening() {
+  opening?.abort();
+  opening = new AbortController();
+  return opening.signal;
+}
 
 /** The source was typed. @param {string} source */
 export function editSource(source) {
@@ -53,6 +87,7 @@ export function compileNow() {
 /** @param {Partial<Draft>} changes */
 function change(changes) {
   if (!canCompile) return;
+  opening?.abort();
   const draft = { ...store.state.draft, ...changes };
   store.update({ draft, edited: true, problem: null });
   keepDraft(draft);

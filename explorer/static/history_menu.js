@@ -1,7 +1,7 @@
 /** The History menu: own results, each one click away. */
 import { register } from "./commands.js";
 import { comparisonUrl } from "./compare/address.js";
-import { open } from "./compiler.js";
+import { openResult } from "./edit.js";
 import { byId, make, toast } from "./dom.js";
 import { ago } from "./format.js";
 import { clearHistory, ownResults, startHistory } from "./history.js";
@@ -46,7 +46,7 @@ function draw(popover) {
             event.preventDefault();
             popover.hidePopover();
             store.update({ pinned: [], origin: null });
-            void open(entry.id);
+            void openResult(entry.id);
           },
         },
         make("span", { class: `state is-${entry.status}`, role: "img", "aria-label": entry.status }),

@@ -4,30 +4,13 @@
  * @import { DockviewGroupPanel } from "dockview-core"
  * @import { Dock } from "./dock.js"
  */
-import { ApiError, api } from "./api.js";
 import { make } from "./dom.js";
-import { freshDraft, forgetDraft } from "./draft.js";
-import { choose } from "./edit.js";
+import { openExample } from "./edit.js";
 import { hueClass, stageTitle } from "./stages.js";
 import { pathOf } from "./pipeline.js";
 import { menu, place } from "./popover.js";
 import { PRESETS } from "./presets.js";
 import { store } from "./store.js";
-
-/** Open an example of the gallery and compile it. @param {string} name */
-export async function openExample(name) {
-  try {
-    const example = await api.example(name);
-    const { draft, tritons } = store.state;
-    store.update({ pinned: [], origin: null, inspection: null });
-    choose(freshDraft(example.source, draft.target, { triton: draft.triton ?? (tritons.default || null) }));
-    // An example as it came is nothing to keep.
-    forgetDraft();
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    store.update({ problem: error.problem });
-  }
-}
 
 /** @param {Dock} dock */
 export function startMenus(dock) {

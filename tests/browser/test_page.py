@@ -7,9 +7,18 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from actions import SCALE, Visitor, expect_stage, open_example, set_source, stage_text, wait_for_result
+from actions import (
+    SCALE,
+    Visitor,
+    expect_stage,
+    open_example,
+    result_id,
+    set_source,
+    stage_text,
+    wait_for_result,
+)
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 LOAD_LINE, STORE_LINE = 9, 10
 
@@ -180,6 +189,28 @@ def test_opening_what_is_shown_keeps_its_launch(page: Page) -> None:
     open_example(page, "Matrix multiplication, autotuned")
     expect(page.locator("launch-panel tr.variant")).not_to_have_count(0)
     expect(page.locator("launch-panel h2")).to_contain_text("found at line")
+
+
+def test_an_example_that_comes_late_takes_nothing_away(page: Page) -> None:
+    wait_for_result(page)
+    page.route("**/api/v1/gallery/softmax", lambda _route: None, times=1)
+    open_example(page, "Fused softmax")
+    with page.expect_event("requestfailed", lambda request: request.url.endswith("/gallery/softmax")):
+        set_source(page, SCALE)
+    expect(page.locator("#subject b")).to_have_text("scale", timeout=60_000)
+    expect(page.locator("#editor .cm-content")).to_contain_text("def scale(")
+
+
+def test_a_result_that_comes_late_takes_nothing_away(page: Page) -> None:
+    wait_for_result(page)
+    held: list[Route] = []
+    page.route(f"**/api/v1/compilations/{result_id(page)}", lambda route: held.append(route), times=1)
+    with page.expect_request(f"**/api/v1/compilations/{result_id(page)}"):
+        page.reload()
+    set_source(page, SCALE)
+    held[0].continue_()
+    expect(page.locator("#subject b")).to_have_text("scale", timeout=60_000)
+    expect(page.locator("#editor .cm-content")).to_contain_text("def scale(")
 
 
 def test_an_autotune_configuration_compiles_on_a_click(page: Page) -> None:

@@ -1,3 +1,13 @@
+import pytest
+
+
+@pytest.fixture
+def index(client, ticket):
+    """The index with the lines that each pass has changed: they are counted when somebody asks."""
+    assert client.get(f"{ticket['api']}/changes").status_code == 200
+    return client.get(ticket["api"]).get_json()
+
+
 def test_a_diff_leads_from_one_pass_to_the_next(client, ticket, index):
     row = next(row for row in index["passes"] if row["index"] > 0 and row["lines_added"])
     diff = client.get(row["url"] + "/diff")
