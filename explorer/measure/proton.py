@@ -5,6 +5,7 @@ A launch is told from others by the scope around it. One session at a time: CUPT
 
 from __future__ import annotations
 
+import contextlib
 import json
 import statistics
 import tempfile
@@ -35,7 +36,7 @@ def profile(body: Callable[[], None]) -> bytes:
     """Call `body` under Proton; return its tree of scopes and kernels, a hatchet file.
 
     Raises:
-        ProtonFailed: it cannot start, or has written nothing.
+        ProtonFailed: it cannot start or end, or has written nothing.
     """
     return _session(body, suffix="hatchet", data="tree", hook="triton")
 
@@ -44,7 +45,7 @@ def trace_instrumented(body: Callable[[], None]) -> bytes:
     """Call `body` with kernels that record the scopes that they mark; return a Chrome trace.
 
     Raises:
-        ProtonFailed: it cannot start, or has written nothing.
+        ProtonFailed: it cannot start or end, or has written nothing.
     """
     return _session(body, suffix="chrome_trace", data="trace", backend="instrumentation")
 
@@ -58,8 +59,14 @@ def _session(body: Callable[[], None], suffix: str, **options: Any) -> bytes:
             raise ProtonFailed(f"Proton cannot start: {error}") from error
         try:
             body()
-        finally:
+        except BaseException:
+            with contextlib.suppress(RuntimeError):  # after a GPU has gone wrong, CUPTI fails as well
+                proton.finalize()
+            raise
+        try:
             proton.finalize()
+        except RuntimeError as error:
+            raise ProtonFailed(f"Proton cannot end: {error}") from error
         written = name.with_suffix(f".{suffix}")
         if not written.is_file() or not written.stat().st_size:
             raise ProtonFailed(f"Proton has written no {suffix} file. Is CUPTI in use by another profiler?")
@@ -67,13 +74,20 @@ def _session(body: Callable[[], None], suffix: str, **options: Any) -> bytes:
 
 
 def times_ns(hatchet: bytes) -> dict[str, float]:
-    """Add up the time of the kernels inside of each scope at the top of the tree, by the scope's name."""
-    root, *_devices = json.loads(hatchet)
+    """Add up the time of the kernels inside of each scope at the top of the tree, by the scope's name.
+
+    Raises:
+        ProtonFailed: it is no such tree, because it was not written to its end.
+    """
     times: dict[str, float] = {}
-    for node in root["children"]:
-        if node["children"]:
-            name = node["frame"]["name"]
-            times[name] = times.get(name, 0.0) + _kernels_ns(node)
+    try:
+        root, *_devices = json.loads(hatchet)
+        for node in root["children"]:
+            if node["children"]:
+                name = node["frame"]["name"]
+                times[name] = times.get(name, 0.0) + _kernels_ns(node)
+    except (ValueError, KeyError, TypeError):
+        raise ProtonFailed(f"Proton has written {len(hatchet):,} bytes: no tree of kernels.") from None
     return times
 
 

@@ -6,8 +6,11 @@ from dataclasses import replace
 from typing import Literal
 
 import torch
+from triton.compiler.errors import CompilationError
 
 from explorer.model import Diagnostic
+from explorer.pipeline.errors import UserError
+from explorer.pipeline.script import describe
 
 Device = Literal["interpreter", "gpu"]
 
@@ -82,6 +85,25 @@ def explain(diagnostic: Diagnostic, device: Device) -> Diagnostic:
     return diagnostic
 
 
+#: Of what has gone wrong: compilers say a lot.
+_MOST_LINES = 6
+_MOST_CHARACTERS = 1000
+
+
+def in_words(error: Exception) -> str:
+    """Say in a few lines what has gone wrong on a GPU, for a table that has many such things."""
+    if isinstance(error, UserError):
+        return error.diagnostic.message
+    # Triton wraps the error of a called function in one for each caller, each with its whole source.
+    while isinstance(error, CompilationError) and isinstance(error.__cause__, CompilationError):
+        error = error.__cause__
+    said = describe(error)
+    if isinstance(error, CompilationError) and error.error_message:
+        said = f"{type(error).__name__}: {error.error_message}"
+    explained = explain(Diagnostic("error", said), "gpu").message
+    return "\n".join(explained.strip().splitlines()[:_MOST_LINES])[:_MOST_CHARACTERS]
+
+
 #: What torch and Triton say of a GPU that has gone wrong under this process.
 _FATAL = (
     "CUDA error",
@@ -90,6 +112,7 @@ _FATAL = (
     "illegal instruction",
     "device-side assert",
     "unspecified launch failure",
+    "failed on the GPU",  # what `explain` makes of the others
 )
 
 

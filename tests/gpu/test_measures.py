@@ -65,6 +65,33 @@ kernel[(8,)](x, torch.empty_like(x), BLOCK=1024, num_warps=4)
 """
 )
 
+#: The second configuration needs more shared memory than there is, the third writes far outside.
+TUNED = (
+    RUN_HEADER
+    + """
+@triton.autotune(
+    [
+        triton.Config({"OFFSET": 0}, num_stages=1),
+        triton.Config({"OFFSET": 0}, num_stages=8),
+        triton.Config({"OFFSET": 1 << 40}, num_stages=1),
+        triton.Config({"OFFSET": 0}, num_stages=2),
+    ],
+    key=[],
+)
+@triton.jit
+def kernel(x, y, steps, OFFSET: tl.constexpr):
+    rows = tl.arange(0, 128)
+    tile = rows[:, None] * 128 + rows[None, :]
+    total = tl.zeros((128, 128), tl.float32)
+    for step in range(steps):
+        total = tl.dot(tl.load(x + step * 16384 + tile), tl.load(y + step * 16384 + tile), total)
+    tl.store(x + OFFSET + tile, total.to(tl.float16))
+
+x = torch.randn((16, 128, 128), device="cuda", dtype=torch.float16)
+kernel[(1,)](x, torch.randn_like(x), 16)
+"""
+)
+
 
 def request(source, measures, **run):
     major, minor = torch.cuda.get_device_capability()
@@ -190,6 +217,17 @@ def test_every_configuration_of_a_matmul_is_timed():
     medians = {each["config"]: each["median_ns"] for each in configs if not each["problem"]}
     assert len(configs) == 7
     assert min(medians, key=medians.get) == documents["autotuning"]["best"]
+
+
+def test_a_configuration_that_fails_costs_its_row_only():
+    documents, events = perform(TUNED, "autotune", "time")
+    tuning = documents["autotuning"]
+    timed, shared, illegal, left = tuning["configs"]
+    assert timed["median_ns"] > 0 and tuning["best"] == 0
+    assert "shared memory" in shared["problem"] and shared["median_ns"] is None
+    assert "illegal memory access" in illegal["problem"]
+    assert "with configuration 2" in left["problem"]
+    assert events[-1]["status"] == "failed" and "timings" not in documents, "the GPU is lost to this process"
 
 
 def test_a_sweep_has_every_line_at_every_size():

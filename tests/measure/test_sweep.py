@@ -4,6 +4,7 @@ import json
 from types import SimpleNamespace
 
 import pytest
+import torch
 import triton.testing
 
 from explorer.measure.bench import Bench
@@ -80,6 +81,8 @@ def test_what_is_no_number_is_a_problem_and_no_end_of_the_sweep():
 
 
 def broken(M, N, K, provider):  # noqa: N803
+    if M < 256:
+        return product(M, N, K, provider)
     raise RuntimeError("Triton Error [CUDA]: an illegal memory access was encountered")
 
 
@@ -121,8 +124,34 @@ def test_made_inputs_are_swept_in_what_the_kernel_says_of_itself(
 
 def test_a_gpu_that_has_gone_wrong_ends_the_sweep():
     mark = triton.testing.perf_report(DESCRIBED)(broken)
+    events = []
+    bench = Bench(Request("", "cuda:90", ""), Run("gpu"), Launch({"broken": mark}), events.append, steps=1)
     with pytest.raises(RuntimeError, match="illegal memory access"):
-        swept(Run("gpu"), {"broken": mark})
+        sweep.measure(bench)
+    (found,) = [json.loads(event.document) for event in events if isinstance(event, Measurement)]
+    assert [point["values"] for point in found["points"]] == [[3 * 128 * 128, 128]], "the size before it"
+    assert found["problems"] == [
+        "M = 256, N = 256, Ours: A kernel reads or writes outside of its tensors "
+        "(CUDA: illegal memory access).",
+        "With this, the run has lost the GPU: nothing more was measured.",
+    ]
+
+
+def test_a_size_whose_inputs_cannot_be_made_costs_its_points_only(monkeypatch):
+    monkeypatch.setattr(triton.testing, "do_bench", lambda run, quantiles: [0.2, 0.1, 0.4])
+
+    def at_sizes(sizes):
+        if sizes["n"] == 2000:
+            raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 1 GiB")
+        return made(sizes["n"], {}, reference=lambda: "reference")
+
+    run = Run("gpu", sizes={"n": 1000}, sweep_size="n", sweep_values=(1000, 2000, 3000))
+    events = []
+    launch = made(1000, {}, reference=lambda: "reference")
+    sweep.measure(Bench(Request("", "cuda:90", ""), run, launch, events.append, steps=1, at_sizes=at_sizes))
+    (found,) = [json.loads(event.document) for event in events if isinstance(event, Measurement)]
+    assert [point["values"] for point in found["points"]] == [[200, 200], [None, None], [200, 200]]
+    assert found["problems"] == ["n = 2,000: The tensors do not fit in the GPU's memory."]
 
 
 def test_sizes_that_are_asked_for_take_the_place_of_the_scripts():

@@ -2,9 +2,15 @@
 
 import pytest
 import torch
+import triton
+import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from triton.compiler.errors import CompilationError
 
-from explorer.measure.troubles import explain, is_fatal
+from explorer.measure.troubles import explain, in_words, is_fatal
 from explorer.model import Diagnostic
+from explorer.pipeline.errors import UserError
 
 ADVICE = (
     "\nCUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below "
@@ -38,3 +44,26 @@ def test_memory_that_is_full_is_not_fatal():
 def test_what_is_not_known_stays_as_it_is():
     diagnostic = Diagnostic("error", "ValueError: no", line=3)
     assert explain(diagnostic, "gpu") == diagnostic
+
+
+def test_what_was_explained_is_still_fatal():
+    said = f"AcceleratorError: CUDA error: device-side assert triggered{ADVICE}"
+    assert is_fatal(UserError(explain(Diagnostic("error", said), "gpu")))
+
+
+@triton.jit
+def called(x):
+    return x + tl.arange(0, 100)
+
+
+@triton.jit
+def caller(x):
+    tl.store(x + called(0), 1.0)
+
+
+def test_a_compilers_message_is_told_without_the_source_around_it(monkeypatch):
+    monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
+    with pytest.raises(CompilationError) as refused:
+        triton.compile(ASTSource(caller, {"x": "*fp32"}, {}), target=GPUTarget("cuda", 90, 32))
+    assert in_words(refused.value) == "CompilationError: arange's range must be a power of 2"
+    assert "def caller" in str(refused.value)

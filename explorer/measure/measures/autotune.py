@@ -2,45 +2,54 @@
 
 from __future__ import annotations
 
-from triton.compiler.errors import CompilationError
-from triton.runtime.errors import OutOfResources, PTXASError
+import torch
 
 from explorer.measure import proton
 from explorer.measure.bench import Bench
 from explorer.measure.measures.time import L2Flush, repeats_for, rest, warm_up
+from explorer.measure.troubles import in_words, is_fatal
 from explorer.measurements import Autotuning, ConfigTiming
 from explorer.model import Config, Diagnostic
-from explorer.pipeline.errors import UserError
 
 MOST_REPEATS = 20
 
 
 def measure(bench: Bench) -> None:
+    """Time one after the other. One that cannot be compiled, launched or profiled is data."""
     configs = bench.launch.configs
     if not configs:
         bench.emit(Diagnostic("note", "The kernel has no autotune configurations.", "autotune"))
         return
-    timings = []
+    timings: list[ConfigTiming] = []
     for position, config in enumerate(configs):
         bench.progress(f"Configuration {position + 1} of {len(configs)}", position / len(configs))
-        timings.append(_timed(bench, config))
+        try:
+            timings.append(_timed(bench, config))
+        except Exception as problem:
+            timings.append(_not_timed(config, in_words(problem)))
+            if is_fatal(problem):
+                left = f"Not timed: the run has lost the GPU with configuration {config.index}."
+                timings += [_not_timed(other, left) for other in configs[position + 1 :]]
+                _tell(bench, timings)
+                raise
+            torch.cuda.empty_cache()  # it may have run out of memory
+    _tell(bench, timings)
+
+
+def _tell(bench: Bench, timings: list[ConfigTiming]) -> None:
     timed = [timing for timing in timings if timing.median_ns is not None]
     best = min(timed, key=lambda timing: timing.median_ns or 0.0).config if timed else None
     bench.tell(Autotuning(tuple(timings), best))
 
 
 def _timed(bench: Bench, config: Config) -> ConfigTiming:
-    """Time one configuration. One that cannot be compiled or launched is data."""
     launch = bench.launch
 
     def run() -> None:
         launch.run(config.index)
 
     launch.restore()
-    try:
-        seconds = warm_up(run)
-    except (CompilationError, OutOfResources, PTXASError, UserError, ValueError, KeyError) as problem:
-        return ConfigTiming(config.index, config.arguments, config.options, None, None, None, _first(problem))
+    seconds = warm_up(run)
     repeats = repeats_for(seconds, min(bench.run.repeats, MOST_REPEATS))
 
     def body() -> None:
@@ -60,6 +69,5 @@ def _timed(bench: Bench, config: Config) -> ConfigTiming:
     )
 
 
-def _first(problem: Exception) -> str:
-    """What went wrong in a few lines: compilers say a lot."""
-    return "\n".join(str(problem).strip().splitlines()[:6])[:1000] or type(problem).__name__
+def _not_timed(config: Config, problem: str) -> ConfigTiming:
+    return ConfigTiming(config.index, config.arguments, config.options, None, None, None, problem)

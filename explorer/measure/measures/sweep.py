@@ -6,8 +6,9 @@ only its point. What it returns is what it measures, in the unit of its y axis.
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,7 +18,7 @@ from triton.testing import Benchmark, Mark
 
 from explorer.measure.bench import Bench, Launch
 from explorer.measure.benchmark import find_mark, own_sizes
-from explorer.measure.troubles import is_fatal
+from explorer.measure.troubles import in_words, is_fatal
 from explorer.measurements import Sweep, SweepPoint
 from explorer.model import Diagnostic
 from explorer.pipeline.fake_gpu import benchmarks
@@ -34,9 +35,9 @@ def measure(bench: Bench) -> None:
     mark = find_mark(namespace)
     if mark is not None:
         described = mark.benchmarks if isinstance(mark.benchmarks, Sequence) else [mark.benchmarks]
-        bench.tell(_sweep_of_script(bench, mark, described))
+        _sweep_of_script(bench, mark, described)
     elif bench.at_sizes is not None and bench.run.sweep_size:
-        bench.tell(_sweep_of_inputs(bench, bench.run.sweep_size, bench.at_sizes))
+        _sweep_of_inputs(bench, bench.run.sweep_size, bench.at_sizes)
     else:
         bench.emit(
             Diagnostic(
@@ -56,31 +57,42 @@ def give_real_timers(namespace: dict[str, Any]) -> None:
             namespace[name] = getattr(triton.testing, name, triton.testing.do_bench)
 
 
-def _sweep_of_script(bench: Bench, mark: Mark, described: Sequence[Benchmark]) -> Sweep:
+def _sweep_of_script(bench: Bench, mark: Mark, described: Sequence[Benchmark]) -> None:
     chosen = described[0]
-    lines = [str(name) for name in chosen.line_names]
+    lines = tuple(str(name) for name in chosen.line_names)
     problems: list[str] = []
     if len(described) > 1:
         problems.append(f"The first of {len(described)} benchmarks of the function is shown.")
-    points = []
     places = sizes_of(chosen, bench.run.sweep_size, bench.run.sweep_values)
-    for place, sizes in enumerate(places):
-        values = []
-        for line, (line_value, name) in enumerate(zip(chosen.line_vals, lines, strict=True)):
-            what = f"{_told(sizes)}, {name}"
-            bench.progress(what, (place + line / len(lines)) / len(places))
-            arguments = {**sizes, chosen.line_arg: line_value, **chosen.args}
-            values.append(_value(partial(mark.fn, **arguments), what, problems))
-        points.append(_point(sizes, values))
-    return Sweep(
-        name=chosen.plot_name or "benchmark",
-        size_names=tuple(chosen.x_names),
-        lines=tuple(lines),
-        unit=chosen.ylabel,
-        is_logarithmic=chosen.x_log,
-        points=tuple(points),
-        problems=tuple(problems),
-    )
+
+    def points() -> Iterator[SweepPoint]:
+        for place, sizes in enumerate(places):
+            values = []
+            for line, (line_value, name) in enumerate(zip(chosen.line_vals, lines, strict=True)):
+                what = f"{_told(sizes)}, {name}"
+                bench.progress(what, (place + line / len(lines)) / len(places))
+                arguments = {**sizes, chosen.line_arg: line_value, **chosen.args}
+                values.append(_value(partial(mark.fn, **arguments), what, problems))
+            yield _point(sizes, values)
+
+    name = chosen.plot_name or "benchmark"
+    sweep = Sweep(name, tuple(chosen.x_names), lines, chosen.ylabel, chosen.x_log, points=())
+    _tell(bench, sweep, points(), problems)
+
+
+def _tell(bench: Bench, sweep: Sweep, points: Iterator[SweepPoint], problems: list[str]) -> None:
+    """Tell of `sweep` with all its points: of those up to where the GPU goes wrong, if it does."""
+    found: list[SweepPoint] = []
+    try:
+        for point in points:
+            found.append(point)  # noqa: PERF402  those before one that fails are kept
+    except Exception as problem:
+        if not is_fatal(problem):
+            raise
+        problems.append("With this, the run has lost the GPU: nothing more was measured.")
+        raise
+    finally:
+        bench.tell(dataclasses.replace(sweep, points=tuple(found), problems=tuple(problems)))
 
 
 def sizes_of(benchmark: Benchmark, name: str, values: Sequence[int]) -> list[dict[str, Any]]:
@@ -96,25 +108,22 @@ def sizes_of(benchmark: Benchmark, name: str, values: Sequence[int]) -> list[dic
     return [{**(own[-1] if own else {}), **dict.fromkeys(varied, value)} for value in values]
 
 
-def _sweep_of_inputs(bench: Bench, name: str, at_sizes: Callable[[dict[str, int]], Launch]) -> Sweep:
+def _sweep_of_inputs(bench: Bench, name: str, at_sizes: Callable[[dict[str, int]], Launch]) -> None:
     problems: list[str] = []
-    points = []
     values = bench.run.sweep_values or (bench.run.sizes[name],)
     has_reference = bench.launch.reference is not None
     unit = unit_of(bench.launch.facts.stated)
-    for place, value in enumerate(values):
-        bench.progress(_told({name: value}), place / len(values))
-        sizes = {**bench.run.sizes, name: value}
-        points.append(_point({name: value}, _values_at(sizes, name, unit, at_sizes, has_reference, problems)))
-    return Sweep(
-        name=bench.launch.facts.kernel,
-        size_names=(name,),
-        lines=("kernel", "reference") if has_reference else ("kernel",),
-        unit=unit,
-        is_logarithmic=len(values) > 2 and max(values) >= 32 * max(min(values), 1),
-        points=tuple(points),
-        problems=tuple(problems),
-    )
+
+    def points() -> Iterator[SweepPoint]:
+        for place, value in enumerate(values):
+            bench.progress(_told({name: value}), place / len(values))
+            sizes = {**bench.run.sizes, name: value}
+            yield _point({name: value}, _values_at(sizes, name, unit, at_sizes, has_reference, problems))
+
+    lines = ("kernel", "reference") if has_reference else ("kernel",)
+    is_logarithmic = len(values) > 2 and max(values) >= 32 * max(min(values), 1)
+    sweep = Sweep(bench.launch.facts.kernel, (name,), lines, unit, is_logarithmic, points=())
+    _tell(bench, sweep, points(), problems)
 
 
 def _values_at(
@@ -130,9 +139,10 @@ def _values_at(
     try:
         launch = at_sizes(sizes)
     except Exception as problem:
+        problems.append(_problem(told, problem))
         if is_fatal(problem):
             raise
-        problems.append(_problem(told, problem))
+        torch.cuda.empty_cache()  # it may have run out of memory
         return [FAILED] * (1 + has_reference)
     work = work_of(launch.facts.stated, unit)
     values = [_value(partial(_timed, launch.run, work), f"{told}, kernel", problems)]
@@ -175,9 +185,9 @@ def _value(call: Callable[[], Any], what: str, problems: list[str]) -> Value:
             torch.cuda.synchronize()
         return _numbers(result)
     except Exception as problem:
+        problems.append(_problem(what, problem))
         if is_fatal(problem):
             raise
-        problems.append(_problem(what, problem))
         torch.cuda.empty_cache()  # it may have run out of memory
         return FAILED
 
@@ -203,5 +213,4 @@ def _told(sizes: dict[str, Any]) -> str:
 
 
 def _problem(what: str, problem: Exception) -> str:
-    said = str(problem).strip().splitlines()[0] if str(problem).strip() else ""
-    return f"{what}: {type(problem).__name__}: {said}"[:500]
+    return f"{what}: {' '.join(in_words(problem).split())}"[:500]
