@@ -57,6 +57,8 @@ def capture(request: Request, run: Run, target: Target, emit: Emit, progress: Pr
         )
     for problem in problems:
         emit(problem)
+    for diagnostic in capturing.launch.unset_inputs():
+        emit(diagnostic)
     capturing.launch.finish(capturing.reference_call)
     return capturing.launch
 

@@ -23,8 +23,9 @@ from explorer.measure.reference import find_references
 from explorer.measure.reference_calls import ReferenceCall
 from explorer.measure.snapshot import Snapshot, tensors_in
 from explorer.measure.taking import Taken, Wanted
+from explorer.measure.unset_memory import is_unset
 from explorer.measurements import LaunchFacts, RunArgument
-from explorer.model import Request, Run
+from explorer.model import Diagnostic, Request, Run
 from explorer.pipeline.arguments import describe_arguments
 from explorer.pipeline.errors import user_error
 from explorer.pipeline.module import FoundKernel
@@ -95,6 +96,10 @@ class CapturedLaunch(ABC):
         """Tell which elements of a tensor one launch writes; None where it is not known."""
 
     @abstractmethod
+    def unset_inputs(self) -> list[Diagnostic]:
+        """Say what the kernel is given and nothing has set: `torch.empty` sets nothing."""
+
+    @abstractmethod
     def as_the_script(self) -> AbstractContextManager[None]:
         """A context in which code of the user's runs as it did in the script."""
 
@@ -133,6 +138,14 @@ class GpuLaunch(CapturedLaunch):
 
     def written(self, name: str) -> torch.Tensor | None:  # noqa: ARG002
         return None
+
+    def unset_inputs(self) -> list[Diagnostic]:
+        """Nothing says what it reads: these are the tensors that are not written by it either."""
+        return [
+            _unset(f"Nothing has set {name}, neither before the launch nor after", self.facts.line)
+            for name, tensor in self.tensors.items()
+            if is_unset(tensor) and is_unset(self.before.of(tensor))
+        ]
 
     def as_the_script(self) -> AbstractContextManager[None]:
         return contextlib.nullcontext()
@@ -189,8 +202,27 @@ class InterpretedLaunch(CapturedLaunch):
     def written(self, name: str) -> torch.Tensor | None:
         return self.counter.written(self.tensors[name])
 
+    def unset_inputs(self) -> list[Diagnostic]:
+        return [
+            _unset(
+                f"The kernel reads {count:,} {'element' if count == 1 else 'elements'} of {name} "
+                "that nothing has set",
+                line,
+            )
+            for (line, name), count in sorted(self.counter.unset_reads.items())
+        ]
+
     def as_the_script(self) -> AbstractContextManager[None]:
         return on_the_processor(self.capturing.target)
+
+
+def _unset(what: str, line: int) -> Diagnostic:
+    return Diagnostic(
+        "warning",
+        f"{what}: torch.empty leaves memory as it is.",
+        line=line,
+        hint="Here it holds NaN, or -1. Set it before: torch.zeros, torch.randn.",
+    )
 
 
 def _facts(taken: Taken, capturing: Capturing) -> LaunchFacts:

@@ -75,6 +75,7 @@ class Counter:
         self._in_program: dict[str, list[Addresses]] = {"load": [], "store": []}
         self._elsewhere: list[Addresses] = []
         self._may_point_anywhere = False
+        self._unset: defaultdict[tuple[int, str], int] = defaultdict(int)
 
     # --- what was counted ---------------------------------------------------------------------
 
@@ -103,6 +104,11 @@ class Counter:
         address = tensor.untyped_storage().data_ptr()
         memory = next(memory for memory in self._memories if memory.begin == address)
         return memory.written(tensor)
+
+    @property
+    def unset_reads(self) -> dict[tuple[int, str], int]:
+        """How many elements that nothing had set were read: by the first line to do so, and by tensor."""
+        return dict(self._unset)
 
     @property
     def has_atomics(self) -> bool:
@@ -254,8 +260,7 @@ class Counter:
         for memory in self._memories:
             if memory.begin <= low and high <= memory.end:
                 memory.is_touched[sectors - memory.first_sector] = True
-                if kind == "store":
-                    memory.write(addresses)
+                self._move(operation, line, memory, addresses)
                 return
         self._access_elsewhere(operation, line, addresses, size, sectors)
 
@@ -269,13 +274,19 @@ class Counter:
             is_inside |= here
             if here.any():
                 memory.is_touched[sectors_of(addresses[here], size) - memory.first_sector] = True
-                if operation != "load":
-                    memory.write(addresses[here])
+                self._move(operation, line, memory, addresses[here])
         if is_inside.all():
             return
         if not self._may_point_anywhere:
             raise self._outside(operation, line, addresses[~is_inside], size)
         self._elsewhere.append(sectors)
+
+    def _move(self, operation: str, line: int, memory: Memory, addresses: Addresses) -> None:
+        """Note that elements are read, written, or both."""
+        if operation != "store" and (unset := memory.read(addresses)):
+            self._unset[line, memory.name] += unset
+        if operation != "load":
+            memory.write(addresses)
 
     def _outside(self, operation: str, line: int, addresses: Addresses, size: int) -> Exception:
         """Make the error of an access that would crash on a GPU, or read what is not the kernel's."""

@@ -1,7 +1,8 @@
 """Tensors for the interpreter: real ones in the processor's memory that say they are on the GPU.
 
 Scripts ask for "cuda"; while `CpuTensorMode` is active they get the processor, and what asks a tensor where
-it is gets the GPU for an answer. Moving between the two copies, as it would.
+it is gets the GPU for an answer. Moving between the two copies, as it would. Memory that is not set is filled
+(`unset_memory`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import torch
 import torch.utils._device
 from torch.overrides import TorchFunctionMode
 
+from explorer.measure.unset_memory import filled
 from explorer.pipeline.fake_gpu.tensors import GPU, is_gpu
 
 CPU = torch.device("cpu")
@@ -32,7 +34,9 @@ class CpuTensorMode(TorchFunctionMode):  # type: ignore[misc]
             attribute = getattr(func.__self__, "__name__", "")
             return _GETTERS[attribute] if attribute in _GETTERS else func(*args, **kwargs)
         handler = _HANDLERS.get(name)
-        return func(*args, **_placed(func, kwargs)) if handler is None else handler(func, args, kwargs)
+        if handler is not None:
+            return handler(func, args, kwargs)
+        return filled(func, func(*args, **_placed(func, kwargs)))
 
 
 def _placed(func: Any, kwargs: dict[str, Any]) -> dict[str, Any]:

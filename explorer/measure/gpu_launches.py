@@ -19,6 +19,7 @@ from triton.runtime.jit import JITFunction
 
 from explorer.measure import operators
 from explorer.measure.taking import Taken, Taker, Wanted
+from explorer.measure.unset_memory import FilledMemoryMode
 from explorer.pipeline.fake_gpu import RecordedLaunch, benchmarks, replaced, runtime, torch_extras
 from explorer.pipeline.stages.ptx import correct_line_information
 from explorer.pipeline.stand_ins import stand_ins
@@ -82,7 +83,7 @@ def launching_on_gpu(wanted: Wanted, take: Callable[[Taken], None]) -> Iterator[
         *runtime.calls(taker),
         *torch_extras.uncompiled(),
     ]
-    with replaced(changes), same_binaries(), stand_ins():
+    with replaced(changes), same_binaries(), stand_ins(), FilledMemoryMode():
         yield taker
 
 

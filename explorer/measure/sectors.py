@@ -1,4 +1,4 @@
-"""Which 32-byte pieces of memory are touched, and which elements of which tensor are written."""
+"""Which 32-byte pieces of memory are touched, which elements are written, and which read before that."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import torch
+
+from explorer.measure.unset_memory import unset_elements
 
 #: A sector is the piece in which a GPU moves memory between its caches.
 SECTOR_SHIFT = 5
@@ -38,9 +40,13 @@ def different(sectors: Addresses) -> Addresses:
 
 
 class Memory:
-    """The memory of one tensor's storage: the sectors that the grid touches, the elements that it writes."""
+    """The memory of one tensor's storage: the sectors that the grid touches, the elements that it writes.
 
-    def __init__(self, tensor: torch.Tensor) -> None:
+    `name` is that of the tensor.
+    """
+
+    def __init__(self, name: str, tensor: torch.Tensor) -> None:
+        self.name = name
         storage = tensor.untyped_storage()
         self.begin = storage.data_ptr()
         self.end = self.begin + storage.nbytes()
@@ -48,12 +54,24 @@ class Memory:
         count = ((max(self.end, self.begin + 1) - 1) >> SECTOR_SHIFT) - self.first_sector + 1
         self.is_touched = np.zeros(count, dtype=np.bool_)
         self.is_written: np.ndarray[Any, np.dtype[np.bool_]] | None = None
+        self._is_unset = _first_bytes_unset(tensor)
 
     def write(self, addresses: Addresses) -> None:
         """Note that elements are written: by their first byte."""
         if self.is_written is None:
             self.is_written = np.zeros(self.end - self.begin, dtype=np.bool_)
         self.is_written[addresses - self.begin] = True
+        if self._is_unset is not None:
+            self._is_unset[addresses - self.begin] = False
+
+    def read(self, addresses: Addresses) -> int:
+        """Count the elements among these, by their first byte, that nothing has set; each counts once."""
+        if self._is_unset is None:
+            return 0
+        places = addresses - self.begin
+        unset = different(places[self._is_unset[places]])
+        self._is_unset[unset] = False
+        return int(unset.size)
 
     def written(self, tensor: torch.Tensor) -> torch.Tensor:
         """Tell which elements of a tensor in this memory were written."""
@@ -67,5 +85,16 @@ class Memory:
 
 def memories_of(tensors: dict[str, torch.Tensor]) -> list[Memory]:
     """Return the memory of each storage once, by address."""
-    by_address = {tensor.untyped_storage().data_ptr(): tensor for tensor in tensors.values()}
-    return [Memory(by_address[address]) for address in sorted(by_address)]
+    by_address = {tensor.untyped_storage().data_ptr(): (name, tensor) for name, tensor in tensors.items()}
+    return [Memory(*by_address[address]) for address in sorted(by_address)]
+
+
+def _first_bytes_unset(tensor: torch.Tensor) -> np.ndarray[Any, np.dtype[np.bool_]] | None:
+    """Mark the first byte of each element of a tensor's storage that nothing has set; None: all are set."""
+    unset = unset_elements(tensor)
+    if unset is None or not bool(unset.any()):
+        return None
+    size = tensor.element_size()
+    marks = np.zeros(tensor.untyped_storage().nbytes(), dtype=np.bool_)
+    marks[: unset.numel() * size : size] = unset.numpy()
+    return marks

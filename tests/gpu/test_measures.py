@@ -65,6 +65,21 @@ kernel[(8,)](x, torch.empty_like(x), BLOCK=1024, num_warps=4)
 """
 )
 
+UNSET = (
+    RUN_HEADER
+    + """
+@triton.jit
+def kernel(x, y, out, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + offsets, tl.load(x + offsets) + tl.load(y + offsets))
+
+def reference(x, y):
+    return x + y
+
+x, y = torch.empty(4096, device="cuda"), torch.randn(4096, device="cuda")
+kernel[(4,)](x, y, torch.empty_like(x), BLOCK=1024)
+"""
+)
 #: The second configuration needs more shared memory than there is, the third writes far outside.
 TUNED = (
     RUN_HEADER
@@ -217,6 +232,14 @@ def test_every_configuration_of_a_matmul_is_timed():
     medians = {each["config"]: each["median_ns"] for each in configs if not each["problem"]}
     assert len(configs) == 7
     assert min(medians, key=medians.get) == documents["autotuning"]["best"]
+
+
+def test_what_nothing_has_set_is_said_and_is_the_same_in_every_run():
+    documents, events = perform(UNSET, "check")
+    (warning,) = [event for event in events if event["event"] == "diagnostic"]
+    assert warning["severity"] == "warning" and warning["message"].startswith("Nothing has set x, neither")
+    assert documents["check"]["outputs"][0]["matches"]
+    assert perform(UNSET, "check")[0]["check"] == documents["check"]
 
 
 def test_a_configuration_that_fails_costs_its_row_only():
