@@ -138,6 +138,11 @@ function colorsNow() {
   return /** @type {PlotColors} */ (/** @type {unknown} */ ({ ...named, series: SERIES.map((index) => style.getPropertyValue(`--stripe-${index}`).trim()) }));
 }
 
+/** A hue of a plot's series, for what explains the plot. @param {number} index */
+export function seriesColor(index) {
+  return `var(--stripe-${SERIES[index % SERIES.length]})`;
+}
+
 /** A layout with the looks of the page. @param {Record<string, unknown>} layout @param {PlotColors} colors @param {number} width @param {number} height */
 function themed(layout, colors, width, height) {
   const { fontFamily: family } = getComputedStyle(document.body);

@@ -14,11 +14,35 @@ from axe_playwright_python.sync_playwright import Axe
 from measured_recordings import COMMAND, source_of
 from playwright.sync_api import Locator, Page, expect
 
+from explorer.examples import find_example
+
 RUN = "recorded-measured_vector_add-0"
 #: Two lines of the source: the loads are asked for at 19, their data is waited for where it is added, at 21.
 LOAD, STORE = 19, 21
 #: The layout's part of the address, with the SASS beside the pane.
 BESIDE = "#panes=stage:sass@45+roofline{state}@55"
+
+#: The pairs of labels, and of labels and dots, of a plot that have a point in common: their boxes as they are
+#: turned, a pixel of which may be touched.
+CROSSING = """plot => {
+  const corners = element => {
+    const { x, y, width, height } = element.getBBox();
+    const matrix = element.getScreenCTM();
+    return [[x, y], [x + width, y], [x + width, y + height], [x, y + height]]
+      .map(([right, down]) => new DOMPoint(right, down).matrixTransform(matrix));
+  };
+  const sides = box => [0, 1].map(index => ({ x: box[index + 1].x - box[index].x, y: box[index + 1].y - box[index].y }));
+  const along = (box, { x, y }) => box.map(corner => (corner.x * x + corner.y * y) / Math.hypot(x, y));
+  const cross = (one, other) => [...sides(one), ...sides(other)].every(side => {
+    const [first, second] = [along(one, side), along(other, side)];
+    return Math.max(...first) - 1 > Math.min(...second) && Math.max(...second) - 1 > Math.min(...first);
+  });
+  const labels = [...plot.querySelectorAll(".annotation-text")];
+  const dots = [...plot.querySelectorAll(".points path.point")];
+  return labels.flatMap((label, index) => [...labels.slice(index + 1), ...dots]
+    .filter(other => cross(corners(label), corners(other)))
+    .map(other => `${label.textContent} × ${other.textContent || "dot"}`));
+}"""
 
 Opened = Callable[..., Page]
 
@@ -27,9 +51,12 @@ Opened = Callable[..., Page]
 def opened(visitor: Visitor) -> Opened:
     """Compiles the vector addition and opens it with the pane."""
 
-    def open_compiled(state: str = "", triton: str = "3.6.0", panes: str = BESIDE, **options: object) -> Page:
+    def open_compiled(
+        state: str = "", triton: str = "3.6.0", panes: str = BESIDE, example: str = "", **options: object
+    ) -> Page:
         page = visitor(**options)
-        request = {"source": source_of("vector_add"), "target": "cuda:90", "triton": triton}
+        source = find_example(example).source if example else source_of("vector_add")
+        request = {"source": source, "target": "cuda:90", "triton": triton}
         ticket = page.request.post("/api/v1/compilations", data=request).json()
         page.goto(f"/k/{ticket['id']}{panes.format(state=state)}")
         wait_for_result(page)
@@ -75,6 +102,24 @@ def test_the_plot_has_roofs_and_dots_and_its_numbers_as_a_table(opened: Opened) 
         page.get_by_role("button", name="SVG").click()
     assert "DRAM" in saved.value.path().read_text()
     assert saved.value.suggested_filename == "roofline-add_kernel.svg"
+
+
+@pytest.mark.parametrize("example", ["vector_add", "matmul", "flash_attention"])
+def test_labels_of_the_plot_never_cross(opened: Opened, example: str) -> None:
+    page = opened(panes="#panes=roofline", example=example)
+    plot, roofs = body(page).locator(".plot-canvas"), body(page).locator(".roofline-roofs")
+    for width in (300, 340, 480, 700, 1000):
+        page.locator("pane-roofline").evaluate("(pane, width) => pane.style.width = `${width}px`", width)
+        drawn = plot.evaluate("plot => plot.clientWidth")
+        expect(plot.locator(".main-svg").first).to_have_attribute("width", str(drawn))
+        assert plot.locator(".annotation-text", has_text="DRAM").count() >= 2, "the roof and the dot"
+        assert plot.evaluate(CROSSING) == [], width
+        # What the labels of a narrow plot leave out stands below it.
+        expect(roofs).to_be_visible(visible=width < 508)
+    expect(plot.locator(".annotation-text", has_text="DRAM 4.8 TB/s")).to_be_visible()
+    expect(roofs.locator("li").first).to_have_text(
+        re.compile(r"^DRAM: datasheet 4\.8 TB/s, measured 4\.\d+ TB/s$")
+    )
 
 
 def test_a_dot_tells_its_bounds_where_the_mouse_is(opened: Opened) -> None:

@@ -14,7 +14,7 @@ import { canCompile } from "../host.js";
 import { paneInUse } from "../pane_in_use.js";
 import { PlotFigure } from "../plot.js";
 import { floorTable, hintList, lossList, missingList, verdictOf } from "../roofline/analysis.js";
-import { drawRoofline, rooflineTable } from "../roofline/drawing.js";
+import { drawRoofline, roofLegend, rooflineTable } from "../roofline/drawing.js";
 import { hotLines } from "../roofline/hot_lines.js";
 import { checkLine, conditionsTable, counterTables, fileList, timingList } from "../roofline/measured.js";
 import { RunChoice, bestRun } from "../roofline/run_choice.js";
@@ -237,7 +237,8 @@ async function drawFloor(pane, run) {
     verdictOf(document),
     document.is_modelled ? make("p", { class: "hint" }, `Not run on a GPU: compared with ${document.gpu}.`) : null,
     hasPlot ? pane.figure : null,
-    hasPlot ? legend() : make("p", { class: "hint" }, "The kernel only moves data: there is no operation to draw it by, and the table below says all."),
+    hasPlot ? legend() : null,
+    hasPlot ? roofLegend(document) : make("p", { class: "hint" }, "The kernel only moves data: there is no operation to draw it by, and the table below says all."),
     ...checked,
     make("div", { class: "roofline-columns" }, ...[hintList(document.hints, (line) => pane.showLine(line)), floorTable(document), lossList(document), missingList(document.missing)].filter((each) => each !== null)),
   ].filter((each) => each !== null);

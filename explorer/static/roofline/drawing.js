@@ -4,13 +4,14 @@
  * Roofs of the datasheet are solid, measured ones dashed; a dot for each memory level, joined by a line.
  *
  * @import { Bound, Ceiling, Dot, Level, RooflineDocument } from "./documents.js"
+ * @import { Range, Spot } from "./labels.js"
  * @import { Drawing, PlotColors } from "../plot.js"
  */
-import { plain } from "../plot.js";
+import { make } from "../dom.js";
+import { plain, seriesColor } from "../plot.js";
 import { large, percent } from "../run/numbers.js";
 import { isFasterThanRoof } from "./analysis.js";
-
-/** @typedef {{x: [number, number], y: [number, number]}} Range in powers of ten */
+import { faded, labelsOf, rateWords } from "./labels.js";
 
 const SYMBOLS = /** @type {Record<Level, string>} */ ({ dram: "circle", l2: "square", l1: "diamond", shared: "triangle-up" });
 const HUES = /** @type {Record<Level, number>} */ ({ dram: 0, l2: 1, l1: 5, shared: 3 });
@@ -18,18 +19,11 @@ const MARGIN = { l: 58, r: 16, t: 14, b: 42 };
 /** Room around what is drawn, in powers of ten. */
 const ROOM = { before: 0.8, behind: 1.2 };
 const MOST_DECADES = 6;
-const CHARACTER_PX = 6.1;
-const LABEL_OFFSET_PX = 9;
-const LABEL_LINE_PX = 14;
-/** Where a label may stand, as shares of the room on its line. */
-const LABEL_PLACES = [0.06, 0.2, 0.35, 0.5, 0.65, 0.8, 0.94];
 /** Dots that are nearer than that cannot be told apart. */
 const SAME_PLACE_PX = 6;
-const TITLE_HALF_PX = 36;
 const ONE_TITLE_PX = 26;
-const TITLE_ROOM_PX = 110;
-/** What a dot with its title takes. */
-const DOT_ROOM_PX = 26;
+/** What the number of a tick takes. */
+const TICK_ROOM = { x: 44, y: 20 };
 
 /** @param {RooflineDocument} document @param {PlotColors} colors @param {{width: number, height: number}} size @returns {Drawing} */
 export function drawRoofline(document, colors, { width, height }) {
@@ -72,9 +66,9 @@ export function drawRoofline(document, colors, { width, height }) {
     ],
     layout: {
       margin: MARGIN, showlegend: false,
-      xaxis: { type: "log", range: range.x, title: `${unit} per byte`, tickvals: ticks(range.x), ticktext: ticks(range.x).map(short) },
-      yaxis: { type: "log", range: range.y, title: `${unit}/s`, tickvals: ticks(range.y), ticktext: ticks(range.y).map((value) => large(value, "").trim()), automargin: false },
-      annotations: roofs.flatMap(({ roof, x, y }) => label(roof, memory, colors.mute, { x, y }, dots, range, pixels, unit)).concat(untimedLabels(dots, colors.text, range, pixels.x), timedLabels(timed, spots, colors)),
+      xaxis: { type: "log", range: range.x, title: `${unit} per byte`, tickvals: ticks(range.x, pixels.x, TICK_ROOM.x), ticktext: ticks(range.x, pixels.x, TICK_ROOM.x).map(short), tickangle: 0, automargin: false },
+      yaxis: { type: "log", range: range.y, title: `${unit}/s`, tickvals: ticks(range.y, pixels.y, TICK_ROOM.y), ticktext: ticks(range.y, pixels.y, TICK_ROOM.y).map((value) => large(value, "").trim()), automargin: false },
+      annotations: labelsOf({ range, margin: MARGIN, width, height }, roofs, dots, timed, spots, ridges, unit, colors),
     },
   };
 }
@@ -92,22 +86,19 @@ function merged(roofs) {
 }
 
 /**
- * How dots are drawn: those in one place inside of each other, near ones under one title, titles of neighbours above and below.
- * @param {Dot[]} dots by intensity @param {number} decade in pixels
+ * How dots are drawn: those in one place inside of each other, near ones under one title.
+ * @param {Dot[]} dots by intensity @param {number} decade in pixels @returns {Spot[]}
  */
 function spotsOf(dots, decade) {
   const distance = (/** @type {Dot} */ one, /** @type {Dot} */ other) => Math.abs(Math.log10(one.intensity / other.intensity)) * decade;
-  let isAbove = false;
   /** the first dot of those with one title @type {Dot | undefined} */
   let first;
   return dots.map((dot) => {
     const together = dots.filter((other) => distance(dot, other) < SAME_PLACE_PX);
     const isFirst = first === undefined || distance(dot, first) > ONE_TITLE_PX;
-    // Below, unless the one before has its title there.
-    if (isFirst) isAbove = first !== undefined && distance(dot, first) < TITLE_ROOM_PX && !isAbove;
     if (isFirst) first = dot;
-    const titled = dots.filter((other) => other.intensity >= dot.intensity && distance(dot, other) <= ONE_TITLE_PX);
-    return { together, isAbove, title: isFirst ? titled.map(({ title }) => title).join(", ") : "", size: together.length > 1 ? 16 - 5 * together.indexOf(dot) : 11 };
+    const near = dots.filter((other) => other.intensity >= dot.intensity && distance(dot, other) <= ONE_TITLE_PX);
+    return { together, titled: isFirst ? near : [], size: together.length > 1 ? 16 - 5 * together.indexOf(dot) : 11 };
   });
 }
 
@@ -125,6 +116,18 @@ export function rooflineTable(document) {
       ...ceilings.map((roof) => [`${roof.kind === "memory" ? "roof" : "ceiling"}, ${roof.title}`, "", rateWords(roof, unit), "", "", `${roof.source}: ${roof.method}`]),
     ],
   };
+}
+
+/** The roofs with their rates, for a plot that has no room for them. @param {RooflineDocument} document */
+export function roofLegend(document) {
+  const unit = unitOf(document);
+  return make("ul", { class: "roofline-roofs hint", "aria-label": "Roofs" }, ...[...new Set(document.ceilings.map(({ name }) => name))].map((name) => {
+    const roofs = document.ceilings.filter((each) => each.name === name);
+    const key = make("li", { class: "key" }, `${titleOf(roofs, name)}: ${roofs.map((roof) => `${roof.source} ${rateWords(roof, unit)}`).join(", ")}`);
+    const hue = HUES[/** @type {Level} */ (name)];
+    if (hue !== undefined) key.style.setProperty("--swatch", seriesColor(hue));
+    return key;
+  }));
 }
 
 /** As it stands behind a prefix. @param {RooflineDocument} document */
@@ -192,66 +195,9 @@ function best(ceilings, name) {
   return named.find(({ source }) => source === "measured") ?? named[0] ?? null;
 }
 
-/**
- * What a line is called, written along it where no dot is in the way: above those of the datasheet, below measured ones.
- * A measured memory roof is named together with that of the datasheet, which it is close to.
- * @param {Ceiling} roof @param {Ceiling[]} memory @param {string} color @param {{x: number[], y: number[]}} line @param {Dot[]} dots @param {Range} range @param {{x: number, y: number}} pixels a power of ten @param {string} unit
- */
-function label(roof, memory, color, { x, y }, dots, range, pixels, unit) {
-  const other = roof.kind === "memory" ? memory.find(({ name, source }) => name === roof.name && source !== roof.source) : undefined;
-  if (other && roof.source === "measured") return [];
-  const [from, to] = [Math.log10(x[0] ?? 1), Math.log10(x.at(-1) ?? 1)];
-  const rise = roof.kind === "memory" ? pixels.y / pixels.x : 0;
-  const slope = Math.atan(rise);
-  const side = roof.source === "measured" ? 1 : -1;
-  const heightAt = (/** @type {number} */ at) => Math.log10(y[0] ?? 1) + (roof.kind === "memory" ? at - from : 0);
-  /** The best place for a text, and how far the nearest dot is. @param {string} text */
-  const place = (text) => {
-    const half = (text.length * CHARACTER_PX) / 2 / pixels.x * Math.cos(slope);
-    const room = to - from - 2 * half;
-    const clearance = (/** @type {number} */ at) => Math.min(DOT_ROOM_PX, ...dots.map(({ intensity, rate }) => Math.max(
-      (Math.abs(Math.log10(intensity) - at) - half) * pixels.x - (rate === null ? 0 : TITLE_HALF_PX),
-      rate === null ? -DOT_ROOM_PX : Math.abs(Math.log10(rate) - heightAt(at)) * pixels.y - half * rise * pixels.x)));
-    // Along a roof from its foot on, along a ceiling from its end.
-    const places = room < 0 ? [] : LABEL_PLACES.map((share) => from + half + room * (roof.kind === "memory" ? share : 1 - share));
-    return places.map((at) => ({ text, at, clearance: clearance(at) })).reduce((best, each) => (each.clearance > best.clearance ? each : best), { text, at: NaN, clearance: -Infinity });
-  };
-  const short = place(`${roof.title} ${rateWords(roof, unit)}`);
-  const long = other ? place(`${short.text}, measured ${rateWords(other, unit)}`) : short;
-  const { text, at, clearance } = long.clearance > 0 ? long : short;
-  const height = heightAt(at);
-  if (clearance === -Infinity || height > range.y[1]) return [];
-  return [{
-    x: at, y: height, text: plain(text), showarrow: false, textangle: (-slope * 180) / Math.PI, font: { size: 11, color },
-    xanchor: "center", yanchor: "middle", xshift: side * LABEL_OFFSET_PX * Math.sin(slope), yshift: -side * LABEL_OFFSET_PX * Math.cos(slope),
-  }];
-}
-
 /** What is said of a number beyond it, once. @param {Dot[]} dots */
 function notesOf(dots) {
   return [...new Set(dots.flatMap(({ operations, bytes }) => [operations.note, bytes.note]))].filter(Boolean).map((note) => `<br>${plain(note)}`).join("");
-}
-
-/** What dots are called, so that it can be read on top of roofs. @param {Dot[]} timed @param {ReturnType<typeof spotsOf>} spots @param {PlotColors} colors */
-function timedLabels(timed, spots, colors) {
-  return timed.flatMap(({ intensity, rate }, index) => {
-    const spot = spots[index];
-    if (!spot?.title || !rate) return [];
-    return [{
-      x: Math.log10(intensity), y: Math.log10(rate), text: plain(spot.title), showarrow: false, textangle: 0, font: { size: 11.5, color: colors.text },
-      bgcolor: faded(colors.panel, 0.78), borderpad: 0, xanchor: "center", yanchor: spot.isAbove ? "bottom" : "top", xshift: 0, yshift: spot.isAbove ? 8 : -8,
-    }];
-  });
-}
-
-/** What lines of intensities are called that have no rate, one below the other. @param {Dot[]} dots @param {string} color @param {Range} range @param {number} decade in pixels */
-function untimedLabels(dots, color, range, decade) {
-  const untimed = dots.filter(({ rate }) => rate === null).sort((one, other) => one.intensity - other.intensity);
-  const titled = spotsOf(untimed, decade).map(({ together }, index) => (together[0] === untimed[index] ? together : []));
-  return titled.filter(({ length }) => length > 0).map((together, index) => ({
-    x: Math.log10(together[0]?.intensity ?? 1), y: range.y[1], text: plain(together.map(({ title }) => title).join(", ")), showarrow: false, textangle: 0,
-    font: { size: 11, color }, xanchor: "left", yanchor: "top", xshift: 4, yshift: -LABEL_LINE_PX * index,
-  }));
 }
 
 /** @param {Dot} dot @param {Ceiling[]} ceilings @param {string} unit */
@@ -268,11 +214,6 @@ function dotWords(dot, ceilings, unit) {
 function ceilingWords(roof, unit) {
   const clock = roof.clock_mhz ? `, at ${(roof.clock_mhz / 1000).toFixed(2)} GHz` : "";
   return `${plain(roof.title)}: ${rateWords(roof, unit)}<br>${roof.source}${clock}<br>${plain(roof.method)}`;
-}
-
-/** @param {Ceiling} roof @param {string} unit */
-function rateWords(roof, unit) {
-  return large(roof.rate, roof.kind === "memory" ? "B/s" : `${unit}/s`);
 }
 
 /** @param {Bound} bound */
@@ -295,20 +236,15 @@ function titleOf(ceilings, name) {
   return ceilings.find((each) => each.name === name)?.title ?? name;
 }
 
-/** Powers of ten; where there are few of them, also twice and five times those. @param {[number, number]} range */
-function ticks([from, to]) {
-  const powers = Array.from({ length: Math.floor(to) - Math.floor(from) + 1 }, (_, index) => 10 ** (Math.floor(from) + index));
-  const steps = to - from < 2.5 ? [1, 2, 5] : [1];
-  return powers.flatMap((power) => steps.map((step) => step * power)).filter((value) => Math.log10(value) >= from && Math.log10(value) <= to);
+/** Powers of ten as far as there is room for their numbers; where there is much, also twice and five times those. @param {[number, number]} range @param {number} decade in pixels @param {number} room of a number */
+function ticks([from, to], decade, room) {
+  const every = Math.max(1, Math.ceil(room / decade));
+  const powers = Array.from({ length: Math.floor(to) - Math.floor(from) + 1 }, (_, index) => Math.floor(from) + index).filter((power) => power % every === 0);
+  const steps = decade > 3.4 * room ? [1, 2, 5] : [1];
+  return powers.flatMap((power) => steps.map((step) => step * 10 ** power)).filter((value) => Math.log10(value) >= from && Math.log10(value) <= to);
 }
 
 /** @param {number} value */
 function short(value) {
   return value >= 0.001 && value < 1e6 ? value.toLocaleString("en", { maximumFractionDigits: 3 }) : value.toExponential();
-}
-
-/** @param {string} color as in tokens.css: "#rrggbb" or "#rgb" @param {number} opacity */
-function faded(color, opacity) {
-  const digits = color.length === 4 ? [...color.slice(1)].map((digit) => digit + digit) : [1, 3, 5].map((at) => color.slice(at, at + 2));
-  return `rgba(${digits.map((pair) => Number.parseInt(pair, 16)).join(",")},${opacity})`;
 }
