@@ -15,6 +15,7 @@ from explorer.errors import NotAnswerable
 from explorer.pipeline.targets import find_target
 from explorer.store import Record
 
+_ALLOCATES = re.compile(r"^allocate-(\w+-)?shared-memory")
 _TO_LLVM = re.compile(r"^convert-triton\w*-gpu-to-llvm$|^convert-triton-amdgpu-to-llvm$")
 _INSERTS_BARRIERS = re.compile(r"gpu-membar$")
 _ALLOCATES_TENSOR_MEMORY = re.compile(r"tensor-memory-allocation$")
@@ -39,7 +40,7 @@ def _find(subject: Subject) -> AllocationDocument:
     record = subject.record
     allocations = record.result.allocations
     if not allocations:
-        raise NotAnswerable("The compilation stopped before shared memory was allocated.")
+        raise NotAnswerable(_without_a_dump(record))
     lowered = _last_before_llvm(record)
     index = allocations[0].pass_index
     limit_bytes = find_target(record.request.target).device.multiprocessor.shared_bytes_per_block
@@ -55,6 +56,18 @@ def _find(subject: Subject) -> AllocationDocument:
         limit_bytes,
         _steps(record, limit_bytes),
         f"Triton {record.request.triton}: its allocation analysis, and the module after it",
+    )
+
+
+def _without_a_dump(record: Record) -> str:
+    """Why there is no allocation: the compiler has not come so far, or has not told of it."""
+    passes = record.result.passes.values()
+    allocating = next((each for each in passes if _ALLOCATES.search(each.name)), None)
+    if allocating is None or allocating.failed:
+        return "The compilation stopped before shared memory was allocated: its messages say why."
+    return (
+        f"The compiler's dump of its allocation is missing or cut off, though {allocating.name} has run. "
+        f"Compile again; the Passes pane has the module after pass {allocating.index}, with all offsets."
     )
 
 
@@ -90,7 +103,7 @@ def _steps(record: Record, limit_bytes: int) -> tuple[OccupancyStep, ...]:
 ANALYSIS = Analysis(
     name="allocation",
     summary="The buffers in shared memory: where each lies, from when to when, and the barriers between.",
-    version=2,
+    version=3,
     document=AllocationDocument,
     find=_find,
 )

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from explorer.analysis.allocation_dump import missing_from_dump
 from explorer.analysis.barriers import WAITS, Barriers, Placed, is_barrier
 from explorer.analysis.memory_alignment import alignment_bytes
 from explorer.analysis.memory_map_types import (
@@ -46,6 +47,13 @@ _MARKS: dict[str, MarkKind] = {
 _TYPE = re.compile(r"(?:!ttg\.memdesc)?<([^<>]*(?:<[^<>]*(?:<[^<>]*>[^<>]*)*>[^<>]*)*)>\s*$")
 _SHAPE = re.compile(r"^((?:\d+x)+)\w")
 _ALIAS = re.compile(r"^(#\w+) = (.*)$", re.MULTILINE)
+_NOT_FOUND = (
+    "The buffers' operations were not found where the compiler says, so that they have no names and lines. "
+    "The Passes pane has the module."
+)
+_NOT_LOWERED = (
+    "The module as it is lowered was not understood, so that barriers are not shown. The Passes pane has it."
+)
 
 
 def map_functions(
@@ -57,19 +65,21 @@ def map_functions(
     `has_barriers`: all barriers stand in that, so that none need be modelled.
     """
     functions = read_functions(text)
+    missing = missing_from_dump(allocations, text)
     later = {function.name: function for function in read_functions(lowered)}
     layouts = dict(_ALIAS.findall(text))
     if len(functions) != len(allocations):
-        problem = "The functions of the module could not be told apart, so that operations have no names."
-        return [_without_operations(allocation, problem) for allocation in allocations]
+        problem = (
+            "The functions of the module could not be told apart, so that operations have no names. "
+            "The Passes pane has the module."
+        )
+        return [_without_operations(allocation, missing or problem) for allocation in allocations]
     # The compiler goes through callees first; a function that calls nobody keeps its place in the text.
     ordered = _matched(functions, allocations)
     return [
-        _Mapper(allocation, function, later.get(function.name), layouts, has_barriers).map()
+        _Mapper(allocation, function, later.get(function.name), layouts, has_barriers).map(missing)
         if function is not None
-        else _without_operations(
-            allocation, "The buffers' operations were not found where the compiler says."
-        )
+        else _without_operations(allocation, missing or _NOT_FOUND)
         for allocation, function in zip(allocations, ordered, strict=True)
     ]
 
@@ -189,18 +199,18 @@ class _Mapper:
     def _placed(self) -> list[Buffer]:
         return [buffer for buffer in self._allocation.buffers if buffer.end is not None]
 
-    def map(self) -> FunctionMap:
+    def map(self, problem: str) -> FunctionMap:
+        """Make the map; `problem` says what is known to be missing from it."""
         allocation, operations = self._allocation, self._function.operations
         users = self._users()
         buffers = tuple(self._buffer(buffer, users.get(buffer.index, [])) for buffer in allocation.buffers)
         peak_bytes, peak_position, peak_buffers = _peak(buffers)
         barriers: tuple[BarrierMap, ...] = ()
         marks: tuple[Mark, ...] = ()
-        problem = ""
         if self._lowered is not None and self._positions:
             barriers, marks = tuple(self._barriers(self._lowered)), tuple(self._marks(self._lowered))
         else:
-            problem = "The module as it is lowered was not understood, so that barriers are not shown."
+            problem = problem or _NOT_LOWERED
         return FunctionMap(
             name=self._function.name,
             pass_index=allocation.pass_index,

@@ -19,6 +19,9 @@ from measured_recordings import write_measured_recording
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from recorded import write_recording
 
+from explorer.settings import Settings
+from explorer.store import Store
+
 ROOT = Path(__file__).parents[2]
 CHROMIUM = "/usr/bin/chromium"
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -38,7 +41,21 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory, recordings: Path) -> Iterator[str]:
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the server keeps its results."""
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture
+def store(server: str, data_dir: Path) -> Iterator[Store]:
+    """The server's results, to put some in that nobody has compiled."""
+    store = Store(Settings(data_dir=data_dir))
+    yield store
+    store.close()
+
+
+@pytest.fixture(scope="session")
+def server(recordings: Path, data_dir: Path) -> Iterator[str]:
     """The address of a server that was started for these tests."""
     assert (ROOT / "explorer/static/dist/manifest.json").is_file(), "Run `python hatch_build.py` first."
     with socket.socket() as probe:
@@ -46,7 +63,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, recordings: Path) -> Iterat
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "explorer", "serve", "--port", str(port)]
     process = subprocess.Popen(
-        [*command, "--data-dir", str(tmp_path_factory.mktemp("data"))],
+        [*command, "--data-dir", str(data_dir)],
         cwd=ROOT,
         env=os.environ | {"TRITON_EXPLORER_RECORDINGS_DIR": str(recordings)},
         stdout=subprocess.PIPE,

@@ -44,6 +44,10 @@ _TOLD = re.compile(
 )
 _SHARED_ACCESSES = ("ttg.local_load", "ttg.local_store", "ttg.local_alloc")
 _MOST_LAYOUTS = 2000
+#: The module's own attribute that the first TTGIR pass adds.
+_CONVERTED = '"ttg.num-warps" = '
+_PARSE_ERROR = re.compile(r'loc\(".*?":(\d+):\d+\): error: (.*?)\.?$')
+_MOST_CHARACTERS = 200
 
 
 @dataclass(frozen=True)
@@ -146,12 +150,35 @@ def parse_module(path: Path, target: Target) -> tuple[Any, Any]:
         try:
             module = ir.parse_mlir_module(str(path), context)
         except RuntimeError as error:
-            said = output.new_text().replace(str(path), "line").strip().splitlines()
             raise UserError(
-                Diagnostic("error", f"This is not a module that Triton reads: {(said or [str(error)])[0]}")
+                Diagnostic("error", _unreadable(output.new_text() or str(error), path))
             ) from error
     module.context = context
     return context, module
+
+
+def _unreadable(printed: str, path: Path) -> str:
+    """What a user is told of a text that the compiler's own parser refuses; `path` is where that lies."""
+    first = next(iter(printed.replace(str(path), "line").strip().splitlines()), "")
+    place = _PARSE_ERROR.match(first)
+    said_of = f" of line {place[1]}: {place[2]}" if place else f": {first}"
+    return (
+        "Triton cannot read this module, so that its layouts are not known. "
+        f"It says{said_of[:_MOST_CHARACTERS]}. Look at the text there, or at the layouts after another pass."
+    )
+
+
+def _without_layouts(text: ModuleText) -> str:
+    """Why a module has none: it is too early for them, or there is nothing to lay out."""
+    if any(_CONVERTED in line for line in text.lines):
+        return (
+            "No tensor of this module has a layout: the kernel works with single values only. "
+            "A block of values, as tl.arange makes one, gets a layout."
+        )
+    return (
+        "No tensor of this module has a layout: they come with the first TTGIR pass. "
+        "Look at TTGIR, or after a later pass."
+    )
 
 
 class _Survey:
@@ -181,11 +208,7 @@ class _Survey:
             for value in (*operation.results, *operation.operands):
                 self._add(value, operation.handle)
         if not self._index:
-            raise UserError(
-                Diagnostic(
-                    "error", "No tensor of this module has a layout: they come with the first TTGIR pass."
-                )
-            )
+            raise UserError(Diagnostic("error", _without_layouts(text)))
         if len(self._index) > _MOST_LAYOUTS:
             raise UserError(Diagnostic("error", f"The module has more than {_MOST_LAYOUTS} layouts."))
 

@@ -55,7 +55,7 @@ export class GraphLayout {
         if (data.number !== number) return;
         done();
         if (data.svg) resolve(data.svg);
-        else reject(new LayoutError(`Graphviz could not lay this out: ${data.problem}`));
+        else reject(new LayoutError(`Graphviz could not lay this out: ${data.problem}. Choose a part of the graph, or take the DOT and lay it out elsewhere.`));
       };
       worker.postMessage({ number, dot });
       worker.onerror = (event) => stop(`The layout could not be started: ${event.message || "reload the page"}.`);

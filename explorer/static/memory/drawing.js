@@ -44,7 +44,7 @@ export function drawMap(memory, map, width, height) {
   const ends = map.buffers.map(({ end }) => end);
   const margin = Math.max(2, Math.round((Math.max(...ends) - Math.min(...starts)) * 0.06));
   const firstPosition = Math.max(0, Math.min(...starts) - margin);
-  const lastPosition = Math.min(map.operations, Math.max(...ends) + margin);
+  const lastPosition = Math.max(firstPosition + 1, Math.min(map.operations, Math.max(...ends) + margin));
   const isTooMuch = map.shared_bytes > memory.shared_limit_bytes;
   const next = memory.steps.find(({ most_shared_bytes }) => most_shared_bytes >= map.shared_bytes)?.most_shared_bytes ?? 0;
   const top = Math.max(map.shared_bytes, next <= map.shared_bytes * 1.6 ? next : 0, 1) * 1.06;

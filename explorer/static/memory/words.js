@@ -79,7 +79,7 @@ export function barrierSource(barrier) {
 
 /** @param {AllocationDocument} memory @param {FunctionMap} map */
 export function summary(memory, map) {
-  if (map.buffers.length === 0) return "This kernel uses no shared memory.";
+  if (map.buffers.length === 0) return map.problem ? "No buffer is known." : "This kernel uses no shared memory.";
   const saved = map.sum_bytes - map.shared_bytes;
   const parts = [`${exact(map.shared_bytes)} for ${plural(map.buffers.length, "buffer")}`];
   if (saved > 0) parts.push(`${size(map.sum_bytes)} if none shared its place`);

@@ -1,0 +1,76 @@
+"""Stored results with something in them that no compiler has written, as a user's source may forge it."""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Callable
+
+from explorer.model import Event, Stage
+from explorer.store import Entry, Record, Store
+from explorer.store.entries import Recorder
+
+#: Single values only: its TTGIR has no tensor, so nothing has a layout.
+SCALAR = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(out, n):
+    i = tl.program_id(0)
+    if i < n:
+        tl.store(out + i, i * 2)
+
+
+kernel[(1,)](torch.empty(64, dtype=torch.int32, device="cuda"), 64)
+"""
+#: Its buffer has a layout that the compiler reads and cannot name.
+ROTATING = """\
+#blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], \
+order = [1, 0]}>
+#shared = #ttg.amd_rotating_shared<{vec = 4, perPhase = 1, maxPhase = 16, order = [1, 0]}>
+#smem = #ttg.shared_memory
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", \
+"ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @kernel() {
+    %zeros = arith.constant dense<0.000000e+00> : tensor<64x64xf16, #blocked>
+    %buffer = ttg.local_alloc : () -> !ttg.memdesc<2x64x64xf16, #shared, #smem, mutable>
+    tt.return
+  }
+}
+"""
+
+#: Takes an entry of a sound result; returns what is stored in its place: an entry, an event, None: nothing.
+Alter = Callable[[Entry], Entry | Event | None]
+
+
+def store_altered(store: Store, record: Record, alter: Alter) -> Record:
+    """Store what `alter` makes of a finished result, as the result of a source that differs by a comment."""
+    comment = f"\n# altered: {uuid.uuid4()}\n"
+    request = dataclasses.replace(record.request, source=record.request.source + comment)
+    batch = store.batch()
+    recorder = Recorder(batch)
+    altered = [recorder.record(each) for entry in record.entries if (each := alter(entry)) is not None]
+    new = store.submit(request)
+    store.finish(new.id, altered, batch)
+    return store.find(new.id)
+
+
+def with_stage_text(record: Record, stage: str, text: str) -> Alter:
+    """Put another text in the place of a stage's, without locations."""
+    entry = record.stage(stage)
+
+    def alter(each: Entry) -> Entry | Event:
+        return Stage(stage, entry.title, entry.language, 1.0, text) if each is entry else each
+
+    return alter
+
+
+def long_module(operations: int) -> str:
+    """A module of so many operations in a row, each of which needs the one before."""
+    lines = (f"    %v{i} = arith.addi %v{i - 1}, %v{i - 1} : i32" for i in range(1, operations))
+    first = "    %v0 = arith.constant 1 : i32"
+    body = "\n".join([first, *lines])
+    return f"module {{\n  tt.func public @long() {{\n{body}\n    tt.return\n  }}\n}}\n"
