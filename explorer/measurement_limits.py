@@ -10,6 +10,20 @@ from collections.abc import Collection, Iterable
 #: A short document may describe a table that no machine can hold: names by rows.
 MOST_CELLS = 200_000
 MOST_LINES = 100
+MOST_CONFIGS = 5_000
+#: What went wrong in a sweep; the others are counted.
+MOST_PROBLEMS = 1_000
+#: Arguments of a kernel, compiler options, tensors that it writes.
+MOST_ARGUMENTS = 1_000
+#: Of a tensor: PyTorch has no more.
+MOST_DIMENSIONS = 64
+MOST_GRID_DIMENSIONS = 3
+#: Of one launch: by each method, with each state of the cache.
+MOST_TIMINGS = 10
+#: How often one launch is timed; of more, every so many is told.
+MOST_TIMED = 500
+#: Looks at the state of a GPU.
+MOST_CONDITIONS = 10
 #: What is beyond these, `Timeline.cut` counts.
 MOST_SCOPES = 20_000
 MOST_SCOPE_NAMES = 1_000
@@ -31,6 +45,11 @@ def check_count(held: Collection[object], most: int, what: str) -> None:
     """Raise ValueError for more than `most` of something, or a text that is longer."""
     if len(held) > most:
         raise ValueError(f"{len(held):,} {what}; at most {most:,} are shown")
+
+
+def check_name(text: str, what: str) -> None:
+    """Raise ValueError for a text that is too long to be a name."""
+    check_count(text, MOST_NAME_CHARACTERS, f"characters of {what}")
 
 
 def check_cells(rows: int, columns: int) -> None:

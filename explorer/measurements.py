@@ -14,20 +14,28 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from explorer.measurement_limits import (
+    MOST_ARGUMENTS,
+    MOST_CONDITIONS,
+    MOST_CONFIGS,
+    MOST_DIMENSIONS,
     MOST_FILES,
+    MOST_GRID_DIMENSIONS,
     MOST_INSTRUCTION_CHARACTERS,
     MOST_INSTRUCTIONS,
     MOST_KINDS,
     MOST_LINES,
     MOST_METRICS,
-    MOST_NAME_CHARACTERS,
     MOST_OPERATIONS,
     MOST_PLACE,
+    MOST_PROBLEMS,
     MOST_SCOPE_NAMES,
     MOST_SCOPE_NS,
     MOST_SCOPES,
+    MOST_TIMED,
+    MOST_TIMINGS,
     check_cells,
     check_count,
+    check_name,
     check_range,
 )
 from explorer.model import LineNumber, Scalar
@@ -48,6 +56,10 @@ class Conditions:
     power_limit_watts: float | None
     temperature_celsius: float | None
     throttled_by: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for more than any GPU says."""
+        check_count(self.throttled_by, MOST_KINDS, "reasons to slow down")
 
 
 @dataclass(frozen=True)
@@ -72,6 +84,15 @@ class Environment:
     conditions: tuple[Conditions, ...] = ()
     binary_sha256: str = ""
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for what no machine is called, and for more than is looked at."""
+        check_count(self.conditions, MOST_CONDITIONS, "states of a GPU")
+        check_name(self.gpu, "a GPU's name")
+        check_name(self.capability, "a compute capability")
+        check_name(self.binary_sha256, "a hash")
+        for version in (self.driver, self.triton, self.torch, self.python):
+            check_name(version, "a version")
+
 
 @dataclass(frozen=True)
 class RunArgument:
@@ -82,6 +103,11 @@ class RunArgument:
     value: Scalar
     shape: tuple[int, ...] | None = None
     strides: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what is no tensor."""
+        check_count(self.shape or (), MOST_DIMENSIONS, "dimensions")
+        check_count(self.strides or (), MOST_DIMENSIONS, "strides")
 
 
 @dataclass(frozen=True)
@@ -98,6 +124,13 @@ class LaunchFacts:
     config: int | None = None
     options: dict[str, Scalar] = field(default_factory=dict)
     stated: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for what no kernel is launched with."""
+        check_count(self.grid, MOST_GRID_DIMENSIONS, "dimensions of a grid")
+        check_count(self.arguments, MOST_ARGUMENTS, "arguments")
+        check_count(self.options, MOST_ARGUMENTS, "options")
+        check_count(self.stated, MOST_KINDS, "kinds of work that are stated")
 
 
 @dataclass(frozen=True)
@@ -124,6 +157,11 @@ class OutputCheck:
     matches: bool
     compared: int = 0
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for what is no tensor."""
+        check_count(self.shape, MOST_DIMENSIONS, "dimensions")
+        check_count(self.worst_index, MOST_DIMENSIONS, "dimensions of an index")
+
 
 @dataclass(frozen=True)
 class Check:
@@ -132,6 +170,10 @@ class Check:
     reason: str
     reference: str
     outputs: tuple[OutputCheck, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for more than a kernel writes."""
+        check_count(self.outputs, MOST_ARGUMENTS, "outputs")
 
 
 @dataclass(frozen=True)
@@ -145,12 +187,20 @@ class Timing:
     high_ns: float
     samples_ns: tuple[float, ...]
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for more than a page can draw."""
+        check_count(self.samples_ns, MOST_TIMED, "samples of a time")
+
 
 @dataclass(frozen=True)
 class Timings:
     """All timings of one launch. `low_ns` and `high_ns` of each are its 20 % and 80 % quantiles."""
 
     timings: tuple[Timing, ...]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for more than there are ways to time a launch."""
+        check_count(self.timings, MOST_TIMINGS, "timings")
 
 
 @dataclass(frozen=True)
@@ -179,6 +229,8 @@ class Sweep:
         """Raise ValueError for what is no table, nor a plot."""
         check_count(self.lines, MOST_LINES, "lines")
         check_cells(len(self.points), len(self.size_names) + 3 * len(self.lines))
+        check_count(self.size_names, MOST_LINES, "names of sizes")
+        check_count(self.problems, MOST_PROBLEMS, "problems")
 
 
 @dataclass(frozen=True)
@@ -203,6 +255,7 @@ class Autotuning:
 
     def __post_init__(self) -> None:
         """Raise ValueError for what is no table."""
+        check_count(self.configs, MOST_CONFIGS, "configurations")
         names = {name for config in self.configs for name in (*config.arguments, *config.options)}
         check_cells(len(self.configs), len(names))
 
@@ -289,7 +342,7 @@ class OperationCount:
 
     def __post_init__(self) -> None:
         """Raise ValueError for what is no operation."""
-        check_count(self.operation, MOST_NAME_CHARACTERS, "characters of an operation's name")
+        check_name(self.operation, "an operation's name")
 
 
 @dataclass(frozen=True)
@@ -331,7 +384,7 @@ class Scope:
 
     def __post_init__(self) -> None:
         """Raise ValueError for a place, a time or a name that nothing has."""
-        check_count(self.name, MOST_NAME_CHARACTERS, "characters of a scope's name")
+        check_name(self.name, "a scope's name")
         check_range((self.block, self.multiprocessor, self.warp), MOST_PLACE, "place of a scope")
         check_range((self.start_ns, self.duration_ns), MOST_SCOPE_NS, "time of a scope")
 
@@ -379,6 +432,11 @@ class ProfileFile:
     name: str
     media_type: str
     data: str
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a name that no file has."""
+        check_name(self.name, "a file's name")
+        check_name(self.media_type, "a media type")
 
 
 @dataclass(frozen=True)

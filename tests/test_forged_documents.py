@@ -4,10 +4,10 @@ import csv
 import json
 
 import pytest
-from recorded import recording
+from recorded import documents, recording
 
 from explorer.measurement_limits import MOST_SCOPE_NAMES, MOST_SCOPES
-from explorer.measurements import Counts, Scope, Sweep, SweepPoint, Timeline
+from explorer.measurements import Conditions, Counts, Scope, Sweep, SweepPoint, Timeline
 from explorer.model import Measurement, encode_event, to_plain
 from explorer.recordings import RecordingError, decode_document, read_recordings
 from explorer.run_files import sweep_table
@@ -88,7 +88,13 @@ def test_counts_of_any_length_are_summarised(run_with):
 SCOPE = {"name": "load", "block": 0, "multiprocessor": 0, "warp": 0, "start_ns": 0.0, "duration_ns": 1.0}
 INSTRUCTION = {"offset_bytes": 0, "instruction": "EXIT", "samples": 1, "stalls": {}}
 OPERATION = {"line": 1, "operation": "load", "executions": 1}
-COUNTS = to_plain(Counts(1, 1, (), 0, 0, 0, 0, 0, {}))
+WHOLE = {**to_plain(documents()), "counts": to_plain(Counts(1, 1, (), 0, 0, 0, 0, 0, {}))}
+ARGUMENT = WHOLE["launch"]["arguments"][0]
+OUTPUT = WHOLE["check"]["outputs"][0]
+TIMING = WHOLE["timings"]["timings"][0]
+CONDITIONS = to_plain(Conditions("before", None, None, None, None, None, ()))
+ROOF = {"name": "dram", "kind": "memory", "rate": 1e12, "source": "measured", "method": "copy"}
+FILE = WHOLE["files"]["files"][0]
 TOO_MUCH = [
     ("timeline", "scopes", [SCOPE] * 20_001, "20,001 scopes; at most 20,000"),
     ("timeline", "scopes", [{**SCOPE, "name": "x" * 201}], "201 characters of a scope's name"),
@@ -113,12 +119,35 @@ TOO_MUCH = [
     ),
     ("counts", "flops", {str(n): 1 for n in range(101)}, "101 kinds of operations"),
     ("counters", "metrics", {str(n): 1 for n in range(5_001)}, "5,001 metrics"),
+    ("environment", "gpu", "x" * 201, "201 characters of a GPU's name"),
+    ("environment", "torch", "x" * 201, "201 characters of a version"),
+    ("environment", "binary_sha256", "0" * 201, "201 characters of a hash"),
+    ("environment", "conditions", [CONDITIONS] * 11, "11 states of a GPU"),
+    ("environment", "conditions", [{**CONDITIONS, "throttled_by": ["power"] * 101}], "101 reasons to slow"),
+    ("launch", "grid", [1] * 4, "4 dimensions of a grid"),
+    ("launch", "arguments", [ARGUMENT] * 1_001, "1,001 arguments"),
+    ("launch", "arguments", [{**ARGUMENT, "shape": [1] * 65}], "65 dimensions"),
+    ("launch", "arguments", [{**ARGUMENT, "strides": [1] * 65}], "65 strides"),
+    ("launch", "options", {str(n): 1 for n in range(1_001)}, "1,001 options"),
+    ("launch", "stated", {str(n): 1 for n in range(101)}, "101 kinds of work that are stated"),
+    ("check", "outputs", [OUTPUT] * 1_001, "1,001 outputs"),
+    ("check", "outputs", [{**OUTPUT, "shape": [1] * 65}], "65 dimensions"),
+    ("check", "outputs", [{**OUTPUT, "worst_index": [0] * 65}], "65 dimensions of an index"),
+    ("timings", "timings", [TIMING] * 11, "11 timings"),
+    ("timings", "timings", [{**TIMING, "samples_ns": [1.0] * 501}], "501 samples of a time"),
+    ("sweep", "problems", ["no"] * 1_001, "1,001 problems"),
+    ("sweep", "size_names", ["n"] * 101, "101 names of sizes"),
+    ("autotuning", "configs", [{**CONFIG, "arguments": {}}] * 5_001, "5,001 configurations"),
+    ("files", "files", [FILE] * 101, "101 files"),
+    ("files", "files", [{**FILE, "name": "x" * 201}], "201 characters of a file's name"),
+    ("files", "files", [{**FILE, "media_type": "x" * 201}], "201 characters of a media type"),
+    ("roofs", "roofs", [ROOF] * 101, "101 roofs"),
 ]
 
 
 @pytest.mark.parametrize(("name", "field", "value", "reason"), TOO_MUCH, ids=[each[-1] for each in TOO_MUCH])
 def test_more_than_a_page_can_draw_is_refused_wherever_it_comes_from(name, field, value, reason):
-    document = json.dumps({"reason": "", **(COUNTS if name == "counts" else {}), field: value})
+    document = json.dumps({**WHOLE.get(name, {"reason": ""}), field: value})
     with pytest.raises(ProtocolError, match=f"the measurement {name}: {reason}"):
         decode_event(encode_event(Measurement(name, document)))
     with pytest.raises(RecordingError, match=reason):
@@ -130,6 +159,21 @@ def test_as_much_as_a_run_tells_at_most_is_taken():
     scopes = (Scope(names[n % len(names)], n, 0, 0, float(n), 1.0) for n in range(MOST_SCOPES))
     event = Measurement("timeline", json.dumps(to_plain(Timeline("", tuple(scopes)))))
     assert decode_event(encode_event(event)) == event
+
+
+def test_every_list_of_every_document_has_a_bound():
+    """What a document repeats is repeated until it is refused."""
+    unbounded = []
+    for name, document in WHOLE.items():
+        for field, value in document.items():
+            if isinstance(value, list | dict) and value:
+                items = value * 30_000 if isinstance(value, list) else {str(n): 1 for n in range(30_000)}
+                try:
+                    decode_document(name, json.dumps({**document, field: items}).encode())
+                except RecordingError:
+                    continue
+                unbounded.append(f"{name}.{field}")
+    assert unbounded == []
 
 
 def test_a_measurement_does_not_come_again_and_again():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
+import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from explorer.measure.reference_calls import ReferenceCall
 from explorer.measure.snapshot import Snapshot, tensors_in
 from explorer.measure.taking import Taken, Wanted
 from explorer.measure.unset_memory import is_unset
+from explorer.measurement_limits import MOST_KINDS
 from explorer.measurements import LaunchFacts, RunArgument
 from explorer.model import Diagnostic, Request, Run
 from explorer.pipeline.arguments import describe_arguments
@@ -253,8 +255,9 @@ def _stated(taken: Taken, bound: dict[str, Any]) -> dict[str, float]:
         return {}
     metadata = getattr(taken.compiled, "metadata", SimpleNamespace())
     stated = function(taken.grid, metadata, bound) or {}
-    return {
+    numbers = {
         str(name): float(value)
         for name, value in stated.items()
-        if isinstance(value, int | float) and not isinstance(value, bool)
+        if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
     }
+    return dict(list(numbers.items())[:MOST_KINDS])

@@ -179,6 +179,24 @@ fill[(1,)](torch.zeros(64, device="cuda"), 64, BLOCK=64)
     assert told.launch["stated"] == {"bytes": 256.0, "flops32": 0.5}
 
 
+def test_what_is_no_number_is_not_stated_and_no_more_than_there_are_kinds_of_work(interpret):
+    told = interpret("""
+def metadata(grid, kernel, arguments):
+    odd = {"bytes": float("inf"), "flops": float("nan"), "flops8": 10**400, "flops16": True}
+    return {**odd, **{f"flops{number}": number for number in range(100, 300)}}
+
+
+@triton.jit(launch_metadata=metadata)
+def fill(x_ptr, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK), 1.0)
+
+
+fill[(1,)](torch.zeros(64, device="cuda"), BLOCK=64)
+""")
+    assert told.errors == []
+    assert told.launch["stated"] == {f"flops{number}": number for number in range(100, 200)}
+
+
 def test_the_script_finds_a_gpu(interpret):
     told = interpret("""
 device = triton.runtime.driver.active.get_active_torch_device()

@@ -9,6 +9,7 @@ import triton.testing
 
 from explorer.measure.bench import Bench
 from explorer.measure.measures import sweep
+from explorer.measurement_limits import MOST_PROBLEMS
 from explorer.model import Measurement, Progress, Request, Run
 from explorer.pipeline.fake_gpu import benchmarks
 
@@ -135,6 +136,13 @@ def test_a_gpu_that_has_gone_wrong_ends_the_sweep():
         "(CUDA: illegal memory access).",
         "With this, the run has lost the GPU: nothing more was measured.",
     ]
+
+
+def test_as_many_problems_as_a_page_can_show_are_told():
+    mark = triton.testing.perf_report(DESCRIBED)(unmeasurable)
+    found, _ = swept(Run("gpu", sweep_values=(128,) * 600), {"unmeasurable": mark})
+    assert len(found["points"]) == 600 and len(found["problems"]) == MOST_PROBLEMS
+    assert found["problems"][-1] == "201 more like these."
 
 
 def test_a_size_whose_inputs_cannot_be_made_costs_its_points_only(monkeypatch):

@@ -19,6 +19,7 @@ from triton.testing import Benchmark, Mark
 from explorer.measure.bench import Bench, Launch
 from explorer.measure.benchmark import find_mark, own_sizes
 from explorer.measure.troubles import in_words, is_fatal
+from explorer.measurement_limits import MOST_PROBLEMS
 from explorer.measurements import Sweep, SweepPoint
 from explorer.model import Diagnostic
 from explorer.pipeline.fake_gpu import benchmarks
@@ -92,7 +93,15 @@ def _tell(bench: Bench, sweep: Sweep, points: Iterator[SweepPoint], problems: li
         problems.append("With this, the run has lost the GPU: nothing more was measured.")
         raise
     finally:
-        bench.tell(dataclasses.replace(sweep, points=tuple(found), problems=tuple(problems)))
+        bench.tell(dataclasses.replace(sweep, points=tuple(found), problems=_shown(problems)))
+
+
+def _shown(problems: list[str]) -> tuple[str, ...]:
+    """As many as a page can show: the first ones, and how many there are beside."""
+    if len(problems) <= MOST_PROBLEMS:
+        return tuple(problems)
+    shown = problems[: MOST_PROBLEMS - 1]
+    return (*shown, f"{len(problems) - len(shown):,} more like these.")
 
 
 def sizes_of(benchmark: Benchmark, name: str, values: Sequence[int]) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ import triton
 
 from explorer.measure import gpu, proton
 from explorer.measure.bench import Bench, Launch
+from explorer.measurement_limits import MOST_TIMED
 from explorer.measurements import Cache, Timing, Timings
 from explorer.model import Diagnostic
 
@@ -24,8 +25,6 @@ WARM_UP_SECONDS = 0.025
 SERIES_SECONDS = 5.0
 LEAST_REPEATS = 5
 MOST_REST_SECONDS = 0.05
-#: So many of `do_bench`'s samples are kept; its quantiles are those of all.
-KEPT_SAMPLES = 500
 #: As large as what `do_bench` writes, which is larger than the L2 of all GPUs so far but a few.
 FLUSH_BYTES = 256 * 2**20
 
@@ -124,6 +123,7 @@ def _timed_by_do_bench(launch: Launch) -> Timing:
 
 
 def _timing(method: Literal["proton", "do_bench"], cache: Cache, samples: list[float]) -> Timing:
+    # The quantiles are those of all samples, also where not all are kept.
     spread = proton.spread(samples)
-    step = -(-len(samples) // KEPT_SAMPLES)
+    step = -(-len(samples) // MOST_TIMED)
     return Timing(method, cache, spread.median, spread.low, spread.high, tuple(samples[::step]))
