@@ -31,7 +31,8 @@ CROSSING = """plot => {
     return [[x, y], [x + width, y], [x + width, y + height], [x, y + height]]
       .map(([right, down]) => new DOMPoint(right, down).matrixTransform(matrix));
   };
-  const sides = box => [0, 1].map(index => ({ x: box[index + 1].x - box[index].x, y: box[index + 1].y - box[index].y }));
+  const sides = ([first, second, third]) => [[first, second], [second, third]]
+    .map(([from, to]) => ({ x: to.x - from.x, y: to.y - from.y }));
   const along = (box, { x, y }) => box.map(corner => (corner.x * x + corner.y * y) / Math.hypot(x, y));
   const cross = (one, other) => [...sides(one), ...sides(other)].every(side => {
     const [first, second] = [along(one, side), along(other, side)];
