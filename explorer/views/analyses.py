@@ -11,6 +11,7 @@ from explorer.services import services
 from explorer.views.http import encoded_json_part
 from explorer.views.links import API
 from explorer.views.operation import documented
+from explorer.views.records import find_compilation
 
 blueprint = Blueprint("analyses", __name__, url_prefix=f"{API}/compilations/<compilation_id>")
 
@@ -18,7 +19,7 @@ blueprint = Blueprint("analyses", __name__, url_prefix=f"{API}/compilations/<com
 def _view(analysis: Analysis) -> Callable[[str], Response]:
     @documented({200: analysis.document}, None, *analysis.parameters)
     def show(compilation_id: str) -> Response:
-        record = services().queue.find(compilation_id)
+        record = find_compilation(compilation_id)
         return encoded_json_part(record, services().analyst.answer(analysis, record, request.args))
 
     show.__doc__ = analysis.summary

@@ -9,10 +9,10 @@ from flask import Blueprint, Response
 
 from explorer.card import Look, draw_card
 from explorer.documents import CompilationDocument
-from explorer.services import services
 from explorer.views.http import binary_part
 from explorer.views.links import ApiLinks
 from explorer.views.pages import bundled_file
+from explorer.views.records import find_compilation
 
 blueprint = Blueprint("card", __name__)
 
@@ -22,7 +22,7 @@ _TOKENS = Path(__file__).parents[1] / "static/tokens.css"
 @blueprint.get("/k/<compilation_id>/card.png")
 def picture(compilation_id: str) -> Response:
     """What a result is, at a glance. Drawn of what is stored; nothing is run."""
-    record = services().queue.find(compilation_id)
+    record = find_compilation(compilation_id)
     document = CompilationDocument.of(record, ApiLinks(record.id), {})
     response = binary_part(record, draw_card(document, page_look()), "image/png")
     # Chats show it in their own pages.

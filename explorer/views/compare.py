@@ -7,11 +7,11 @@ from flask import Blueprint, Response, request
 from explorer import comparison
 from explorer.analyses import Parameter
 from explorer.comparison import ComparisonDocument, DiffDocument
-from explorer.services import services
 from explorer.store import Record
 from explorer.views.http import json_part
 from explorer.views.links import API
 from explorer.views.operation import documented
+from explorer.views.records import find_compilation
 
 blueprint = Blueprint(
     "compare", __name__, url_prefix=f"{API}/compilations/<compilation_id>/compare/<other_id>"
@@ -46,8 +46,7 @@ def source(compilation_id: str, other_id: str) -> Response:
 
 
 def _records(compilation_id: str, other_id: str) -> tuple[Record, Record]:
-    queue = services().queue
-    return queue.find(compilation_id), queue.find(other_id)
+    return find_compilation(compilation_id), find_compilation(other_id)
 
 
 def _less_final(before: Record, after: Record) -> Record:

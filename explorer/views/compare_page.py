@@ -7,9 +7,9 @@ from flask import Blueprint, render_template, url_for
 from explorer import comparison
 from explorer.errors import NotFound
 from explorer.pipeline.targets import find_target
-from explorer.services import services
 from explorer.store import Record
 from explorer.views.pages import bundle
+from explorer.views.records import stored_compilation
 
 blueprint = Blueprint("compare_page", __name__)
 
@@ -21,8 +21,7 @@ def page(before_id: str, after_id: str) -> tuple[str, int]:
     """Two compilations side by side; the browser asks the API for them, and says if one does not exist."""
     status, preview = 200, None
     try:
-        store = services().store
-        preview = preview_of(store.find(before_id), store.find(after_id))
+        preview = preview_of(stored_compilation(before_id), stored_compilation(after_id))
     except NotFound:
         status = 404
     if preview is not None:

@@ -18,6 +18,7 @@ from explorer.views.http import attachment, binary_part, json_part, json_respons
 from explorer.views.lines import RANGE, LinesDocument, lines_document
 from explorer.views.links import API, ApiLinks
 from explorer.views.operation import documented
+from explorer.views.records import find_compilation, stored_compilation
 from explorer.views.requests import CompilationBody, read_compilation
 
 blueprint = Blueprint("compilations", __name__, url_prefix=f"{API}/compilations")
@@ -47,16 +48,15 @@ def submit_llvm_passes(compilation_id: str) -> Response:
 
     It takes some seconds; its events tell how far it is, and DELETE on it cancels.
     """
-    queue = services().queue
-    request = replace(queue.find(compilation_id).request, task="llvm-passes")
-    return _ticket(queue.submit(request))
+    request = replace(find_compilation(compilation_id).request, task="llvm-passes")
+    return _ticket(services().queue.submit(request))
 
 
 @blueprint.get("/<compilation_id>")
 @documented({200: CompilationDocument})
 def show(compilation_id: str) -> Response:
     """The index of a compilation: all but the texts. While it runs: what is known so far."""
-    record = services().queue.find(compilation_id)
+    record = find_compilation(compilation_id)
     changes = known_changes(services().analyst, record)
     return json_response(CompilationDocument.of(record, ApiLinks(record.id), changes))
 
@@ -65,7 +65,7 @@ def show(compilation_id: str) -> Response:
 @documented({204: None})
 def cancel(compilation_id: str) -> Response:
     """Cancel a compilation that waits or runs. A finished one stays as it is."""
-    services().queue.cancel(compilation_id)
+    services().queue.cancel(stored_compilation(compilation_id).id)
     return Response(status=204)
 
 
@@ -73,7 +73,7 @@ def cancel(compilation_id: str) -> Response:
 @documented({200: "text/plain"})
 def source(compilation_id: str) -> Response:
     """The source that was compiled."""
-    record = services().queue.find(compilation_id)
+    record = find_compilation(compilation_id)
     return text_part(record, record.request.source)
 
 
@@ -81,7 +81,7 @@ def source(compilation_id: str) -> Response:
 @documented({200: LinesDocument}, None, *RANGE)
 def source_lines(compilation_id: str) -> Response:
     """Highlighted lines of the source."""
-    record = services().queue.find(compilation_id)
+    record = find_compilation(compilation_id)
     return json_part(record, lines_document(record.request.source, "python"))
 
 
@@ -89,7 +89,7 @@ def source_lines(compilation_id: str) -> Response:
 @documented({200: "application/octet-stream"})
 def binary(compilation_id: str) -> Response:
     """The binary that a launch would load: a cubin or an hsaco."""
-    record = services().queue.find(compilation_id)
+    record = find_compilation(compilation_id)
     found = record.result.binary
     if found is None:
         raise NotFound("This compilation has no binary (yet).")
@@ -104,7 +104,7 @@ def html(compilation_id: str) -> Response:
 
     The runs that are done are in it, too: after another one it is another file.
     """
-    record = services().queue.find(compilation_id)
+    record = find_compilation(compilation_id)
     response = revalidated(Response(html_file(record, services()), mimetype="text/html"))
     return attachment(response, f"{file_stem(record)}.html")
 
@@ -113,7 +113,7 @@ def html(compilation_id: str) -> Response:
 @documented({200: "application/zip"})
 def archive(compilation_id: str) -> Response:
     """Everything in one file: `result.json`, the source, and the text of every stage and pass."""
-    record = services().queue.find(compilation_id)
+    record = find_compilation(compilation_id)
     data = zip_archive(record, counted_changes(services().analyst, record))
     return attachment(binary_part(record, data, "application/zip"), f"{file_stem(record)}.zip")
 

@@ -17,6 +17,7 @@ from explorer.store import Entry, Record
 from explorer.store.entries import kind_of
 from explorer.views.links import API, ApiLinks
 from explorer.views.operation import documented
+from explorer.views.records import find_compilation
 
 blueprint = Blueprint("events", __name__, url_prefix=f"{API}/compilations")
 
@@ -38,7 +39,7 @@ def stream(compilation_id: str) -> Response:
     The events are `inspection`, `specialized`, `stage`, `pass`, `resources`, `diagnostic`, `log`, and
     `done` as the last one; their data are the rows of the index. 204 when nothing will follow any more.
     """
-    return event_stream(services().queue.find(compilation_id))
+    return event_stream(find_compilation(compilation_id))
 
 
 def event_stream(record: Record) -> Response:

@@ -20,9 +20,10 @@ from explorer.examples import DEFAULT_EXAMPLE
 from explorer.pipeline.signature_types import TYPE_PATTERN, TYPES
 from explorer.pipeline.stages import STAGES
 from explorer.pipeline.targets import find_target
-from explorer.services import DEFAULT_TARGET, services
+from explorer.services import DEFAULT_TARGET
 from explorer.store import Record
 from explorer.views.panes import PANES
+from explorer.views.records import stored_compilation
 from explorer.views.security import allow_frames, allow_wasm
 
 blueprint = Blueprint("pages", __name__)
@@ -52,7 +53,7 @@ def render_page(host: str, compilation_id: str | None) -> tuple[str, int]:
     status, preview = 200, None
     if compilation_id is not None:
         try:
-            preview = preview_of(services().store.find(compilation_id))
+            preview = preview_of(stored_compilation(compilation_id))
         except NotFound:
             status = 404
     html = render_template(

@@ -7,12 +7,12 @@ from flask import Blueprint, Response
 from explorer.analysis.diff import unified_diff
 from explorer.comparison import DiffDocument
 from explorer.lexers import LEXERS
-from explorer.services import services
 from explorer.store import Record
 from explorer.views.http import json_part, text_part
 from explorer.views.lines import RANGE, LinesDocument, lines_document
 from explorer.views.links import API
 from explorer.views.operation import documented
+from explorer.views.records import find_compilation
 
 blueprint = Blueprint("passes", __name__, url_prefix=f"{API}/compilations/<compilation_id>/passes")
 
@@ -21,7 +21,7 @@ blueprint = Blueprint("passes", __name__, url_prefix=f"{API}/compilations/<compi
 @documented({200: "text/plain"})
 def text(compilation_id: str, index: int) -> Response:
     """The module after a pass; where that changed nothing, as an earlier pass has left it."""
-    record = services().queue.find(compilation_id)
+    record = find_compilation(compilation_id)
     return text_part(record, record.text_after_pass(index))
 
 
@@ -29,7 +29,7 @@ def text(compilation_id: str, index: int) -> Response:
 @documented({200: LinesDocument}, None, *RANGE)
 def lines(compilation_id: str, index: int) -> Response:
     """Highlighted lines of the module after a pass."""
-    record = services().queue.find(compilation_id)
+    record = find_compilation(compilation_id)
     return json_part(record, lines_document(record.text_after_pass(index), language_of(record, index)))
 
 
@@ -37,7 +37,7 @@ def lines(compilation_id: str, index: int) -> Response:
 @documented({200: "text/plain"})
 def diff(compilation_id: str, index: int) -> Response:
     """What a pass has changed, as a unified diff. A value that was only renumbered is no change."""
-    record = services().queue.find(compilation_id)
+    record = find_compilation(compilation_id)
     before, after = record.text_before_pass(index), record.text_after_pass(index)
     return text_part(record, unified_diff(before, after))
 
@@ -46,7 +46,7 @@ def diff(compilation_id: str, index: int) -> Response:
 @documented({200: DiffDocument})
 def alignment(compilation_id: str, index: int) -> Response:
     """The module before and after a pass as runs of equal and of changed lines, and what was only moved."""
-    record = services().queue.find(compilation_id)
+    record = find_compilation(compilation_id)
     return json_part(record, alignment_of(record, index))
 
 

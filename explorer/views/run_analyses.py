@@ -67,8 +67,16 @@ def _compiled(found: FoundRun) -> Record:
     """The compilation of a run.
 
     Raises:
-        NotAnswerable: there is none, or it is not finished.
+        NotAnswerable: there is none, it is of another kernel, or it is not finished.
     """
+    if found.stranger is not None:
+        run, other = found.record, found.stranger
+        raise NotAnswerable(
+            f"What ran is {run.kernel} for {run.request.target}, and this compilation is of {other.kernel} "
+            f"for {other.request.target}: samples say something of the kernel only that they were taken of."
+            if (run.kernel, run.request.target) != (other.kernel, other.request.target)
+            else f"What ran is another {run.kernel} than that of this compilation: their sources differ."
+        )
     if found.compilation is None:
         raise NotAnswerable("Say with which compilation it is looked at: ?compilation=<id>.")
     if not found.compilation.is_finished:

@@ -12,7 +12,6 @@ import msgspec
 from flask import Blueprint, Response, request
 
 from explorer.analyses import Parameter
-from explorer.errors import NotFound
 from explorer.measurements import MEASUREMENTS
 from explorer.recordings import ID_PREFIX, Recording
 from explorer.roofs import measure_roofs
@@ -24,12 +23,13 @@ from explorer.run_documents import (
 )
 from explorer.run_files import FilesDocument, autotuning_table, files_document, profile_file, sweep_table
 from explorer.run_requests import RunBody, requested_run
-from explorer.services import Services, services
+from explorer.services import services
 from explorer.store import Record, Status, compilation_of
 from explorer.views.events import event_stream
 from explorer.views.http import attachment, binary_part, encoded_json_part, json_response, read_body
-from explorer.views.links import API, ApiLinks, RunLinks
+from explorer.views.links import API, RunLinks
 from explorer.views.operation import documented
+from explorer.views.records import find_compilation, stored_compilation, stored_run
 
 blueprint = Blueprint("runs", __name__, url_prefix=API)
 
@@ -48,11 +48,15 @@ class RunTicket(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class FoundRun:
-    """A run, recorded or made here, and the compilation that it is compared with."""
+    """A run, recorded or made here, and the compilation that it is compared with.
+
+    `stranger` is a compilation that a recording was to be compared with, but that is of another kernel.
+    """
 
     record: Record
-    compilation: Record | None
-    recording: Recording | None
+    compilation: Record | None = None
+    recording: Recording | None = None
+    stranger: Record | None = None
 
     @classmethod
     def of(cls, run_id: str) -> FoundRun:
@@ -65,29 +69,17 @@ class FoundRun:
         asked = request.args.get("compilation")
         if run_id.startswith(ID_PREFIX):
             recording = here.recordings.find(run_id)
-            return cls(recording.record, here.store.find(asked) if asked else None, recording)
-        record = here.queue.find(stored_run(here, run_id).id)
-        return cls(record, here.store.submit(compilation_of(record.request)), None)
+            compilation = stored_compilation(asked) if asked else None
+            if compilation is not None and recording.match(compilation) is None:
+                return cls(recording.record, None, recording, compilation)
+            return cls(recording.record, compilation, recording)
+        record = here.queue.find(stored_run(run_id).id)
+        return cls(record, here.store.submit(compilation_of(record.request)))
 
     def document(self) -> RunDocument:
         """All but what was measured."""
         position = None if self.recording else services().queue.position(self.record)
         return run_document(self.record, LINKS, self.compilation, position, self.recording)
-
-
-def stored_run(here: Services, run_id: str) -> Record:
-    """A run that was made here, as it is stored.
-
-    Raises:
-        NotFound: there is none of this id, or it is a compilation's.
-    """
-    try:
-        record = here.store.find(run_id)
-    except NotFound as error:
-        raise NotFound(f"There is no run {run_id!r} here. Check the link.") from error
-    if record.request.run is None:
-        raise NotFound(f"{run_id!r} is no run but a compilation. Its address is {ApiLinks(run_id).api}.")
-    return record
 
 
 COMPILATION = Parameter(
@@ -124,7 +116,7 @@ def cancel(run_id: str) -> Response:
     if run_id.startswith(ID_PREFIX):
         here.recordings.find(run_id)
     else:
-        here.queue.cancel(stored_run(here, run_id).id)
+        here.queue.cancel(stored_run(run_id).id)
     return Response(status=204)
 
 
@@ -152,7 +144,7 @@ def measurement(run_id: str, name: str) -> Response:
 def of_compilation(compilation_id: str) -> Response:
     """The runs of a compilation's kernel, those recorded on other machines, and what can run it here."""
     here = services()
-    compilation = here.queue.find(compilation_id)
+    compilation = find_compilation(compilation_id)
     runs = [here.queue.latest(record) for record in here.store.runs(compilation.request, MOST_RUNS + 1)]
     document = RunsDocument(
         [run_row(run, LINKS, compilation, here.queue.position(run)) for run in runs[:MOST_RUNS]],

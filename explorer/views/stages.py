@@ -8,12 +8,12 @@ from flask import Blueprint, Response, request
 from explorer.analyses import Parameter
 from explorer.analysis.operations import operation_lines, operations_by_source_line
 from explorer.model import Frame
-from explorer.services import services
 from explorer.store import Record
 from explorer.views.http import json_part, text_part
 from explorer.views.lines import RANGE, LinesDocument, lines_document
 from explorer.views.links import API
 from explorer.views.operation import documented
+from explorer.views.records import find_compilation
 
 blueprint = Blueprint("stages", __name__, url_prefix=f"{API}/compilations/<compilation_id>/stages")
 
@@ -43,7 +43,7 @@ class LocationsDocument(msgspec.Struct, frozen=True):
 @documented({200: "text/plain"}, None, Parameter("raw", bool, "1: the text as the tool printed it."))
 def text(compilation_id: str, name: str) -> Response:
     """The text of a stage."""
-    record = services().queue.find(compilation_id)
+    record = find_compilation(compilation_id)
     stage = record.stage(name)
     wants_raw = request.args.get("raw") == "1" and stage.raw is not None
     return text_part(record, record.read(stage.raw if wants_raw and stage.raw else stage.text))
@@ -53,7 +53,7 @@ def text(compilation_id: str, name: str) -> Response:
 @documented({200: LinesDocument}, None, *RANGE)
 def lines(compilation_id: str, name: str) -> Response:
     """Highlighted lines of a stage."""
-    record = services().queue.find(compilation_id)
+    record = find_compilation(compilation_id)
     stage = record.stage(name)
     return json_part(record, lines_document(record.text(stage.text), stage.language))
 
@@ -62,7 +62,7 @@ def lines(compilation_id: str, name: str) -> Response:
 @documented({200: LocationsDocument})
 def locations(compilation_id: str, name: str) -> Response:
     """Where the lines of a stage come from."""
-    record = services().queue.find(compilation_id)
+    record = find_compilation(compilation_id)
     return json_part(record, locations_of(record, name))
 
 

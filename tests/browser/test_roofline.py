@@ -144,6 +144,21 @@ def test_another_tritons_recording_says_that_it_is_of_other_code(opened: Opened)
     expect(page.locator(".roofline-badge.is-other")).to_be_hidden()
 
 
+def test_a_link_with_another_kernels_run_says_so_by_name(opened: Opened) -> None:
+    recorded = ":recorded-flash_attention-0"
+    page = opened(state=f"{recorded}.hot", panes="#panes=stage:sass@45+roofline{state}@55")
+    pane = page.locator("pane-roofline")
+    expect(pane).to_contain_text("of attention_kernel, of the gallery's flash_attention")
+    expect(pane).to_contain_text("What is shown is another kernel, add_kernel.")
+    expect(pane.locator(".roofline-hot-lines")).to_have_count(0)
+    expect(page.locator("pane-stage.has-heat"), "that of the recording of what is shown").to_have_count(1)
+    page.goto(re.sub(r"#.*", f"#panes=run{recorded}", page.url))
+    expect(page.locator("pane-run")).to_contain_text("What is shown is another kernel, add_kernel.")
+    page = opened(state=recorded)
+    page.locator("pane-roofline").get_by_role("button", name="Show another run").click()
+    expect(page.locator(".roofline-run-origin")).to_contain_text("recorded on NVIDIA H200")
+
+
 def test_what_was_measured_is_shown_with_its_source(opened: Opened) -> None:
     page = opened()
     page.get_by_role("tab", name="Measured").click()

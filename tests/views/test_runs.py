@@ -121,6 +121,78 @@ def test_samples_are_put_on_a_compilation_that_is_named(client):
     assert "?compilation=<id>" in response.get_json()["detail"]
 
 
+@pytest.fixture(scope="module")
+def interpreted(app):
+    """The id of a run that is done."""
+    from .conftest import Api
+
+    api = Api(app.test_client())
+    compiled = api.compile(find_example("vector_add").source.replace("1_000_000", "257"))
+    ticket = post(api.client, compiled, device="interpreter", measures=["check"]).get_json()
+    api.events(ticket["events"])
+    return ticket["id"]
+
+
+def test_samples_of_another_kernel_are_not_put_on_a_compilation(client, api, vector_add):
+    own = api.compile(vector_add.replace("add_kernel", "own_kernel"))
+    query = f"?compilation={own['id']}"
+    run = client.get(f"{RECORDED}{query}").get_json()
+    assert (run["kernel"], run["compilation"], run["match"]) == ("add_kernel", None, None)
+    response = client.get(f"{RECORDED}/heat{query}")
+    assert response.status_code == 422
+    assert (
+        "What ran is add_kernel for cuda:90, and this compilation is of own_kernel"
+        in (response.get_json()["detail"])
+    )
+    same_name = api.compile(vector_add.replace("x + y", "x * y"))
+    response = client.get(f"{RECORDED}/heat?compilation={same_name['id']}")
+    assert response.status_code == 422
+    assert "What ran is another add_kernel" in response.get_json()["detail"]
+    # What it says by itself, it says all the same.
+    alone = client.get(f"{RECORDED}/roofline").get_json()
+    assert client.get(f"{RECORDED}/roofline{query}").get_json() == alone
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "",
+        "/events",
+        "/source",
+        "/stages/ttir",
+        "/passes/1",
+        "/layouts",
+        "/runs",
+        "/export.html",
+        "/archive.zip",
+        "/compare/{compilation}",
+        "/llvm-passes",
+        "DELETE",
+        "page",
+        "card",
+    ],
+)
+def test_a_run_is_no_compilation(client, ticket, interpreted, part):
+    api, page = f"/api/v1/compilations/{interpreted}", f"/k/{interpreted}"
+    if part == "DELETE":
+        response = client.delete(api)
+    elif part == "/llvm-passes":
+        response = client.post(api + part)
+    else:
+        address = {"page": page, "card": f"{page}/card.png"}.get(part, api + part)
+        response = client.get(address.format(compilation=ticket["id"]))
+    assert response.status_code == 404
+    if part not in ("page", "card"):
+        detail = response.get_json()["detail"]
+        assert (
+            f"{interpreted!r} is no compilation but a run. Its address is /api/v1/runs/{interpreted}"
+            in detail
+        )
+        assert client.get(f"/api/v1/runs/{interpreted}").get_json()["status"] == "complete"
+        shown = re.search(r"/k/(\w+)#panes=run:", detail)
+        assert client.get(f"/k/{shown[1]}").status_code == 200
+
+
 def test_a_recorded_run_answers_like_any_other(client):
     run = client.get(RECORDED).get_json()
     assert run["status"] == "complete"

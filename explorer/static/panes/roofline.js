@@ -3,7 +3,7 @@
  *
  * Its state is the run and the tab: "<run id>.measured"; without a run the best one is shown, without a tab the roofline.
  *
- * @import { RunsDocument } from "../run/documents.js"
+ * @import { RunDocument, RunsDocument } from "../run/documents.js"
  * @import { RunResult } from "../run/run_result.js"
  */
 import { ApiError, api } from "../api.js";
@@ -23,6 +23,7 @@ import { countsSection } from "../run/counts.js";
 import { launchSection } from "../run/facts.js";
 import { RunProgress } from "../run/progress.js";
 import { loadRuns, openRun } from "../run/runner.js";
+import { strangerWords } from "../run/words.js";
 import { putCursor, show } from "../selection.js";
 import { store } from "../store.js";
 
@@ -120,14 +121,25 @@ class RooflinePane extends HTMLElement {
     try {
       const shown = await openRun(id, compilation);
       if (this.wanted !== id || !this.isConnected) return;
+      const { result } = store.state;
+      const words = result ? strangerWords(shown.document, result.document) : "";
+      if (words) return this.refuse(words, shown.document);
       this.shown = shown;
       this.drawn = "";
       store.update({ shownRun: shown });
       this.choose();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      if (this.wanted === id) this.say(`This run cannot be shown: ${error.problem.detail || error.problem.title}`, make("button", { type: "button", class: "button", onclick: () => this.go({ run: "" }) }, "Show another run"));
+      if (this.wanted === id) this.refuse(`This run cannot be shown: ${error.problem.detail || error.problem.title}`);
     }
+    return undefined;
+  }
+
+  /** The run of the address is not shown: there are others. @param {string} words @param {RunDocument} [run] that has a place of its own */
+  refuse(words, run) {
+    this.say(words,
+      run?.compilation ? make("p", {}, make("a", { href: `/k/${run.compilation}#panes=roofline:${run.id}` }, "See it with what it was a run of")) : null,
+      make("button", { type: "button", class: "button", onclick: () => this.go({ run: "" }) }, "Show another run"));
   }
 
   /** What would fill the pane. @param {RunsDocument} document */

@@ -17,7 +17,7 @@ import { runList } from "../run/run_list.js";
 import { loadRuns, openRun } from "../run/runner.js";
 import { RunSetup } from "../run/setup.js";
 import { changeForm, runNow } from "../run/start.js";
-import { INTERPRETED, outcomeOf } from "../run/words.js";
+import { INTERPRETED, outcomeOf, strangerWords } from "../run/words.js";
 import { store } from "../store.js";
 
 const EMPTY = "Compile a kernel to run it: see whether its result is right, what it moves and computes, and how fast it is.";
@@ -128,11 +128,11 @@ class RunPane extends HTMLElement {
     try {
       const result = await openRun(wanted, subject);
       if (this.subject !== subject || (this.state && this.state !== wanted)) return undefined;
-      if (result.document.compilation === subject) {
+      this.message = store.state.result ? strangerWords(result.document, store.state.result.document) : "";
+      if (!this.message) {
         if (this.state && this.shown === null) store.update({ runForm: formOf(result.document, store.state.runForm) });
         return this.put(result);
       }
-      this.message = "The run that the address names is of another kernel, or of another version of this one.";
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       this.message = `${error.problem.title}. ${error.problem.detail}`;

@@ -1,6 +1,7 @@
 /**
  * Runs in words: what one was, where it ran, how it goes.
  *
+ * @import { CompilationDocument } from "../types.js"
  * @import { RunDocument, RunRow } from "./documents.js"
  */
 import { ago } from "../format.js";
@@ -34,6 +35,15 @@ export function differenceWords({ match, binary, recorded }, triton) {
   if (match === "other config") return "Recorded of the same source with another launch, configuration or options.";
   if (match === "same kernel") return "Recorded of another version of this kernel's file.";
   return binary === "other" ? "What ran is another binary than the one that is shown." : "";
+}
+
+/** Whose run it is that a link shows with something else; "": it is of what is shown. @param {RunDocument} run @param {CompilationDocument} shown */
+export function strangerWords({ compilation, kernel, target, recorded }, shown) {
+  if (compilation === shown.id) return "";
+  const what = recorded ? `The recording that the link names is of ${kernel}, of the gallery's ${recorded.example}` : `The run that the link names is of ${kernel ?? "another kernel"}`;
+  if (kernel !== shown.kernel) return `${what}. What is shown is another kernel, ${shown.kernel ?? "without a name"}.`;
+  if (target !== shown.target.name) return `${what}, for ${target}. What is shown was compiled for ${shown.target.name}.`;
+  return `${what}. What is shown is another version of it, or was compiled in another way.`;
 }
 
 /** @param {Pick<RunDocument, "status" | "queue_position" | "progress">} document */
