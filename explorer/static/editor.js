@@ -70,11 +70,14 @@ function sourceLineAt(state, from, to) {
   return number;
 }
 
-const refresh = StateEffect.define();
+/** Other lines are lit. */
+const relight = StateEffect.define();
+/** Other lines have a stripe. */
+const restripe = StateEffect.define();
 const litLines = StateField.define({
   create: () => Decoration.none,
   update(decorations, transaction) {
-    if (!transaction.effects.some((effect) => effect.is(refresh))) return decorations.map(transaction.changes);
+    if (!transaction.effects.some((effect) => effect.is(relight))) return decorations.map(transaction.changes);
     const { hovered, pinned } = store.state;
     /** @type {import("@codemirror/state").Range<Decoration>[]} */
     const ranges = [];
@@ -117,7 +120,7 @@ const stripes = gutter({
     const number = sourceLineAt(view.state, block.from, block.to);
     return number && store.state.linked.has(number) ? new Stripe(number) : null;
   },
-  lineMarkerChange: (update) => update.transactions.some(({ effects }) => effects.some((effect) => effect.is(refresh))),
+  lineMarkerChange: (update) => update.transactions.some(({ effects }) => effects.some((effect) => effect.is(restripe))),
   domEventHandlers: { mousedown: pinBlock },
 });
 
@@ -218,9 +221,8 @@ export function startEditor(parent) {
     }
   });
   store.watch(["reading"], () => view.dispatch({ effects: reading.reconfigure(EditorState.readOnly.of(store.state.reading || !canCompile)) }));
-  store.watch(["linked", "hovered", "pinned", "result"], () => {
-    view.dispatch({ effects: refresh.of(null) });
-  });
+  store.watch(["linked", "result"], () => view.dispatch({ effects: restripe.of(null) }));
+  store.watch(["hovered", "pinned", "result"], () => view.dispatch({ effects: relight.of(null) }));
   store.watch(["pinned"], () => {
     if (store.state.origin !== ORIGIN) scrollToPin(view);
   });

@@ -43,6 +43,7 @@ export class VirtualText {
       "scroll",
       () => {
         if (this.scroller.clientHeight) this.scrollTop = this.scroller.scrollTop;
+        this.scroller.classList.toggle("is-shifted", this.scroller.scrollLeft > 0);
         this.schedule();
       },
       { passive: true },
@@ -105,7 +106,8 @@ export class VirtualText {
 
   /** @param {HTMLElement} row @param {number} line */
   place(row, line) {
-    row.style.transform = `translateY(${(this.map.rowOf(line) - 1) * LINE_HEIGHT_PX}px)`;
+    // Not by a transform: browsers keep a layer's worth of bookkeeping for each.
+    row.style.top = `${(this.map.rowOf(line) - 1) * LINE_HEIGHT_PX}px`;
   }
 
   /** Take a row away and keep its element. @param {number} line @param {HTMLElement} row */
@@ -187,11 +189,14 @@ export class VirtualText {
     const height = this.element.clientHeight;
     if (height === 0) return;
     const ratio = devicePixelRatio || 1;
-    this.marks.width = 8 * ratio;
-    this.marks.height = height * ratio;
+    const [columns, rows] = [Math.round(8 * ratio), Math.round(height * ratio)];
+    // To set a size, even the same, makes the browser lay the page out anew.
+    if (this.marks.width !== columns) this.marks.width = columns;
+    if (this.marks.height !== rows) this.marks.height = rows;
     const context = this.marks.getContext("2d");
     if (!context) return;
-    context.scale(ratio, ratio);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, 8, height + 1);
     for (const { lines, color } of layers) {
       context.fillStyle = color;
       let before = -1;

@@ -58,3 +58,19 @@ def test_search_takes_patterns_and_says_which_are_none(page: Page) -> None:
     expect(pane.locator(".count")).to_have_text("no match")
     search.fill("(")
     expect(pane.locator(".count")).to_contain_text("group")
+
+
+def test_line_numbers_stay_in_sight_when_the_text_is_scrolled_sideways(page: Page) -> None:
+    pane = ttgir(page)
+    text = pane.locator(".text")
+    number = pane.locator(".text-row .number").first
+    code = pane.locator(".text-row .code").first
+    before, code_before = number.bounding_box(), code.bounding_box()
+    assert before is not None and code_before is not None
+    for shift in (120, 0):
+        text.evaluate("(element, shift) => element.scrollTo({ left: shift })", shift)
+        expect(text).to_have_class("text is-shifted" if shift else "text")
+        after, code_after = number.bounding_box(), code.bounding_box()
+        assert after is not None and code_after is not None
+        assert after["x"] == before["x"]
+        assert code_after["x"] == code_before["x"] - shift
