@@ -51,9 +51,10 @@ def allocation_printed(real_ir: Any, context: Any, output: ToolOutput) -> Iterat
         with output.apart() as read:
             yield read
     finally:
-        # What was switched on stays on until another topic is asked for.
+        # What was switched on stays on until passes are run with another topic, be it over nothing: the
+        # passes behind this one repeat the analysis, and would print it among the compiler's messages.
         os.environ[_VARIABLE] = "nothing"
-        real_ir.pass_manager(context).enable_debug()
+        real_ir.pass_manager(context).run(real_ir.builder(context).create_module(), "")
         del os.environ[_VARIABLE]
 
 

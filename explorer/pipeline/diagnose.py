@@ -81,6 +81,8 @@ def _hint(message: str) -> str:
         return "This Triton version has no such function: see its documentation, or choose another version."
     if message.startswith("KeyError('__main__."):
         return "A kernel or a function that it calls cannot call itself: Triton has no recursion."
+    if message.startswith("invalid function identifier"):
+        return "Its name goes into the binary, which takes a to z, A to Z, digits and _ only: rename it."
     return ""
 
 

@@ -69,9 +69,16 @@ class ToolOutput:
 
     @contextlib.contextmanager
     def apart(self) -> Iterator[Callable[[], str]]:
-        """Keep what is written meanwhile out of `new_text`: the function that is handed out returns it."""
+        """Keep what is written meanwhile out of `new_text`: the function that is handed out returns it.
+
+        It is also taken out of the file, unless something goes wrong: it was asked for, and is no message.
+        """
         self._held += self._read(_MAXIMUM_BYTES)
+        begin = os.fstat(self._reader).st_size
         yield lambda: self._read(_MAXIMUM_DUMP_BYTES)
+        os.ftruncate(self._reader, begin)
+        os.lseek(self._reader, begin, os.SEEK_SET)
+        self._offset = min(self._offset, begin)
 
     def _read(self, most_bytes: int) -> str:
         data = os.pread(self._reader, most_bytes, self._offset)

@@ -39,6 +39,7 @@ def name_limit(event: Event, limits: Limits) -> Event:
     if not isinstance(event, Diagnostic) or event.severity != "error" or event.hint:
         return event
     hints = {
+        "MemoryError": f"A job may have {limits.memory_bytes // MIB:,} MiB of memory: make sizes smaller.",
         "Resource temporarily unavailable": f"A job may have {limits.processes} processes and threads.",
         "can't start new thread": f"A job may have {limits.processes} processes and threads.",
         "Too many open files": f"A process of a job may have {limits.open_files} open files.",

@@ -120,18 +120,19 @@ class LaunchPanel extends HTMLElement {
   }
 
   drawLaunch() {
-    const { draft, inspection, result } = store.state;
+    const { draft, inspection, inspectionProblem, result } = store.state;
     if (!this.kernel || !this.launch || !this.title_ || !this.argumentsBox || !this.configs) return;
     const kernel = kernelOf(draft, inspection);
     const launch = launchOf(draft, inspection);
     const kernels = inspection?.kernels ?? [];
-    fill(this.kernel, kernels.map(({ name, line }) => ({ value: name, text: `${name}, line ${line}` })), kernel?.name ?? "", "no kernel found");
+    const looking = !inspection && !inspectionProblem && draft.source.trim() ? "looking …" : null;
+    fill(this.kernel, kernels.map(({ name, line }) => ({ value: name, text: `${name}, line ${line}` })), kernel?.name ?? "", looking ?? "no kernel found");
     const launches = (inspection?.launches ?? []).filter((each) => each.kernel === kernel?.name);
     fill(
       this.launch,
       [
         ...launches.map((each) => ({ value: String(each.index), text: `line ${each.line}${each.grid ? ` · grid ${each.grid.join(" × ")}` : ""}` })),
-        ...(launches.length ? [] : [{ value: "", text: "no launch: guessed arguments" }]),
+        ...(launches.length ? [] : [{ value: "", text: looking ?? "no launch: guessed arguments" }]),
         { value: "form", text: "arguments by hand" },
         { value: "signature", text: "signature as a string" },
       ],

@@ -58,6 +58,13 @@ def test_what_is_coalesced_needs_no_hint():
     assert hint(bare(counts=Counts(1, 1, masked, 4000, 0, 126, 0, 126, {})), "scattered") is None
 
 
+def test_what_each_program_stores_once_needs_no_hint():
+    """A row's sum, 4 of 32 bytes: 7 / 8 of 1,024 sectors are wasted, of four million that are asked for."""
+    row, total = OperationCount(12, "load", 1024, 2**27, 2**22), OperationCount(13, "store", 1024, 4096, 1024)
+    counts = Counts(1024, 1024, (row, total), 2**27, 4096, 2**22, 1024, 2**22 + 128, {})
+    assert hint(bare(counts=counts), "scattered") is None
+
+
 def test_a_dot_without_matrix_units():
     """2^40 operations in fp32 take 16.4 ms; on the matrix units in tf32 2.2 ms."""
     source = ("import triton", "    # tl.dot(a, b)", "    c += tl.dot(a, b, input_precision='ieee')")

@@ -78,6 +78,11 @@ def test_that_there_is_no_recursion_is_said():
     assert "no recursion" in errors(run(source))[0].hint
 
 
+def test_a_name_that_no_binary_can_have_is_to_be_changed():
+    source = KERNEL.replace("def add", "def ädd").replace("\nadd[", "\nädd[")
+    assert "rename it" in errors(run(source))[0].hint
+
+
 def test_an_attribute_that_a_value_lacks_is_not_blamed_on_the_version():
     source = KERNEL.replace("tl.arange(0, BLOCK)", "tl.program_id(0).nothing")
     (error,) = errors(run(source))

@@ -88,6 +88,13 @@ def test_each_end_is_explained(wall, source, message):
     assert_works(wall)
 
 
+def test_a_source_that_asks_for_too_much_memory_is_told_how_much_there_is(wall):
+    result = wall.run("emit(model.Diagnostic('error', 'MemoryError'))")
+    assert [diagnostic.hint for diagnostic in result.diagnostics] == [
+        "A job may have 512 MiB of memory: make sizes smaller."
+    ]
+
+
 def test_an_assertion_in_native_code_is_shown(wall):
     source = "import ctypes\nctypes.CDLL(None).__assert_fail(b'width <= 32', b'Layout.cpp', 42, b'lower')"
     result = wall.run(source)

@@ -29,6 +29,17 @@ def test_a_finished_compilation_has_everything(index, ticket, vector_add, servic
     assert [launch["line"] for launch in index["launches"]]
 
 
+@pytest.mark.parametrize("triton", ["3.9.0", "3.6.0"])
+def test_the_log_holds_what_was_said_and_nothing_that_we_have_asked_for(api, client, vector_add, triton):
+    """The allocation that the compiler was made to print is a measurement of ours, and no message."""
+    ticket = api.compile(vector_add + "# said\nimport sys\nsys.stderr.write('said')\n", triton=triton)
+    index = client.get(ticket["api"]).get_json()
+    logs = {row["source"]: row["text"] for row in index["logs"]}
+    assert set(logs) == {"stdout", "ptxas"}
+    assert logs["stdout"] == "vector_add: matches torch\nsaid"
+    assert client.get(f"{ticket['api']}/allocation").get_json()["functions"]
+
+
 def test_changed_lines_are_counted_when_somebody_looks(api, client, vector_add):
     ticket = api.compile(vector_add + "# counted\n")
     assert all(row["lines_added"] is None for row in client.get(ticket["api"]).get_json()["passes"])

@@ -12,6 +12,8 @@ from explorer.measurements import Source
 
 #: Lines that use more of their sectors than this are good enough: ends of rows are never full.
 _GOOD = 0.75
+#: A line that wastes less than this of all sectors is not worth a change: one value that each program stores.
+_WORTH = 0.01
 _MOST = 2**53
 _MEMORY = ("dram", "l2", "l1")
 
@@ -45,7 +47,7 @@ def find(case: Case) -> Hint | None:
 def _hint(case: Case, lines: list[_Line], source: Source) -> Hint | None:
     total = sum(each.sectors for each in lines)
     worst = max(lines, key=lambda each: each.wasted, default=None)
-    if worst is None or worst.needed > _GOOD * worst.sectors:
+    if worst is None or worst.needed > _GOOD * worst.sectors or worst.wasted < _WORTH * total:
         return None
     used = max(1, round(SECTOR_BYTES * worst.needed / worst.sectors))
     gain = None

@@ -5,6 +5,12 @@ import { pin } from "../selection.js";
 import { stageTitle } from "../stages.js";
 import { store } from "../store.js";
 
+/** What is said beside the name of a log. @type {Record<string, string>} */
+const WORDS = {
+  stdout: "printed by the script, which was run without computing anything",
+  stderr: "what the script and the compiler wrote to the standard error",
+};
+
 class LogPane extends HTMLElement {
   paneState = "";
   /** @type {(() => void)[]} */
@@ -46,7 +52,7 @@ class LogPane extends HTMLElement {
             each.hint && make("p", { class: "hint" }, each.hint),
           );
         }),
-        ...logs.map(({ source, text }) => make("article", { class: "output" }, make("header", {}, make("b", {}, source)), make("pre", {}, text.trimEnd()))),
+        ...logs.map(({ source, text }) => make("article", { class: "output" }, make("header", {}, make("b", {}, source), make("span", { class: "hint" }, WORDS[source] ?? "")), make("pre", {}, text.trimEnd()))),
       ),
     );
   }

@@ -5,7 +5,7 @@
  */
 import { make, prose } from "../dom.js";
 import { plural } from "../format.js";
-import { element, error, exact, large, percent, place, time } from "../run/numbers.js";
+import { elements, error, exact, large, percent, place, time } from "../run/numbers.js";
 import { scrolled } from "../run/scroller.js";
 import { makeSvg } from "../svg.js";
 import { sourceMark } from "./analysis.js";
@@ -22,7 +22,8 @@ export function checkLine({ reason, reference, outputs }) {
   const worst = [...outputs].sort((one, other) => other.relative_error / other.tolerance - one.relative_error / one.tolerance)[0];
   if (!worst) return make("p", { class: "roofline-check" }, "The kernel writes nothing that could be compared.");
   const shown = wrong[0] ?? worst;
-  const words = `${shown.name}: relative error ${error(shown.relative_error)}, ${error(shown.tolerance)} allowed${shown.shape.includes(0) ? "" : `; worst element ${place(shown.worst_index)} is ${element(shown.worst_value)}, the reference ${element(shown.worst_reference)}`}`;
+  const [is, should] = elements(shown.worst_value, shown.worst_reference);
+  const words = `${shown.name}: relative error ${error(shown.relative_error)}, ${error(shown.tolerance)} allowed${shown.shape.includes(0) ? "" : `; worst element ${place(shown.worst_index)} is ${is}, the reference ${should}`}`;
   const notFinite = shown.not_finite ? `; ${plural(shown.not_finite, "element")} not finite` : "";
   return make("p", { class: `roofline-check ${wrong.length ? "is-wrong" : "is-right"}` },
     make("b", {}, wrong.length ? "Differs from the reference" : "Matches the reference"), ` ${words}${notFinite}.`, make("span", { class: "hint" }, ` ${reference}`));

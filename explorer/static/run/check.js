@@ -5,7 +5,7 @@
  */
 import { make } from "../dom.js";
 import { plural } from "../format.js";
-import { dimensions, element, error, place } from "./numbers.js";
+import { dimensions, elements, error, place } from "./numbers.js";
 import { scrolled } from "./scroller.js";
 
 /** @param {Check} check @param {boolean} isSaid what is wrong stands above already */
@@ -26,17 +26,18 @@ export function checkSection({ reason, reference, outputs }, isSaid) {
 /** @param {OutputCheck} output */
 function row(output) {
   const { name, type, shape, relative_error: relative, tolerance, worst_index: index, worst_value: value, worst_reference: expected, matches } = output;
-  const elements = shape.includes(0) ? ["–", "–", "–"] : [place(index), element(value), element(expected)];
+  const shown = shape.includes(0) ? ["–", "–", "–"] : [place(index), ...elements(value, expected)];
   return make("tr", { class: matches ? null : "is-bad" },
     make("th", { scope: "row" }, make("span", { class: matches ? "sign is-good" : "sign is-bad", "aria-hidden": "true" }, matches ? "✓" : "✗"), make("span", { class: "visually-hidden" }, matches ? "matches: " : "wrong: "), name, make("small", {}, ` ${dimensions(shape)} ${type}`)),
     make("td", {}, error(relative)), make("td", { class: "is-minor" }, error(tolerance)),
-    ...elements.map((each) => make("td", {}, each)));
+    ...shown.map((each) => make("td", {}, each)));
 }
 
 /** What is wrong most, in sentences. @param {OutputCheck} output @param {boolean} isSaid */
 function worst({ name, worst_index: index, worst_value: value, worst_reference: expected, not_finite: infinite, relative_error: relative, tolerance }, isSaid) {
+  const [is, should] = elements(value, expected);
   const sentences = isSaid ? [] : [
-    `${name}${place(index)} is ${element(value)}, the reference says ${element(expected)}.`,
+    `${name}${place(index)} is ${is}, the reference says ${should}.`,
     `The relative error of the whole is ${error(relative)}; ${error(tolerance)} would pass.`,
   ];
   if (infinite) sentences.push(`${plural(infinite, "element")} of ${name} ${infinite === 1 ? "is" : "are"} NaN or infinite where the reference is not, or the other way round.`);

@@ -34,9 +34,12 @@ export function error(value) {
   return value < 0.001 ? value.toExponential(1) : digits(value);
 }
 
-/** A number of a tensor, with as many digits as tell two apart; JSON has none for what is not finite. @param {number | null} value */
-export function element(value) {
-  return value === null ? "NaN or infinite" : String(Number(value.toPrecision(7)));
+/** Two numbers of tensors, with as many digits as tell them apart; JSON has none for what is not finite. @param {number | null} one @param {number | null} other */
+export function elements(one, other) {
+  const words = (/** @type {number | null} */ value, /** @type {number} */ precision) => (value === null ? "NaN or infinite" : String(Number(value.toPrecision(precision))));
+  let precision = 7;
+  while (one !== other && precision < 17 && words(one, precision) === words(other, precision)) precision += 1;
+  return /** @type {const} */ ([words(one, precision), words(other, precision)]);
 }
 
 /** @param {number[]} index */
