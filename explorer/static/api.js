@@ -12,6 +12,9 @@ const BASE = "/api/v1";
 const MOST_RETRIES = 3;
 const RETRY_MS = 3000;
 
+/** What is said while an event stream waits for a server that has gone. */
+export const NO_ANSWER = "the server does not answer, trying again";
+
 /** The server refused, or could not be reached; `problem` says why and what to do. */
 export class ApiError extends Error {
   /** @param {Problem} problem @param {number} status 0: not reached */

@@ -9,7 +9,7 @@ import { startCommands } from "./actions.js";
 import { startKeys } from "./commands.js";
 import { startCompareMenu } from "./compare_menu.js";
 import { byId, debounce } from "./dom.js";
-import { keptDraft } from "./draft.js";
+import { keptDraft, unsentDraft } from "./draft.js";
 import { choose, compileNow, openExample, openResult } from "./edit.js";
 import { kernelFacts, targetTitle } from "./format.js";
 import { startHistoryMenu } from "./history_menu.js";
@@ -95,9 +95,19 @@ async function start() {
 /** What this visit begins with: the result of the address, what was edited last, or an example. */
 async function openFirst() {
   const draft = keptDraft(store.state.defaultTarget);
-  if (compilationId) await openResult(compilationId);
+  if (compilationId) await openAgain(compilationId);
   else if (draft) choose({ ...draft });
   else await openExample(store.state.firstExample);
+}
+
+/** The result of the address; where this tab is loaded again, what was being edited, too. @param {string} id */
+async function openAgain(id) {
+  const [visit] = performance.getEntriesByType("navigation");
+  const isLink = !(visit instanceof PerformanceNavigationTiming) || visit.type === "navigate";
+  const unsent = isLink ? null : unsentDraft(id, store.state.defaultTarget);
+  await openResult(id);
+  // Who has typed meanwhile goes on from there.
+  if (unsent && !store.state.edited) choose(unsent);
 }
 
 const LAYOUT_KEY = "layout";

@@ -182,13 +182,14 @@ async function listen(result, signal) {
       Object.assign(document, { status, milliseconds });
       close();
     });
+    stream.addEventListener("open", () => store.update({ isAlone: false }));
     stream.addEventListener("error", () => {
+      if (signal.aborted) return;
       // The browser tries again by itself unless the server has refused.
-      if (stream.readyState === EventSource.CLOSED && !signal.aborted) {
-        reject(new ApiError({ title: "The connection was lost", kind: "unreachable", detail: "Compile again to go on." }, 0));
-      }
+      if (stream.readyState !== EventSource.CLOSED) store.update({ isAlone: true });
+      else reject(new ApiError({ title: "The connection was lost", kind: "unreachable", detail: "Compile again to go on." }, 0));
     });
-  });
+  }).finally(() => store.update({ isAlone: false }));
   if (signal.aborted) return;
   // The index has what the events leave out.
   const whole = await api.compilation(result.id).catch(() => null);

@@ -6,6 +6,8 @@
 import { keep, kept } from "./storage.js";
 
 const STORAGE_KEY = "draft";
+/** What was edited behind the result of the address, in this tab. */
+const UNSENT_KEY = "unsent";
 
 /** @param {Draft} draft @returns {CompilationRequest} with nothing in it that was left open */
 export function requestOf(draft) {
@@ -80,15 +82,29 @@ export function guessedArguments(kernel) {
   return kernel.parameters.map(({ guess }) => guess);
 }
 
-/** @param {Draft} draft */
-export function keepDraft(draft) {
+/** @param {Draft} draft @param {string} behind the result that the address names; "": none */
+export function keepDraft(draft, behind) {
   keep(STORAGE_KEY, JSON.stringify(draft));
+  keep(UNSENT_KEY, JSON.stringify({ behind, draft }), "sessionStorage");
 }
 
 /** The draft that was last edited in this browser. @param {string} target where it names none @returns {Draft | null} */
 export function keptDraft(target) {
+  return readDraft(kept(STORAGE_KEY), (value) => value, target);
+}
+
+/**
+ * What was being edited when a tab that shows a result was loaded again, before another result had come of it.
+ * @param {string} id of the result @param {string} target where it names none @returns {Draft | null}
+ */
+export function unsentDraft(id, target) {
+  return readDraft(kept(UNSENT_KEY, "sessionStorage"), (value) => (value?.behind === id ? value.draft : null), target);
+}
+
+/** @param {string | null} text @param {(value: any) => any} pick @param {string} target @returns {Draft | null} */
+function readDraft(text, pick, target) {
   try {
-    const draft = JSON.parse(kept(STORAGE_KEY) ?? "null");
+    const draft = pick(JSON.parse(text ?? "null"));
     return typeof draft?.source === "string" && draft.source.trim() ? freshDraft(draft.source, target, draft) : null;
   } catch {
     return null;
@@ -98,4 +114,10 @@ export function keptDraft(target) {
 /** Forget what was edited: the next visit begins anew. */
 export function forgetDraft() {
   keep(STORAGE_KEY, null);
+  forgetUnsent();
+}
+
+/** What is opened now takes the place of what was edited in this tab. */
+export function forgetUnsent() {
+  keep(UNSENT_KEY, null, "sessionStorage");
 }

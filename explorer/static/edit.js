@@ -7,7 +7,7 @@ import { ApiError, api } from "./api.js";
 import { draftProblems } from "./argument_checks.js";
 import { compile, inspect, open } from "./compiler.js";
 import { debounce } from "./dom.js";
-import { forgetDraft, freshDraft, keepDraft } from "./draft.js";
+import { forgetDraft, forgetUnsent, freshDraft, keepDraft } from "./draft.js";
 import { canCompile } from "./host.js";
 import { store } from "./store.js";
 
@@ -40,6 +40,7 @@ export async function openExample(name) {
 
 /** Show a stored or running compilation, and edit what it was made from. @param {string} id */
 export function openResult(id) {
+  forgetUnsent();
   return open(id, startOpening());
 }
 
@@ -90,5 +91,5 @@ function change(changes) {
   opening?.abort();
   const draft = { ...store.state.draft, ...changes };
   store.update({ draft, edited: true, problem: null });
-  keepDraft(draft);
+  keepDraft(draft, (store.state.failure ?? store.state.result)?.id ?? "");
 }

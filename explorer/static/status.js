@@ -1,4 +1,5 @@
 /** `<status-bar>`: the result in one line, always in sight. */
+import { NO_ANSWER } from "./api.js";
 import { cancel } from "./compiler.js";
 import { make } from "./dom.js";
 import { duration, literal, plural, size } from "./format.js";
@@ -18,7 +19,7 @@ class StatusBar extends HTMLElement {
     this.onward = make("span", { class: "onward" }, this.opener("run", "Run it"), this.opener("roofline", "Roofline"));
     this.link = make("a", { class: "permalink" });
     this.append(this.state, this.cancel, this.facts, this.onward, this.remarks, this.link);
-    store.watch(["result", "run", "sending", "problem", "failure", "edited"], () => this.draw());
+    store.watch(["result", "run", "isAlone", "sending", "problem", "failure", "edited"], () => this.draw());
   }
 
   /** A button that opens a pane. @param {string} pane @param {string} words */
@@ -28,11 +29,12 @@ class StatusBar extends HTMLElement {
   }
 
   draw() {
-    const { result, run, sending, problem, failure, edited } = store.state;
+    const { result, run, isAlone, sending, problem, failure, edited } = store.state;
     if (!this.state || !this.facts || !this.onward || !this.remarks || !this.link || !this.cancel) return;
     const latest = failure ?? result;
     const [name, words] =
-      run ? ["busy", run.result.document.status === "queued" ? "waiting for a turn" : "compiling"]
+      run && isAlone ? ["busy", NO_ANSWER]
+      : run ? ["busy", run.result.document.status === "queued" ? "waiting for a turn" : "compiling"]
       : sending ? ["busy", "sending"]
       : problem ? ["failed", problem.title]
       : !latest ? ["none", "nothing compiled yet"]

@@ -34,6 +34,7 @@
  * @property {Partial<Record<BatchKind, Batch>>} batches several variants that are compiled, or were
  * @property {Result | null} result what the panes show
  * @property {Run | null} run
+ * @property {boolean} isAlone the server has gone while it compiled; the browser asks for it again and again
  * @property {boolean} sending a request is on its way to the server, which has not answered yet
  * @property {Result | null} failure a compilation that brought nothing for the panes, so that `result` stays
  * @property {Problem | null} problem the server's last refusal
@@ -81,6 +82,7 @@ const state = {
   batches: {},
   result: null,
   run: null,
+  isAlone: false,
   sending: false,
   failure: null,
   problem: null,

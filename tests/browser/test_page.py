@@ -304,6 +304,36 @@ def test_a_lost_connection_is_said(scale_page: Page) -> None:
     wait_for_result(page)
 
 
+def test_a_server_that_has_gone_is_waited_for(scale_page: Page) -> None:
+    page = scale_page
+    page.route("**/compilations/*/events", lambda route: route.abort("connectionrefused"))
+    set_source(page, SCALE + "# gone\n")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("status-bar .state")).to_have_text("the server does not answer, trying again")
+    expect_stage(page, "TTGIR", "@scale(")
+    page.unroute("**/compilations/*/events")
+    wait_for_result(page)
+    expect(page.locator("status-bar .state")).to_contain_text("complete in")
+
+
+def test_what_is_being_compiled_survives_loading_the_page_again(scale_page: Page) -> None:
+    page = scale_page
+    before = result_id(page)
+    set_source(page, "while True:\n    pass\n\n" + SCALE)
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    page.reload()
+    expect(page.locator(".cm-content")).to_contain_text("while True:")
+    expect(page.get_by_role("button", name="Cancel")).to_be_visible()
+    expect_stage(page, "TTGIR", "@scale(")
+    # Whoever follows a link sees what it names.
+    page.goto(f"/k/{before}")
+    wait_for_result(page)
+    expect(page.locator(".cm-content")).not_to_contain_text("while True:")
+    page.reload()
+    wait_for_result(page)
+    expect(page.locator(".cm-content")).not_to_contain_text("while True:")
+
+
 def test_a_long_compilation_can_be_cancelled(scale_page: Page) -> None:
     page = scale_page
     set_source(page, "while True:\n    pass\n\n" + SCALE)

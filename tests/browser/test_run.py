@@ -141,6 +141,17 @@ def test_a_wrong_kernel_shows_the_worst_element_and_the_next_run_is_its_own(open
     expect(before).to_be_hidden()
 
 
+def test_a_server_that_has_gone_is_waited_for(opened: Opened) -> None:
+    page = opened(ADD)
+    page.route("**/runs/*/events", lambda route: route.abort("connectionrefused"))
+    start(page)
+    expect(page.locator(".run-progress-words")).to_have_text(
+        "Interpreter: the server does not answer, trying again"
+    )
+    page.unroute("**/runs/*/events")
+    expect(result(page)).to_contain_text("It matches the reference.")
+
+
 def test_bytes_that_several_lanes_ask_for_are_told_as_such(opened: Opened) -> None:
     page = opened(ADD.replace("tl.load(x_ptr + offsets,", "tl.load(x_ptr + offsets // 2,"))
     start(page)

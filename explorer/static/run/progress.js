@@ -3,6 +3,7 @@
  *
  * @import { RunResult } from "./run_result.js"
  */
+import { NO_ANSWER } from "../api.js";
 import { make } from "../dom.js";
 import { canCompile } from "../host.js";
 import { cancelRun } from "./runner.js";
@@ -36,7 +37,7 @@ export class RunProgress {
     } else {
       this.bar.removeAttribute("value");
     }
-    const words = result ? `${runTitle(result.document)}: ${stateWords(result.document)}` : "Sending";
+    const words = result ? `${runTitle(result.document)}: ${result.isAlone ? NO_ANSWER : stateWords(result.document)}` : "Sending";
     if (this.words.textContent !== words) this.words.textContent = words;
     this.tick();
     this.timer = window.setInterval(() => this.tick(), TICK_MS);

@@ -12,6 +12,8 @@ export class RunResult {
     this.compilation = compilation;
     /** when this page asked for it; 0: it was there already */
     this.started = 0;
+    /** the server has gone while it ran; the browser asks for it again and again */
+    this.isAlone = false;
     /** @type {Map<string, Promise<unknown>>} */
     this.measurements = new Map();
   }

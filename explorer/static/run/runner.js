@@ -174,9 +174,15 @@ function listen(result) {
       document.status = status;
       close();
     });
+    const isAlone = (/** @type {boolean} */ alone) => {
+      result.isAlone = alone;
+      arrived(result);
+    };
+    stream.addEventListener("open", () => isAlone(false));
     stream.addEventListener("error", () => {
       // The browser tries again by itself unless the server has refused; that nothing is to come is such a refusal, too.
       if (stream.readyState === EventSource.CLOSED) close();
+      else isAlone(true);
     });
   });
 }
