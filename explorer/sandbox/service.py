@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from explorer.errors import QueueFull, SandboxUnavailable, UnknownTriton
-from explorer.model import Diagnostic, Done, Event, Request, Scalar
+from explorer.model import Diagnostic, Done, Event, Progress, Request, Scalar
 from explorer.sandbox.errors import SlotBroken
 from explorer.sandbox.launch import Launch, find_bubblewrap, ways
 from explorer.sandbox.settings import SandboxSettings
@@ -57,14 +57,14 @@ class _Job:
     cancelled: threading.Event
     abandoned: threading.Event = field(default_factory=threading.Event)
     events: queue.SimpleQueue[Event | SandboxUnavailable] = field(default_factory=queue.SimpleQueue)
-    has_events: bool = False
+    has_results: bool = False
     tries: int = 0
 
     def is_cancelled(self) -> bool:
         return self.cancelled.is_set() or self.abandoned.is_set()
 
     def deliver(self, event: Event) -> None:
-        self.has_events = True
+        self.has_results = self.has_results or not isinstance(event, Progress)
         self.events.put(event)
 
 
@@ -380,10 +380,10 @@ class _Pool:
                 self._idle -= 1
 
     def _recover(self, job: _Job) -> None:
-        """A slot broke under `job`: let another slot try, once, if nobody has seen anything of it."""
+        """A slot broke under `job`: let another try, once, if nobody has seen more of it than its progress."""
         job.tries += 1
         with self._changed:
-            if not job.has_events and job.tries < _TRIES and not self._closed:
+            if not job.has_results and job.tries < _TRIES and not self._closed:
                 self._waiting.appendleft(job)
                 self._changed.notify_all()
                 return

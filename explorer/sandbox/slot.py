@@ -21,10 +21,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from explorer.model import Diagnostic, Done, Event, Request, to_plain
+from explorer.model import Diagnostic, Done, Event, Progress, Request, to_plain
 from explorer.sandbox.errors import ProtocolError, SlotBroken
 from explorer.sandbox.launch import Launch
 from explorer.sandbox.protocol import EventStream
+from explorer.sandbox.worker import BEGUN_LINE
 
 #: How much longer than the warden, which can still say what was printed, this side waits.
 _GRACE_SECONDS = 2.0
@@ -32,6 +33,7 @@ _STEP_SECONDS = 10.0
 _CANCEL_LOOK_SECONDS = 0.05
 _READ_BYTES = 1 << 20
 _PIPE_BYTES = 1 << 20
+_LOGGED_BYTES = 500
 
 
 class Slot:
@@ -75,7 +77,8 @@ class Slot:
         """Run one job; deliver its events as they come, the last of them Done.
 
         Raises:
-            SlotBroken: the jail is gone. Unless something was delivered, another one may try again.
+            SlotBroken: the jail is gone, or the job's processes were killed before they found out anything.
+                Unless more than progress was delivered, another one may try again.
         """
         deadline = time.monotonic() + self._settings.limits.wall_seconds + _GRACE_SECONDS
         started = time.monotonic()
@@ -177,6 +180,7 @@ class Slot:
         poller = select.poll()
         poller.register(self._events, select.POLLIN)
         poller.register(self._request, select.POLLOUT)
+        has_begun = has_results = False
         while True:
             ready = dict(poller.poll(_CANCEL_LOOK_SECONDS * 1000))
             if is_cancelled():
@@ -199,8 +203,12 @@ class Slot:
             if self._events in ready:
                 data = os.read(self._events, _READ_BYTES)
                 if not data:
-                    self._explain_silence()
+                    self._explain_silence(has_results)
+                if not has_begun and not data.startswith(BEGUN_LINE):  # the warden tells of the worker's end
+                    raise SlotBroken(f"the job's process ended before it began: {data[:_LOGGED_BYTES]!r}")
+                has_begun = True
                 for event in stream.feed(data):
+                    has_results = has_results or not isinstance(event, Progress)
                     deliver(event)
                     if isinstance(event, Done):
                         return
@@ -213,12 +221,14 @@ class Slot:
         except BrokenPipeError:
             return pending[len(pending) :]  # the events' end says more
 
-    def _explain_silence(self) -> None:
+    def _explain_silence(self, has_results: bool) -> None:
         """The job is gone without Done: was it the job's warden that died, or the whole jail?"""
         if self._process.poll() is not None:
             raise SlotBroken(f"the jail ended in the middle of a job{self._last_words()}")
         self._expect("ended", _STEP_SECONDS)
         self._has_ended = True
+        if not has_results:
+            raise SlotBroken("the job's processes were killed before they found out anything")
         raise _JobEnded(
             Diagnostic(
                 "error",

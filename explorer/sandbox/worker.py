@@ -22,6 +22,9 @@ from explorer.sandbox.settings import MIB, Limits
 #: Told to the warden when the request is there and time starts to count.
 STARTED = b"\n"
 
+#: Told to the web side at the same time: a line that counts as cut short, so as no event.
+BEGUN_LINE = b"begun\x18\n"
+
 #: Longer messages are cut: nobody reads them.
 _MESSAGE_CHARACTERS = 20_000
 
@@ -76,6 +79,7 @@ def work(request: int, outputs: Outputs, entry_point: str, folder: str, limits: 
     if not data:
         os._exit(0)  # the web side has gone
     os.write(verdict, STARTED)
+    _write_all(events, BEGUN_LINE)
     began = time.perf_counter()
     finished = False
     worker = os.getpid()
