@@ -380,7 +380,7 @@ class _Pool:
                 self._idle -= 1
 
     def _recover(self, job: _Job) -> None:
-        """A slot broke under `job`: let another try, once, if nobody has seen more of it than its progress."""
+        """A slot broke under `job`: let another try, once, if nobody has seen more than progress of it."""
         job.tries += 1
         with self._changed:
             if not job.has_results and job.tries < _TRIES and not self._closed:
