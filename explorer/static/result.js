@@ -23,7 +23,7 @@ export class StageContent {
     this.operationCounts = new Map();
     /** @type {Promise<void> | null} */
     this.locationsPromise = null;
-    /** @type {Promise<string[]> | null} */
+    /** @type {Promise<string[] | null> | null} */
     this.textPromise = null;
   }
 
@@ -82,9 +82,12 @@ export class StageContent {
     return this.locations?.source_lines[number - 1] ?? [];
   }
 
-  /** The whole text in lines, for searching. */
+  /** The whole text in lines, for searching; null where it cannot be had just now. */
   text() {
-    this.textPromise ??= api.stageText(this.id, this.row.name).then((text) => text.split("\n"));
+    this.textPromise ??= api.stageText(this.id, this.row.name).then(
+      (text) => text.split("\n"),
+      () => (this.textPromise = null),
+    );
     return this.textPromise;
   }
 }

@@ -104,7 +104,7 @@ def visitor(browser: Browser, server: str) -> Iterator[Visitor]:
             "console",
             lambda message: complaints.append(message.text) if message.type == "error" else None,
         )
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("pageerror", lambda error: complaints.append(error.stack or str(error)))
         return page
 
     yield visit

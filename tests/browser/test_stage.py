@@ -60,6 +60,18 @@ def test_search_takes_patterns_and_says_which_are_none(page: Page) -> None:
     expect(pane.locator(".count")).to_contain_text("group")
 
 
+def test_a_text_that_cannot_be_had_is_asked_for_again(page: Page) -> None:
+    page.route("**/stages/ttgir", lambda route: route.abort("connectionrefused"))
+    page.reload()
+    expect_stage(page, "TTGIR", "tt.get_program_id")
+    pane = ttgir(page)
+    pane.get_by_role("searchbox").fill("arith")
+    expect(pane.locator(".count")).to_have_text("the text cannot be had just now")
+    page.unroute("**/stages/ttgir")
+    pane.get_by_role("searchbox").fill("arith.")
+    expect(pane.locator(".count")).to_have_text(re.compile(r"^1 of \d+$"))
+
+
 def test_line_numbers_stay_in_sight_when_the_text_is_scrolled_sideways(page: Page) -> None:
     pane = ttgir(page)
     text = pane.locator(".text")

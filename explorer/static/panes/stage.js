@@ -262,12 +262,12 @@ export class StagePane extends HTMLElement {
     this.place.title = this.place.textContent;
   }
 
-  /** The whole text and its structure, fetched when first needed. @returns {Promise<Outline | null>} null: another stage is shown by now */
+  /** The whole text and its structure, fetched when first needed. @returns {Promise<Outline | null>} null: another stage is shown by now, or it cannot be had */
   async read() {
     const content = this.content;
     if (!content) return null;
     const lines = await content.text();
-    if (this.content !== content) return null;
+    if (lines === null || this.content !== content) return null;
     if (!this.outline) {
       this.lines = lines;
       this.outline = new Outline(lines, content.row.language);

@@ -63,9 +63,10 @@ export class SearchBar {
       isPattern: this.pattern.getAttribute("aria-pressed") === "true",
       isExact: this.exact.getAttribute("aria-pressed") === "true",
     };
-    if (query.text && !(await pane.read())) return;
-    if (query.text !== this.input.value) return;
-    const { matches, problem } = findMatches(pane.lines, query);
+    const { content } = pane;
+    const isHere = !query.text || Boolean(await pane.read());
+    if (query.text !== this.input.value || pane.content !== content) return;
+    const { matches, problem } = isHere ? findMatches(pane.lines, query) : { matches: [], problem: "the text cannot be had just now" };
     this.problem = problem;
     this.set(matches);
     pane.text.redraw();
