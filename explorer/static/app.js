@@ -137,7 +137,7 @@ function writeAddress(dock) {
     /** @type {HTMLAnchorElement} */ (byId("open-link")).href = permalink(latest, fragment);
   }
   if (path + hash === location.pathname + location.hash) return;
-  keep(LAYOUT_KEY, formatView({ layout, pinned: [], reading: false }).replace(/^#panes=/, ""));
+  keep(LAYOUT_KEY, withoutFolds(formatView({ layout, pinned: [], reading: false }).replace(/^#panes=/, "")));
   const now = performance.now();
   const isView = path === location.pathname && withoutPositions(hash) !== withoutPositions(location.hash);
   // In a frame, the back button belongs to the page around it.
@@ -146,9 +146,14 @@ function writeAddress(dock) {
   if (isView) sameStepUntil = now + STEP_MS;
 }
 
-/** Without what no step back is worth: borders and the cursor. @param {string} hash */
+/** Without what no step back is worth: borders, folds and the cursor. @param {string} hash */
 function withoutPositions(hash) {
-  return hash.replace(/@\d+|line=[^&]*&?/g, "").replace(/[#&]+$/, "");
+  return withoutFolds(hash).replace(/@\d+|line=[^&]*&?/g, "").replace(/[#&]+$/, "");
+}
+
+/** Without what is folded, which another result does not have at these lines. @param {string} hash */
+function withoutFolds(hash) {
+  return hash.replace(/;fold=[\w.]*/g, "");
 }
 
 /** What is looked at, in the top bar and as the title of the window. */

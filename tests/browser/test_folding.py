@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from actions import expect_stage, whole_text
+from actions import SCALE, Visitor, expect_stage, set_source, wait_for_result, whole_text
 from playwright.sync_api import Locator, Page, expect
 
 
@@ -136,3 +136,51 @@ def test_the_breadcrumb_says_where_the_cursor_is_and_leads_there(page: Page, ttg
     loop.click()
     expect(ttgir.locator(".is-cursor")).to_contain_text("scf.for")
     expect(ttgir.get_by_role("group")).to_be_focused()
+
+
+def test_a_link_shows_what_is_folded(page: Page, ttgir: Locator, visitor: Visitor) -> None:
+    assert "fold=" not in page.url
+    loop = fold_loop(page, ttgir)
+    header = int(loop.locator(".number").inner_text())
+    shown = rows(ttgir)
+    expect(page).to_have_url(re.compile(rf"stage:ttgir[^,+]*;fold={header}\b"))
+    other = visitor()
+    other.goto(page.url)
+    pane = other.locator("pane-stage.hue-ttgir")
+    expect(pane.locator(".text-space")).to_have_css("height", f"{19 * shown}px")
+    pane.get_by_role("group").evaluate("(text, top) => text.scrollTo({ top })", 19 * (header - 5))
+    folded = pane.locator(".text-row", has=other.locator(".folded"))
+    expect(folded.locator(".number")).to_have_text(str(header))
+    # What is unfolded there again is out of the address.
+    folded.locator(".folded").click()
+    expect(other).not_to_have_url(re.compile("fold="))
+
+
+def test_a_link_to_a_folded_text_is_short(page: Page, visitor: Visitor) -> None:
+    page.goto("/#panes=stage:ast")
+    text = page.get_by_role("group", name="Python AST, ")
+    expect(text.locator(".fold", has_text="▾").first).to_be_visible()
+    text.focus()
+    page.keyboard.press("{")
+    expect(page).to_have_url(re.compile(r"stage:ast;fold=all$"))
+    shown = rows(text)
+    first = text.locator(".text-row", has=page.locator(".folded")).first
+    number = first.locator(".number").inner_text()
+    first.locator(".fold").click()
+    expect(page).to_have_url(re.compile(rf"stage:ast;fold=all\.{number}$"))
+    assert rows(text) > shown
+    other = visitor()
+    other.goto(page.url)
+    same = other.get_by_role("group", name="Python AST, ")
+    expect(same.locator(".text-space")).to_have_css("height", f"{19 * rows(text)}px")
+    expect(same.locator(".folded")).to_have_count(text.locator(".folded").count())
+
+
+def test_folds_go_with_the_result_that_they_are_of(page: Page, ttgir: Locator) -> None:
+    fold_loop(page, ttgir)
+    expect(page).to_have_url(re.compile("fold="))
+    set_source(page, SCALE)
+    expect(page.locator("#subject b")).to_have_text("scale")
+    wait_for_result(page)
+    expect(page).not_to_have_url(re.compile("fold="))
+    expect(ttgir.locator(".folded")).to_have_count(0)

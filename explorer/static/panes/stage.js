@@ -22,11 +22,12 @@ import { Heat } from "../stage/heat.js";
 import { LineRange } from "../stage/line_range.js";
 import { Links } from "../stage/links.js";
 import { LocationCard } from "../stage/location_card.js";
+import { whyMissing } from "../stage/missing.js";
 import { NameFollower } from "../stage/name_follower.js";
 import { formatPaneState, parsePaneState } from "../stage/pane_state.js";
 import { SearchBar } from "../stage/search_bar.js";
 import { ViewMenu } from "../stage/view_menu.js";
-import { hueClass, shownStage, stageTitle, targetStages } from "../stages.js";
+import { hueClass, shownStage, stageTitle } from "../stages.js";
 import { store } from "../store.js";
 import { VirtualText } from "../virtual_text.js";
 
@@ -74,7 +75,9 @@ export class StagePane extends HTMLElement {
     this.menu.mark(this.view.hide.size + this.view.show.size > 0);
     if (!this.childElementCount) return;
     this.choose();
-    if (this.outline) this.showLines();
+    if (!this.outline) return;
+    this.folding.state = this.view.fold;
+    this.showLines();
   }
 
   connectedCallback() {
@@ -126,11 +129,14 @@ export class StagePane extends HTMLElement {
     this.explain(name, content !== null);
     if (content === this.content) return this.gauge.choose();
     const isAnother = content?.row.name !== this.content?.row.name;
+    const wasFolded = this.folding.folded.size > 0 && content?.id !== this.content?.id;
     this.content = content;
     this.search.set([]);
     this.lines = [];
     this.outline = null;
     this.folding.clear();
+    // What was folded of one result says nothing of another one's lines.
+    if (wasFolded) this.keepFolds();
     this.gauge.show("", new Map());
     this.heat.choose();
     this.range.set(0, 0);
@@ -163,19 +169,9 @@ export class StagePane extends HTMLElement {
 
   /** Say why there is no text, where there is none. @param {string} name @param {boolean} isThere */
   explain(name, isThere) {
-    const { result, run, sending } = store.state;
     this.message.hidden = isThere;
     this.text.element.hidden = !isThere;
-    if (isThere) return;
-    const title = stageTitle(name);
-    const words =
-      !result && (run || sending) ? `${title} is on its way.`
-      : !result ? `Compile a kernel to see its ${title} here.`
-      : !result.finished ? `${title} is on its way.`
-      : result.document.status === "failed" ? `The compilation stopped before ${title}.`
-      : !targetStages(result).includes(name) ? `${result.document.target.architecture} has no ${title}.`
-      : `This result has no ${title}.`;
-    this.message.replaceChildren(make("p", {}, words));
+    if (!isThere) this.message.replaceChildren(make("p", {}, whyMissing(name)));
   }
 
   /** @param {HTMLElement} row @param {number} line */
@@ -241,7 +237,19 @@ export class StagePane extends HTMLElement {
     if (isShown === byDefault) changed.delete(name);
     else changed.add(name);
     this.filters.exempt.clear();
-    this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: formatPaneState({ ...this.view, stage: this.view.stage || shownStage(this.state) }) }));
+    this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: this.stateOf(this.view) }));
+  }
+
+  /** @param {import("../stage/pane_state.js").PaneState} view */
+  stateOf(view) {
+    return formatPaneState({ ...view, stage: view.stage || shownStage(this.state) });
+  }
+
+  /** Put what is folded into the address. */
+  keepFolds() {
+    this.view.fold = this.folding.state;
+    this.state = this.stateOf(this.view);
+    this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: this.state }));
   }
 
   /** @param {number} line 0: none */
@@ -272,6 +280,7 @@ export class StagePane extends HTMLElement {
       this.lines = lines;
       this.outline = new Outline(lines, content.row.language);
       this.folding.read(lines, this.outline, content.row.language);
+      this.folding.state = this.view.fold;
       this.filters.read(lines);
       this.showLines();
     }
@@ -286,6 +295,7 @@ export class StagePane extends HTMLElement {
   /** Bring a line in sight, out of what hides it. @param {number} line @param {boolean} [always] to the middle, even if it is in sight */
   reveal(line, always = false) {
     const wasFolded = this.folding.uncover(line);
+    if (wasFolded) this.keepFolds();
     if (!this.text.map.isShown(line)) this.filters.exempt.add(line);
     if (wasFolded || !this.text.map.isShown(line)) this.showLines();
     this.text.reveal(line, always);
@@ -329,6 +339,7 @@ export class StagePane extends HTMLElement {
     if (!this.folding.at(line)) return;
     this.folding.set(line, !this.folding.folded.has(line));
     this.showLines(line);
+    this.keepFolds();
   }
 
   /** Fold or unfold what is around the cursor. @param {boolean} isFolded */
@@ -340,6 +351,7 @@ export class StagePane extends HTMLElement {
     this.folding.set(fold.first, isFolded);
     if (isFolded) this.text.setCursor(fold.first);
     this.showLines(fold.first);
+    this.keepFolds();
   }
 
   /** @param {boolean} isFolded */
@@ -348,6 +360,7 @@ export class StagePane extends HTMLElement {
     this.folding.setAll(isFolded);
     this.showLines();
     if (this.text.cursor) this.text.reveal(this.text.cursor);
+    this.keepFolds();
   }
 
   /** @param {KeyboardEvent} event */

@@ -62,7 +62,28 @@ export class Folding {
 
   /** Fold everything inside of functions and beside them, so that their skeletons stay; or unfold everything. @param {boolean} isFolded */
   setAll(isFolded) {
-    this.folded = new Set(isFolded ? [...this.folds.values()].filter(({ holds }) => !holds).map(({ first }) => first) : []);
+    this.folded = isFolded ? this.all() : new Set();
+  }
+
+  /** The headers of everything that `setAll` folds. */
+  all() {
+    return new Set([...this.folds.values()].filter(({ holds }) => !holds).map(({ first }) => first));
+  }
+
+  /** What is folded, for the address: lines of headers, "6.61"; or "all", and those that make the difference, "all.61". */
+  get state() {
+    const all = this.all();
+    const differing = [...[...all].filter((line) => !this.folded.has(line)), ...[...this.folded].filter((line) => !all.has(line))];
+    const isNearlyAll = differing.length < this.folded.size;
+    const lines = (isNearlyAll ? differing : [...this.folded]).sort((one, other) => one - other);
+    return [...(isNearlyAll ? ["all"] : []), ...lines].join(".");
+  }
+
+  /** Fold what the address says, as far as this text has it. @param {string} state */
+  set state(state) {
+    const [first, ...others] = state.split(".");
+    this.setAll(first === "all");
+    for (const line of (first === "all" ? others : [first, ...others]).map(Number)) this.set(line, !this.folded.has(line));
   }
 
   /** Unfold what hides a line. @param {number} line @returns {boolean} whether anything did */
