@@ -8,7 +8,7 @@ import "./banner.js";
 import { startCommands } from "./actions.js";
 import { startKeys } from "./commands.js";
 import { startCompareMenu } from "./compare_menu.js";
-import { byId, debounce } from "./dom.js";
+import { byId, debounce, setText } from "./dom.js";
 import { keptDraft, unsentDraft } from "./draft.js";
 import { choose, compileNow, openExample, openResult } from "./edit.js";
 import { kernelFacts, targetTitle } from "./format.js";
@@ -24,6 +24,7 @@ import "./status.js";
 import { store } from "./store.js";
 import { keep, kept } from "./storage.js";
 import { formatView, parseLayout, parseView } from "./view.js";
+import { visible } from "./visible.js";
 
 async function start() {
   startSplitter();
@@ -172,11 +173,11 @@ function drawSubject() {
     kernelFacts(options),
   ].filter(Boolean);
   const name = document.createElement("b");
-  name.textContent = kernel ?? "";
+  setText(name, kernel ?? "");
   const rest = document.createElement("span");
-  rest.textContent = facts.join("  ·  ");
+  setText(rest, facts.join("  ·  "));
   subject.replaceChildren(name, rest);
-  document.title = kernel ? `${kernel} · ${target.architecture} · triton·explorer` : "triton·explorer";
+  document.title = kernel ? `${visible(kernel)} · ${target.architecture} · triton·explorer` : "triton·explorer";
 }
 
 void start();

@@ -1,4 +1,8 @@
-/** Make elements. Text is only ever set as text, never parsed as markup. */
+/** Make elements. Text is only ever set as text, never parsed as markup, and what cannot be seen of it is made visible. */
+import { visible } from "./visible.js";
+
+/** Attributes that are read out or shown; the others are names and values. */
+const READ_ATTRIBUTES = new Set(["title", "aria-label", "aria-description", "alt"]);
 
 /**
  * Make an element with attributes, listeners and children.
@@ -27,11 +31,11 @@ export function filled(element, properties, children) {
     if (name.startsWith("on") && typeof value === "function") {
       element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
     } else {
-      element.setAttribute(name, value === true ? "" : String(value));
+      element.setAttribute(name, value === true ? "" : READ_ATTRIBUTES.has(name) ? visible(String(value)) : String(value));
     }
   }
   for (const child of children) {
-    if (child !== null && child !== undefined && child !== false) element.append(/** @type {Node} */ (typeof child === "number" ? String(child) : child));
+    if (child !== null && child !== undefined && child !== false) element.append(child instanceof Node ? child : visible(String(child)));
   }
   return element;
 }
@@ -44,6 +48,16 @@ export function byId(id) {
   const element = document.getElementById(id);
   if (!element) throw new Error(`The page has no #${id}`);
   return element;
+}
+
+/**
+ * Put a text into an element; nothing is done where it stands there already.
+ * @param {Element} element
+ * @param {string} text
+ */
+export function setText(element, text) {
+  const shown = visible(text);
+  if (element.textContent !== shown) element.textContent = shown;
 }
 
 /**
@@ -72,7 +86,7 @@ let toastTimer = 0;
  */
 export function toast(text) {
   const element = byId("toast");
-  element.textContent = text;
+  setText(element, text);
   element.classList.add("shown");
   clearTimeout(toastTimer);
   toastTimer = window.setTimeout(() => element.classList.remove("shown"), 2600);

@@ -153,7 +153,7 @@ export function startEditor(parent) {
         litLines,
         history(),
         drawSelection(),
-        highlightSpecialChars(),
+        highlightSpecialChars({ addSpecialChars: /\p{Cf}/u }),
         highlightActiveLine(),
         highlightActiveLineGutter(),
         bracketMatching(),

@@ -5,7 +5,7 @@
  */
 import { OPTION_PREFIX, optionProblem } from "./argument_checks.js";
 import { register } from "./commands.js";
-import { make, setValue } from "./dom.js";
+import { make, setText, setValue } from "./dom.js";
 import { guessedArguments, kernelOf, launchOf } from "./draft.js";
 import { adjust, choose } from "./edit.js";
 import { literal, targetTitle } from "./format.js";
@@ -85,7 +85,7 @@ class LaunchPanel extends HTMLElement {
     this.body?.toggleAttribute("hidden", collapsed);
     this.toggle?.setAttribute("aria-expanded", String(!collapsed));
     this.toggle?.setAttribute("aria-label", collapsed ? "Show the launch" : "Hide the launch");
-    if (this.toggle) this.toggle.textContent = collapsed ? "▴" : "▾";
+    if (this.toggle) setText(this.toggle, collapsed ? "▴" : "▾");
   }
 
   toggleCollapsed() {
@@ -140,9 +140,9 @@ class LaunchPanel extends HTMLElement {
       "",
     );
     const state = launchState(kernel, launch);
-    if (this.title_.textContent !== state.title) this.title_.textContent = state.title;
+    setText(this.title_, state.title);
     if (this.hint) {
-      this.hint.textContent = state.hint;
+      setText(this.hint, state.hint);
       this.hint.hidden = !state.hint;
       this.hint.classList.toggle("warning", Boolean(state.isProblem));
     }
@@ -160,7 +160,7 @@ class LaunchPanel extends HTMLElement {
       if (typed !== undefined) problems.push(`${title}: ${optionProblem(typed)}`);
     }
     if (this.optionProblem) {
-      this.optionProblem.textContent = problems.join(" ");
+      setText(this.optionProblem, problems.join(" "));
       this.optionProblem.hidden = problems.length === 0;
     }
     this.configs.draw(draft, kernel, config);

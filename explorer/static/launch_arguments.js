@@ -8,10 +8,11 @@
  */
 import { assumedOf, assumptionsOf, cellProblem, integerBits, isPointer, readValue, typeProblem, unitOf, valueProblem } from "./argument_checks.js";
 import { argumentSentences } from "./argument_words.js";
-import { make, setValue } from "./dom.js";
+import { make, setText, setValue } from "./dom.js";
 import { adjust } from "./edit.js";
 import { literal, specializationTitle } from "./format.js";
 import { store } from "./store.js";
+import { visible } from "./visible.js";
 
 const HEADS = ["argument", "type", "specialised", "value"];
 
@@ -74,8 +75,9 @@ class ExplainedRow {
   /** @param {string} names @param {Argument} argument @param {Origin} origin */
   explain(names, argument, origin) {
     const sentences = argumentSentences(argument, origin).join(" ");
-    this.button.textContent = names;
-    this.button.title = this.about.textContent = sentences;
+    setText(this.button, names);
+    setText(this.about, sentences);
+    this.button.title = visible(sentences);
     return this;
   }
 }
@@ -149,7 +151,7 @@ class ArgumentRow {
     const takesValue = type === "constexpr" || integerBits(type) !== null;
     this.value.disabled = !takesValue;
     this.value.placeholder = isPointer(type) ? (shape?.join(" × ") ?? "") : takesValue && type !== "constexpr" ? "any" : "";
-    this.unit.textContent = unitOf(argument);
+    setText(this.unit, unitOf(argument));
     const problems = [
       [this.type, cellProblem(draft, argument, "type")],
       [this.value, cellProblem(draft, argument, "value")],
@@ -162,7 +164,7 @@ class ArgumentRow {
     }
     const words = problems.map(([, problem]) => problem).filter(Boolean).join(" ");
     this.problemLine.hidden = !words;
-    if (this.problem.textContent !== words) this.problem.textContent = words;
+    setText(this.problem, words);
   }
 
   /**

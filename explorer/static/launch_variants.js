@@ -5,7 +5,7 @@
  * @import { Config, Draft, Kernel, Scalar, Target } from "./types.js"
  * @import { Column, Row } from "./variant_table.js"
  */
-import { make } from "./dom.js";
+import { make, setText } from "./dom.js";
 import { choose } from "./edit.js";
 import { literal, targetTitle } from "./format.js";
 import { keep, kept } from "./storage.js";
@@ -39,9 +39,9 @@ export class ConfigVariants {
       this.table.show({ kind: "configs", label: "Autotune configurations", subject: "config", columns: [], rows: [] });
       return;
     }
-    this.title.textContent = `Configurations · ${configs.length}`;
+    setText(this.title, `Configurations · ${configs.length}`);
     const { columns, constants } = configColumns(configs);
-    this.same.textContent = constants.length ? `In all: ${constants.join(", ")}` : "";
+    setText(this.same, constants.length ? `In all: ${constants.join(", ")}` : "");
     this.same.hidden = constants.length === 0;
     const rows = configs.map((config) => {
       const next = draftWithConfig(draft, config);

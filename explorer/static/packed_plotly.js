@@ -3,11 +3,10 @@
  *
  * The policy of the file names the script by its hash, so that nothing else can be run in this way.
  */
-import { make } from "./dom.js";
 import { unpack } from "./packed.js";
 
 async function run() {
-  document.head.append(make("script", {}, await (await unpack("plotly")).text()));
+  document.head.append(Object.assign(document.createElement("script"), { text: await (await unpack("plotly")).text() }));
   return /** @type {{Plotly?: unknown}} */ (globalThis).Plotly ?? Promise.reject(new Error("Plotly did not run"));
 }
 

@@ -12,6 +12,7 @@
  */
 import { make, toast } from "./dom.js";
 import { loadPlotly } from "./plot_library.js";
+import { visible } from "./visible.js";
 
 /**
  * @typedef {object} PlotColors what tokens.css says in this theme
@@ -34,7 +35,7 @@ const CONFIG = { displayModeBar: false, displaylogo: false, doubleClick: "reset"
 
 /** A text of somebody else's, for a place where Plotly would read markup. @param {string} text */
 export function plain(text) {
-  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return visible(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
 export class PlotFigure extends HTMLElement {
@@ -80,9 +81,9 @@ export class PlotFigure extends HTMLElement {
   /** Draw this, now or once there is room for it. @param {PlotContent} content */
   show(content) {
     this.content = content;
-    this.canvas.setAttribute("aria-label", content.label);
+    this.canvas.setAttribute("aria-label", visible(content.label));
     const { head, rows } = content.table;
-    this.table.setAttribute("aria-label", content.label);
+    this.table.setAttribute("aria-label", visible(content.label));
     this.table.replaceChildren(
       make("thead", {}, make("tr", {}, ...head.map((name) => make("th", { scope: "col" }, name)))),
       make("tbody", {}, ...rows.map(([first = "", ...others]) =>

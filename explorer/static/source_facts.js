@@ -4,7 +4,7 @@
  *
  * The line is the one under the mouse, in whichever pane; else the pinned one; else that of the cursor.
  */
-import { make } from "./dom.js";
+import { make, setText } from "./dom.js";
 import { short } from "./format.js";
 import { heatWords, sampleShare } from "./roofline/stall_words.js";
 import { hueClass } from "./stages.js";
@@ -41,7 +41,7 @@ export class SourceFacts {
     const others = (hovered.length || pinned.length) - 1;
     this.element.hidden = !result;
     if (!result) return;
-    this.line.textContent = line ? `line ${line}${others > 0 ? ` +${others}` : ""}` : "";
+    setText(this.line, line ? `line ${line}${others > 0 ? ` +${others}` : ""}` : "");
     const contents = result.document.stages.map(({ name }) => result.content(name)).filter((content) => content !== null);
     if (!line) {
       this.stages.replaceChildren(make("span", { class: "hint" }, "Point at a line to see what it became."));

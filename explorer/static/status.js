@@ -1,7 +1,7 @@
 /** `<status-bar>`: the result in one line, always in sight. */
 import { NO_ANSWER } from "./api.js";
 import { cancel } from "./compiler.js";
-import { make } from "./dom.js";
+import { make, setText } from "./dom.js";
 import { duration, literal, plural, size } from "./format.js";
 import { canCompile } from "./host.js";
 import { store } from "./store.js";
@@ -41,7 +41,7 @@ class StatusBar extends HTMLElement {
       : latest.document.status === "failed" ? ["failed", `failed after ${duration(latest.document.milliseconds)}`]
       : ["complete", `complete in ${duration(latest.document.milliseconds)}${edited ? ", edited since" : ""}`];
     this.state.className = `state is-${name}`;
-    if (this.state.textContent !== words) this.state.textContent = /** @type {string} */ (words);
+    setText(this.state, words);
     this.cancel.hidden = !(run || sending);
     // Numbers of the result before would seem to be those of the failure.
     const resources = failure ? null : result?.document.resources;
@@ -53,7 +53,7 @@ class StatusBar extends HTMLElement {
       .filter(([, count]) => count);
     this.remarks.textContent = counts.map(([severity, count]) => plural(Number(count), String(severity))).join(", ");
     this.remarks.hidden = counts.length === 0;
-    this.link.textContent = latest ? `/k/${latest.id}` : "";
+    setText(this.link, latest ? `/k/${latest.id}` : "");
     if (latest) this.link.href = `/k/${latest.id}${location.hash}`;
   }
 }

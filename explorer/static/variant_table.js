@@ -6,11 +6,12 @@
  *
  * @import { BatchKind, Outcome, Variant } from "./variants.js"
  */
-import { make, toast } from "./dom.js";
+import { make, setText, toast } from "./dom.js";
 import { duration, plural, size } from "./format.js";
 import { stageTitle } from "./stages.js";
 import { store } from "./store.js";
 import { cancelVariants, compileVariants, isOpen } from "./variants.js";
+import { visible } from "./visible.js";
 
 /**
  * @typedef {object} Column
@@ -155,7 +156,7 @@ export class VariantTable extends HTMLElement {
     const missing = rows.filter(({ key }) => outcomes.get(key)?.state !== "complete").length;
     this.all.hidden = running;
     this.all.disabled = missing === 0;
-    this.all.textContent = missing === 0 ? "All compiled" : missing === rows.length ? "Compile all" : `Compile the other ${missing}`;
+    setText(this.all, missing === 0 ? "All compiled" : missing === rows.length ? "Compile all" : `Compile the other ${missing}`);
     this.cancel.hidden = this.progress.hidden = !running;
     if (batch) {
       this.progress.max = batch.keys.length;
@@ -167,7 +168,7 @@ export class VariantTable extends HTMLElement {
       running && batch ? `${batch.done} of ${batch.keys.length}${isEarlier ? ", of what was asked before" : ""}`
       : failed ? `${plural(failed, "failure")}`
       : "";
-    if (this.words.textContent !== words) this.words.textContent = words;
+    setText(this.words, words);
     const ids = this.ticked.map((key) => outcomes.get(key)?.id).filter(Boolean);
     this.compare.hidden = ids.length !== 2;
     if (ids.length === 2) this.compare.href = `/compare/${ids[0]}..${ids[1]}`;
@@ -239,14 +240,14 @@ class RowElements {
     this.line.className = `variant is-${state}${row.isShown ? " is-shown" : ""}`;
     if (row.isShown) this.line.setAttribute("aria-current", "true");
     else this.line.removeAttribute("aria-current");
-    put(this.name, row.title);
-    put(this.state, `, ${row.words}, ${words}`);
-    this.opener.title = `${words}: ${outcome && !isOpen(outcome) ? "show" : "compile and show"}`;
+    setText(this.name, row.title);
+    setText(this.state, `, ${row.words}, ${words}`);
+    this.opener.title = visible(`${words}: ${outcome && !isOpen(outcome) ? "show" : "compile and show"}`);
     this.opener.tabIndex = isCurrent ? 0 : -1;
     this.tick.tabIndex = isCurrent ? 0 : -1;
     this.tick.disabled = !outcome?.id || isOpen(outcome);
     this.tick.checked = this.table.ticked.includes(row.key);
-    this.tick.setAttribute("aria-label", `Compare ${row.words}`);
+    this.tick.setAttribute("aria-label", visible(`Compare ${row.words}`));
     const values = [
       ...this.table.columns.map(({ name }) => ({ text: String(row.cells[name] ?? ""), warn: false })),
       ...RESULTS.map(({ name, read, show, warn }) => {
@@ -257,19 +258,14 @@ class RowElements {
     ];
     this.cells.forEach((cell, index) => {
       const { text, warn } = values[index] ?? { text: "", warn: false };
-      put(cell, text);
+      setText(cell, text);
       cell.classList.toggle("warning", warn);
     });
     const message = state === "failed" || state === "refused" ? outcome?.message || "It failed without a word; its log says more." : "";
-    put(this.message, message);
+    setText(this.message, message);
     if (message && !this.messageLine.isConnected) this.body.append(this.messageLine);
     if (!message) this.messageLine.remove();
   }
-}
-
-/** @param {HTMLElement} element @param {string} text */
-function put(element, text) {
-  if (element.textContent !== text) element.textContent = text;
 }
 
 /** @param {string} name @returns {(outcome: Outcome) => number | null} */

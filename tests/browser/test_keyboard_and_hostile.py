@@ -32,6 +32,40 @@ def hostile(x_ptr, BLOCK: tl.constexpr):
 hostile[(1,)](torch.empty(256, device="cuda"), BLOCK=256)
 """
 
+#: Names and messages with characters that turn or hide what stands behind them.
+TURNED = """import torch
+import triton
+import triton.language as tl
+
+print("printed\\u202egpj.exe")
+
+
+@triton.autotune(
+    configs=[triton.Config({"MODE": mode}) for mode in ("first\\u202egpj", "second\\u2066\\u200b")],
+    key=[],
+)
+@triton.jit
+def turned(x_ptr, BLOCK: tl.constexpr, MODE: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    tl.store(x_ptr + offsets, tl.load(x_ptr + offsets) * 2)
+
+
+def reference(x_ptr, **_):
+    raise ValueError("refused\\u202egpj")
+
+
+turned[(1,)](torch.empty(256, device="cuda"), BLOCK=256)
+"""
+#: All that is shown or read out but for the editor, with characters that are not seen in it.
+UNSEEN = r"""() => {
+  const found = [document.title];
+  for (const element of document.body.querySelectorAll(":not(script, style, .cm-editor, .cm-editor *)")) {
+    found.push(element.title ?? "", element.ariaLabel ?? "");
+    for (const node of element.childNodes) if (node.nodeType === Node.TEXT_NODE) found.push(node.data);
+  }
+  return found.filter(text => /\p{Cf}/u.test(text));
+}"""
+
 
 def command(page: Page, words: str) -> None:
     """Do what the palette finds first for `words`."""
@@ -150,6 +184,27 @@ def test_hostile_texts_are_only_ever_text(visitor: Visitor) -> None:
         expect(page.get_by_role("group", name=f"{stage}, ").locator(".code span").first).to_be_visible()
     assert "hostile" in stage_text(page, "SASS")
     assert page.title().startswith("hostile")
+
+
+def test_characters_that_turn_a_text_are_shown_as_escapes(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#panes=log@50+run@50")
+    wait_for_result(page)
+    set_source(page, TURNED)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#subject b")).to_have_text("turned", timeout=60_000)
+    wait_for_result(page)
+    expect(page.locator("pane-log")).to_contain_text(r"printed\u202egpj.exe")
+    assert page.evaluate(UNSEEN) == []
+    page.get_by_role("button", name="Several").click()
+    expect(page.get_by_text(r"first\u202egpj").first).to_be_visible()
+    expect(page.get_by_text(r"second\u2066\u200b").first).to_be_visible()
+    assert page.evaluate(UNSEEN) == []
+    page.keyboard.press("Escape")
+    run = page.locator("pane-run")
+    run.get_by_role("button", name="Run", exact=True).click()
+    expect(run).to_contain_text(r"refused\u202egpj", timeout=60_000)
+    assert page.evaluate(UNSEEN) == []
 
 
 def test_a_line_of_a_megabyte_leaves_the_page_in_hand(visitor: Visitor) -> None:

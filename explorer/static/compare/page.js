@@ -10,6 +10,7 @@ import { follow } from "./follow.js";
 import { inShort } from "./head.js";
 import "./path.js";
 import { ComparisonView } from "./view.js";
+import { visible } from "../visible.js";
 
 const GESTURES = /** @type {const} */ ([
   ["Click", "Unfold equal lines"],
@@ -88,7 +89,7 @@ function drawSubject() {
   const kernels = [...new Set([comparison.before.kernel, comparison.after.kernel])].map((name) => name ?? "kernel").join(" and ");
   const words = inShort(comparison);
   byId("subject").replaceChildren(make("b", {}, kernels), make("span", {}, words));
-  document.title = `${kernels}: ${words} · triton·explorer`;
+  document.title = visible(`${kernels}: ${words} · triton·explorer`);
 }
 
 void start();

@@ -4,7 +4,7 @@
  * @import { IContentRenderer, IDockviewPanel, ITabRenderer } from "dockview-core"
  * @import { Dock } from "../dock.js"
  */
-import { make } from "../dom.js";
+import { make, setText } from "../dom.js";
 import { hueClass, shownStage } from "../stages.js";
 import { kindOf, titleOf } from "./pane_address.js";
 
@@ -84,7 +84,7 @@ export class PaneTab {
       const { name, state } = this.current() ?? /** @type {{name: string, state: string}} */ (params);
       this.element.className = kindOf(name)?.per_stage ? `tab ${hueClass(shownStage(state))}` : "tab";
     };
-    this.label.textContent = title;
+    setText(this.label, title);
     // For the mouse alone: inside a tab nothing may take the focus. The Delete key closes the tab, too.
     const close = make("span", { class: "tab-close", "aria-hidden": "true", title: "Close", onclick: () => api.close() }, "×");
     close.addEventListener("pointerdown", (event) => event.stopPropagation());
@@ -94,7 +94,7 @@ export class PaneTab {
     });
     refresh();
     this.titles = api.onDidTitleChange((event) => {
-      this.label.textContent = event.title;
+      setText(this.label, event.title);
       refresh();
     });
   }

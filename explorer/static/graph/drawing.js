@@ -5,6 +5,8 @@
  * colours included, is left out. The page's style sheet gives the colours, by the classes.
  */
 
+import { setText } from "../dom.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const ELEMENTS = new Set(["g", "polygon", "polyline", "path", "ellipse", "text"]);
 const ATTRIBUTES = ["class", "points", "d", "cx", "cy", "rx", "ry", "x", "y", "text-anchor", "font-size", "transform"];
@@ -41,7 +43,7 @@ export async function draw(svg, isWanted) {
         const value = child.getAttribute(name);
         if (value !== null) copy.setAttribute(name, value);
       }
-      if (child.localName === "text") copy.textContent = child.textContent;
+      if (child.localName === "text") setText(copy, child.textContent ?? "");
       else if (child.localName === "g") {
         waiting.push({ from: child, to: copy });
         const { id } = child;

@@ -3,7 +3,7 @@
  *
  * All cells are painted once, a pixel each, and scaled; only what is in sight gets lines and labels.
  */
-import { make } from "../dom.js";
+import { make, setText } from "../dom.js";
 import { packedOf } from "./colors.js";
 
 /**
@@ -79,7 +79,7 @@ export class Grid {
   /** Light cells, and dim all others. @param {Iterable<number>} cells @param {string} words what is said of them */
   light(cells, words) {
     this.lit = new Set(cells);
-    this.said.textContent = words;
+    setText(this.said, words);
     this.paintOver();
     this.schedule();
   }

@@ -9,7 +9,7 @@
  * @import { Drawing } from "../graph/drawing.js"
  */
 import { ApiError, api } from "../api.js";
-import { debounce, make } from "../dom.js";
+import { debounce, make, setText } from "../dom.js";
 import { plural } from "../format.js";
 import { formatChoice, parseChoice, textOptions, textTitle } from "../graph/choice.js";
 import { draw } from "../graph/drawing.js";
@@ -200,11 +200,11 @@ class GraphPane extends HTMLElement {
     );
     this.parts.value = document.part;
     if (this.constantsLabel) this.constantsLabel.hidden = document.kind !== "data flow";
-    this.cut.textContent = document.cut;
+    setText(this.cut, document.cut);
     this.cut.hidden = !document.cut;
     const loops = document.clusters.filter(({ kind }) => kind === "loop").length;
     const noun = document.kind === "data flow" ? "operation" : "block";
-    this.facts.textContent = [plural(document.nodes.length, noun), plural(document.edges.length, "edge"), plural(loops, "loop")].join(" · ");
+    setText(this.facts, [plural(document.nodes.length, noun), plural(document.edges.length, "edge"), plural(loops, "loop")].join(" · "));
     this.frame.setAttribute("aria-label", `Graph of ${this.titleOf(document.stage, document.pass_index)}: ${this.facts.textContent}. Arrow keys go along the edges.`);
     this.place.textContent = "";
   }
@@ -324,7 +324,7 @@ class GraphPane extends HTMLElement {
     this.hits = text ? (this.document?.nodes ?? []).filter(({ label }) => label.join("\n").toLowerCase().includes(text)) : [];
     const found = new Set(this.hits.map(({ id }) => id));
     for (const id of this.nodes.keys()) this.drawing?.parts.get(id)?.classList.toggle("is-match", found.has(id));
-    this.count.textContent = !text ? "" : this.hits.length ? "" : "no match";
+    setText(this.count, !text ? "" : this.hits.length ? "" : "no match");
     this.goToHit(0);
   }
 
@@ -333,7 +333,7 @@ class GraphPane extends HTMLElement {
     if (!this.hits.length) return;
     this.hit = (index + this.hits.length) % this.hits.length;
     this.select(this.hits[this.hit] ?? null);
-    this.count.textContent = `${this.hit + 1} of ${this.hits.length}`;
+    setText(this.count, `${this.hit + 1} of ${this.hits.length}`);
   }
 
   /** @param {KeyboardEvent} event */

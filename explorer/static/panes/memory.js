@@ -8,7 +8,7 @@
  * @import { Drawn, Item } from "../memory/drawing.js"
  */
 import { api, ApiError } from "../api.js";
-import { make } from "../dom.js";
+import { make, setText } from "../dom.js";
 import { barrierDetails, bufferDetails, refusal, tables, tensorSummary, tensorTable } from "../memory/details.js";
 import { drawMap, itemsOf } from "../memory/drawing.js";
 import { drawTensorMemory } from "../memory/tensor_drawing.js";
@@ -168,7 +168,7 @@ class MemoryPane extends AnswerPane {
     hover(item ? linesOf(item) : [], this.id);
     this.markPartners(item ?? this.chosen);
     const hint = this.details?.querySelector(".hint");
-    if (hint) hint.textContent = item ? itemWords(item) : CHOOSE;
+    if (hint) setText(hint, item ? itemWords(item) : CHOOSE);
   }
 
   /** Mark what is alive at the same time as a buffer, or what a barrier keeps apart. @param {Item | null} item */

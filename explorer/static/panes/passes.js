@@ -9,7 +9,7 @@
 import { ApiError, api } from "../api.js";
 import { registerFamily } from "../commands.js";
 import { ComparisonDiff } from "../compare/diff.js";
-import { make, prose } from "../dom.js";
+import { make, prose, setText } from "../dom.js";
 import { duration, literal, plural } from "../format.js";
 import { isFile } from "../host.js";
 import { paneInUse } from "../pane_in_use.js";
@@ -134,7 +134,7 @@ class PassesPane extends HTMLElement {
     const chosen = this.shown.find((pass) => pass.index === index) ?? inStage[0] ?? this.shown.find((pass) => pass.stage === "ttgir") ?? this.shown[0] ?? null;
     this.chosen = chosen;
     this.className = hueClass(chosen?.stage ?? "");
-    summary.textContent = passes.length ? `${changed.length} of ${passes.length} changed something` : "";
+    setText(summary, passes.length ? `${changed.length} of ${passes.length} changed something` : "");
     const position = list.scrollTop;
     list.replaceChildren(...passGroups(this.id, this.shown, chosen, (pass) => this.ask({ index: pass.index, line: 0 })));
     if (passes.length && this.shown.length === 0) list.append(make("p", { class: "hint" }, "None of them changed anything."));
@@ -188,7 +188,7 @@ class PassesPane extends HTMLElement {
     const key = `${subject.id} ${pass.index} ${view.unified} ${view.whole}`;
     if (this.loaded === key) return this.followLine();
     this.loaded = key;
-    this.title_.textContent = pass.name;
+    setText(this.title_, pass.name);
     this.facts.replaceChildren(pass.milliseconds ? make("span", { class: "time" }, duration(pass.milliseconds)) : "");
     this.options.replaceChildren(...pass.options.map((option) => make("span", { class: "chip quiet" }, literal(option))));
     explanations ??= api.explanations("passes").then((words) => new Map(Object.entries(words)), () => {
@@ -244,7 +244,7 @@ class PassesPane extends HTMLElement {
   /** @param {string} words instead of a difference */
   say(words) {
     if (!this.note) return;
-    this.note.textContent = words;
+    setText(this.note, words);
     this.note.hidden = !words;
     this.diff.hidden = Boolean(words);
   }

@@ -7,7 +7,7 @@
  * @import { LiveRange, RegistersDocument, TensorRegistersDocument } from "../registers/documents.js"
  */
 import { api, ApiError } from "../api.js";
-import { make } from "../dom.js";
+import { make, setText } from "../dom.js";
 import { plural } from "../format.js";
 import { LivePlot } from "../registers/plot.js";
 import { drawRanges, rangeWords } from "../registers/ranges.js";
@@ -69,7 +69,7 @@ class RegistersPane extends AnswerPane {
       spills: instructions.flatMap(({ spill }, at) => (spill ? [at] : [])),
       describe,
       point: (at) => {
-        line.textContent = at === null ? "" : describe(at);
+        setText(line, at === null ? "" : describe(at));
         const source = at === null ? 0 : instructions[at]?.source_line;
         hover(source ? [source] : [], this.id);
       },
@@ -95,7 +95,7 @@ class RegistersPane extends AnswerPane {
       series: [{ name: "pressure", values: document.pressure }],
       sourceLines: document.source_lines, levels: [], describe,
       point: (at) => {
-        line.textContent = at === null ? "" : describe(at);
+        setText(line, at === null ? "" : describe(at));
         const source = at === null ? 0 : document.source_lines[at];
         hover(source ? [source] : [], this.id);
       },
@@ -106,7 +106,7 @@ class RegistersPane extends AnswerPane {
     const linesOf = (/** @type {LiveRange} */ range) => [range.first, ...range.uses].map((each) => document.source_lines[each - 1] ?? 0);
     const bars = drawRanges(document, wide,
       (range) => {
-        line.textContent = range ? rangeWords(range) : "";
+        setText(line, range ? rangeWords(range) : "");
         hover(range ? distinct(linesOf(range)) : [], this.id);
       },
       (range) => pin(distinct(linesOf(range)), this.id));

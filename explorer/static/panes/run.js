@@ -8,7 +8,7 @@
  * @import { RunResult } from "../run/run_result.js"
  */
 import { ApiError } from "../api.js";
-import { make } from "../dom.js";
+import { make, setText } from "../dom.js";
 import { canCompile, isFile } from "../host.js";
 import { MEASURES, PRESETS, deviceOf, formFor, formOf } from "../run/form_state.js";
 import { RunProgress } from "../run/progress.js";
@@ -170,7 +170,7 @@ class RunPane extends HTMLElement {
     this.drawDevices(runs?.document?.devices ?? null);
     if (canCompile) setup.draw(result.document, runForm, deviceOf(runForm, runs?.document?.devices ?? null));
     const words = runProblem ? `${runProblem.title}. ${runProblem.detail}` : this.message;
-    if (problem.textContent !== words) problem.textContent = words;
+    setText(problem, words);
     problem.hidden = !words;
     progress.draw(this.shown && !this.shown.finished ? this.shown : runUnderWay, startingRun);
     this.drawEarlier();
@@ -178,7 +178,7 @@ class RunPane extends HTMLElement {
     view.show(this.shown);
     const isBusy = Boolean(runUnderWay || startingRun);
     empty.hidden = Boolean(this.shown) || isBusy || Boolean(words);
-    empty.textContent = runs?.problem ? `${runs.problem.title}. ${runs.problem.detail}` : !runs?.document ? "Looking for runs of this kernel." : canCompile ? "Nothing was run yet. Run compares the result with the reference; the rest says how fast it is, and why." : isFile ? "This kernel was not run before it was saved." : "This kernel was not run yet.";
+    setText(empty, runs?.problem ? `${runs.problem.title}. ${runs.problem.detail}` : !runs?.document ? "Looking for runs of this kernel." : canCompile ? "Nothing was run yet. Run compares the result with the reference; the rest says how fast it is, and why." : isFile ? "This kernel was not run before it was saved." : "This kernel was not run yet.");
   }
 
   /** @param {HTMLElement} list @param {RunsDocument | null} runs */
@@ -227,7 +227,7 @@ class RunPane extends HTMLElement {
       !devices.gpu.available && devices.gpu.reason, !devices.interpreter.available && devices.interpreter.reason,
       chosen === "interpreter" && devices.interpreter.available && this.shown?.document.run.device !== "interpreter" && INTERPRETED,
     ] : [];
-    note.textContent = [...new Set(reasons.filter(Boolean))].join(" ");
+    setText(note, [...new Set(reasons.filter(Boolean))].join(" "));
     note.hidden = !note.textContent || !(canCompile || isFile);
   }
 

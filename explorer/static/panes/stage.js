@@ -7,7 +7,7 @@
  */
 import { api } from "../api.js";
 import { register } from "../commands.js";
-import { make } from "../dom.js";
+import { make, setText } from "../dom.js";
 import { duration, plural, size, stripeOfLine } from "../format.js";
 import { piecesOf } from "../line_pieces.js";
 import { Outline } from "../outline.js";
@@ -214,7 +214,7 @@ export class StagePane extends HTMLElement {
     const folded = row.children[5];
     if (foldable && isFolded) {
       const left = `… ${plural(foldable.to - foldable.from + 1, "line")}`;
-      if (folded) folded.textContent = left;
+      if (folded) setText(folded, left);
       else row.append(make("span", { class: "folded", title: "Unfold" }, left));
     } else folded?.remove();
     row.classList.toggle("is-lit", this.links.hovered.has(line));
@@ -266,7 +266,7 @@ export class StagePane extends HTMLElement {
     });
     const more = indices.length > 1 ? ` and ${plural(indices.length - 1, "other place")}` : "";
     const measured = [this.heat.words(line), this.gauge.words(line)].filter(Boolean).join(" · ");
-    this.place.textContent = line ? (words.join(", ") || "no source line") + more + (measured && ` · ${measured}`) : "";
+    setText(this.place, line ? (words.join(", ") || "no source line") + more + (measured && ` · ${measured}`) : "");
     this.place.title = this.place.textContent;
   }
 

@@ -3,7 +3,7 @@
  *
  * It knows nothing of panes: it tells what is pointed at and what is brushed, and lights what it is told to.
  */
-import { make } from "../dom.js";
+import { make, setText } from "../dom.js";
 import { stripeOfLine } from "../format.js";
 import { makeSvg } from "../svg.js";
 
@@ -197,7 +197,7 @@ export class LivePlot {
       else this.anchor = null;
       this.pointAt(Math.min(this.count - 1, Math.max(0, this.cursor + step)));
       if (this.anchor !== null) this.show(Math.min(this.anchor, this.cursor), Math.max(this.anchor, this.cursor) + 1);
-      this.status.textContent = this.options.describe(this.cursor);
+      setText(this.status, this.options.describe(this.cursor));
     } else if (event.key === "Enter") {
       const anchor = this.anchor ?? this.cursor;
       this.anchor = null;

@@ -7,11 +7,12 @@
  * @import { Scope, Timeline } from "../run/documents.js"
  * @import { Lane } from "./lanes.js"
  */
-import { make } from "../dom.js";
+import { make, setText } from "../dom.js";
 import { plural } from "../format.js";
 import { percent, time } from "../run/numbers.js";
 import { scrolled } from "../run/scroller.js";
 import { firstFrom, lanesOf, scopeSums } from "./lanes.js";
+import { visible } from "../visible.js";
 
 const ROW_PX = 13;
 const LANE_GAP_PX = 3;
@@ -200,7 +201,7 @@ export class TimelineView extends HTMLElement {
     const words = scope
       ? `${scope.name}: ${time(scope.duration_ns)} from ${time(scope.start_ns - this.whole.from)} on, block ${scope.block}, warp ${scope.warp}, multiprocessor ${scope.multiprocessor}`
       : `${plural(this.lanes.length, "warp")}, ${time(this.whole.to - this.whole.from)}`;
-    if (this.words.textContent !== words) this.words.textContent = words;
+    setText(this.words, words);
     this.schedule();
   }
 
@@ -295,7 +296,7 @@ export class TimelineView extends HTMLElement {
       context.fillStyle = look.hues[this.hues.get(scope.name) ?? 0] ?? look.mute;
       context.fillRect(left, y, wide, ROW_PX - 1);
       context.globalAlpha = 1;
-      if (wide > LABEL_LEAST_PX) this.drawName(context, scope.name, Math.max(left, NAMES_PX), y, Math.min(right, NAMES_PX + this.plotWidth), look.text);
+      if (wide > LABEL_LEAST_PX) this.drawName(context, visible(scope.name), Math.max(left, NAMES_PX), y, Math.min(right, NAMES_PX + this.plotWidth), look.text);
       if (this.cursor?.lane === index && this.cursor.at === at) {
         context.strokeStyle = look.text;
         context.lineWidth = 1.5;

@@ -1,5 +1,5 @@
 /** A labelled control whose problem stands below it. */
-import { make } from "../dom.js";
+import { make, setText } from "../dom.js";
 
 let count = 0;
 
@@ -34,5 +34,5 @@ export function field(title, changed, { placeholder, wide, list, tip } = {}) {
 export function drawControl(input, problem, value, words) {
   if (input.value !== value) input.value = value;
   input.setAttribute("aria-invalid", String(Boolean(words)));
-  if (problem.textContent !== words) problem.textContent = words;
+  setText(problem, words);
 }

@@ -4,7 +4,7 @@
  * @import { Distribution } from "./documents.js"
  * @import { FieldProblem, TypedInput } from "./form_state.js"
  */
-import { make, setValue } from "../dom.js";
+import { make, setText, setValue } from "../dom.js";
 import { store } from "../store.js";
 import { drawControl } from "./field.js";
 import { changeForm } from "./start.js";
@@ -35,7 +35,7 @@ export class InputTable {
       );
     }
     const constants = inputs.filter(({ type }) => type === "constexpr").map(({ name, value }) => `${name} = ${value}`).join(", ");
-    this.constants.textContent = constants && `Compiled in: ${constants}`;
+    setText(this.constants, constants && `Compiled in: ${constants}`);
     this.constants.hidden = !constants;
     inputs.forEach((input, index) => this.rows[index]?.draw(input, problems.find(({ field }) => field === `input.${input.name}`)?.words ?? ""));
   }

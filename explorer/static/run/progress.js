@@ -4,7 +4,7 @@
  * @import { RunResult } from "./run_result.js"
  */
 import { NO_ANSWER } from "../api.js";
-import { make } from "../dom.js";
+import { make, setText } from "../dom.js";
 import { canCompile } from "../host.js";
 import { cancelRun } from "./runner.js";
 import { elapsed, runTitle, stateWords } from "./words.js";
@@ -38,7 +38,7 @@ export class RunProgress {
       this.bar.removeAttribute("value");
     }
     const words = result ? `${runTitle(result.document)}: ${result.isAlone ? NO_ANSWER : stateWords(result.document)}` : "Sending";
-    if (this.words.textContent !== words) this.words.textContent = words;
+    setText(this.words, words);
     this.tick();
     this.timer = window.setInterval(() => this.tick(), TICK_MS);
   }
@@ -46,7 +46,7 @@ export class RunProgress {
   tick() {
     if (!this.element.isConnected) return clearInterval(this.timer);
     const started = this.result?.started || Date.parse(this.result?.document.created ?? "");
-    this.time.textContent = Number.isFinite(started) ? elapsed(Date.now() - started) : "";
+    setText(this.time, Number.isFinite(started) ? elapsed(Date.now() - started) : "");
     return undefined;
   }
 

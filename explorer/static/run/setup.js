@@ -5,7 +5,7 @@
  * @import { Device } from "./documents.js"
  * @import { FieldProblem, Launched, RunForm } from "./form_state.js"
  */
-import { make, setValue } from "../dom.js";
+import { make, setText, setValue } from "../dom.js";
 import { literal, plural } from "../format.js";
 import { MEASURES, benchmarkSizes, formProblems, hasReference, launchable, launchedBy, measuresOf } from "./form_state.js";
 import { field } from "./field.js";
@@ -65,7 +65,7 @@ export class RunSetup {
     this.drawWhat(compilation, what);
     const isMade = what === "inputs";
     const launch = launchOf(compilation);
-    this.facts.textContent = what === "launch" ? launchWords(launch) : what === "benchmark" ? benchmarkWords(compilation) : "";
+    setText(this.facts, what === "launch" ? launchWords(launch) : what === "benchmark" ? benchmarkWords(compilation) : "");
     this.facts.hidden = isMade;
     this.expressions.hidden = what === "launch";
     this.grid.element.hidden = this.inputs.element.hidden = !isMade;
@@ -83,16 +83,15 @@ export class RunSetup {
     this.repeats.element.hidden = device === "interpreter";
     this.drawFields(form, problems);
     this.reference.show(form.reference);
-    this.referenceHint.textContent = hasReference(compilation)
+    setText(this.referenceHint, hasReference(compilation)
       ? "The script's function reference is what the result is compared with; code here takes its place."
-      : "Torch code over the arguments by name: an expression for the only output, or lines that return it. Without it nothing is compared.";
-    this.summary.textContent = [
+      : "Torch code over the arguments by name: an expression for the only output, or lines that return it. Without it nothing is compared.");
+    setText(this.summary, isWrong ? problems[0]?.words ?? "" : [
       what === "launch" ? `the launch at line ${launch?.line ?? "?"}` : LAUNCHED[what].toLowerCase(),
       what !== "launch" && form.sizes, measures.join(", "),
       form.reference.trim() ? "against the code here" : hasReference(compilation) ? "against reference()" : "no reference",
-    ].filter(Boolean).join(" · ");
+    ].filter(Boolean).join(" · "));
     this.element.classList.toggle("has-problem", isWrong);
-    if (isWrong) this.summary.textContent = problems[0]?.words ?? "";
   }
 
   /** @param {RunForm} form @param {FieldProblem[]} problems */

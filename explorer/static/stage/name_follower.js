@@ -4,7 +4,7 @@
  * @import { StagePane } from "../panes/stage.js"
  * @import { Name, Occurrence } from "../symbols.js"
  */
-import { make } from "../dom.js";
+import { make, setText } from "../dom.js";
 import { plural } from "../format.js";
 import { definitionOf, namesOf, occurrencesOf } from "../symbols.js";
 import { rawColumn } from "./filters.js";
@@ -78,7 +78,7 @@ export class NameFollower {
     this.byLine = byLine(uses);
     if (isSame) return;
     const written = uses.filter(({ isDefinition }) => isDefinition).length;
-    this.note.textContent = followed ? `${followed.name.label}: ${plural(written, "definition")}, ${plural(uses.length - written, "use")}` : "";
+    setText(this.note, followed ? `${followed.name.label}: ${plural(written, "definition")}, ${plural(uses.length - written, "use")}` : "");
     this.pane.text.redraw();
     this.pane.links.drawMarks();
   }

@@ -4,7 +4,7 @@
  * @import { StagePane } from "../panes/stage.js"
  * @import { Match } from "../text_search.js"
  */
-import { debounce, make } from "../dom.js";
+import { debounce, make, setText } from "../dom.js";
 import { findMatches } from "../text_search.js";
 import { byLine } from "./places.js";
 
@@ -79,14 +79,14 @@ export class SearchBar {
   goTo(index) {
     const { hits, problem, input } = this;
     if (hits.length === 0) {
-      this.count.textContent = problem || (input.value ? "no match" : "");
+      setText(this.count, problem || (input.value ? "no match" : ""));
       return;
     }
     this.at = (index + hits.length) % hits.length;
     const { line } = /** @type {Match} */ (hits[this.at]);
     this.pane.reveal(line);
     this.pane.text.mark({ "is-current-hit": (each) => each === line });
-    this.count.textContent = `${this.at + 1} of ${hits.length}${problem ? ` ${problem}` : ""}`;
+    setText(this.count, `${this.at + 1} of ${hits.length}${problem ? ` ${problem}` : ""}`);
   }
 
   /** @param {KeyboardEvent} event */
