@@ -187,8 +187,10 @@ def write_recordings(folder: Path, example: str, command: str, date: datetime, r
     lines = ",\n".join(_run_lines(run) for run in runs)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{example}.json"
-    path.write_text(f"{head.removesuffix('[]' + chr(10) + '}')}[\n{lines}\n]\n}}\n", encoding="utf-8")
-    return path
+    # Whole or not at all: a server may read it at any moment.
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(f"{head.removesuffix('[]' + chr(10) + '}')}[\n{lines}\n]\n}}\n", encoding="utf-8")
+    return unfinished.replace(path)
 
 
 def _run_lines(run: Plain) -> str:

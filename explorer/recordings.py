@@ -3,14 +3,17 @@
 In: a folder of `<example>.json`, as `triton-explorer record` writes them, and a compilation. Out: its runs,
 as records like those of the store, under ids of their own ("recorded-matmul-0").
 
-A profile belongs to one kernel, and is never shown beside another one: see `Match`.
+A profile belongs to one kernel, and is never shown beside another one: see `Match`. Whatever is in the
+folder, the server serves: what is no recording is left out, and the log says so once.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import re
-from collections.abc import Iterable
+import stat
+import threading
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -29,6 +32,11 @@ from explorer.store import Entry, MeasurementEntry, Record
 
 FORMAT = 1
 MOST_BYTES = 16 * 1024 * 1024
+#: Of a folder: they are kept in memory.
+MOST_FILES = 200
+MOST_FOLDER_BYTES = 256 * 1024 * 1024
+#: Of what every list of runs shows of a recording.
+_MOST_CHARACTERS = 1_000
 #: The name of an example becomes part of an id, and so of addresses.
 _EXAMPLE = re.compile(r"[A-Za-z0-9_]{1,100}")
 ID_PREFIX = "recorded-"
@@ -135,17 +143,16 @@ class Recordings:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._reading = threading.Lock()
+        self._all: dict[str, Recording] | None = None
 
-    @cached_property
+    @property
     def all(self) -> dict[str, Recording]:
-        """Every recording by its id. A file that is none is left out, and the log says why."""
-        found: dict[str, Recording] = {}
-        for path in sorted(self._folder.glob("*.json")):
-            try:
-                found.update((recording.id, recording) for recording in read_recordings(path))
-            except (RecordingError, OSError) as error:
-                _log.error("%s is left out: %s", path, error)
-        return found
+        """Every recording by its id."""
+        with self._reading:
+            if self._all is None:
+                self._all = _read_folder(self._folder)
+            return self._all
 
     def find(self, recording_id: str) -> Recording:
         """A recording by its id.
@@ -166,18 +173,75 @@ class Recordings:
         return sorted(found, key=lambda pair: MATCHES.index(pair[1]))
 
 
-def read_recordings(path: Path) -> Iterable[Recording]:
+def _read_folder(folder: Path) -> dict[str, Recording]:
+    """Every recording of a folder by its id. A file that is none is left out, and the log says why."""
+    found: dict[str, Recording] = {}
+    try:
+        paths = sorted(path for path in folder.iterdir() if path.suffix == ".json")
+    except FileNotFoundError:
+        return found  # nothing was recorded yet
+    except OSError as error:
+        _log.error("%s is left out: %s", _named(folder), error)
+        return found
+    if more := len(paths[MOST_FILES:]):
+        _log.error("%s: %d of its files are left out: %d are read", _named(folder), more, MOST_FILES)
+    room = MOST_FOLDER_BYTES
+    for path in paths[:MOST_FILES]:
+        try:
+            recordings = read_recordings(path)
+            room -= sum(len(data) for recording in recordings for data in recording.measurements.values())
+            if room < 0:
+                raise RecordingError(
+                    f"those before it have {MOST_FOLDER_BYTES:,} bytes, which is all that is kept"
+                )
+            for recording in recordings:
+                if recording.id in found:
+                    raise RecordingError(f"{recording.example} is in another file, too")
+            found.update((recording.id, recording) for recording in recordings)
+        except (RecordingError, OSError) as error:
+            _log.error("%s is left out: %s", _named(path), error)
+    return found
+
+
+def _named(path: Path) -> str:
+    """A path on one line of a log, whatever its name."""
+    return str(path) if str(path).isprintable() else ascii(str(path))
+
+
+def _read(path: Path) -> bytes:
+    """The bytes of a file that is in the folder where its name is.
+
+    Raises:
+        RecordingError: it is none, or too long.
+    """
+    if not path.is_file():
+        raise RecordingError("it is no file")
+    if not path.resolve().is_relative_to(path.parent.resolve()):
+        raise RecordingError("it is a link that leads out of its folder")
+    # What has become a pipe since must not be waited for.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise RecordingError("it is no file")
+        if status.st_size > MOST_BYTES:
+            raise RecordingError(f"it has {status.st_size:,} bytes; at most {MOST_BYTES:,} are read")
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise RecordingError(f"it grows, and has more than {MOST_BYTES:,} bytes")
+    return data
+
+
+def read_recordings(path: Path) -> list[Recording]:
     """The recordings of one file.
 
     Raises:
         RecordingError: it is too long, of another format, or not what its names say.
+        OSError: it cannot be read.
     """
+    data = _read(path)
     try:
-        if not path.is_file():
-            raise RecordingError("it is no file")
-        if (size := path.stat().st_size) > MOST_BYTES:
-            raise RecordingError(f"it has {size:,} bytes; at most {MOST_BYTES:,} are read")
-        file = msgspec.json.decode(path.read_bytes(), type=RecordingFile)
+        file = msgspec.json.decode(data, type=RecordingFile)
         if file.format != FORMAT:
             raise RecordingError(f"its format is {file.format}; this program reads format {FORMAT}")
         if not _EXAMPLE.fullmatch(file.example):
@@ -185,6 +249,9 @@ def read_recordings(path: Path) -> Iterable[Recording]:
         for run in file.runs:
             if run.request.target not in {target.name for target in TARGETS}:
                 raise RecordingError(f"there is no target {run.request.target[:50]!r}")
+            shown = (file.command, run.request.kernel, run.request.triton, run.request.source_sha256)
+            if any(len(text) > _MOST_CHARACTERS for text in shown):
+                raise RecordingError(f"its command or a name is longer than {_MOST_CHARACTERS:,} characters")
         return [
             Recording(
                 f"{ID_PREFIX}{file.example}-{number}",

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from recorded import write_recording
 
 
 def free_port():
@@ -222,3 +223,19 @@ def test_an_address_that_cannot_be_had_is_one_message(tmp_path, host):
     (message,) = done.stderr.strip().splitlines()
     assert f"Nothing can listen on {host}, port {port}: " in message
     assert "--port" in message
+
+
+def test_a_server_serves_whatever_is_among_its_recordings(tmp_path, capfd):
+    profiles = tmp_path / "profiles"
+    profiles.mkdir()
+    write_recording(profiles, "source")
+    (profiles / "half.json").write_text('{"format":1,"runs":[')
+    os.mkfifo(profiles / "pipe.json")
+    server = Server(tmp_path / "data", {"TRITON_EXPLORER_RECORDINGS_DIR": str(profiles)})
+    try:
+        for _ in range(2):
+            assert server.get("/api/v1/runs/recorded-vector_add-0")["recorded"]["example"] == "vector_add"
+    finally:
+        server.close()
+    log = capfd.readouterr().err
+    assert log.count("half.json is left out: ") == log.count("pipe.json is left out: ") == 1
