@@ -12,7 +12,9 @@
     ├── NotFinished                409   what is asked for exists once the compilation is done
     ├── NotAnswerable              422   nothing can be said about this compilation or run
     ├── SourceTooLarge             413
+    ├── AddressTooLong             414
     ├── UnsupportedMediaType       415
+    ├── HeadersTooLarge            431
     └── Unavailable                503   try again later
         ├── QueueFull              503
         └── SandboxUnavailable     503   this machine cannot run user code safely
@@ -97,6 +99,18 @@ class NotAnswerable(ExplorerError):
     status = 422
     kind = "not_answerable"
     title = "This cannot be answered"
+
+
+class AddressTooLong(ExplorerError):
+    status = 414
+    kind = "address_too_long"
+    title = "The address is too long"
+
+
+class HeadersTooLarge(ExplorerError):
+    status = 431
+    kind = "headers_too_large"
+    title = "The headers of the request are too large"
 
 
 class UnsupportedMediaType(ExplorerError):

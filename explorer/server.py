@@ -45,7 +45,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         options = {
             "bind": f"fd://{self._descriptor}",
             "workers": 1,
-            "worker_class": "gthread",
+            "worker_class": "explorer.server_worker.Worker",
             "threads": self._settings.threads,
             "backlog": _BACKLOG,
             "graceful_timeout": _SECONDS_FOR_OPEN_STREAMS,

@@ -1,5 +1,6 @@
 """The server as a process: how it starts, stops, is killed, and starts again."""
 
+import http.client
 import json
 import os
 import signal
@@ -98,6 +99,14 @@ def start(tmp_path):
         server.close()
 
 
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory):
+    """A server for requests that leave nothing behind."""
+    server = Server(tmp_path_factory.mktemp("data"))
+    yield server
+    server.close()
+
+
 def test_a_server_killed_in_the_middle_finishes_after_a_restart(start, vector_add):
     body = {"source": vector_add, "target": "cuda:90"}
     first = start()
@@ -152,6 +161,32 @@ def test_a_source_of_ten_megabytes_gets_an_answer(start):
     assert refusal.value.code == 413
     assert json.load(refusal.value)["kind"] == "source_too_large"
     refusal.value.close()
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status", "kind"),
+    [
+        (b"GET /k/" + b"x" * 5_000 + b" HTTP/1.1\r\nHost: here\r\n\r\n", 414, "address_too_long"),
+        (b"GET /api/v1/tritons?" + b"x" * 20_000, 414, "address_too_long"),
+        (b"GET / HTTP/1.1\r\nCookie: " + b"x" * 20_000 + b"\r\n\r\n", 431, "headers_too_large"),
+        (b"GET / HTTP/1.1\r\nno header\r\n\r\n", 400, "invalid_request"),
+        (b"what is this?\r\n\r\n", 400, "invalid_request"),
+    ],
+)
+def test_what_is_no_request_gets_an_answer_like_every_other(serving, request_bytes, status, kind):
+    with socket.create_connection(("127.0.0.1", serving.port)) as connection:
+        connection.sendall(request_bytes)
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        body = answer.read()
+    problem = json.loads(body)
+    assert (answer.status, problem["kind"]) == (status, kind)
+    assert problem["detail"]
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'")
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert serving.get("/healthz")
 
 
 def test_a_port_that_is_taken_is_an_error(tmp_path):

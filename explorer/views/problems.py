@@ -34,10 +34,11 @@ class Problem(msgspec.Struct, frozen=True):
 
 def handle_errors(app: Flask) -> None:
     """Let every exception end here."""
-    app.register_error_handler(Exception, _answer)
+    app.register_error_handler(Exception, answer)
 
 
-def _answer(error: Exception) -> Response:
+def answer(error: Exception) -> Response:
+    """What the current request is told of an error."""
     known = _translate(error)
     problem = Problem.of(known)
     if request.path.startswith(_FOR_PROGRAMS):
