@@ -6,8 +6,8 @@ import json
 import pytest
 from recorded import documents, recording
 
-from explorer.measurement_limits import MOST_SCOPE_NAMES, MOST_SCOPES
 from explorer.measurements import Conditions, Counts, Scope, Sweep, SweepPoint, Timeline
+from explorer.measurements.limits import MOST_SCOPE_NAMES, MOST_SCOPES
 from explorer.model import Measurement, encode_event, to_plain
 from explorer.recordings import RecordingError, decode_document, read_recordings
 from explorer.run_files import sweep_table

@@ -25,8 +25,8 @@ from explorer.measure.reference_calls import ReferenceCall
 from explorer.measure.snapshot import Snapshot, tensors_in
 from explorer.measure.taking import Taken, Wanted
 from explorer.measure.unset_memory import is_unset
-from explorer.measurement_limits import MOST_KINDS
 from explorer.measurements import LaunchFacts, RunArgument
+from explorer.measurements.limits import MOST_KINDS
 from explorer.model import Diagnostic, Request, Run
 from explorer.pipeline.arguments import describe_arguments
 from explorer.pipeline.errors import user_error

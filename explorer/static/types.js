@@ -1,5 +1,5 @@
 /**
- * The documents of the API, as `explorer/model.py` and the API's description define them, and the page's own
+ * The documents of the API, as `explorer/model/` and the API's description define them, and the page's own
  * small types. Only types: nothing here is in the bundle.
  *
  * @typedef {string | number | boolean | null} Scalar

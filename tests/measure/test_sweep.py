@@ -9,7 +9,7 @@ import triton.testing
 
 from explorer.measure.bench import Bench
 from explorer.measure.measures import sweep
-from explorer.measurement_limits import MOST_PROBLEMS
+from explorer.measurements.limits import MOST_PROBLEMS
 from explorer.model import Measurement, Progress, Request, Run
 from explorer.pipeline.fake_gpu import benchmarks
 

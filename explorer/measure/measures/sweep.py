@@ -19,8 +19,8 @@ from triton.testing import Benchmark, Mark
 from explorer.measure.bench import Bench, Launch
 from explorer.measure.benchmark import find_mark, own_sizes
 from explorer.measure.troubles import in_words, is_fatal
-from explorer.measurement_limits import MOST_PROBLEMS
 from explorer.measurements import Sweep, SweepPoint
+from explorer.measurements.limits import MOST_PROBLEMS
 from explorer.model import Diagnostic
 from explorer.pipeline.fake_gpu import benchmarks
 

@@ -16,8 +16,8 @@ import triton
 
 from explorer.measure import gpu, proton
 from explorer.measure.bench import Bench, Launch
-from explorer.measurement_limits import MOST_TIMED
 from explorer.measurements import Cache, Timing, Timings
+from explorer.measurements.limits import MOST_TIMED
 from explorer.model import Diagnostic
 
 WARM_UP_SECONDS = 0.025

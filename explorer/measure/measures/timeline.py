@@ -20,8 +20,8 @@ import triton.profiler.language as profiler_language
 from explorer.measure import gpu, proton
 from explorer.measure.bench import Bench
 from explorer.measure.troubles import is_fatal
-from explorer.measurement_limits import MOST_NAME_CHARACTERS, MOST_SCOPE_NAMES, MOST_SCOPES
 from explorer.measurements import Scope, Timeline
+from explorer.measurements.limits import MOST_NAME_CHARACTERS, MOST_SCOPE_NAMES, MOST_SCOPES
 from explorer.pipeline.scopes import marked_lines
 
 #: A trace holds all blocks; its file has about 250 bytes a scope.

@@ -1,5 +1,5 @@
 /**
- * The documents of runs and of what they measure, as `explorer/measurements.py` and the API's description define
+ * The documents of runs and of what they measure, as `explorer/measurements/` and the API's description define
  * them. Only types: nothing here is in the bundle.
  *
  * @import { Diagnostic, LogEntry, Scalar, Status } from "../types.js"
