@@ -10,6 +10,7 @@ import { RowMap } from "./row_map.js";
 
 export const LINE_HEIGHT_PX = 19;
 const OVERSCAN_LINES = 12;
+const LEAST_MARK_PX = 3;
 
 /**
  * @typedef {object} Owner
@@ -182,7 +183,8 @@ export class VirtualText {
   }
 
   /**
-   * Show beside the scroll bar where lines are.
+   * Show beside the scroll bar where lines are: each as high as it is there, and a text that is all in sight beside
+   * its lines.
    * @param {{lines: number[], color: string}[]} layers later ones on top
    */
   drawMarks(layers) {
@@ -197,13 +199,15 @@ export class VirtualText {
     if (!context) return;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, 8, height + 1);
+    const rowHeight = Math.min(LINE_HEIGHT_PX, height / Math.max(1, this.map.count));
     for (const { lines, color } of layers) {
       context.fillStyle = color;
       let before = -1;
       for (const line of lines) {
-        const y = Math.round((Math.max(0, this.map.rowOf(line) - 1) / Math.max(1, this.map.count)) * (height - 3));
-        if (y !== before) context.fillRect(1, y, 6, 3);
-        before = y;
+        const row = Math.max(0, this.map.rowOf(line) - 1);
+        const top = Math.min(Math.round(row * rowHeight), height - LEAST_MARK_PX);
+        if (top !== before) context.fillRect(1, top, 6, Math.max(LEAST_MARK_PX, Math.round((row + 1) * rowHeight) - top));
+        before = top;
       }
     }
   }

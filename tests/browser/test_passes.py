@@ -134,3 +134,42 @@ def test_layouts_are_shown_as_a_pass_has_left_them(page: Page) -> None:
     expect(page.locator("pane-passes h3")).to_have_text("ast-to-ttir")
     expect(page.get_by_role("button", name="Graph of the module after this pass")).to_be_visible()
     expect(page.get_by_role("button", name="Layouts after this pass")).to_have_count(0)
+
+
+#: Of each row in sight: whether it differs, and whether there is a mark beside the scroll bar at its place.
+MARKED = """
+(column) => {
+  const canvas = column.querySelector("canvas");
+  const height = column.querySelector(".text-space").clientHeight;
+  const scale = Math.min(1, canvas.clientHeight / height) * devicePixelRatio;
+  const context = canvas.getContext("2d");
+  return [...column.querySelectorAll(".diff-row")].map((row) => ({
+    differs: ["is-added", "is-removed", "is-moved"].some((name) => row.classList.contains(name)),
+    marked: context.getImageData(3, Math.round((row.offsetTop + row.offsetHeight / 2) * scale), 1, 1).data[3] > 0,
+  }));
+}
+"""
+
+
+@pytest.mark.parametrize("keys", ["", "u"], ids=["side by side", "unified"])
+def test_marks_beside_the_scroll_bar_are_where_the_changes_are(page: Page, keys: str) -> None:
+    """With equal lines folded, and the text all in sight or not."""
+    page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
+    expect(page.locator("pane-passes h3")).to_have_text("tritongpu-accelerate-matmul")
+    if keys:
+        page.keyboard.press(keys)
+        expect(page.locator("comparison-diff.is-unified")).to_be_visible()
+    expect(page.locator("comparison-diff .is-fold").first).to_be_visible()
+    for height in (420, 1600):
+        page.set_viewport_size({"width": 1440, "height": height})
+        columns = page.locator("comparison-diff .text-frame")
+        for index in range(columns.count()):
+            column = columns.nth(index)
+            expect(column.locator("canvas")).to_have_js_property(
+                "height", column.evaluate("element => element.clientHeight")
+            )
+            rows = column.evaluate(MARKED)
+            assert any(row["differs"] for row in rows)
+            assert [row for row in rows if row["differs"] and not row["marked"]] == []
+            if height == 1600:  # then each row has a mark's height at least
+                assert [row for row in rows if row["marked"] and not row["differs"]] == []

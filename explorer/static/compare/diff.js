@@ -202,11 +202,14 @@ class ComparisonDiff extends HTMLElement {
   drawMarks() {
     const { rows } = this.rows;
     const style = getComputedStyle(this);
-    const linesWith = (/** @type {"before" | "after"} */ side) => rows.flatMap((row, index) => (row.kind === "changed" && row[side] ? [index + 1] : []));
+    const layer = (/** @type {"before" | "after"} */ side, /** @type {boolean} */ areMoved, /** @type {string} */ color) => ({
+      lines: rows.flatMap((row, index) => (row.kind === "changed" && row[side] && this.moved[side].has(row[side]) === areMoved ? [index + 1] : [])),
+      color: style.getPropertyValue(color),
+    });
     for (const [side, column] of this.columns) {
       column.drawMarks([
-        ...(side === "after" ? [] : [{ lines: linesWith("before"), color: style.getPropertyValue("--bad") }]),
-        ...(side === "before" ? [] : [{ lines: linesWith("after"), color: style.getPropertyValue("--ok") }]),
+        ...(side === "after" ? [] : [layer("before", true, "--accent"), layer("before", false, "--bad")]),
+        ...(side === "before" ? [] : [layer("after", true, "--accent"), layer("after", false, "--ok")]),
       ]);
     }
   }
