@@ -22,9 +22,11 @@ from explorer.cli_tools import (
     add_command,
     add_source,
     add_unsafe,
+    make_folder,
     open_services,
     read_source,
     report,
+    tell_written,
 )
 from explorer.documents import CompilationDocument, InspectionDocument
 from explorer.errors import ExplorerError
@@ -69,14 +71,18 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _compile(options: argparse.Namespace) -> int:
+    if options.output or options.html:
+        make_folder(options.output or options.html.parent)
     with open_services(options) as services:
         record = services.queue.complete(_request(options, services))
         if options.output:
             write_folder(record, counted_changes(services.analyst, record), options.output)
+            tell_written(options.output)
         elif options.html:
             from explorer.views.html_file import html_file  # the page's half of the program, for this alone
 
             options.html.write_bytes(html_file(record, services))
+            tell_written(options.html)
         elif options.compiler_pass is not None:
             _print_pass(record, options.compiler_pass)
         elif options.analysis:

@@ -16,9 +16,11 @@ from explorer.cli_tools import (
     add_source,
     add_unsafe,
     format_diagnostic,
+    make_folder,
     open_services,
     read_source,
     report,
+    tell_written,
 )
 from explorer.errors import InvalidRequest, NoDevice
 from explorer.examples import EXAMPLES
@@ -38,6 +40,8 @@ RECORD_SECONDS = 1800.0
 
 def profile(options: argparse.Namespace) -> int:
     """Run a kernel, measure it, and print what was found out."""
+    if options.output:
+        make_folder(options.output)
     with open_services(options) as services:
         device = options.device or ("interpreter" if services.queue.problem("gpu") else "gpu")
         request = Request(
@@ -63,6 +67,7 @@ def profile(options: argparse.Namespace) -> int:
         record = _run(services, run_request(services, request, run))
         if options.output:
             write_run(record, compilation, options.output)
+            tell_written(options.output)
         elif options.json:
             document = run_document(record, RunFileLinks(), compilation)
             measured = {name: msgspec.Raw(record.measurement(name)) for name in record.result.measurements}
@@ -77,6 +82,7 @@ def record(options: argparse.Namespace) -> int:
     names = tuple(options.name) or EXAMPLES
     if unknown := [name for name in names if name not in EXAMPLES]:
         raise InvalidRequest(f"The gallery has no {unknown[0]!r}. It has {', '.join(EXAMPLES)}.")
+    make_folder(options.output)
     command = " ".join(["triton-explorer record", *options.name])
     status, roofs = 0, None
     limits = {"gpu_wall_limit_seconds": RECORD_SECONDS, "wall_limit_seconds": 120.0, "cpu_limit_seconds": 120}

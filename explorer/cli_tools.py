@@ -53,6 +53,23 @@ def read_source(path: Path) -> str:
         raise InvalidRequest(f"{path} is no UTF-8 text: {error}.") from error
 
 
+def make_folder(path: Path) -> None:
+    """See to it that files can be written into a folder, before anything else is done.
+
+    Raises:
+        InvalidRequest: it cannot be made.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidRequest(f"{path} cannot be made a folder: {error.strerror}.") from error
+
+
+def tell_written(path: Path) -> None:
+    """Say where the results are, beside what went wrong, so that the output can be piped."""
+    print(f"Written: {path}", file=sys.stderr)
+
+
 def report(record: Record, path: Path) -> int:
     """Print what went wrong as compilers do; return the exit status."""
     for diagnostic in record.result.diagnostics:

@@ -85,6 +85,7 @@ def test_a_page_is_written(kernel, tmp_path):
     file = tmp_path / "result.html"
     result = run("compile", kernel, "--signature", SIGNATURE, "--html", file)
     assert result.returncode == 0, result.stderr
+    assert result.stderr.splitlines()[-1] == f"Written: {file}"
     page = file.read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert "default-src 'none'" in html.unescape(page.partition("<style")[0])
@@ -183,6 +184,14 @@ def test_a_file_that_is_not_there_is_named(capsys, tmp_path):
     result = run("compile", tmp_path / "nothing.py")
     assert result.returncode == 1
     assert "nothing.py cannot be read" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--output", "--html"])
+def test_a_place_where_nothing_can_be_written_is_named_before_anything_is_done(kernel, option):
+    result = run("compile", kernel, "--signature", SIGNATURE, option, kernel / "folder" / "file")
+    assert result.returncode == 1
+    assert "cannot be made a folder" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_an_unknown_target_is_answered_with_the_list(kernel):

@@ -12,6 +12,7 @@
 import { createDockview, Orientation } from "dockview-core";
 import { addressOf, kindOf, known, panelParams, parse, shows, titleOf } from "./dock/pane_address.js";
 import { PaneContent, PaneTab } from "./dock/pane_content.js";
+import { keepTabInSight } from "./dock/tab_in_sight.js";
 import { make } from "./dom.js";
 import { LOWERING } from "./presets.js";
 import { store } from "./store.js";
@@ -54,6 +55,7 @@ export class Dock {
       this.changed();
     };
     element.addEventListener("keydown", (event) => this.key(event));
+    this.api.onDidAddGroup(({ element: group }) => keepTabInSight(group));
     this.api.onDidLayoutChange(report);
     this.api.onDidActivePanelChange(report);
     store.watch(["result", "targets", "stageKinds", "draft"], () => this.retitle());

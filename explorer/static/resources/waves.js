@@ -45,7 +45,7 @@ export class WavesForm {
     }
     const { blocks, at_once: atOnce, waves: count, tail, used_share: used } = waves;
     const programs = perProgram > 1 ? ` (${perProgram} a program)` : "";
-    const words = `${plural(blocks, "block")}${programs}, ${atOnce.toLocaleString("en")} at once: ${plural(count, "wave")}. The last has ${plural(tail, "block")}, so that ${percent(used)} of the places are used.`;
+    const words = `${plural(blocks, "block")}${programs}, ${atOnce.toLocaleString("en")} at once: ${plural(count, "wave")}. ${count > 1 ? `The last has ${plural(tail, "block")}, so that ` : ""}${percent(used)} of the places are used.`;
     const drawn = Math.min(count, MOST_DRAWN);
     const bars = Array.from({ length: drawn }, (_, index) => {
       const bar = make("span", { class: index === drawn - 1 ? "tail" : null });
