@@ -107,3 +107,11 @@ export function debounce(work, delay_ms) {
   later.cancel = () => clearTimeout(timer);
   return later;
 }
+
+/** Scroll a row sideways until a part of it is in sight; `scrollIntoView` would move the page, too. @param {Element} row @param {Element} part */
+export function scrollSideways(row, part) {
+  const { left, right } = row.getBoundingClientRect();
+  const place = part.getBoundingClientRect();
+  if (place.left < left) row.scrollLeft -= left - place.left;
+  else if (place.right > right) row.scrollLeft += place.right - right;
+}

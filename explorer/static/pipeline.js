@@ -5,7 +5,7 @@
  * @import { Result } from "./result.js"
  */
 import { showFailure } from "./compiler.js";
-import { make } from "./dom.js";
+import { make, scrollSideways } from "./dom.js";
 import { duration, plural, short } from "./format.js";
 import { hueClass, shownStage, stageTitle, targetStages } from "./stages.js";
 import { store } from "./store.js";
@@ -41,6 +41,8 @@ class PipelinePath extends HTMLElement {
   }
 
   frame = 0;
+  /** the result that was last drawn, and the stages of it that could be seen */
+  seen = "";
 
   /** Events come in bursts: draw once for all of them. */
   schedule() {
@@ -74,6 +76,12 @@ class PipelinePath extends HTMLElement {
     const focused = document.activeElement instanceof HTMLElement && this.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     this.replaceChildren(make("ol", {}, ...parts));
     if (focused) /** @type {HTMLElement | null} */ (this.querySelector(`[data-key="${focused}"]`))?.focus();
+    const seen = [shown?.id, ...visible].join();
+    if (seen === this.seen) return;
+    // In a narrow window, the path shows the stage that the panes show.
+    this.seen = seen;
+    const node = this.querySelector("[aria-pressed=true]");
+    if (node) scrollSideways(this, node);
   }
 
   /** @param {string} name @param {StageRow | null} row @param {NodeState} state @param {boolean} isVisible @param {number} index */

@@ -166,6 +166,30 @@ def test_menus_and_dialogs_fit_the_window(visitor: Visitor, width: int, height: 
     fits("#pane-menu")
 
 
+def test_what_is_in_front_is_in_sight_in_its_bar_and_on_the_path(visitor: Visitor) -> None:
+    page = visitor(375, 812)
+    page.goto("/#panes=stage:ttir")
+    wait_for_result(page)
+    for pane in ("passes", "layouts", "memory", "registers", "graph"):
+        command(page, f"show {pane}")
+        # The first that does not fit makes room for a button by which the others are reached.
+        page.wait_for_function(
+            """() => {
+                const tabs = document.querySelector(".dv-tabs-container");
+                const bar = tabs.getBoundingClientRect();
+                const tab = tabs.querySelector(".dv-active-tab").getBoundingClientRect();
+                return tab.left >= bar.left - 1 && tab.right <= bar.right + 1;
+            }"""
+        )
+    command(page, "show sass")
+    page.wait_for_function(
+        """() => {
+            const node = document.querySelector("pipeline-path [aria-pressed=true]").getBoundingClientRect();
+            return node.left >= 0 && node.right <= innerWidth;
+        }"""
+    )
+
+
 def test_hostile_texts_are_only_ever_text(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/")

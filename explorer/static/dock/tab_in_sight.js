@@ -2,14 +2,12 @@
  * Keep the tab in front in sight where its bar gets narrower: by a moved border, or by the button for the tabs that do not
  * fit, which dockview shows only after it has scrolled.
  */
+import { scrollSideways } from "../dom.js";
+
 const sizes = new ResizeObserver((entries) => {
   for (const { target: bar } of entries) {
-    const tab = bar.querySelector(".dv-active-tab")?.getBoundingClientRect();
-    if (!tab) continue;
-    const { left, right } = bar.getBoundingClientRect();
-    // Not by `scrollIntoView`: that moves the page, too.
-    if (tab.right > right) bar.scrollLeft += tab.right - right;
-    else if (tab.left < left) bar.scrollLeft -= left - tab.left;
+    const tab = bar.querySelector(".dv-active-tab");
+    if (tab) scrollSideways(bar, tab);
   }
 });
 
