@@ -111,10 +111,10 @@ def test_equal_lines_are_folded_and_come_back_by_click_and_by_key(visitor: Visit
     fold = before.locator(".is-fold").first
     hidden = int(re.search(r"(\d+) equal lines", fold.inner_text())[1])
     folds = before.locator(".is-fold").count()
-    top = fold.evaluate("row => row.style.transform")
+    top = fold.evaluate("row => row.style.top")
     fold.click()
     expect(before.locator(".is-fold")).to_have_count(folds - 1)
-    expect(before.locator(f".text-row[style*='{top}'] .number")).not_to_be_empty()
+    expect(before.locator(f".text-row[style*='top: {top}'] .number")).not_to_be_empty()
     assert hidden > 3
     page.keyboard.press("e")
     expect(before.locator(".is-fold")).to_have_count(0)

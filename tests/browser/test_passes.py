@@ -143,9 +143,10 @@ MARKED = """
   const height = column.querySelector(".text-space").clientHeight;
   const scale = Math.min(1, canvas.clientHeight / height) * devicePixelRatio;
   const context = canvas.getContext("2d");
+  const alpha = (y) => context.getImageData(3, Math.round(y * scale), 1, 1).data[3];
   return [...column.querySelectorAll(".diff-row")].map((row) => ({
     differs: ["is-added", "is-removed", "is-moved"].some((name) => row.classList.contains(name)),
-    marked: context.getImageData(3, Math.round((row.offsetTop + row.offsetHeight / 2) * scale), 1, 1).data[3] > 0,
+    marked: alpha(row.offsetTop + row.offsetHeight / 2) > 0,
   }));
 }
 """
