@@ -124,6 +124,18 @@ def test_machine_code_is_drawn_in_blocks_and_downloaded(page: Page) -> None:
         assert Path(download.value.path()).read_text().startswith(beginning)
 
 
+def test_an_instruction_is_found_in_a_block_that_leaves_it_out(page: Page) -> None:
+    pane = page.locator("pane-graph")
+    pane.get_by_label("Stage that is drawn").select_option(label="SASS")
+    expect(pane.locator(".edge.back").first).to_be_attached(timeout=DRAWN_TIMEOUT_MS)
+    expect(pane.locator(".node", has_text="HGMMA")).to_have_count(0)
+    pane.get_by_role("searchbox").fill("hgmma")
+    expect(pane.locator(".count")).to_have_text("1 of 1")
+    expect(pane.locator(".place")).to_contain_text("in 1 loop")
+    pane.get_by_role("searchbox").fill("no such instruction")
+    expect(pane.locator(".count")).to_have_text("no match")
+
+
 def test_a_link_to_a_pass_that_is_not_there_leads_back_to_the_stage(page: Page) -> None:
     address = page.url.replace("graph:ttgir", "graph:ttgir;pass=999")
     page.goto("about:blank")

@@ -15,6 +15,7 @@ import { formatChoice, parseChoice, textOptions, textTitle } from "../graph/choi
 import { draw } from "../graph/drawing.js";
 import { GraphLayout, LayoutError } from "../graph/layout.js";
 import { Neighbours } from "../graph/neighbours.js";
+import { nodesWith } from "../graph/search.js";
 import { Viewport } from "../graph/viewport.js";
 import { isFile } from "../host.js";
 import { hover, pin, putCursor } from "../selection.js";
@@ -58,7 +59,7 @@ class GraphPane extends HTMLElement {
   constants = make("input", { type: "checkbox", onchange: () => this.ask({ constants: this.constants.checked }) });
   search = make("input", {
     type: "search", class: "search", placeholder: "search  /", "aria-label": "Search this graph", spellcheck: "false",
-    oninput: debounce(() => this.find(), 120), onkeydown: (/** @type {KeyboardEvent} */ event) => this.searchKey(event),
+    oninput: debounce(() => void this.find(), 120), onkeydown: (/** @type {KeyboardEvent} */ event) => this.searchKey(event),
   });
   count = make("span", { class: "count", role: "status" });
   frame = make("div", { class: "graph-frame", tabindex: "0", role: "group", "aria-label": "Graph", onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event) }, this.viewport.element);
@@ -217,7 +218,7 @@ class GraphPane extends HTMLElement {
     if (this.frame.clientWidth) this.fit();
     if (this.document) this.neighbours = new Neighbours(this.document, drawing);
     this.light();
-    this.find();
+    void this.find();
     if (!this.search.value) this.followCursor();
   }
 
@@ -319,9 +320,13 @@ class GraphPane extends HTMLElement {
     this.point();
   }
 
-  find() {
+  async find() {
     const text = this.search.value.trim().toLowerCase();
-    this.hits = text ? (this.document?.nodes ?? []).filter(({ label }) => label.join("\n").toLowerCase().includes(text)) : [];
+    const { document } = this;
+    // A long block shows its beginning and its end only.
+    const lines = text && document?.kind === "control flow" ? await store.state.result?.content(document.stage)?.text() : null;
+    if (document !== this.document || text !== this.search.value.trim().toLowerCase()) return;
+    this.hits = text && document ? nodesWith(document.nodes, lines ?? [], text) : [];
     const found = new Set(this.hits.map(({ id }) => id));
     for (const id of this.nodes.keys()) this.drawing?.parts.get(id)?.classList.toggle("is-match", found.has(id));
     setText(this.count, !text ? "" : this.hits.length ? "" : "no match");
@@ -342,7 +347,7 @@ class GraphPane extends HTMLElement {
     if (event.key !== "Escape") return;
     event.stopPropagation();
     this.search.value = "";
-    this.find();
+    void this.find();
     this.frame.focus();
   }
 
