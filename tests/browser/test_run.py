@@ -302,6 +302,58 @@ def test_a_recording_shows_times_sweep_and_configurations(opened: Opened) -> Non
     expect(ran.get_by_role("link", name="trace.json")).to_be_visible()
 
 
+def test_of_many_configurations_the_fastest_are_drawn(visitor: Visitor) -> None:
+    def timed(config: int) -> dict[str, object]:
+        median = None if config == 7 else 1000.0 * (50 - config)
+        problem = "OutOfResources: shared memory\nTraceback" if config == 7 else ""
+        times = dict.fromkeys(("median_ns", "low_ns", "high_ns"), median)
+        return {
+            "config": config, "arguments": {"BLOCK": 2**config}, "options": {}, "problem": problem, **times,
+        }  # fmt: skip
+
+    page = visitor(width=1280, height=720)
+    autotuning = {"configs": [timed(config) for config in range(40)], "best": 39}
+    page.route("**/measurements/autotuning", lambda route: route.fulfill(json=autotuning))
+    page.goto("/#panes=run")
+    wait_for_result(page)
+    compile_source(page, SCALE)
+    tuning = result(page).locator(".run-autotuning")
+    expect(tuning.locator("svg .barlayer .point")).to_have_count(24)
+    # Each bar says whose it is.
+    expect(tuning.locator("svg .ytick text")).to_have_text([str(config) for config in range(16, 40)])
+    expect(tuning).to_contain_text("The plot has the 24 fastest of the 39 that were timed")
+    rows = tuning.get_by_role("table", name="Configurations by time").locator("tbody tr")
+    expect(rows).to_have_count(40)
+    expect(rows.last).to_contain_text("OutOfResources: shared memory")
+    expect(rows.last).not_to_contain_text("Traceback")
+    # Whatever is scrolled to, the tabs of the panes stay.
+    hidden = page.locator("pane-run .visually-hidden")
+    assert hidden.count() > 1
+    for index in range(hidden.count()):
+        hidden.nth(index).evaluate("element => element.scrollIntoView()")
+    tuning.evaluate("element => element.scrollIntoView()")
+    expect(page.get_by_role("tab", name="Run")).to_be_in_viewport(ratio=1)
+
+
+def test_a_run_that_the_queue_had_no_place_for_is_not_said_to_wait(visitor: Visitor) -> None:
+    page = visitor()
+
+    def refuse_one(route: Route) -> None:
+        answer = route.fetch()
+        document = answer.json()
+        known = [
+            dict(row, status="queued", recorded=None, id="refused") for row in document["recordings"][:1]
+        ]
+        route.fulfill(response=answer, json=document | {"runs": known})
+
+    page.route(re.compile(r"/compilations/\w+/runs$"), refuse_one)
+    page.goto("/#panes=run")
+    wait_for_result(page)
+    compile_source(page, SCALE)
+    runs = page.get_by_role("navigation", name="Runs of this kernel")
+    expect(runs.get_by_role("button", name="not started yet")).to_have_count(1)
+
+
 def test_what_was_recorded_of_the_gallery_is_shown_where_there_is_no_gpu(page: Page) -> None:
     page.goto(page.url + "#panes=run")
     page.reload()

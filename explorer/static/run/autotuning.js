@@ -14,6 +14,9 @@ import { store } from "../store.js";
 import { digits, time } from "./numbers.js";
 import { scrolled } from "./scroller.js";
 
+/** So many bars can be told apart. */
+const MOST_BARS = 24;
+
 /** @param {Autotuning} autotuning @param {string} id of the run */
 export function autotuningSection({ configs, best }, id) {
   const fastest = configs.find(({ config }) => config === best) ?? null;
@@ -22,25 +25,26 @@ export function autotuningSection({ configs, best }, id) {
   const names = [...new Set(configs.flatMap(({ arguments: values, options }) => [...Object.keys(values), ...Object.keys(options)]))];
   const varying = names.filter((name) => new Set(configs.map((each) => valueOf(each, name))).size > 1);
   const timed = ordered.filter(({ median_ns: median }) => median !== null);
+  const drawn = timed.slice(0, MOST_BARS);
   const figure = new PlotFigure();
-  figure.style.setProperty("--plot-height", `${Math.min(420, 74 + 22 * timed.length)}px`);
+  figure.style.setProperty("--plot-height", `${74 + Math.min(22, Math.max(15, 346 / drawn.length)) * drawn.length}px`);
   figure.show({
-    label: "Time of each configuration, the fastest on top",
+    label: drawn.length < timed.length ? `Time of the ${MOST_BARS} fastest configurations` : "Time of each configuration, the fastest on top",
     fileName: `autotuning-${id}`,
     draw: (colors) => ({
       traces: [{
-        type: "bar", orientation: "h", x: timed.map(({ median_ns: median }) => (median ?? 0) / 1000), y: timed.map(({ config }) => String(config)),
-        marker: { color: timed.map(({ config }) => (config === best ? colors.ok : colors.accent)) },
-        customdata: timed.map((each) => plain(varying.map((name) => `${name} ${valueOf(each, name)}`).join(", "))),
+        type: "bar", orientation: "h", x: drawn.map(({ median_ns: median }) => (median ?? 0) / 1000), y: drawn.map(({ config }) => String(config)),
+        marker: { color: drawn.map(({ config }) => (config === best ? colors.ok : colors.accent)) },
+        customdata: drawn.map((each) => plain(varying.map((name) => `${name} ${valueOf(each, name)}`).join(", "))),
         error_x: {
           type: "data", symmetric: false, thickness: 1, width: 3, color: colors.mute,
-          array: timed.map((each) => ((each.high_ns ?? 0) - (each.median_ns ?? 0)) / 1000), arrayminus: timed.map((each) => ((each.median_ns ?? 0) - (each.low_ns ?? 0)) / 1000),
+          array: drawn.map((each) => ((each.high_ns ?? 0) - (each.median_ns ?? 0)) / 1000), arrayminus: drawn.map((each) => ((each.median_ns ?? 0) - (each.low_ns ?? 0)) / 1000),
         },
         hovertemplate: "configuration %{y}: %{x:.4~g} µs<br>%{customdata}<extra></extra>",
       }],
       layout: {
         showlegend: false, bargap: 0.3,
-        xaxis: { title: "µs", rangemode: "tozero" }, yaxis: { type: "category", autorange: "reversed" },
+        xaxis: { title: "µs", rangemode: "tozero" }, yaxis: { type: "category", autorange: "reversed", dtick: 1, tickfont: { size: 11 } },
       },
     }),
     table: { head: ["configuration", "µs"], rows: timed.map(({ config, median_ns: median }) => [String(config), digits((median ?? 0) / 1000)]) },
@@ -51,6 +55,7 @@ export function autotuningSection({ configs, best }, id) {
       ? `Configuration ${fastest.config} is the fastest of ${configs.length}: ${time(least)} with ${varying.map((name) => `${name} ${valueOf(fastest, name)}`).join(", ") || "its settings"}.`
       : "No configuration could be timed."),
     timed.length ? figure : null,
+    drawn.length < timed.length ? make("p", { class: "hint" }, `The plot has the ${MOST_BARS} fastest of the ${timed.length} that were timed; the table has all.`) : null,
     scrolled("Configurations by time",
       make("thead", {}, make("tr", {}, ...["config", ...varying, "median", "20 % to 80 %", "times the best", ""].map((head) => (head ? make("th", { scope: "col" }, head) : make("td", {}))))),
       make("tbody", {}, ...ordered.map((each) => row(each, varying, least, each.config === best)))));
@@ -59,8 +64,9 @@ export function autotuningSection({ configs, best }, id) {
 /** @param {ConfigTiming} timing @param {string[]} varying @param {number | null} least @param {boolean} isBest */
 function row(timing, varying, least, isBest) {
   const { config, median_ns: median, low_ns: low, high_ns: high, problem } = timing;
+  const [reason = ""] = problem.split("\n");
   const numbers = median === null
-    ? [make("td", { colspan: "3", class: "is-text run-failed" }, problem || "It could not be timed.")]
+    ? [make("td", { colspan: "3", class: "is-text run-failed", title: reason === problem ? null : problem }, reason || "It could not be timed.")]
     : [make("td", {}, make("b", {}, time(median))), make("td", {}, low !== null && high !== null ? `${time(low)} – ${time(high)}` : ""), make("td", {}, least ? `${digits(median / least)} ×` : "")];
   return make("tr", { class: isBest ? "is-best" : null },
     make("th", { scope: "row" }, String(config), isBest && make("span", { class: "visually-hidden" }, ", the fastest")),

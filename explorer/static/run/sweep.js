@@ -9,6 +9,8 @@ import { PlotFigure, plain } from "../plot.js";
 import { digits } from "./numbers.js";
 
 const MOST_TICKS = 9;
+/** What the name of a size takes, and the room around it. */
+const TICK_PX = 64;
 
 /** @param {Sweep} sweep @param {string} id of the run */
 export function sweepSection(sweep, id) {
@@ -19,7 +21,7 @@ export function sweepSection(sweep, id) {
   figure.show({
     label: `${unit} by ${varied}${name ? `: ${name}` : ""}`,
     fileName: `sweep-${id}`,
-    draw: (colors) => ({
+    draw: (colors, { width }) => ({
       traces: lines.map((line, index) => ({
         type: "scatter", mode: "lines+markers", name: plain(line), x: values, y: points.map((point) => point.values[index] ?? null),
         connectgaps: false, line: { color: colors.series[index % colors.series.length], width: 2 }, marker: { size: 6 },
@@ -28,7 +30,7 @@ export function sweepSection(sweep, id) {
       })),
       layout: {
         showlegend: lines.length > 1,
-        xaxis: { type: isLogarithmic ? "log" : "linear", title: plain(varied), ...(isLogarithmic ? ticks(values) : {}) },
+        xaxis: { type: isLogarithmic ? "log" : "linear", title: plain(varied), ...(isLogarithmic ? ticks(values, width) : {}) },
         yaxis: { title: plain(unit), rangemode: "tozero" },
       },
     }),
@@ -46,9 +48,9 @@ export function sweepSection(sweep, id) {
     ...problems.map((problem) => make("p", { class: "warning" }, problem)));
 }
 
-/** Every size of a logarithmic axis has its place: some of them by name. @param {number[]} values */
-function ticks(values) {
-  const step = Math.ceil(values.length / MOST_TICKS);
+/** Every size of a logarithmic axis has its place: some of them by name. @param {number[]} values @param {number} width of the plot */
+function ticks(values, width) {
+  const step = Math.ceil(values.length / Math.min(MOST_TICKS, Math.max(2, Math.floor(width / TICK_PX))));
   const shown = values.filter((_, index) => (values.length - 1 - index) % step === 0);
   return { tickmode: "array", tickvals: shown, ticktext: shown.map(binary) };
 }

@@ -48,7 +48,8 @@ export function strangerWords({ compilation, kernel, target, recorded }, shown) 
 
 /** @param {Pick<RunDocument, "status" | "queue_position" | "progress">} document */
 export function stateWords({ status, queue_position: place, progress }) {
-  if (status === "queued") return place === 1 ? "next in the queue" : place ? `number ${place} in the queue` : "waits for its turn";
+  // A full queue had no place for it, or the server was stopped before: it is started when somebody looks at it.
+  if (status === "queued") return place === 1 ? "next in the queue" : place ? `number ${place} in the queue` : "not started yet";
   if (status === "running") return progress?.text || "starting";
   return status === "complete" ? "complete" : "failed";
 }
