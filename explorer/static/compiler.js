@@ -217,13 +217,16 @@ function finish(result) {
   const inspection = inspectionOf(result.document);
   if (store.state.result !== result) withdraw();
   const isCurrent = store.state.draft.source === result.document.request.source;
-  const { result: shown, visible } = store.state;
+  const { result: shown, visible, inspection: before } = store.state;
+  // A source that cannot be read for the moment keeps its kernels on screen, which is said there.
+  const isUnreadable = inspection.kernels.length === 0 && result.document.status === "failed";
+  const looked = before && isUnreadable ? { ...before, diagnostics: result.document.diagnostics } : inspection;
   // A failure that would leave every pane empty does not take away what there is to see.
   const keepShown =
     shown !== null && shown !== result && result.document.status === "failed" && !visible.some((name) => result.stage(name));
   store.update({
     run: null,
-    ...(isCurrent && (inspection.kernels.length || !store.state.inspection) ? { inspection } : {}),
+    ...(isCurrent ? { inspection: looked } : {}),
     ...(keepShown ? { failure: result } : { result, failure: null, ...(shown === result ? {} : { linked: new Set(), ...pinsFor(result) }) }),
   });
 }

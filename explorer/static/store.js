@@ -107,7 +107,7 @@ const state = {
   withHeat: true,
   heat: null,
   runForm: {
-    device: null, measures: null, what: null, inputs: [], sizes: "", grid: "", reference: "", seed: "0", repeats: "50",
+    device: null, measures: null, what: null, inputs: [], sizes: "", benchmarkSizes: "", grid: "", reference: "", seed: "0", repeats: "50",
     sweepSize: "", sweepValues: "",
   },
 };

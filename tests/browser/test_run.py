@@ -229,6 +229,26 @@ def test_inputs_of_an_autotuned_kernel_leave_to_the_configuration_what_it_sets(p
     expect(ran.get_by_role("row", name=re.compile("^c_ptr 150 × 130"))).to_be_visible()
 
 
+def test_the_benchmark_runs_at_its_own_sizes_until_others_are_typed(page: Page) -> None:
+    page.goto(page.url + "#panes=run:recorded-matmul-0")
+    page.reload()
+    wait_for_result(page)
+    pane = page.locator("pane-run")
+    # The recording is of the benchmark, whose only size is not one of those of the kernel's inputs.
+    summary = pane.locator(".run-setup-summary")
+    expect(summary).to_contain_text("the script's benchmark · check, counts")
+    pane.get_by_text("How it is run").click()
+    sizes, launch = pane.get_by_label("sizes"), pane.get_by_label("launch", exact=True)
+    expect(sizes).to_have_value("")
+    sizes.fill("size = 64")
+    launch.select_option("inputs")
+    expect(sizes).to_have_value("M = 2048, N = 2048, K = 2048")
+    launch.select_option("benchmark")
+    expect(sizes).to_have_value("size = 64")
+    start(page)
+    expect(result(page)).to_contain_text("It matches the reference.")
+
+
 def test_inputs_are_made_for_a_kernel_that_nothing_launches(opened: Opened) -> None:
     page = opened(KERNEL_ONLY)
     pane = page.locator("pane-run")

@@ -18,7 +18,8 @@ import { guessedForm } from "./guesses.js";
  * @property {Measure[] | null} measures null: those of a plain run on the device
  * @property {Launched | null} what null: the script's launch, if it has one
  * @property {TypedInput[]} inputs
- * @property {string} sizes "n = 1000, m = 64"
+ * @property {string} sizes "n = 1000, m = 64": of the inputs that are made
+ * @property {string} benchmarkSizes likewise, of the script's benchmark; "": its own
  * @property {string} grid
  * @property {string} reference
  * @property {string} seed
@@ -66,7 +67,7 @@ export function formFor(compilation, form) {
   const guess = guessedForm(compilation);
   const names = (/** @type {TypedInput[]} */ inputs) => inputs.map(({ name, shape }) => (shape === null ? name : `*${name}`)).join();
   if (names(guess.inputs) !== names(form.inputs)) {
-    return { ...form, ...guess, what: null, reference: "", sweepSize: "", sweepValues: "" };
+    return { ...form, ...guess, what: null, benchmarkSizes: "", reference: "", sweepSize: "", sweepValues: "" };
   }
   // Types, and what is compiled in, are the compilation's.
   const inputs = form.inputs.map((input, index) => {
@@ -104,6 +105,11 @@ export function launchedBy(compilation, form) {
   return form.what && choices.includes(form.what) ? form.what : (choices[0] ?? "inputs");
 }
 
+/** Which property of the form has the sizes of what is launched. @param {Launched} what */
+export function sizesFor(what) {
+  return what === "benchmark" ? "benchmarkSizes" : "sizes";
+}
+
 /** @param {RunForm} form @param {Devices | null} devices @returns {Device} */
 export function deviceOf(form, devices) {
   const best = devices?.gpu.available ? "gpu" : "interpreter";
@@ -124,7 +130,7 @@ export function formProblems(compilation, form, device) {
     if (words) problems.push({ field, words });
   };
   const what = launchedBy(compilation, form);
-  const { sizes, problem } = readSizes(form.sizes);
+  const { sizes, problem } = readSizes(form[sizesFor(what)]);
   if (what !== "launch") add("sizes", problem);
   if (what === "benchmark") {
     const own = benchmarkSizes(compilation);
@@ -204,7 +210,7 @@ export function runOf(compilation, form, device) {
   return {
     device, measures, inputs,
     grid: isMade ? splitExpressions(form.grid) : [],
-    sizes: what === "launch" ? {} : readSizes(form.sizes).sizes,
+    sizes: what === "launch" ? {} : readSizes(form[sizesFor(what)]).sizes,
     is_benchmark: what === "benchmark",
     reference: form.reference.trim() ? form.reference : "",
     seed: readWhole(form.seed) ?? 0,
@@ -219,13 +225,14 @@ export function runOf(compilation, form, device) {
 /** The form that would ask for a run again. @param {RunDocument} document @param {RunForm} form @returns {RunForm} */
 export function formOf({ run, recorded }, form) {
   const isMade = run.inputs.length > 0;
+  const sizes = Object.entries(run.sizes).map(([name, value]) => `${name} = ${value}`).join(", ");
   return {
     ...form,
     // What was recorded elsewhere can rarely be done here in the same way.
     ...(recorded ? {} : { device: run.device, measures: [...run.measures] }),
     what: run.is_benchmark ? "benchmark" : isMade ? "inputs" : "launch",
-    ...(isMade ? { inputs: withRun(form.inputs, run.inputs), grid: run.grid.join(", ") } : {}),
-    ...(Object.keys(run.sizes).length ? { sizes: Object.entries(run.sizes).map(([name, value]) => `${name} = ${value}`).join(", ") } : {}),
+    ...(isMade ? { inputs: withRun(form.inputs, run.inputs), grid: run.grid.join(", "), sizes } : {}),
+    ...(run.is_benchmark ? { benchmarkSizes: sizes } : {}),
     reference: run.reference,
     seed: String(run.seed),
     repeats: String(run.repeats),

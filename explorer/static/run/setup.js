@@ -7,7 +7,7 @@
  */
 import { make, setText, setValue } from "../dom.js";
 import { literal, plural } from "../format.js";
-import { MEASURES, benchmarkSizes, formProblems, hasReference, launchable, launchedBy, measuresOf } from "./form_state.js";
+import { MEASURES, benchmarkSizes, formProblems, hasReference, launchable, launchedBy, measuresOf, sizesFor } from "./form_state.js";
 import { field } from "./field.js";
 import { InputTable } from "./input_table.js";
 import { dimensions } from "./numbers.js";
@@ -23,7 +23,9 @@ export class RunSetup {
   constructor() {
     this.what = make("select", { id: "run-what", onchange: () => changeForm({ what: /** @type {Launched} */ (this.what.value) }) });
     this.facts = make("p", { class: "hint run-launch-facts" });
-    this.sizes = field("sizes", (sizes) => changeForm({ sizes }), { placeholder: "n = 1000", tip: "name = whole number, separated by commas", wide: true });
+    /** what the sizes are of @type {Launched} */
+    this.launched = "inputs";
+    this.sizes = field("sizes", (sizes) => changeForm({ [sizesFor(this.launched)]: sizes }), { placeholder: "n = 1000", tip: "name = whole number, separated by commas", wide: true });
     this.grid = field("grid", (grid) => changeForm({ grid }), { placeholder: "cdiv(n, BLOCK)", tip: "One to three expressions over sizes, scalars and constants", wide: true });
     this.inputs = new InputTable();
     this.seed = field("seed", (seed) => changeForm({ seed }));
@@ -58,6 +60,7 @@ export class RunSetup {
   /** @param {CompilationDocument} compilation @param {RunForm} form @param {Device} device */
   draw(compilation, form, device) {
     const what = launchedBy(compilation, form);
+    this.launched = what;
     const problems = formProblems(compilation, form, device);
     const isWrong = problems.length > 0;
     const { shownRun } = store.state;
@@ -88,7 +91,7 @@ export class RunSetup {
       : "Torch code over the arguments by name: an expression for the only output, or lines that return it. Without it nothing is compared.");
     setText(this.summary, isWrong ? problems[0]?.words ?? "" : [
       what === "launch" ? `the launch at line ${launch?.line ?? "?"}` : LAUNCHED[what].toLowerCase(),
-      what !== "launch" && form.sizes, measures.join(", "),
+      what !== "launch" && form[sizesFor(what)], measures.join(", "),
       form.reference.trim() ? "against the code here" : hasReference(compilation) ? "against reference()" : "no reference",
     ].filter(Boolean).join(" · "));
     this.element.classList.toggle("has-problem", isWrong);
@@ -96,9 +99,10 @@ export class RunSetup {
 
   /** @param {RunForm} form @param {FieldProblem[]} problems */
   drawFields(form, problems) {
-    for (const name of /** @type {const} */ (["sizes", "grid", "seed", "repeats", "sweepSize", "sweepValues"])) {
-      this[name].draw(form[name], problems.find((each) => each.field === name)?.words ?? "");
-    }
+    const draw = (/** @type {"sizes" | "grid" | "seed" | "repeats" | "sweepSize" | "sweepValues"} */ name, /** @type {string} */ value) =>
+      this[name].draw(value, problems.find((each) => each.field === name)?.words ?? "");
+    draw("sizes", form[sizesFor(this.launched)]);
+    for (const name of /** @type {const} */ (["grid", "seed", "repeats", "sweepSize", "sweepValues"])) draw(name, form[name]);
   }
 
   /** @param {CompilationDocument} compilation @param {Launched} what */
