@@ -93,7 +93,8 @@ function dotLabel(room, scale, dot, spot, largest, colors) {
   const places = [
     ...[0, 1, 2, 3].flatMap((row) => [1, -1].flatMap((side) => {
       const y = anchor.y + side * (above + row * LINE_PX);
-      const shifted = [Math.min(right, middle + width / 3), Math.max(left, middle - width / 3)];
+      const aside = Math.max(16, width / 3);
+      const shifted = [Math.min(right, middle + aside), Math.max(left, middle - aside)];
       return [place(middle, y, FAR * row + (side < 0 ? 0.5 : 0)), ...shifted.map((x) => place(x, y, FAR * row + 1.5))];
     })),
     ...[1, -1].map((side) => place(anchor.x + side * beside, anchor.y, FAR / 2)),
