@@ -61,7 +61,8 @@ class RunRow(msgspec.Struct, frozen=True):
     """A run among those of a compilation; `api` has all of it.
 
     `matches` says whether its result is that of the reference (None: they were not compared), `problem` the
-    first error that was told of it, "" if none was, `match` how close a recorded one comes.
+    first error that was told of it, "" if none was, `match` how close a recorded one comes. `queue_position`
+    counts the jobs that are done before this one, itself counted, while it waits.
     """
 
     id: str
@@ -81,35 +82,20 @@ class RunRow(msgspec.Struct, frozen=True):
     binary: BinaryMatch
 
 
-class RunDocument(msgspec.Struct, frozen=True):
-    """A run: all but what was measured.
+class RunDocument(RunRow, frozen=True):
+    """A run: its row, and all else but what was measured.
 
-    `queue_position` counts the jobs that are done before this one, itself counted, while it waits.
-    `compilation` is the id of what compiles the same; a recorded run has none of its own. `matches` and
-    `problem` are those of its row.
+    `compilation` is the id of what compiles the same; a recorded run has none of its own.
     """
 
-    id: str
-    status: Status
-    created: datetime
     milliseconds: float | None
     compilation: str | None
     kernel: str | None
     target: str
     triton: str
     launch: int | None
-    config: int | None
-    run: Run
-    progress: Progress | None
-    queue_position: int | None
-    measurements: list[MeasurementDocument]
-    matches: bool | None
-    problem: str
     diagnostics: list[Diagnostic]
     log: list[Log]
-    recorded: RecordedDocument | None
-    match: Match | None
-    binary: BinaryMatch
 
 
 class DeviceDocument(msgspec.Struct, frozen=True):
@@ -184,27 +170,15 @@ def run_document(
     """A run. `compilation` is what its binary and a recording are compared with."""
     result, request = record.result, record.request
     return RunDocument(
-        id=record.id,
-        status=record.status,
-        created=record.created,
+        **msgspec.structs.asdict(run_row(record, links, compilation, position, recording)),
         milliseconds=result.done.milliseconds if result.done and not recording else None,
         compilation=compilation.id if compilation else None,
         kernel=record.kernel or (compilation.kernel if compilation else None),
         target=request.target,
         triton=request.triton,
         launch=request.launch,
-        config=request.config,
-        run=run_of(record),
-        progress=_progress(record),
-        queue_position=position,
-        measurements=_measurements(record, links),
-        matches=_matches(record),
-        problem=_problem(record),
         diagnostics=result.diagnostics,
         log=log_documents(result.logs),
-        recorded=RecordedDocument.of(recording) if recording else None,
-        match=recording.match(compilation) if recording and compilation else None,
-        binary=binary_match(record, compilation),
     )
 
 

@@ -6,7 +6,7 @@ import torch
 
 from explorer.measure import proton
 from explorer.measure.bench import Bench
-from explorer.measure.measures.time import L2Flush, repeats_for, rest, warm_up
+from explorer.measure.measures.time import launch_cold, repeats_for, warm_up
 from explorer.measure.troubles import in_words, is_fatal
 from explorer.measurements import Autotuning, ConfigTiming
 from explorer.model import Config, Diagnostic
@@ -52,18 +52,8 @@ def _timed(bench: Bench, config: Config) -> ConfigTiming:
     seconds = warm_up(run)
     repeats = repeats_for(seconds, min(bench.run.repeats, MOST_REPEATS))
 
-    def body() -> None:
-        flush = L2Flush()
-        for index in range(repeats):
-            launch.restore()
-            flush()
-            with proton.scope(f"cold {index}"):
-                run()
-            rest(seconds)
-
-    times = proton.times_ns(proton.profile(body))
+    times = proton.times_ns(proton.profile(lambda: launch_cold(launch, run, repeats, seconds)))
     spread = proton.spread(proton.samples_ns(times, "cold", repeats))
-    launch.restore()
     return ConfigTiming(
         config.index, config.arguments, config.options, spread.median, spread.low, spread.high
     )

@@ -92,18 +92,23 @@ class L2Flush:
         self._buffer.zero_()
 
 
+def launch_cold(launch: Launch, run: Callable[[], None], repeats: int, seconds: float) -> None:
+    """Call `run`, which takes `seconds`, in Proton's scopes "cold 0", "cold 1", …: nothing is in the L2."""
+    flush = L2Flush()
+    for index in range(repeats):
+        launch.restore()
+        flush()
+        with proton.scope(f"cold {index}"):
+            run()
+        rest(seconds)
+    launch.restore()
+
+
 def _timed_by_proton(bench: Bench, repeats: int, seconds: float) -> list[Timing]:
     launch = bench.launch
 
     def body() -> None:
-        flush = L2Flush()
-        for index in range(repeats):
-            launch.restore()
-            flush()
-            with proton.scope(f"cold {index}"):
-                launch.run()
-            rest(seconds)
-        launch.restore()
+        launch_cold(launch, launch.run, repeats, seconds)
         # What was just written is in the L2 as well as what is read: this first launch is not timed.
         launch.run()
         for index in range(repeats):
