@@ -62,8 +62,14 @@ def facts_of(run: Record, compilation: Record | None, roofs: Roofs | None = None
         heat=joined,
         tensor_instructions=_uses_matrix_units(same) if same else None,
         blocks_per_program=blocks if isinstance(blocks, int) else 1,
+        failure=_failure(run),
         source_lines=tuple(compiled.request.source.splitlines()) if compiled else (),
     )
+
+
+def _failure(run: Record) -> str:
+    errors = (each.message for each in run.result.diagnostics if each.severity == "error")
+    return next(errors, "") if run.status == "failed" else ""
 
 
 def heat_of(samples: Samples, compilation: Record) -> HeatDocument | None:

@@ -222,6 +222,11 @@ def test_why_counters_are_missing_is_told():
     assert all(each.bytes is None and each.reason for each in found.traffic)
 
 
+def test_a_run_that_failed_before_it_found_anything_out_says_why():
+    found = roofline(bare(failure="The interpreter does not run Gluon."))
+    assert found.reason == "The run failed: The interpreter does not run Gluon."
+
+
 def test_special_functions_have_their_time_and_dots_count_floating_point():
     """16 a clock of 132 multiprocessors at 1980 MHz: 2^30 take 257 µs, where 2^31 FLOP take 32 µs."""
     done = {"fp32": 2.0**31, "special fp32": 2.0**30, "int32": 2.0**40}

@@ -36,6 +36,7 @@ class Facts:
 
     `tensor_instructions`: whether the machine code has any; None: there is none to look at.
     `blocks_per_program` is more than one where a program is a cluster.
+    `failure` is what went wrong, of a run that has failed.
     """
 
     target: Target
@@ -51,6 +52,7 @@ class Facts:
     heat: HeatDocument | None = None
     tensor_instructions: bool | None = None
     blocks_per_program: int = 1
+    failure: str = ""
     source_lines: tuple[str, ...] = field(default=(), repr=False)
 
     @cached_property

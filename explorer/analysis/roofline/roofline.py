@@ -51,6 +51,8 @@ def roofline(facts: Facts) -> RooflineDocument:
 
 
 def _nothing(facts: Facts) -> str:
+    if facts.failure:
+        return f"The run failed: {facts.failure}"
     if facts.counters and facts.counters.reason:
         return f"Neither bytes nor flops are known: {facts.counters.reason}"
     return "Neither bytes nor flops are known: measure counters, or count them in the interpreter."
