@@ -299,7 +299,7 @@ facts = st.fixed_dictionaries(
             whole, whole, odd, odd, whole, st.just(""), st.just(""), st.just(""), st.just(""),
         ),
         "launch": st.builds(
-            LaunchFacts, st.just("k"), whole, st.lists(whole, max_size=4).map(tuple),
+            LaunchFacts, st.just("k"), whole, st.lists(whole, max_size=3).map(tuple),
             st.lists(
                 st.builds(
                     RunArgument, st.just("x"), st.sampled_from(["*fp32", "i32", "*"]), st.none(),
