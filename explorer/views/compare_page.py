@@ -10,6 +10,7 @@ from explorer.pipeline.targets import find_target
 from explorer.store import Record
 from explorer.views.pages import bundle
 from explorer.views.records import stored_compilation
+from explorer.views.visible import visible
 
 blueprint = Blueprint("compare_page", __name__)
 
@@ -44,7 +45,7 @@ def preview_of(before: Record, after: Record) -> dict[str, str]:
     facts = differences[:_MOST_DIFFERENCES] + ([f"{more} more"] if more > 0 else [])
     if before.request.source != after.request.source:
         facts.append("another source")
-    return {"title": title, "description": " · ".join(facts) or "Asked the same"}
+    return {"title": visible(title), "description": visible(" · ".join(facts)) or "Asked the same"}
 
 
 def _words(name: str, value: object) -> str:

@@ -25,6 +25,7 @@ from explorer.store import Record
 from explorer.views.panes import PANES
 from explorer.views.records import stored_compilation
 from explorer.views.security import allow_frames, allow_wasm
+from explorer.views.visible import visible
 
 blueprint = Blueprint("pages", __name__)
 
@@ -80,7 +81,10 @@ def preview_of(record: Record) -> dict[str, str]:
     """What a chat shows of a permalink: the kernel as title, target, Triton and status below."""
     target = find_target(record.request.target)
     facts = [f"{target.title}, {target.architecture}", f"Triton {record.request.triton}", record.status]
-    return {"title": f"{record.kernel or 'Kernel'} · triton·explorer", "description": " · ".join(facts)}
+    return {
+        "title": f"{visible(record.kernel or 'Kernel')} · triton·explorer",
+        "description": " · ".join(facts),
+    }
 
 
 @blueprint.get("/page.json")

@@ -15,6 +15,7 @@ from explorer.errors import (
     NotFound,
     Unavailable,
 )
+from explorer.views.visible import visible
 
 _log = logging.getLogger(__name__)
 _FOR_PROGRAMS = ("/api/", "/healthz", "/metrics")
@@ -62,9 +63,9 @@ def _translate(error: Exception) -> ExplorerError:
         return error
     if isinstance(error, HTTPException):
         if error.code == 404:
-            return NotFound(f"There is nothing at {request.path}. Check the address.")
+            return NotFound(f"There is nothing at {visible(request.path)}. Check the address.")
         if error.code == 405:
-            return MethodNotAllowed(f"{request.method} is not possible at {request.path}.")
+            return MethodNotAllowed(f"{request.method} is not possible at {visible(request.path)}.")
         if error.code is not None and 400 <= error.code < 500:
             return InvalidRequest(error.description or error.name)
     _log.exception("Unexpected error at %s", request.path, exc_info=error)

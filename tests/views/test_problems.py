@@ -10,6 +10,11 @@ def test_what_the_address_says_cannot_become_markup(client):
     assert "<script>alert" not in page
 
 
+def test_an_address_cannot_turn_the_words_around_it(client):
+    page = client.get("/n%E2%80%AEgpj%E2%80%8B").get_data(as_text=True)
+    assert r"There is nothing at /n\u202egpj\u200b. Check" in page
+
+
 def test_a_program_gets_a_document(client):
     response = client.get("/api/v1/nothing")
     assert response.status_code == 404
