@@ -108,6 +108,12 @@ def test_a_pane_is_one_file_here_and_one_in_the_browser(pane: Pane) -> None:
     assert pane.title and pane.summary.endswith(".")
 
 
+def test_a_chat_is_not_shown_a_name_that_turns_around(client: FlaskClient, vector_add: str):
+    request = {"source": vector_add, "target": "cuda:90", "kernel": "add\u202egpj"}
+    url = client.post("/api/v1/compilations", json=request).get_json()["url"]
+    assert r'content="add\u202egpj · triton·explorer"' in client.get(url).text
+
+
 def test_a_chat_learns_what_a_link_shows(client: FlaskClient, ticket: dict[str, str]):
     text = client.get(ticket["url"]).text
     assert '<meta property="og:title" content="add_kernel · triton·explorer">' in text
