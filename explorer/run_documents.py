@@ -132,6 +132,15 @@ class RunsDocument(msgspec.Struct, frozen=True):
     left_out: str
 
 
+def devices_for(compilation: Record, devices: DevicesDocument) -> DevicesDocument:
+    """What there is of `devices` for the kernel of a compilation: the interpreter does not know Gluon."""
+    specialized = compilation.result.specialized
+    if specialized is None or specialized.language != "gluon" or not devices.interpreter.available:
+        return devices
+    reason = "The kernel is written in Gluon, which Triton's interpreter does not run: it needs a GPU."
+    return msgspec.structs.replace(devices, interpreter=DeviceDocument(False, reason))
+
+
 def run_row(
     record: Record,
     links: Links,

@@ -15,12 +15,7 @@ from explorer.analyses import Parameter
 from explorer.measurements import MEASUREMENTS
 from explorer.recordings import ID_PREFIX, Recording
 from explorer.roofs import measure_roofs
-from explorer.run_documents import (
-    RunDocument,
-    RunsDocument,
-    run_document,
-    run_row,
-)
+from explorer.run_documents import RunDocument, RunsDocument, devices_for, run_document, run_row
 from explorer.run_files import FilesDocument, autotuning_table, files_document, profile_file, sweep_table
 from explorer.run_requests import RunBody, requested_run
 from explorer.services import services
@@ -152,7 +147,7 @@ def of_compilation(compilation_id: str) -> Response:
             run_row(each.record, LINKS, compilation, recording=each)
             for each, _ in here.recordings.matching(compilation)
         ],
-        here.devices,
+        devices_for(compilation, here.devices),
         f"Only the newest {MOST_RUNS} runs are listed." if len(runs) > MOST_RUNS else "",
     )
     return json_response(document)

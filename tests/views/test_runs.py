@@ -278,6 +278,13 @@ def test_a_file_that_is_not_there_is_not_found(client):
     assert "trace.json" in response.get_json()["detail"]
 
 
+def test_a_kernel_in_gluon_is_not_for_the_interpreter(api, client):
+    ticket = api.compile(find_example("gluon_copy").source)
+    devices = client.get(f"{ticket['api']}/runs").get_json()["devices"]
+    assert devices["interpreter"]["available"] is False
+    assert "Gluon" in devices["interpreter"]["reason"]
+
+
 def test_a_compilation_knows_its_recordings_and_the_devices(client, ticket, services):
     document = client.get(f"{ticket['api']}/runs").get_json()
     (row,) = document["recordings"]
