@@ -231,7 +231,7 @@ def test_strings_of_kernels_are_only_ever_text(visitor: Visitor, server: str) ->
     page.keyboard.press("e")
     expect(after).to_contain_text('</script><script>document.title = "broken in"</script>')
     expect(after).to_contain_text("\x1b[31mred")
-    expect(after).to_contain_text("\u202etfel\u202c")
+    expect(after).to_contain_text(r"\u202etfel\u202c")
     expect(after.locator("img")).to_have_count(0)
     expect(page).to_have_title(re.compile("^copy: another source"))
     changed = after.locator(".is-added .is-changed").all_text_contents()

@@ -136,19 +136,23 @@ def test_layouts_are_shown_as_a_pass_has_left_them(page: Page) -> None:
     expect(page.get_by_role("button", name="Layouts after this pass")).to_have_count(0)
 
 
-#: Of each row in sight: whether it differs, and whether there is a mark beside the scroll bar at its place.
-MARKED = """
-(column) => {
+#: Whether the canvas beside each column is as high as the column, with a mark beside every row that differs
+#: and, where every row is as high as a mark at least, beside no other. Columns follow the window after a moment.
+ARE_MARKED = """
+(isExact) => [...document.querySelectorAll("comparison-diff .text-frame")].every((column) => {
   const canvas = column.querySelector("canvas");
+  if (canvas.height !== column.clientHeight) return false;
   const height = column.querySelector(".text-space").clientHeight;
   const scale = Math.min(1, canvas.clientHeight / height) * devicePixelRatio;
   const context = canvas.getContext("2d");
   const alpha = (y) => context.getImageData(3, Math.round(y * scale), 1, 1).data[3];
-  return [...column.querySelectorAll(".diff-row")].map((row) => ({
+  const rows = [...column.querySelectorAll(".diff-row")].map((row) => ({
     differs: ["is-added", "is-removed", "is-moved"].some((name) => row.classList.contains(name)),
     marked: alpha(row.offsetTop + row.offsetHeight / 2) > 0,
   }));
-}
+  return rows.some(({ differs }) => differs)
+    && rows.every(({ differs, marked }) => (differs ? marked : !marked || !isExact));
+})
 """
 
 
@@ -162,15 +166,9 @@ def test_marks_beside_the_scroll_bar_are_where_the_changes_are(page: Page, keys:
         expect(page.locator("comparison-diff.is-unified")).to_be_visible()
     expect(page.locator("comparison-diff .is-fold").first).to_be_visible()
     for height in (420, 1600):
+        before = page.locator("comparison-diff").evaluate("element => element.clientHeight")
         page.set_viewport_size({"width": 1440, "height": height})
-        columns = page.locator("comparison-diff .text-frame")
-        for index in range(columns.count()):
-            column = columns.nth(index)
-            expect(column.locator("canvas")).to_have_js_property(
-                "height", column.evaluate("element => element.clientHeight")
-            )
-            rows = column.evaluate(MARKED)
-            assert any(row["differs"] for row in rows)
-            assert [row for row in rows if row["differs"] and not row["marked"]] == []
-            if height == 1600:  # then each row has a mark's height at least
-                assert [row for row in rows if row["marked"] and not row["differs"]] == []
+        page.wait_for_function(
+            "before => document.querySelector('comparison-diff').clientHeight !== before", arg=before
+        )
+        page.wait_for_function(ARE_MARKED, arg=height == 1600)
