@@ -137,7 +137,7 @@ def test_layouts_are_shown_as_a_pass_has_left_them(page: Page) -> None:
 
 
 #: Whether the canvas beside each column is as high as the column, with a mark beside every row that differs
-#: and, where every row is as high as a mark at least, beside no other. Columns follow the window after a moment.
+#: and, where every row is as high as a mark at least, beside no other. They follow the window a moment later.
 ARE_MARKED = """
 (isExact) => [...document.querySelectorAll("comparison-diff .text-frame")].every((column) => {
   const canvas = column.querySelector("canvas");
