@@ -173,6 +173,24 @@ def test_a_large_graph_is_cut_in_words_and_can_be_cancelled(page: Page) -> None:
     expect(pane.locator(".graph-svg .node")).to_have_count(5000, timeout=90_000)
 
 
+def test_a_graph_that_is_being_drawn_can_be_cancelled_as_well(visitor: Visitor) -> None:
+    page = visitor()
+    page.add_init_script("""
+        const parse = DOMParser.prototype.parseFromString;
+        DOMParser.prototype.parseFromString = function (...texts) {
+          DOMParser.prototype.parseFromString = parse;
+          const buttons = [...document.querySelectorAll("pane-graph button")];
+          buttons.find((button) => button.textContent === "Cancel").click();
+          return parse.apply(this, texts);
+        };
+    """)
+    page.goto("/#panes=graph")
+    pane = page.locator("pane-graph")
+    expect(pane).to_contain_text("The layout was cancelled", timeout=DRAWN_TIMEOUT_MS)
+    pane.get_by_role("button", name="Try again").click()
+    drawn(page)
+
+
 def test_a_compilation_that_fails_says_why_there_is_no_graph(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#panes=graph")

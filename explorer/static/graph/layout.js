@@ -18,10 +18,14 @@ async function scriptAddress() {
   return unpacked;
 }
 
-const CANCELLED = "The layout was cancelled. Choose a part, or another stage.";
-
 /** A graph could not be laid out; the message says why, and what to do. */
 export class LayoutError extends Error {}
+
+export class LayoutCancelled extends LayoutError {
+  constructor() {
+    super("The layout was cancelled. Choose a part, or another stage.");
+  }
+}
 
 export class GraphLayout {
   /** @type {Worker | null} */
@@ -35,22 +39,22 @@ export class GraphLayout {
     this.cancel();
     const { number } = this;
     const address = await scriptAddress();
-    if (number !== this.number) throw new LayoutError(CANCELLED);
+    if (number !== this.number) throw new LayoutCancelled();
     const worker = (this.worker ??= new Worker(address));
     return new Promise((resolve, reject) => {
-      const patience = setTimeout(() => stop("The layout took more than a minute. Choose a part of the graph, or take the DOT and lay it out elsewhere."), PATIENCE_MS);
+      const patience = setTimeout(() => stop(new LayoutError("The layout took more than a minute. Choose a part of the graph, or take the DOT and lay it out elsewhere.")), PATIENCE_MS);
       const done = () => {
         clearTimeout(patience);
         this.refuse = null;
         worker.onmessage = worker.onerror = null;
       };
-      const stop = (/** @type {string} */ words) => {
+      const stop = (/** @type {LayoutError} */ error) => {
         done();
         worker.terminate();
         if (this.worker === worker) this.worker = null;
-        reject(new LayoutError(words));
+        reject(error);
       };
-      this.refuse = (error) => stop(error.message);
+      this.refuse = stop;
       worker.onmessage = ({ data }) => {
         if (data.number !== number) return;
         done();
@@ -58,14 +62,14 @@ export class GraphLayout {
         else reject(new LayoutError(`Graphviz could not lay this out: ${data.problem}. Choose a part of the graph, or take the DOT and lay it out elsewhere.`));
       };
       worker.postMessage({ number, dot });
-      worker.onerror = (event) => stop(`The layout could not be started: ${event.message || "reload the page"}.`);
+      worker.onerror = (event) => stop(new LayoutError(`The layout could not be started: ${event.message || "reload the page"}.`));
     });
   }
 
   /** Stop the layout that is under way. */
   cancel() {
     this.number += 1;
-    this.refuse?.(new LayoutError(CANCELLED));
+    this.refuse?.(new LayoutCancelled());
   }
 
   /** Let the worker go. */

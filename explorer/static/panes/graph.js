@@ -13,7 +13,7 @@ import { debounce, make, setText } from "../dom.js";
 import { plural } from "../format.js";
 import { formatChoice, parseChoice, textOptions, textTitle } from "../graph/choice.js";
 import { draw } from "../graph/drawing.js";
-import { GraphLayout, LayoutError } from "../graph/layout.js";
+import { GraphLayout, LayoutCancelled, LayoutError } from "../graph/layout.js";
 import { Neighbours } from "../graph/neighbours.js";
 import { nodesWith } from "../graph/search.js";
 import { Viewport } from "../graph/viewport.js";
@@ -150,6 +150,12 @@ class GraphPane extends HTMLElement {
     const { stage, pass, part, constants } = choice;
     this.shown = key;
     const isWanted = () => this.shown === key;
+    // What is laid out is still to be drawn: that can be cancelled, too.
+    let isCancelled = false;
+    const cancel = () => {
+      isCancelled = true;
+      this.layout.cancel();
+    };
     this.explain(`The graph of ${this.titleOf(stage, pass)} is on its way.`);
     try {
       const document = await api.graph(id, {
@@ -158,10 +164,11 @@ class GraphPane extends HTMLElement {
       });
       if (!isWanted()) return;
       this.take(document);
-      this.explain(`Laying out ${plural(document.nodes.length, "node")} …`, { "Cancel": () => this.layout.cancel() });
+      this.explain(`Laying out ${plural(document.nodes.length, "node")} …`, { "Cancel": cancel });
       const svg = await this.layout.layOut(document.dot);
       if (!isWanted()) return;
-      const drawing = await draw(svg, isWanted);
+      const drawing = await draw(svg, () => isWanted() && !isCancelled);
+      if (isCancelled) throw new LayoutCancelled();
       if (!drawing || !isWanted()) return;
       this.svg = svg;
       this.explain("");
