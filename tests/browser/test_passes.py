@@ -136,19 +136,6 @@ def test_layouts_are_shown_as_a_pass_has_left_them(page: Page) -> None:
     expect(page.get_by_role("button", name="Layouts after this pass")).to_have_count(0)
 
 
-def test_a_narrow_pane_has_its_list_above_and_room_for_the_texts(page: Page) -> None:
-    address = page.url.split("#")[0]
-    for panes, is_stacked in (("passes@30+stage:ttgir@70", True), ("passes", False)):
-        page.goto(f"{address}#panes={panes}")
-        page.reload()
-        side = page.locator("pane-passes .pass-side").bounding_box()
-        detail = page.locator("pane-passes .pass-detail").bounding_box()
-        assert side is not None
-        assert detail is not None
-        assert (detail["y"] >= side["y"] + side["height"]) is is_stacked
-        assert detail["width"] > 200
-
-
 #: Whether the canvas beside each column is as high as the column, with a mark beside every row that differs
 #: and, where every row is as high as a mark at least, beside no other. They follow the window a moment later.
 ARE_MARKED = """
