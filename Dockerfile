@@ -18,15 +18,15 @@ FROM python:3.12-slim-bookworm
 RUN apt-get update \
     && apt-get install -y --no-install-recommends bubblewrap gcc libc6-dev \
     && rm -rf /var/lib/apt/lists/*
-# The build of torch from PyPI brings CUDA, and runs without a GPU too. A second Triton stands beside the first.
-ARG TRITONS="3.9.0 3.6.0"
-COPY --from=build /wheels /wheels
-RUN pip install --no-cache-dir /wheels/*.whl && rm -rf /wheels \
-    && for version in $TRITONS; do \
-         [ "$(python -c 'import importlib.metadata as m; print(m.version("triton"))')" = "$version" ] \
-         || pip install --no-cache-dir --no-deps --target "/usr/local/tritons/$version" "triton==$version" \
-         || exit 1; \
-       done
+# The build of torch from PyPI brings CUDA, and runs without a GPU too; --build-arg TORCH_INDEX_URL=… names another
+# index. A second Triton is installed beside the first.
+ARG TORCH_INDEX_URL=""
+COPY tritons.txt /tmp/
+COPY --from=build /wheels /source/tools/install-torch /wheels/
+RUN PIP_NO_CACHE_DIR=1 sh /wheels/install-torch pip \
+    && (pip show -q triton || pip install --no-cache-dir "triton==$(head -n 1 /tmp/tritons.txt)") \
+    && pip install --no-cache-dir /wheels/*.whl && rm -rf /wheels \
+    && PIP_NO_CACHE_DIR=1 triton-explorer toolchain add $(cat /tmp/tritons.txt)
 RUN useradd --create-home --uid 10001 explorer && install -d -o explorer -g explorer /data
 USER explorer
 VOLUME /data

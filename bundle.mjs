@@ -1,11 +1,12 @@
 /**
- * Bundle the page: `explorer/static/*.js` and its packages go in, `explorer/static/dist/` comes out.
+ * Bundle the page: `explorer/static/` and its packages go in, `explorer/static/dist/` comes out.
  *
  * Every file name holds the hash of its content, so that browsers may keep it for ever;
  * `manifest.json` says which file answers to which name, `first_load.json` which modules a first visit needs.
  * Texts are stored compressed beside themselves.
  */
 import { build } from "esbuild";
+import { minify } from "terser";
 import { createHash } from "node:crypto";
 import { copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -13,7 +14,9 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 const source = "explorer/static";
 const output = `${source}/dist`;
-const FIRST_MODULES = ["app.js", "editor.js", "dock.js", "panes/stage.js"];
+/** Small modules that the editor and the stages need: no file of their own, but in that of `app.js`. */
+const SHARED_BY_FIRST = ["core/line_words.js", "runs/stall_words.js"];
+const FIRST_MODULES = ["app.js", "editor/editor.js", "dock/dock.js", "panes/stage.js"];
 const panes = (await readdir(`${source}/panes`)).filter((name) => name.endsWith(".js"));
 const workers = await readdir(`${source}/workers`);
 
@@ -23,10 +26,15 @@ const folderOfStyles = {
   name: "folder-of-styles",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /\/\*\.css$/ }, ({ path: pattern, resolveDir }) => ({
-      path: path.resolve(resolveDir, path.dirname(pattern)), namespace: "folder-of-styles",
+      path: path.resolve(resolveDir, path.dirname(pattern)),
+      namespace: "folder-of-styles",
     }));
     onLoad({ filter: /^/, namespace: "folder-of-styles" }, async ({ path: folder }) => ({
-      contents: (await readdir(folder)).filter((name) => name.endsWith(".css")).sort().map((name) => `@import "./${name}";`).join("\n"),
+      contents: (await readdir(folder))
+        .filter((name) => name.endsWith(".css"))
+        .sort()
+        .map((name) => `@import "./${name}";`)
+        .join("\n"),
       loader: "css",
       resolveDir: folder,
     }));
@@ -34,11 +42,38 @@ const folderOfStyles = {
 };
 
 const PLOTLY = "node_modules/plotly.js-basic-dist-min/plotly-basic.min.js";
-/** In a file of its own, Plotly is packed beside the page, where there is something to plot. @type {import("esbuild").Plugin} */
+/**
+ * In the offline file, Plotly is embedded beside the page, where there is something to plot.
+ * @type {import("esbuild").Plugin}
+ */
 const plotlyBeside = {
   name: "plotly-beside",
   setup({ onResolve }) {
-    onResolve({ filter: /^plotly\.js-basic-dist-min$/ }, () => ({ path: path.resolve(source, "packed_plotly.js") }));
+    onResolve({ filter: /^plotly\.js-basic-dist-min$/ }, () => ({
+      path: path.resolve(source, "offline/embedded_plotly.js"),
+    }));
+  },
+};
+
+/**
+ * Every module of the page imports `app.js`, which has run before the others are loaded. So what they share is
+ * in the file of `app.js`, which compresses better than many small files. In the same way, what the editor and
+ * the stages share with modules that are loaded later is in their files.
+ * @type {import("esbuild").Plugin}
+ */
+const afterFirst = {
+  name: "after-first",
+  setup({ onLoad }) {
+    const root = path.resolve(source) + path.sep;
+    onLoad({ filter: /\.js$/ }, async ({ path: file }) => {
+      if (!file.startsWith(root)) return undefined;
+      const text = await readFile(file, "utf8");
+      const first = file === `${root}app.js` ? [...SHARED_BY_FIRST] : ["app.js"];
+      if (/^(?:import|\}).* from "@(?:codemirror|lezer)\//m.test(text)) first.push("editor/editor.js");
+      if (file.startsWith(path.join(root, "panes"))) first.push("panes/stage.js");
+      const imports = first.map((name) => `import ${JSON.stringify(root + name)};`);
+      return { contents: `${imports.join(" ")} ${text}` };
+    });
   },
 };
 
@@ -48,34 +83,46 @@ const options = {
   target: ["chrome110", "firefox115", "safari16.4"],
   minify: true,
   legalComments: "none",
+  // Libraries leave out their notices for developers.
+  define: { process: JSON.stringify({ env: { NODE_ENV: "production" } }) },
   metafile: true,
   logLevel: "warning",
   plugins: [folderOfStyles],
 };
-const { metafile } = await build({
-  ...options,
-  entryPoints: [
-    `${source}/theme.js`,
-    `${source}/app.js`,
-    `${source}/compare/page.js`,
-    `${source}/page.css`,
-    `${source}/icon.svg`,
-    ...panes.map((name) => `${source}/panes/${name}`),
-  ],
+/** @type {import("esbuild").BuildOptions} */
+const modules = {
   outdir: output,
   outbase: source,
   entryNames: "[dir]/[name]-[hash]",
   chunkNames: "chunks/[name]-[hash]",
-  assetNames: "fonts/[name]-[hash]",
-  loader: { ".woff2": "file", ".svg": "copy" },
   splitting: true,
   format: "esm",
+};
+const { metafile } = await build({
+  ...options,
+  ...modules,
+  entryPoints: [
+    `${source}/app.js`,
+    `${source}/page.css`,
+    `${source}/icon.svg`,
+    ...panes.map((name) => `${source}/panes/${name}`),
+  ],
+  assetNames: "fonts/[name]-[hash]",
+  loader: { ".woff2": "file", ".svg": "copy" },
+  plugins: [...(options.plugins ?? []), afterFirst],
 });
 
-/** What works beside the page: a script each, which a file without a server brings along as it is. */
+/** These pages share no files with the main page, which would split the files of both. */
+const { metafile: others } = await build({
+  ...options,
+  ...modules,
+  entryPoints: ["compare", "matrix", "session"].map((page) => `${source}/${page}/page.js`),
+});
+
+/** The theme, which is set before the page is drawn, and what works beside the page: a script each. */
 const { metafile: beside } = await build({
   ...options,
-  entryPoints: workers.map((name) => `${source}/workers/${name}`),
+  entryPoints: [`${source}/theme.js`, ...workers.map((name) => `${source}/workers/${name}`)],
   outdir: output,
   outbase: source,
   entryNames: "[dir]/[name]-[hash]",
@@ -86,7 +133,7 @@ const { metafile: beside } = await build({
 const { metafile: offline } = await build({
   ...options,
   stdin: {
-    contents: ["recording.js", ...panes.map((name) => `panes/${name}`), "app.js", "page.css"]
+    contents: ["offline/recording.js", ...panes.map((name) => `panes/${name}`), "app.js", "page.css"]
       .map((name) => `import "./${name}";`)
       .join("\n"),
     resolveDir: source,
@@ -99,26 +146,6 @@ const { metafile: offline } = await build({
   format: "iife",
 });
 
-/** @type {Record<string, string>} */
-const manifest = {};
-for (const file of Object.keys(offline.outputs)) manifest[`offline${path.extname(file)}`] = path.relative(output, file);
-for (const [file, { entryPoint, inputs }] of Object.entries({ ...metafile.outputs, ...beside.outputs })) {
-  if (entryPoint) manifest[path.relative(source, entryPoint)] = path.relative(output, file);
-  const [input] = Object.keys(inputs);
-  if (file.endsWith(".woff2") && input) manifest[`fonts/${path.basename(input)}`] = path.relative(output, file);
-  if (!/\.(js|css)$/.test(file)) continue;
-  const text = await readFile(file);
-  await writeFile(`${file}.gz`, gzipSync(text, { level: 9 }));
-  await writeFile(
-    `${file}.br`,
-    brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
-  );
-}
-const plotly = `plotly-${createHash("sha256").update(await readFile(PLOTLY)).digest("hex").slice(0, 8)}.js`;
-await copyFile(PLOTLY, `${output}/${plotly}`);
-manifest["plotly.js"] = plotly;
-await writeFile(`${output}/manifest.json`, JSON.stringify(manifest, null, 1));
-
 /** Modules import others: a browser that knows of all asks for them at once. @type {Set<string>} */
 const firstLoad = new Set();
 const collect = (/** @type {string} */ file) => {
@@ -128,5 +155,54 @@ const collect = (/** @type {string} */ file) => {
     if (kind === "import-statement") collect(path.relative(output, imported));
   }
 };
-for (const name of FIRST_MODULES) collect(manifest[name]);
+for (const [file, { entryPoint = "" }] of Object.entries(metafile.outputs))
+  if (FIRST_MODULES.includes(path.relative(source, entryPoint))) collect(path.relative(output, file));
+
+/** @type {Record<string, string>} */
+const manifest = {};
+for (const file of Object.keys(offline.outputs))
+  manifest[`offline${path.extname(file)}`] = path.relative(output, file);
+for (const [file, { entryPoint, inputs }] of Object.entries({
+  ...metafile.outputs,
+  ...others.outputs,
+  ...beside.outputs,
+})) {
+  if (entryPoint) manifest[path.relative(source, entryPoint)] = path.relative(output, file);
+  const [input] = Object.keys(inputs);
+  if (file.endsWith(".woff2") && input)
+    manifest[`fonts/${path.basename(input)}`] = path.relative(output, file);
+  if (!/\.(js|css)$/.test(file)) continue;
+  let text = await readFile(file);
+  if (firstLoad.has(path.relative(output, file))) {
+    // Terser finds 3 % more than esbuild. Names with an underscore in front are private to dockview, which is in
+    // one file alone.
+    const { code = "" } = await minify(text.toString(), {
+      module: true,
+      ecma: 2020,
+      compress: {
+        passes: 3,
+        keep_fargs: false,
+        pure_getters: true,
+        unsafe_arrows: true,
+        unsafe_methods: true,
+      },
+      mangle: /\bdock-/.test(file) ? { properties: { regex: /^_/ } } : true,
+    });
+    text = Buffer.from(code);
+    await writeFile(file, text);
+  }
+  await writeFile(`${file}.gz`, gzipSync(text, { level: 9 }));
+  await writeFile(
+    `${file}.br`,
+    brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
+  );
+}
+const plotly = `plotly-${createHash("sha256")
+  .update(await readFile(PLOTLY))
+  .digest("hex")
+  .slice(0, 8)}.js`;
+await copyFile(PLOTLY, `${output}/${plotly}`);
+manifest["plotly.js"] = plotly;
+await writeFile(`${output}/manifest.json`, JSON.stringify(manifest, null, 1));
+
 await writeFile(`${output}/first_load.json`, JSON.stringify([...firstLoad], null, 1));

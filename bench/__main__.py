@@ -1,8 +1,13 @@
-"""Measure, print the tables, and write `bench/results/<date>.json`.
+"""Run the benchmarks, print their tables, and write `bench/results/<date>.json`.
 
-python -m bench               everything
-python -m bench compilation   compilations: against bare `triton.compile`, and against a fresh process
-python -m bench page          the page in Chromium: against what is asked of it
+python -m bench               run all benchmarks
+python -m bench compilation   compare compilations with bare `triton.compile` and with a fresh process
+python -m bench flame         draw what each process does during the compilation of a vector add
+python -m bench command       time the command line, with a server to ask and without one
+python -m bench matrix        compare a matrix with its cells compiled one after another
+python -m bench page          compare the page in Chromium with its performance limits
+python -m bench saved_page    time the first download of a saved page, for each kernel of the gallery
+python -m bench slow_clients  time a reader beside slow clients, and measure open event streams
 """
 
 from __future__ import annotations
@@ -14,19 +19,32 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
+from bench.command import measure_command
 from bench.compilation import measure_compilation
+from bench.flame import measure_flame
+from bench.matrix import measure_matrix
 from bench.page import measure_page
+from bench.saved_page import measure_saved_page
 from bench.service import running_service
+from bench.slow_clients import measure_slow_clients
 
 RESULTS = Path(__file__).parent / "results"
-PARTS = {"compilation": measure_compilation, "page": measure_page}
+PARTS = {
+    "compilation": measure_compilation,
+    "flame": measure_flame,
+    "command": measure_command,
+    "matrix": measure_matrix,
+    "page": measure_page,
+    "saved_page": measure_saved_page,
+    "slow_clients": measure_slow_clients,
+}
 
 
 def main() -> None:
-    """Measure the parts that the command line names, or all, each with a server of its own."""
+    """Run the benchmarks that the command line names, or all of them, each with a separate server."""
     wanted = sys.argv[1:] or list(PARTS)
     if unknown := set(wanted) - set(PARTS):
-        sys.exit(f"There is no {', '.join(sorted(unknown))}: choose from {', '.join(PARTS)}.")
+        sys.exit(f"Unknown benchmark: {', '.join(sorted(unknown))}. Choose from {', '.join(PARTS)}.")
     now = datetime.now().astimezone()
     figures: dict[str, object] = {
         "date": now.isoformat(),

@@ -1,10 +1,10 @@
-"""The alternatives that the service is compared with: `triton.compile` and one run of the disassembler.
+"""The baselines of the compilation benchmark: `triton.compile` and one run of the disassembler.
 
-    python -m bench.bare specialize NAME FILE   write the specialisation of a gallery kernel to FILE
+    python -m bench.bare specialize NAME FILE   write the specialization of a gallery kernel to FILE
     python -m bench.bare once FILE              import torch and triton, compile, disassemble, exit
-    python -m bench.bare serve FILE             the same again and again, warm: a line in, milliseconds out
+    python -m bench.bare serve FILE             compile once per line of input, print the milliseconds
 
-The specialisation is that of the kernel's launch, so that all alternatives compile the same thing.
+The specialization is taken from the kernel's launch, so all baselines compile the same kernel.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ import time
 from pathlib import Path
 from typing import Any
 
-from explorer.pipeline.targets import find_target
+from explorer.model.hardware import find_target
+from explorer.pipeline.targets import triton_target
 
 TARGET = "cuda:90"
 
 
 def specialize(name: str, file: Path) -> None:
-    """Run the example against the fake GPU and keep what its first launch is specialised on."""
+    """Run the example against the fake GPU and save the specialization of its first launch."""
     from explorer.examples import find_example
     from explorer.model import Request
     from explorer.pipeline.module import load
@@ -53,25 +54,25 @@ def specialize(name: str, file: Path) -> None:
 
 
 class Bare:
-    """One specialisation, ready to be compiled."""
+    """One specialization that can be compiled repeatedly."""
 
     def __init__(self, file: Path) -> None:
-        import torch  # noqa: F401  # what a script imports is part of what a process pays
+        import torch  # noqa: F401  # a script imports torch, so its import is part of the cost
         from triton.runtime.jit import JITFunction
 
-        plain = pickle.loads(file.read_bytes())  # written by `specialize`, of our own gallery
+        plain = pickle.loads(file.read_bytes())  # written by `specialize` from the gallery
         spec = importlib.util.spec_from_file_location("bench_kernel", plain["module"])
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         function = getattr(module, plain["kernel"])
-        while not isinstance(function, JITFunction):  # below `autotune` and `heuristics`
+        while not isinstance(function, JITFunction):  # unwrap `autotune` and `heuristics`
             function = function.fn
         self._source = self._source_class(plain["language"])(
             function, plain["signature"], plain["constexprs"], plain["attrs"]
         )
         self._options = plain["options"]
-        self._target = find_target(TARGET).for_triton()
+        self._target = triton_target(find_target(TARGET))
 
     @staticmethod
     def _source_class(language: str) -> Any:
@@ -84,7 +85,7 @@ class Bare:
         return ASTSource
 
     def run(self) -> None:
-        """Compile without a cache, and disassemble the binary."""
+        """Compile without the cache, then disassemble the binary."""
         import triton
         from triton import knobs
 
@@ -99,7 +100,7 @@ class Bare:
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the action that the command line names."""
     action, *rest = sys.argv[1:]
     if action == "specialize":
         specialize(rest[0], Path(rest[1]))

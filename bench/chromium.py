@@ -1,6 +1,6 @@
-"""A real Chromium with an empty profile, and what its own clocks say about a page.
+"""Chromium with an empty profile, and the performance entries that it records about a page.
 
-Every browser here is a process of its own with nothing cached: no files, no compiled code, no settings.
+Each browser is a separate process with empty caches: no files, no compiled code, no settings.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 WINDOW: ViewportSize = {"width": 1440, "height": 900}
 TIMEOUT_MS = 120_000
 QUIET_MS = 1500
-#: A task is long from here on: what is longer blocks (https://web.dev/articles/tbt).
+#: Longer tasks count as blocking (https://web.dev/articles/tbt).
 LONG_TASK_MS = 50
 
-#: What the browser has noted since the navigation: it keeps these entries for whoever asks later.
+#: Returns the performance entries since the navigation, which the browser has buffered.
 _NOTED = """
 async () => {
   const noted = (type) => new Promise((resolve) => {
@@ -46,7 +46,7 @@ async () => {
 }
 """
 
-#: Resolves once nothing has kept the main thread for a while.
+#: Resolves when the main thread had no long task for `quiet_ms`.
 _QUIET = """
 (quiet_ms) => new Promise((resolve) => {
   let timer = setTimeout(resolve, quiet_ms);
@@ -60,10 +60,10 @@ _QUIET = """
 
 @dataclass(frozen=True)
 class Load:
-    """A page load, in milliseconds since the navigation began; bytes as transferred.
+    """A page load, in milliseconds since the start of the navigation; sizes in bytes as transferred.
 
-    `blocking` is the total blocking time: what long tasks took beyond 50 ms each, from the first contentful
-    paint until the page has settled.
+    `blocking` is the total blocking time: the sum of the time beyond 50 ms of each long task, from the first
+    contentful paint until the page is idle.
     """
 
     largest_paint: float
@@ -75,7 +75,7 @@ class Load:
 
 @contextlib.contextmanager
 def fresh_page(playwright: Playwright, base_url: str) -> Iterator[Page]:
-    """A page in a browser that was started for it."""
+    """Open a page in a new browser; close the browser at the end."""
     browser = playwright.chromium.launch(executable_path=EXECUTABLE, args=ARGUMENTS)
     try:
         page = browser.new_context(base_url=base_url, viewport=WINDOW).new_page()
@@ -87,19 +87,19 @@ def fresh_page(playwright: Playwright, base_url: str) -> Iterator[Page]:
 
 
 def wait_for_result(page: Page) -> None:
-    """Wait until the compilation is complete and its stages are drawn."""
+    """Wait until the compilation is complete and its stages are rendered."""
     page.locator("status-bar .state.is-complete").wait_for(state="attached")
     page.locator("pane-stage .text-row .code span").first.wait_for(state="attached")
 
 
 def wait_until_quiet(page: Page) -> None:
-    """Wait until neither the network nor the main thread has had anything to do for a while."""
+    """Wait until the network and the main thread are idle."""
     page.wait_for_load_state("networkidle")
     page.evaluate(_QUIET, QUIET_MS)
 
 
 def measure_load(page: Page, path: str, wait: Callable[[Page], None] = wait_for_result) -> Load:
-    """Open `path` and note what its loading took, until the page has settled."""
+    """Open `path`, wait until the page is idle, and return the figures of its load."""
     page.goto(path)
     wait(page)
     wait_until_quiet(page)

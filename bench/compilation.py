@@ -1,15 +1,17 @@
-"""Compare, in one run on one machine, for every gallery kernel on sm_90:
+"""The compilation benchmark: time every gallery kernel on sm_90 in three ways.
 
-(a) request to last event through HTTP: cold cache, warm server, everything captured;
-(b) bare `triton.compile` of the same specialisation in a warm process, and one run of the disassembler;
-(c) a fresh process a compile, which imports torch and triton.
+(a) From the request to the last event through HTTP: cold cache, warm server, all stages and passes captured.
+(b) `triton.compile` of the same specialization in a warm process, and one run of the disassembler.
+(c) A fresh process for each compilation, which imports torch and triton.
 
-Also: the time to the first stage, stored results (answer time, requests a second), and memory. Rounds of
-the alternatives take turns, so that a machine that drifts drifts for all.
+Also: the time to the first stage, requests for stored results (response time, requests per second), and
+memory. Rounds of (a) and (b) alternate, so that a change in the machine's speed affects both.
 """
 
 from __future__ import annotations
 
+import itertools
+import re
 import statistics
 import subprocess
 import sys
@@ -21,12 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from bench.bare import TARGET
+from bench.row import Row
 from bench.service import Service
 from explorer.examples import Example, load_examples
 
 ROUNDS = 5
 FRESH_ROUNDS = 2
-STORED_REQUESTS = 300
+STORED_REQUESTS = 4000
 CLIENTS = 8
 
 
@@ -36,15 +39,15 @@ def _bare(action: str, *arguments: str, **options: Any) -> subprocess.Popen[str]
 
 
 def measure_kernel(service: Service, example: Example, folder: Path) -> dict[str, Any]:
-    """Time one gallery kernel by all three ways, in turns."""
+    """Time one gallery kernel in all three ways."""
     file = folder / f"{example.name}.pickle"
     if _bare("specialize", example.name, str(file)).wait() != 0:
-        raise RuntimeError(f"{example.name} could not be specialised")
+        raise RuntimeError(f"{example.name} could not be specialized")
     through_http, first_stage, bare, fresh = [], [], [], []
     warm = _bare("serve", str(file), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert warm.stdin is not None and warm.stdout is not None
     if warm.stdout.readline().strip() != "ready":
-        raise RuntimeError(f"{example.name} could not be compiled by itself")
+        raise RuntimeError(f"{example.name} could not be compiled by bench.bare")
     service.compile(f"{example.source}\n# warm-up\n", TARGET)
     identifier = ""
     for number in range(ROUNDS):
@@ -77,35 +80,66 @@ def measure_kernel(service: Service, example: Example, folder: Path) -> dict[str
     }
 
 
-def measure_stored(service: Service, identifier: str) -> dict[str, float]:
-    """Time the answers about a stored result: one after another, then by several clients at once."""
-    path = f"/api/v1/compilations/{identifier}"
+def addresses_of_page(service: Service, identifier: str) -> list[str]:
+    """Return what Chromium requests for a permanent link: the page, files, documents and texts."""
+    page, document = f"/k/{identifier}", f"/api/v1/compilations/{identifier}"
+    files = re.findall(r'(?:href|src)="(/[^"]*\.(?:js|css|svg|json)|/api/[^"]*)"', service.text(page))
+    stages = [f"{document}/stages/{stage}" for stage in ("ttgir", "sass")]
+    texts = [f"{stage}{part}" for stage in stages for part in ("", "/lines?from=1&to=250", "/locations")]
+    return list(dict.fromkeys([page, *files, document, *texts, f"{document}/registers"]))
+
+
+def measure_stored(service: Service, paths: list[str]) -> dict[str, float]:
+    """Time requests for a stored result: sequential first, then from several clients in parallel."""
 
     def ask(count: int) -> list[float]:
         connection = service.connect()
         times = []
-        for _ in range(count):
+        for path in itertools.islice(itertools.cycle(paths), count):
             start = time.perf_counter()
-            connection.request("GET", path)
-            connection.getresponse().read()
+            connection.request("GET", path, headers={"Accept-Encoding": "gzip, deflate, br, zstd"})
+            response = connection.getresponse()
+            response.read()
             times.append((time.perf_counter() - start) * 1000)
+            if response.status != 200:
+                raise RuntimeError(f"{path}: {response.status}")
         connection.close()
         return times
 
     alone = ask(STORED_REQUESTS)
     start = time.perf_counter()
     with ThreadPoolExecutor(CLIENTS) as clients:
-        list(clients.map(ask, [STORED_REQUESTS // CLIENTS] * CLIENTS))
-    together = time.perf_counter() - start
+        parts = list(clients.map(ask, [STORED_REQUESTS // CLIENTS] * CLIENTS))
+    seconds = time.perf_counter() - start
+    together = [each for part in parts for each in part]
     return {
         "median_ms": statistics.median(alone),
         "p95_ms": statistics.quantiles(alone, n=20)[-1],
-        "requests_per_second": STORED_REQUESTS // CLIENTS * CLIENTS / together,
+        "requests_per_second": len(together) / seconds,
+        "p95_of_clients_ms": statistics.quantiles(together, n=20)[-1],
     }
 
 
+def rows_of_stored(service: Service, identifier: str) -> tuple[list[Row], dict[str, Any]]:
+    """Measure requests for a stored result: its document alone, and all that its page requests."""
+    rows, figures = [], {}
+    for what, paths in (
+        ("document", [f"/api/v1/compilations/{identifier}"]),
+        ("page", addresses_of_page(service, identifier)),
+    ):
+        figures[what] = found = measure_stored(service, paths)
+        note = f"alone {found['median_ms']:.1f} ms, p95 {found['p95_ms']:.1f} ms; {len(paths)} addresses"
+        name = f"stored result, its {what}, {CLIENTS} clients"
+        rows.append(Row(name, found["requests_per_second"], "1/s", 1000, is_least=True, note=note))
+        rows.append(Row(f"{name}: p95", found["p95_of_clients_ms"], "ms", 5))
+    return rows, figures
+
+
 def measure_memory(service: Service, source: str) -> dict[str, float]:
-    """Weigh the server and its zygotes, idle and while a kernel is compiled (proportional set size)."""
+    """Measure the memory of the server and its zygotes, idle and during a compilation.
+
+    The figures are proportional set sizes (PSS) in MB.
+    """
     idle = service.memory_by_process()
     peak: dict[int, float] = {}
     done = threading.Event()
@@ -130,7 +164,7 @@ def measure_memory(service: Service, source: str) -> dict[str, float]:
 
 
 def measure_compilation(service: Service) -> dict[str, Any]:
-    """Measure everything, print the tables, return the figures."""
+    """Run the benchmark, print its tables, and return the figures."""
     examples = load_examples()
     with tempfile.TemporaryDirectory() as folder:
         print(f"{'':26} {'(a) http':>9} {'first':>7} {'(b) bare':>9} {'(c) fresh':>10} {'a/b':>6} {'c/a':>6}")
@@ -144,7 +178,7 @@ def measure_compilation(service: Service) -> dict[str, Any]:
                 f"{row['a_by_b']:6.2f} {row['c_by_a']:6.2f}",
                 flush=True,
             )
-    stored = measure_stored(service, rows[0]["id"])
+    rows_stored, stored = rows_of_stored(service, rows[0]["id"])
     heaviest = next(example for example in examples if example.name == "flash_attention")
     memory = measure_memory(service, heaviest.source)
     summary = {
@@ -156,9 +190,9 @@ def measure_compilation(service: Service) -> dict[str, Any]:
         f"\nmedian a/b {summary['a_by_b_median']:.2f}; "
         f"first stage {summary['first_stage_ms_median']:.0f} ms; "
         f"vector add c/a {summary['c_by_a_vector_add']:.1f}\n"
-        f"stored result: {stored['median_ms']:.1f} ms median, {stored['p95_ms']:.1f} ms p95, "
-        f"{stored['requests_per_second']:.0f} requests/s with {CLIENTS} clients\n"
         f"memory (PSS): server {memory['server_mb']:.0f} MB, all zygotes {memory['zygotes_idle_mb']:.0f} MB, "
         f"largest {memory['largest_zygote_mb']:.0f} MB, largest child {memory['largest_child_mb']:.0f} MB"
     )
+    for row_stored in rows_stored:
+        print(row_stored)
     return {"summary": summary, "kernels": rows, "stored": stored, "memory": memory}

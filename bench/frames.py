@@ -1,7 +1,7 @@
-"""Scripts that time frames inside the page, by `performance.now()`.
+"""Scripts that time frames inside the page with `performance.now()`.
 
-A frame counts as there when a task runs that was posted from its animation frame callback: by then the
-browser has computed its style and layout and recorded its painting.
+A frame is complete when a task runs that was posted from its animation frame callback. By then, the browser
+has computed style and layout and has recorded the paint.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-#: For `Page.add_init_script`, so that everything is there before the page is.
+#: For `Page.add_init_script`, which runs it before the scripts of the page.
 HELPERS = """
 window.bench = {
   afterFrame: (then) => requestAnimationFrame(() => {
@@ -19,28 +19,28 @@ window.bench = {
     port2.postMessage(null);
   }),
 
-  /** Milliseconds from `began` to the first frame in which `check` holds. */
+  /** Resolve to the milliseconds from `began` to the first frame in which `check` is true. */
   whenDrawn: (check, began) => new Promise((resolve) => {
     const look = () => bench.afterFrame(() => (check() ? resolve(performance.now() - began) : look()));
     look();
   }),
 
-  /** The same from the next event of a type on, by its first listener. */
+  /** Time the same, starting from the first listener of the next event of a type. */
   timeEvent: (type, check) => {
     bench.timed = new Promise((resolve) => addEventListener(type, () => {
       void bench.whenDrawn(check, performance.now()).then(resolve);
     }, { capture: true, once: true }));
   },
 
-  /** The pointer's next move: see `time_pointer`. */
+  /** Time the next move of the pointer: see `time_pointer`. */
   timePointer: () => {
     bench.timed = new Promise((resolve, reject) => {
-      setTimeout(() => reject(new Error("no pointer event came")), 30_000);
+      setTimeout(() => reject(new Error("no pointer event within 30 seconds")), 30_000);
       addEventListener("pointermove", (event) => {
         const began = performance.now();
         bench.afterFrame(() => {
           const ended = performance.now();
-          const isLit = (element) => element.querySelector(".text-row.is-lit, .cm-line.is-lit") !== null;
+          const isLit = (element) => element.querySelector(".text-row.is-lit, .lit-lines > .is-lit") !== null;
           const lit = [...document.querySelectorAll("pane-stage, .editor")].filter(isLit).length;
           resolve({ work: ended - began, total: ended - event.timeStamp, lit });
         });
@@ -72,11 +72,11 @@ window.bench = {
 
 
 def time_pointer(page: Page, x: float, y: float) -> dict[str, Any]:
-    """Move the pointer and time the answer.
+    """Move the pointer and time the highlighting.
 
-    `work`: milliseconds from the event's first listener to the end of its frame; `total`: from when the
-    browser had the event, which then waits for the next frame to begin; `lit`: the editor and the panes that
-    show a lit line in that frame, counted.
+    Return `work`, the milliseconds from the event's first listener to the end of its frame; `total`, the
+    same from the time stamp of the event, which includes the wait for the next frame; and `lit`, how many of
+    the editor and the stage panes have a highlighted line in that frame.
     """
     page.evaluate("bench.timePointer()")
     page.mouse.move(x, y)
@@ -85,9 +85,10 @@ def time_pointer(page: Page, x: float, y: float) -> dict[str, Any]:
 
 
 def scroll(page: Page, selector: str, speed: int, seconds: int, complete: str) -> dict[str, Any]:
-    """Scroll an element by a gesture of `speed` pixels a second; `complete` says whether all is drawn.
+    """Scroll an element with a gesture of `speed` pixels per second.
 
-    Returns the intervals between the frames in milliseconds, and how many frames were not complete.
+    `complete` is a JavaScript expression that tells whether all visible rows are rendered. Return the
+    intervals between frames in milliseconds, and the number of incomplete frames.
     """
     box = page.locator(selector).bounding_box()
     assert box is not None

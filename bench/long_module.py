@@ -1,14 +1,15 @@
-"""A kernel whose modules are as long as one likes, as it is compiled: an unrolled series.
+"""A kernel that compiles to modules of any length: an unrolled series.
 
-32 values a thread: straight-line code of low register pressure, with which the back end is done in seconds.
+Each thread computes 32 values. The straight-line code has low register pressure, so the back end takes only
+seconds.
 """
 
 from __future__ import annotations
 
 LEAST_LINES = 50_000
-#: With these its LLVM IR has more than `LEAST_LINES` lines.
+#: With this number of terms, the LLVM IR has more than `LEAST_LINES` lines.
 TERMS = 530
-#: With these the modules in the LLVM dialect have some 30,000.
+#: With this number of terms, the modules in the LLVM dialect have about 30,000 lines.
 FEWER_TERMS = 78
 
 _SOURCE = """\
@@ -35,5 +36,5 @@ sine_series[(256,)](x, torch.empty_like(x), TERMS=$terms, BLOCK=4096, num_warps=
 
 
 def source(terms: int) -> str:
-    """The script with so many terms of the series."""
+    """Return the script with `terms` terms of the series."""
     return _SOURCE.replace("$terms", str(terms))

@@ -1,4 +1,4 @@
-"""What the panes of passes and layouts take in Chromium, on large things."""
+"""Time the Passes and Layouts panes in Chromium with large inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench.service import Service
 
 LEAST_SNAPSHOT_LINES = 30_000
 REDRAWS = 5
-#: A tensor of 256 × 256 elements, of which each is one of 65,536 cells to draw.
+#: A tensor of 256 × 256 elements, which the pane draws as 65,536 cells.
 _SQUARE = """\
 import torch
 import triton
@@ -35,10 +35,10 @@ _DIFF = "pane-passes comparison-diff"
 
 
 def measure_snapshot(playwright: Playwright, service: Service) -> Iterator[Row]:
-    """A long module that a pass has left, and what the next one makes of it: opened, scrolled, every line."""
+    """Open and scroll a long snapshot, and its difference to the next one, with all lines shown."""
     timing = service.compile(long_module.source(long_module.FEWER_TERMS), TARGET)
     if timing.status != "complete":
-        raise RuntimeError(f"the long module: {timing.status}")
+        raise RuntimeError(f"the compilation of the long module ended with status {timing.status}")
     identifier = timing.id
     path = f"/api/v1/compilations/{identifier}"
     lines = _lines_after_passes(service, path)
@@ -76,7 +76,7 @@ def measure_snapshot(playwright: Playwright, service: Service) -> Iterator[Row]:
 
 
 def measure_layout(playwright: Playwright, service: Service) -> Iterator[Row]:
-    """The layout of a large tensor, drawn several times."""
+    """Draw the layout of a large tensor several times."""
     identifier = service.compile(_SQUARE, TARGET).id
     with fresh_page(playwright, service.url) as page:
         page.goto(f"/k/{identifier}#panes=layouts:blocked*")
@@ -84,17 +84,17 @@ def measure_layout(playwright: Playwright, service: Service) -> Iterator[Row]:
         page.get_by_role("option", name="256 × 256").first.click()
         for _ in range(REDRAWS):
             for view in ("Hardware", "Tensor"):
-                page.get_by_role("button", name=view).click()
+                page.get_by_role("button", name=view, exact=True).click()
                 wait_until_quiet(page)
         drawn: list[float] = page.evaluate(
             "performance.getEntriesByName('layout-drawn').map(({ duration }) => duration)"
         )
-        note = f"both views, {len(drawn)} times, worst {max(drawn):.1f}; scripts of the drawing"
+        note = f"both views, {len(drawn)} times, worst {max(drawn):.1f}; script time only"
         yield Row("layout of a 256 × 256 tensor: draw", statistics.median(drawn), "ms", 100, note=note)
 
 
 def _lines_after_passes(service: Service, path: str) -> dict[int, int]:
-    """How long the module is after each pass that has changed it, in order."""
+    """Return the number of lines of the module after each pass that changed it, in order."""
     changed = [row["index"] for row in service.request("GET", path)["passes"] if row["changed"]]
     return {
         index: service.request("GET", f"{path}/passes/{index}/lines?from=1&to=1")["total"]

@@ -1,4 +1,4 @@
-"""A measurement beside what is asked of it."""
+"""A measured figure and its limit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table; `asked` is the most that is allowed, or the least where `is_least`."""
+    """A row of the table. `asked` is the limit: a maximum, or a minimum if `is_least`."""
 
     what: str
     measured: float
@@ -26,9 +26,10 @@ class Row:
     def __str__(self) -> str:
         asked = "" if self.asked is None else f"{'≥' if self.is_least else '≤'} {self.asked:g}"
         verdict = {None: "", True: "met", False: "MISSED"}[self.is_met]
-        return f"{self.what:58} {asked:>8} {self.measured:9.1f} {self.unit:5} {verdict:6} {self.note}"
+        digits = 2 if self.unit == "s" else 1
+        return f"{self.what:58} {asked:>8} {self.measured:9.{digits}f} {self.unit:5} {verdict:6} {self.note}"
 
 
 def per_second(intervals_ms: list[float]) -> float:
-    """How many frames a second there were, by the milliseconds between them."""
+    """Return the frames per second for the given intervals between frames."""
     return 1000 / statistics.mean(intervals_ms)

@@ -1,28 +1,29 @@
-"""A server of our own on loopback, with an empty data folder, and a client that times what it answers."""
+"""A server on loopback with an empty data folder, and a client that times its responses."""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
 import json
-import socket
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from served import Server
+
 from bench.bare import TARGET
+from explorer.settings import Settings
 
 _HOST = "127.0.0.1"
 
 
 @dataclass(frozen=True)
 class Timing:
-    """One compile through HTTP, in milliseconds from the request on. `id` is the result's."""
+    """One compilation through HTTP, in milliseconds since the request. `id` identifies the result."""
 
     first_stage: float
     last_event: float
@@ -31,7 +32,7 @@ class Timing:
 
 
 class Service:
-    """A running server; `process` is the number of its process."""
+    """A running server. `process` is its process ID."""
 
     def __init__(self, port: int, process: int) -> None:
         self.port = port
@@ -42,7 +43,7 @@ class Service:
         return http.client.HTTPConnection(_HOST, self.port, timeout=120)
 
     def request(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        """Send a request and return the decoded answer."""
+        """Send a request and return the decoded response."""
         connection = self.connect()
         try:
             payload = None if body is None else json.dumps(body)
@@ -55,19 +56,28 @@ class Service:
         finally:
             connection.close()
 
+    def text(self, path: str) -> str:
+        """Return the text at an address."""
+        connection = self.connect()
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().read().decode()
+        finally:
+            connection.close()
+
     @property
     def url(self) -> str:
-        """Its address."""
+        """The URL of the server."""
         return f"http://{_HOST}:{self.port}"
 
     def time(self, path: str) -> float:
-        """Milliseconds until the whole answer to a GET is here."""
+        """Return the milliseconds until the response to a GET request is complete."""
         start = time.perf_counter()
         self.request("GET", path)
         return (time.perf_counter() - start) * 1000
 
     def answers(self, path: str) -> bool:
-        """Whether there is something at a path."""
+        """Return whether a GET request to `path` succeeds."""
         connection = self.connect()
         try:
             connection.request("GET", path)
@@ -76,9 +86,12 @@ class Service:
             connection.close()
 
     def compile(self, source: str, target: str, **options: object) -> Timing:
-        """Ask for a compile, by default with its launch's options, and follow its events to the last one."""
+        """Compile with compiler options. The launch's options are the default."""
+        return self.perform({"source": source, "target": target, **({"options": options} if options else {})})
+
+    def perform(self, body: dict[str, Any]) -> Timing:
+        """Request a compilation and read its events to the end."""
         start = time.perf_counter()
-        body = {"source": source, "target": target, **({"options": options} if options else {})}
         accepted = self.request("POST", "/api/v1/compilations", body)
         connection = self.connect()
         first_stage = 0.0
@@ -101,11 +114,11 @@ class Service:
         return Timing(first_stage, last_event, accepted["id"], status)
 
     def wait_until_warm(self) -> None:
-        """Compile once, so that what is measured is a warm server."""
+        """Compile once, so that the measured server is warm."""
         self.compile(_WARM_UP, TARGET)
 
-    def memory_by_process(self) -> dict[int, float]:
-        """Return the proportional memory, in MB, of the server and each process below it."""
+    def processes(self) -> set[int]:
+        """Return the server and each of its descendants."""
         parents: dict[int, int] = {}
         for folder in Path("/proc").iterdir():
             if folder.name.isdigit():
@@ -115,8 +128,12 @@ class Service:
         ours = {self.process}
         while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
             ours |= more
+        return ours
+
+    def memory_by_process(self) -> dict[int, float]:
+        """Return the proportional set size, in MB, of the server and each of its descendants."""
         sizes = {}
-        for pid in ours:
+        for pid in self.processes():
             with contextlib.suppress(OSError):
                 for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
                     if line.startswith("Pss:"):
@@ -141,26 +158,16 @@ kernel[(1,)](torch.empty(256, device="cuda"), BLOCK=256)
 
 
 @contextlib.contextmanager
-def running_service() -> Iterator[Service]:
-    """Start a server with an empty data folder; stop it at the end."""
-    with socket.socket() as probe:
-        probe.bind((_HOST, 0))
-        port = probe.getsockname()[1]
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "explorer", "serve", "--port", str(port), "--data-dir", folder]
-        process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        try:
-            service = Service(port, process.pid)
-            deadline = time.monotonic() + 60
-            while True:
-                try:
-                    service.request("GET", "/healthz")
-                    break
-                except (OSError, RuntimeError):
-                    if time.monotonic() > deadline or process.poll() is not None:
-                        raise
-                    time.sleep(0.05)
-            yield service
-        finally:
-            process.terminate()
-            process.wait(30)
+def running_service(program: Sequence[str] = ("explorer",)) -> Iterator[Service]:
+    """Start a server with an empty data folder, and otherwise its own settings; stop it at the end.
+
+    `program` is the module to run instead of the command, and its arguments.
+    """
+    settings = Settings()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(
+            Server(Path(folder), program=program, slots=settings.slots, tritons_dir=settings.tritons_dir)
+        ) as server,
+    ):
+        yield Service(server.port, server.process.pid)

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flask import Flask
 
+    from explorer.python import compile, show  # noqa: A004  the name that users call
+    from explorer.services import Services
     from explorer.settings import Settings
 
-__all__ = ["create_app"]
+__all__ = ["compile", "create_app", "show"]
 
 
-def create_app(settings: Settings | None = None) -> Flask:
-    """Make the web application; without settings, those of the environment.
+def __getattr__(name: str) -> Any:
+    """Import a function for users when it is used: a program that imports another module does not wait."""
+    if name in ("compile", "show"):
+        from explorer import python
 
-    `explorer.services.services_of(app).close()` ends what it has started.
+        return getattr(python, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def create_app(settings: Settings | None = None, services: Services | None = None) -> Flask:
+    """Make the web application, with the settings of the environment unless others are given.
+
+    Without `services`, it starts its own. `explorer.services.services_of(app).close()` ends them.
     """
     from flask import Flask
 
@@ -26,6 +37,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or Settings.from_environment()
     app = Flask("explorer", static_folder=None)
     app.config["TRUSTED_HOSTS"] = settings.trusted_hosts
-    Services(settings).attach(app)
+    (services or Services(settings)).attach(app)
     register_views(app)
     return app

@@ -1,6 +1,6 @@
 """`python -m explorer` is the command `triton-explorer`."""
 
-from explorer.cli import main
+from explorer.cli.main import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

@@ -1,58 +1,67 @@
-"""Everything that this package raises on purpose: one tree.
+"""The exceptions of this package, in one tree.
 
     ExplorerError                  500
-    ├── SettingsError              500   a setting that cannot be understood
-    ├── StoreError                 500   the data folder or the database cannot be used
-    ├── InvalidRequest             400   the body, or one of its fields, is not what was documented
+    ├── SettingsError              500   a setting is invalid
+    ├── ToolchainError             500   a Triton version cannot be added or removed
+    ├── InvalidRequest             400   the body or one of its fields is invalid
     │   ├── UnknownTarget          400
     │   └── UnknownTriton          400
     ├── NotFound                   404   no such compilation, run, stage, pass, example or page
     ├── MethodNotAllowed           405
-    ├── NoDevice                   409   nothing here can run a kernel on that
-    ├── NotFinished                409   what is asked for exists once the compilation is done
-    ├── NotAnswerable              422   nothing can be said about this compilation or run
+    ├── RequestTooSlow             408   the client did not send the request in time
+    ├── NoDevice                   409   the device is not available on this machine
+    ├── NotFinished                409   available when the compilation is finished
+    ├── NotAnswerable              422   the query has no answer for this compilation or run
+    │   └── ResultTooLarge         422   … because it needs too much time or memory
     ├── SourceTooLarge             413
     ├── AddressTooLong             414
     ├── UnsupportedMediaType       415
+    ├── RangeNotSatisfiable        416   the file is shorter than the requested range
+    ├── TooManyRequests            429   try again later: the client has its share
     ├── HeadersTooLarge            431
     └── Unavailable                503   try again later
         ├── QueueFull              503
-        └── SandboxUnavailable     503   this machine cannot run user code safely
+        ├── SandboxUnavailable     503   this machine cannot run user code safely
+        └── StoreError             503   the data folder or the database cannot be used
+            ├── StoreLocked        503   another process has locked the database
+            ├── DamagedText        503   a stored text is missing or damaged
+            └── StoreFull          507   the disk or a quota is full
 
-`status` is the HTTP status, `kind` a word for programs, `title` a few words for people, and the
-exception's own message says what happened and what to do.
+`status` is the HTTP status, `kind` a name for programs, and `title` a heading for people. The message of an
+exception says what happened and what to do. `retry_after_seconds` is when to try again; 0: it is of no use.
 """
 
 from __future__ import annotations
 
 
 class ExplorerError(Exception):
-    """Base of all: what a caller may catch, and what the one error handler shows."""
+    """Base of all exceptions, which the error handler of the views shows."""
 
     status: int = 500
     kind: str = "internal_error"
-    title: str = "Something went wrong"
+    title: str = "Internal error"
+    retry_after_seconds: int = 0
 
     @property
     def detail(self) -> str:
-        """What happened, and what to do."""
+        """What happened and what to do."""
         return str(self)
 
 
 class SettingsError(ExplorerError):
     kind = "invalid_setting"
-    title = "A setting is wrong"
+    title = "Invalid setting"
 
 
-class StoreError(ExplorerError):
-    kind = "store_error"
-    title = "The store cannot be used"
+class ToolchainError(ExplorerError):
+    kind = "toolchain_error"
+    title = "Triton version"
 
 
 class InvalidRequest(ExplorerError):
     status = 400
     kind = "invalid_request"
-    title = "The request cannot be understood"
+    title = "Invalid request"
 
 
 class UnknownTarget(InvalidRequest):
@@ -77,16 +86,22 @@ class MethodNotAllowed(ExplorerError):
     title = "Method not allowed"
 
 
+class RequestTooSlow(ExplorerError):
+    status = 408
+    kind = "request_too_slow"
+    title = "The request took too long"
+
+
 class NoDevice(ExplorerError):
     status = 409
     kind = "no_device"
-    title = "This device is not available here"
+    title = "Device not available"
 
 
 class NotFinished(ExplorerError):
     status = 409
     kind = "not_finished"
-    title = "Not finished yet"
+    title = "Not finished"
 
 
 class SourceTooLarge(ExplorerError):
@@ -98,7 +113,12 @@ class SourceTooLarge(ExplorerError):
 class NotAnswerable(ExplorerError):
     status = 422
     kind = "not_answerable"
-    title = "This cannot be answered"
+    title = "No answer"
+
+
+class ResultTooLarge(NotAnswerable):
+    kind = "result_too_large"
+    title = "The result is too large"
 
 
 class AddressTooLong(ExplorerError):
@@ -107,23 +127,36 @@ class AddressTooLong(ExplorerError):
     title = "The address is too long"
 
 
+class RangeNotSatisfiable(ExplorerError):
+    status = 416
+    kind = "range_not_satisfiable"
+    title = "The range is not in the file"
+
+
+class TooManyRequests(ExplorerError):
+    status = 429
+    kind = "too_many_requests"
+    title = "Too many requests"
+    retry_after_seconds = 5
+
+
 class HeadersTooLarge(ExplorerError):
     status = 431
     kind = "headers_too_large"
-    title = "The headers of the request are too large"
+    title = "The request headers are too large"
 
 
 class UnsupportedMediaType(ExplorerError):
     status = 415
     kind = "unsupported_media_type"
-    title = "Send JSON"
+    title = "Unsupported media type"
 
 
 class Unavailable(ExplorerError):
     status = 503
     kind = "unavailable"
-    title = "Not available right now"
-    retry_after_seconds: int = 5
+    title = "Temporarily unavailable"
+    retry_after_seconds = 5
 
 
 class QueueFull(Unavailable):
@@ -133,5 +166,28 @@ class QueueFull(Unavailable):
 
 class SandboxUnavailable(Unavailable):
     kind = "sandbox_unavailable"
-    title = "The sandbox cannot run here"
+    title = "Sandbox not available"
     retry_after_seconds = 60
+
+
+class StoreError(Unavailable):
+    kind = "store_error"
+    title = "The store cannot be used"
+    retry_after_seconds = 30
+
+
+class StoreLocked(StoreError):
+    kind = "store_locked"
+    title = "The database is locked"
+
+
+class DamagedText(StoreError):
+    kind = "damaged_text"
+    title = "A stored text is damaged"
+    retry_after_seconds = 5
+
+
+class StoreFull(StoreError):
+    status = 507
+    kind = "store_full"
+    title = "The store is full"

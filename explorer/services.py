@@ -1,75 +1,91 @@
-"""What a running application consists of behind its views: store, sandbox, queue."""
+"""The services behind the views of an application: store, sandbox, queue, queries, profiles."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from dataclasses import replace
 from typing import cast
 
 from flask import Flask, current_app
 
-from explorer.analyses import Analyst
 from explorer.errors import ExplorerError, UnknownTarget, UnknownTriton
-from explorer.jobs import Metrics, Queue, Runners, SandboxRunner
-from explorer.jobs.devices import gpu_runners, interpreter_runners
+from explorer.jobs import LocalQueue, Metrics, Queue, Runners, SandboxRunner
+from explorer.jobs.devices import gpu_runners, interpreter_runners, torch_compile_runners
+from explorer.jobs.fairness import CountByClient
 from explorer.jobs.gpu import GpuRunner
-from explorer.jobs.nvidia import Gpu
-from explorer.pipeline import targets
-from explorer.recordings import Recordings
-from explorer.run_documents import DeviceDocument, DevicesDocument, GpusDocument
+from explorer.jobs.uploads import Uploads
+from explorer.matrix import MatrixCompiler
+from explorer.model import hardware
+from explorer.profiles.read import Profile, Profiles
+from explorer.queries import QueryService
+from explorer.runs.documents import DeviceDocument, DevicesDocument, GpusDocument
 from explorer.sandbox import Sandbox
+from explorer.sandbox.nvidia import Gpu
 from explorer.settings import Settings
-from explorer.store import Store
+from explorer.store import Pruner, Quotas, Store, open_store
 
-DEFAULT_TARGET = "cuda:90"
 _KEY = "triton-explorer"
 _log = logging.getLogger(__name__)
 
 
 class Services:
-    """The parts, put together. The sandbox starts in the background: the page need not wait for it.
+    """The services of one application. The sandbox starts in the background.
 
-    Without `warm_up` it starts no more than the first job needs. `problem` says why it cannot run.
+    Without `warm_up`, only what the first job needs is started. `sandbox` replaces the one of the settings.
+    `problem` says why the sandbox does not work.
     """
 
-    def __init__(self, settings: Settings, warm_up: bool = True) -> None:
+    def __init__(self, settings: Settings, warm_up: bool = True, sandbox: Sandbox | None = None) -> None:
         self.settings = settings
         self.metrics = Metrics()
-        self.store = Store(settings)
-        self.sandbox = Sandbox(replace(settings.sandbox, warm_up=warm_up))
+        self.store: Store = open_store(settings.data_dir, settings.database_url, quotas_of(settings))
+        self.sandbox = sandbox or Sandbox(settings.sandbox if warm_up else settings.single_job_sandbox)
         self.runners: Runners = {
-            "compile": [SandboxRunner(self.sandbox)] * settings.slots,
+            "compile": [SandboxRunner(self.sandbox)] * (settings.slots + 1),
+            "torch_compile": torch_compile_runners(settings),
             "interpreter": interpreter_runners(settings),
             "gpu": gpu_runners(settings),
         }
-        self.queue = Queue(self.store, self.runners, settings, self.metrics)
-        self.recordings = Recordings(settings.recordings_dir)
-        self.analyst = Analyst(
+        self.queue: Queue = LocalQueue(
+            self.store,
+            self.runners,
+            self.metrics,
+            limit=settings.queue_limit,
+            # A thread that waits for an answer cannot serve others.
+            waiting_threads=max(settings.threads // 6, 1),
+            reserves=("compile", "torch_compile", "interpreter"),
+        )
+        self.profiles = Profiles(settings.recordings_dir)
+        self.query_service = QueryService(
             self.store, self.queue, threads=max(settings.threads // 4, 1), processes=max(settings.slots, 1)
         )
+        self.uploads = Uploads()
+        self.matrices = MatrixCompiler(self.store, self.queue, self.query_service, at_once=settings.slots + 1)
+        #: The open event streams of each client.
+        self.streams = CountByClient(settings.client_streams)
         self.problem: str | None = None
+        self._pruner = Pruner(self.store)
         self._starter = threading.Thread(
             target=self._start_sandbox, args=(warm_up,), name="sandbox-start", daemon=True
         )
         self._starter.start()
 
     def target_name(self, name: str) -> str:
-        """The target's own name, also for its architecture ("sm_90").
+        """Return the name of a target, which may be given as an architecture ("sm_90").
 
         Raises:
-            UnknownTarget: with the list of those that are known.
+            UnknownTarget: there is no such target; the message lists them.
         """
         try:
-            return targets.find_target(name).name
-        except targets.UnknownTarget as error:
+            return hardware.find_target(name).name
+        except hardware.UnknownTarget as error:
             raise UnknownTarget(str(error)) from error
 
     def triton_version(self, version: str | None) -> str:
-        """The Triton version asked for, or the newest.
+        """Return the given Triton version, or the newest one.
 
         Raises:
-            UnknownTriton: with the list of those that are available.
+            UnknownTriton: it is not available; the message lists those that are.
         """
         versions = self.versions
         if version in versions:
@@ -77,61 +93,86 @@ class Services:
         known = ", ".join(versions) or "none"
         if version is None and versions:
             return versions[0]
-        raise UnknownTriton(f"Triton {version or ''} is not available here. Available: {known}.")
+        raise UnknownTriton(f"Triton {version or ''} is not available on this server. Available: {known}.")
+
+    def profile_of_example(self, name: str) -> Profile | None:
+        """Return the newest profile of an example, or None if this server lacks its Triton version."""
+        profile = self.profiles.of_example(name)
+        return profile if profile and profile.request.triton in self.versions else None
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """The Triton versions that can be asked for, the newest first."""
+        """The available Triton versions, newest first."""
         return self.sandbox.versions
 
     @property
     def gpus(self) -> tuple[Gpu, ...]:
-        """The GPUs that kernels are run on here, whether in service or not."""
+        """The GPUs that kernels are run on, in service or not."""
         return tuple(runner.gpu for runner in self.runners["gpu"] if isinstance(runner, GpuRunner))
 
     @property
     def gpu_target(self) -> str | None:
-        """The target that a kernel for this machine's first GPU is compiled for; None: there is no GPU."""
+        """The target of this machine's first GPU, or None."""
         return f"cuda:{self.gpus[0].capability.replace('.', '')}" if self.gpus else None
 
     @property
     def devices(self) -> DevicesDocument:
-        """What kernels can be run on here, and why not on what."""
+        """The devices that kernels can be run on, with the reasons for those that are not available."""
         interpreter, gpu = self.queue.problem("interpreter"), self.queue.problem("gpu")
         return DevicesDocument(
             DeviceDocument(interpreter is None, interpreter or ""),
             GpusDocument(gpu is None, gpu or "", [each.name for each in self.gpus]),
         )
 
+    def warm_up_gpus(self) -> None:
+        """Start the sandbox of each GPU, so that the first run finds it ready."""
+        for runner in self.runners["gpu"]:
+            if isinstance(runner, GpuRunner):
+                runner.warm_up()
+
     def close(self) -> None:
-        """Stop the analyses, the jobs, the sandbox and the store, in this order."""
-        self.analyst.close()
+        """Stop the matrices, the uploads, the queries, the jobs, the sandbox and the store, in this order."""
+        self.matrices.close()
+        self.uploads.close()
+        self.query_service.close()
         self.queue.close()
         self._starter.join()
         for runner in {runner for runners in self.runners.values() for runner in runners}:
             runner.close()
         self.sandbox.close()
+        self._pruner.close()
         self.store.close()
 
     def attach(self, app: Flask) -> None:
-        """Let the views of `app` find these services."""
+        """Make the services those of an application."""
         app.extensions[_KEY] = self
 
     def _start_sandbox(self, warm_up: bool) -> None:
         try:
             self.sandbox.start()
             if warm_up:
-                self.analyst.warm_up()
-        except ExplorerError as error:  # every job will say so; the page still shows what is stored
+                self.query_service.warm_up()
+                self.warm_up_gpus()
+        except ExplorerError as error:  # jobs report it; stored results can be read
             self.problem = error.detail
             _log.error("%s: %s", error.title, error.detail)
 
 
+def quotas_of(settings: Settings) -> Quotas:
+    """Return the quotas of the store."""
+    return Quotas(
+        settings.store_quota_bytes,
+        settings.client_quota_bytes,
+        settings.keep_days,
+        settings.free_disk_bytes,
+    )
+
+
 def services_of(app: Flask) -> Services:
-    """The services of an application."""
+    """Return the services of an application."""
     return cast(Services, app.extensions[_KEY])
 
 
 def services() -> Services:
-    """The services of the application that answers the current request."""
+    """Return the services of the current application."""
     return services_of(current_app)

@@ -1,6 +1,7 @@
-"""The settings: read from the environment here, once, and never changed afterwards.
+"""The settings of the server and the command line.
 
-In: variables named `TRITON_EXPLORER_…`. Out: one frozen `Settings`. Units are part of the names.
+In: environment variables `TRITON_EXPLORER_…`, read in this module only. Out: a frozen `Settings`. Units are
+part of the names.
 """
 
 from __future__ import annotations
@@ -12,16 +13,24 @@ import sys
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 
 from explorer.errors import SettingsError
+from explorer.sandbox.nvidia import Toolchain
 from explorer.sandbox.settings import Limits, SandboxSettings, default_slots
 
 PREFIX = "TRITON_EXPLORER_"
 MEBIBYTE = 1024 * 1024
 #: The module whose jobs run kernels, in the interpreter and on GPUs.
-RUN_ENTRY_POINT = "explorer.measure.job"
+RUN_ENTRY_POINT = "explorer.runner.job"
+#: What compilations and runs with every Triton version import. A fake GPU needs the symbolic shapes.
+SHARED_MODULES = ("torch", "torch.distributed.tensor", "torch.fx.experimental.symbolic_shapes")
+#: The entry point without the warm-up that makes later jobs faster, for processes that do one job.
+SINGLE_JOB_ENTRY_POINT = "explorer.pipeline.single_job"
+#: The module whose jobs are programs with `torch.compile`.
+TORCH_COMPILE_ENTRY_POINT = "explorer.pipeline.torch_compile_job"
 _GPU_OPEN_FILES = 4096
 _GPU_SCRATCH_FILES = 20_000
 #: Beside the package in a checkout, inside of it once installed.
@@ -31,6 +40,8 @@ DEFAULT_RECORDINGS = next(
     _PACKAGE / "proton_profiles",
 )
 _LIMITS = Limits()
+#: Networks of IP addresses.
+Networks = tuple[IPv4Network | IPv6Network, ...]
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
 
@@ -40,20 +51,35 @@ def _described(description: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Settings:
-    """What can be configured. Each field is `TRITON_EXPLORER_` and its name in capitals."""
+    """All settings. The variable of a field is `TRITON_EXPLORER_` and its name in capitals."""
 
     host: str = field(default="127.0.0.1", metadata=_described("Address to listen on."))
     port: int = field(default=8000, metadata=_described("Port to listen on."))
     hosts: str = field(
         default="",
         metadata=_described(
-            "Names under which the server may be addressed, with commas between. "
+            "Accepted host names of the server, separated by commas. "
             "Empty: on a loopback address only its own names, otherwise any."
         ),
     )
-    threads: int = field(
-        default=96, metadata=_described("Threads that answer requests; each open event stream holds one.")
+    proxies: str = field(
+        default="",
+        metadata=_described(
+            "Addresses or networks of reverse proxies, separated by commas. "
+            "Limits for each client use the address in their X-Forwarded-For header."
+        ),
     )
+    client_connections: int = field(
+        default=100,
+        metadata=_described(
+            "Connections of one client. A further one replaces a connection that waits for the client."
+        ),
+    )
+    client_streams: int = field(
+        default=50,
+        metadata=_described("Open event streams of one client; further ones are refused with 429."),
+    )
+    threads: int = field(default=96, metadata=_described("Threads that answer requests."))
     data_dir: Path = field(
         default=Path("data"), metadata=_described("Folder of the database and of the stored texts.")
     )
@@ -61,14 +87,57 @@ class Settings:
         default="",
         metadata=_described("SQLAlchemy URL of the database. Empty: SQLite, a file in the data folder."),
     )
+    store_quota_bytes: int = field(
+        default=10 * 1024 * MEBIBYTE,
+        metadata=_described(
+            "Space for all requests and results. What was used least recently is removed. 0: no limit."
+        ),
+    )
+    client_quota_bytes: int = field(
+        default=5 * 1024 * MEBIBYTE,
+        metadata=_described("Space for the requests and results of one client. 0: no limit."),
+    )
+    keep_days: float = field(
+        default=365.0,
+        metadata=_described(
+            "Days after which a result is removed that nobody has retained or opened. 0: no limit."
+        ),
+    )
+    free_disk_bytes: int = field(
+        default=256 * MEBIBYTE,
+        metadata=_described("Space that is left free on the disk of the data folder."),
+    )
+    server: str = field(
+        default="",
+        metadata=_described(
+            "Server that commands ask: its URL, or none. "
+            "Empty: the one that serves the data folder, if it runs."
+        ),
+    )
     source_limit_bytes: int = field(default=MEBIBYTE, metadata=_described("Longest source that is accepted."))
     queue_limit: int = field(
-        default=50, metadata=_described("Compilations that may wait; further ones are refused with 503.")
+        default=100,
+        metadata=_described(
+            "Jobs that may wait for one kind of device. Clients share these places: one alone gets half of "
+            "them, and each of n clients 1/(n + 1). Further jobs of a client are refused with 429."
+        ),
     )
-    slots: int = field(default=default_slots(), metadata=_described("Compilations at once."))
+    slots: int = field(
+        default=default_slots(),
+        metadata=_described(
+            "Compilations that execute at the same time. While all slots are in use, one more executes for a "
+            "client that has none."
+        ),
+    )
     tritons_dir: Path = field(
         default=Path(sys.prefix) / "tritons",
         metadata=_described("Folder with further Triton versions, one folder each, named after the version."),
+    )
+    packages_dir: Path = field(
+        default=Path(sys.prefix) / "packages",
+        metadata=_described(
+            "Folder with packages that scripts may import, as `tools/install-packages` writes it."
+        ),
     )
     wall_limit_seconds: float = field(
         default=_LIMITS.wall_seconds, metadata=_described("Wall time of one compilation.")
@@ -91,14 +160,29 @@ class Settings:
     scratch_limit_bytes: int = field(
         default=_LIMITS.scratch_bytes, metadata=_described("Temporary folder of one compilation.")
     )
-    interpreter_slots: int = field(default=1, metadata=_described("Runs in Triton's interpreter at once."))
+    interpreter_slots: int = field(
+        default=1, metadata=_described("Runs in Triton's interpreter that execute at the same time.")
+    )
     interpreter_wall_limit_seconds: float = field(
         default=120.0, metadata=_described("Wall and processor time of one run in the interpreter.")
+    )
+    torch_compile_wall_limit_seconds: float = field(
+        default=120.0,
+        metadata=_described(
+            "Wall and processor time of a program without a kernel that calls `torch.compile`: PyTorch's "
+            "compiler writes its kernels."
+        ),
     )
     gpus: str = field(
         default="all",
         metadata=_described(
-            "GPUs that kernels are run on: all, none, or the driver's numbers of some with commas between."
+            "GPUs that kernels are run on: all, none, or the driver's indices of GPUs, separated by commas."
+        ),
+    )
+    gpu_slots: int = field(
+        default=2,
+        metadata=_described(
+            "Sandboxes of each GPU, which runs one job at a time. The others are ready for the next."
         ),
     )
     gpu_wall_limit_seconds: float = field(
@@ -117,22 +201,26 @@ class Settings:
     )
     recordings_dir: Path = field(
         default=DEFAULT_RECORDINGS,
-        metadata=_described("Folder with recorded GPU profiles, as `triton-explorer record` writes them."),
+        metadata=_described("Folder with GPU profiles, as `triton-explorer record` writes them."),
     )
     unsafe_no_sandbox: bool = field(
         default=False,
-        metadata=_described("Run user code without a sandbox. On loopback, for code that you trust, only."),
+        metadata=_described(
+            "Run user code without a sandbox. Only on a loopback address, and only for code that you trust."
+        ),
     )
 
     def __post_init__(self) -> None:
-        """Refuse what must not be.
+        """Check that settings do not contradict each other.
 
         Raises:
-            SettingsError: code of strangers would run without a sandbox.
+            SettingsError: the server would run code of other machines' users without a sandbox, or an
+                address of a proxy is invalid.
         """
+        _ = self.trusted_proxies
         if self.unsafe_no_sandbox and not self.is_loopback:
             raise SettingsError(
-                f"Without a sandbox only this machine may be served, not {self.host}. "
+                f"Without a sandbox the server cannot listen on {self.host}, which other machines may reach. "
                 "Use the sandbox, or --host 127.0.0.1."
             )
 
@@ -141,7 +229,7 @@ class Settings:
         """Read the settings.
 
         Raises:
-            SettingsError: a value that is not of its type, or a variable that names no setting.
+            SettingsError: a value is invalid, or a variable names no setting.
         """
         types = typing.get_type_hints(cls)
         variables = {PREFIX + name.upper(): name for name in types}
@@ -157,28 +245,36 @@ class Settings:
         return cls(**values)
 
     @property
-    def effective_database_url(self) -> str:
-        """The database that is used: the one asked for, or SQLite in the data folder."""
-        return self.database_url or f"sqlite:///{self.data_dir.resolve() / 'explorer.sqlite'}"
-
-    @property
     def trusted_hosts(self) -> list[str] | None:
-        """Host headers that are answered; None: all. On loopback, no foreign name may lead here."""
+        """Accepted host headers; None: all. On loopback, only its own names, against DNS rebinding."""
         names = [name.strip() for name in self.hosts.split(",") if name.strip()]
         if names or not self.is_loopback:
             return names or None
         return ["localhost", "127.0.0.1", "[::1]", self.host]
 
     @property
+    def trusted_proxies(self) -> Networks:
+        """The networks of the reverse proxies.
+
+        Raises:
+            SettingsError: an address is invalid.
+        """
+        try:
+            return tuple(ip_network(name.strip()) for name in self.proxies.split(",") if name.strip())
+        except ValueError as error:
+            raise SettingsError(f"{PREFIX}PROXIES must list addresses or networks: {error}.") from error
+
+    @property
     def is_loopback(self) -> bool:
-        """Whether only this machine can reach the server."""
+        """Whether the server listens on a loopback address."""
         return self.host == "localhost" or self.host == "::1" or self.host.startswith("127.")
 
     @property
     def sandbox(self) -> SandboxSettings:
-        """What the sandbox is told."""
+        """The settings of the sandbox of compilations."""
         limits = Limits(
             wall_seconds=self.wall_limit_seconds,
+            wall_setting=f"{PREFIX}WALL_LIMIT_SECONDS",
             cpu_seconds=self.cpu_limit_seconds,
             memory_bytes=self.memory_limit_bytes,
             processes=self.process_limit,
@@ -186,44 +282,71 @@ class Settings:
             file_bytes=self.file_limit_bytes,
             scratch_bytes=self.scratch_limit_bytes,
         )
-        folders = self.tritons_dir.iterdir() if self.tritons_dir.is_dir() else ()
         return SandboxSettings(
             limits=limits,
             unsafe=self.unsafe_no_sandbox,
             slots_per_version=self.slots,
+            reserve_slots=1,
             queue_length=self.queue_limit,
             request_bytes=2 * self.source_limit_bytes,
-            triton_folders=tuple(sorted(folders)),
+            tritons_dir=self.tritons_dir if self.tritons_dir.is_dir() else None,
+            package_folders=(self.packages_dir,) if self.packages_dir.is_dir() else (),
+            shared_modules=SHARED_MODULES,
+        )
+
+    @property
+    def single_job_sandbox(self) -> SandboxSettings:
+        """The settings of the sandbox of a program that does one job."""
+        return replace(
+            self.sandbox,
+            warm_up=False,
+            warm_disassemblers=0,
+            entry_point=SINGLE_JOB_ENTRY_POINT,
+            shared_modules=("torch",),
+        )
+
+    def _limits(self, setting: str) -> Limits:
+        """Return the limits of a compilation, with the time of another setting."""
+        seconds = getattr(self, setting)
+        return replace(
+            self.sandbox.limits,
+            wall_seconds=seconds,
+            wall_setting=PREFIX + setting.upper(),
+            cpu_seconds=math.ceil(seconds),
         )
 
     @property
     def interpreter_sandbox(self) -> SandboxSettings:
-        """What the sandbox of runs in Triton's interpreter is told."""
-        sandbox = self.sandbox
+        """The settings of the sandbox of runs in Triton's interpreter."""
         return replace(
-            sandbox,
-            limits=replace(
-                sandbox.limits,
-                wall_seconds=self.interpreter_wall_limit_seconds,
-                cpu_seconds=math.ceil(self.interpreter_wall_limit_seconds),
-            ),
+            self.sandbox,
+            limits=self._limits("interpreter_wall_limit_seconds"),
             slots_per_version=self.interpreter_slots,
             entry_point=RUN_ENTRY_POINT,
             environment={"TRITON_INTERPRET": "1"},
             warm_up=False,
         )
 
+    @property
+    def torch_compile_sandbox(self) -> SandboxSettings:
+        """The settings of the sandbox of programs with `torch.compile`."""
+        return replace(
+            self.sandbox,
+            limits=self._limits("torch_compile_wall_limit_seconds"),
+            slots_per_version=1,
+            entry_point=TORCH_COMPILE_ENTRY_POINT,
+            warm_up=False,
+            warm_disassemblers=0,
+        )
+
     def gpu_sandbox(
         self, devices: tuple[Path, ...], environment: Mapping[str, str], folders: tuple[Path, ...]
     ) -> SandboxSettings:
-        """What the sandbox of one GPU is told: its device files, variables, and folders to read."""
-        sandbox = self.sandbox
+        """Return the settings of the sandbox of a GPU, with its device files, variables and folders."""
         return replace(
-            sandbox,
+            self.sandbox,
             limits=replace(
-                sandbox.limits,
-                wall_seconds=self.gpu_wall_limit_seconds,
-                cpu_seconds=math.ceil(self.gpu_wall_limit_seconds),
+                self._limits("gpu_wall_limit_seconds"),
                 memory_bytes=self.gpu_memory_limit_bytes,
                 processes=self.gpu_process_limit,
                 open_files=max(self.open_files_limit, _GPU_OPEN_FILES),
@@ -234,10 +357,13 @@ class Settings:
                 limits_address_space=False,
                 runs_own_files=True,
                 opens_sockets=True,
+                shares_memory=True,
                 owns_processes=False,  # CUDA does not start in a process namespace inside of another one
             ),
-            slots_per_version=1,
+            slots_per_version=self.gpu_slots,
+            reserve_slots=0,
             jobs_per_slot=1,
+            idle_seconds=math.inf,  # a start takes seconds, and one run needs one slot
             entry_point=RUN_ENTRY_POINT,
             environment=environment,
             readable_folders=folders,
@@ -261,8 +387,27 @@ def _parse(variable: str, text: str, wanted: type) -> Any:
     return value
 
 
+def toolchain(environment: Mapping[str, str] = os.environ) -> Toolchain:
+    """Read where the machine's libraries and C compiler are."""
+    return Toolchain(environment.get("LD_LIBRARY_PATH", ""), environment.get("CC", ""))
+
+
+@dataclass(frozen=True)
+class GitHubActions:
+    """Whether a job of GitHub Actions is running, and the file for its summary."""
+
+    is_running: bool
+    summary: Path | None
+
+
+def github_actions(environment: Mapping[str, str] = os.environ) -> GitHubActions:
+    """Read what GitHub Actions tells a job."""
+    summary = environment.get("GITHUB_STEP_SUMMARY", "")
+    return GitHubActions(environment.get("GITHUB_ACTIONS") == "true", Path(summary) if summary else None)
+
+
 def settings_table() -> str:
-    """Every setting as a Markdown table, as the README shows it."""
+    """Return all settings as a Markdown table, as in the README."""
     head = ["| Variable | Default | What it sets |", "|---|---|---|"]
     rows = [
         f"| `{PREFIX}{item.name.upper()}` | {_shown_default(item)} | {item.metadata['description']} |"
@@ -272,11 +417,13 @@ def settings_table() -> str:
 
 
 def _shown_default(item: dataclasses.Field[Any]) -> str:
-    """The default, in words where it depends on the machine."""
+    """Return the default, in words if it depends on the machine."""
     if item.name == "slots":
         return "processors, at most 8"
     if item.name == "tritons_dir":
         return "`tritons` in the virtual environment"
+    if item.name == "packages_dir":
+        return "`packages` in the virtual environment"
     if item.name == "recordings_dir":
         return "those that come with it"
     if isinstance(item.default, bool):

@@ -1,14 +1,15 @@
-"""Stored results with something in them that no compiler has written, as a user's source may forge it."""
+"""Stored results that contain forged data, as hostile user code could produce it."""
 
 from __future__ import annotations
 
 import dataclasses
 import uuid
 from collections.abc import Callable
+from typing import cast
 
 from explorer.model import Event, Stage
 from explorer.store import Entry, Record, Store
-from explorer.store.entries import Recorder
+from explorer.store.entry_writer import EntryWriter
 
 #: Single values only: its TTGIR has no tensor, so nothing has a layout.
 SCALAR = """\
@@ -47,19 +48,21 @@ Alter = Callable[[Entry], Entry | Event | None]
 
 
 def store_altered(store: Store, record: Record, alter: Alter) -> Record:
-    """Store what `alter` makes of a finished result, as the result of a source that differs by a comment."""
+    """Alter a finished result and store it as the result of a source that differs by a comment."""
     comment = f"\n# altered: {uuid.uuid4()}\n"
     request = dataclasses.replace(record.request, source=record.request.source + comment)
     batch = store.batch()
-    recorder = Recorder(batch)
-    altered = [recorder.record(each) for entry in record.entries if (each := alter(entry)) is not None]
+    writer = EntryWriter(batch)
+    altered = [
+        writer.write(cast(Event, each)) for entry in record.entries if (each := alter(entry)) is not None
+    ]
     new = store.submit(request)
     store.finish(new.id, altered, batch)
     return store.find(new.id)
 
 
 def with_stage_text(record: Record, stage: str, text: str) -> Alter:
-    """Put another text in the place of a stage's, without locations."""
+    """Replace the text of a stage, without locations."""
     entry = record.stage(stage)
 
     def alter(each: Entry) -> Entry | Event:
@@ -69,7 +72,7 @@ def with_stage_text(record: Record, stage: str, text: str) -> Alter:
 
 
 def long_module(operations: int) -> str:
-    """A module of so many operations in a row, each of which needs the one before."""
+    """Return a module with a chain of operations, each of which uses the result of the one before."""
     lines = (f"    %v{i} = arith.addi %v{i - 1}, %v{i - 1} : i32" for i in range(1, operations))
     first = "    %v0 = arith.constant 1 : i32"
     body = "\n".join([first, *lines])

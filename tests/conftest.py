@@ -1,4 +1,4 @@
-"""What the tests of the server side share: one sandbox, and applications around it."""
+"""Shared fixtures of the server tests: one sandbox, and applications that use it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,22 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from api import Api
+from captured import cache, capture, captured
 from recorded import write_recording
+from served import Server
 
 from explorer import create_app
+from explorer.jobs.isolated_process import Limits
+from explorer.queries import QueryService
+from explorer.queries.isolated_worker import IsolatedWorkers
 from explorer.services import services_of
 from explorer.settings import Settings
 
+__all__ = ["cache", "capture", "captured"]  # fixtures of another module
+
 VECTOR_ADD = (Path(__file__).parents[1] / "explorer/examples/vector_add.py").read_text(encoding="utf-8")
+BROWSER_TESTS = Path(__file__).parent / "browser"
 ENDLESS = "while True:\n    pass\n"
 
 # Triton's bindings list on the standard error what they have not freed when the interpreter ends, behind
@@ -26,13 +35,36 @@ hypothesis.settings.register_profile("any machine", deadline=None)
 hypothesis.settings.load_profile("any machine")
 
 
+#: Fixtures that start a server, a sandbox or a compiler. Every test that uses one is marked `slow`.
+SLOW_FIXTURES = {
+    *(
+        "app",
+        "captured",
+        "compiled",
+        "gallery",
+        "interpret",
+        "jail",
+        "passes",
+        "real_texts",
+        "scripts",
+        "server",
+        "wall",
+    ),
+}
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Give one process what shares what is costly: the tests of a file, or of the gallery by one Triton."""
+    """Keep tests with shared costly fixtures in one process: those of a file, or of one gallery fixture."""
     for item in items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         shared = parameters.get("gallery") or item.path.relative_to(config.rootpath).as_posix()
         item.add_marker(pytest.mark.xdist_group(shared))
+        if not SLOW_FIXTURES.isdisjoint(item.fixturenames):
+            item.add_marker(pytest.mark.slow)
+        # Only a browser is given a second chance: whatever else fails now and then is a fault of ours.
+        if config.getoption("reruns") and not item.path.is_relative_to(BROWSER_TESTS):
+            item.add_marker(pytest.mark.flaky(reruns=0))
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +74,7 @@ def vector_add():
 
 @pytest.fixture(scope="session")
 def endless():
-    """A source that runs until it is stopped."""
+    """Return a source that runs until it is stopped."""
     return ENDLESS
 
 
@@ -51,12 +83,12 @@ def settings(tmp_path_factory):
     recordings = tmp_path_factory.mktemp("recordings")
     write_recording(recordings, VECTOR_ADD)
     data = tmp_path_factory.mktemp("data")
-    return Settings(data_dir=data, slots=1, wall_limit_seconds=20, recordings_dir=recordings)
+    return Settings(data_dir=data, slots=1, wall_limit_seconds=60, recordings_dir=recordings)
 
 
 @pytest.fixture(scope="session")
 def app(settings):
-    """The whole application: sandbox, queue, store."""
+    """The application with its sandbox, queue and store."""
     app = create_app(settings)
     yield app
     services_of(app).close()
@@ -68,5 +100,40 @@ def services(app):
 
 
 @pytest.fixture
+def strict(app):
+    """Let queries take two seconds of processor time."""
+    services = services_of(app)
+    usual = services.query_service
+    workers = IsolatedWorkers(Limits(processor_seconds=2))
+    services.query_service = QueryService(services.store, services.queue, workers)
+    yield
+    services.query_service.close()
+    services.query_service = usual
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A running server, shared by the tests of a file."""
+    server = Server(tmp_path_factory.mktemp("data"))
+    yield server
+    server.close()
+
+
+@pytest.fixture
 def client(app):
     return app.test_client()
+
+
+@pytest.fixture
+def api(client):
+    return Api(client)
+
+
+@pytest.fixture(scope="session")
+def ticket(app, vector_add):
+    return Api(app.test_client()).compile(vector_add)
+
+
+@pytest.fixture
+def index(client, ticket):
+    return client.get(ticket["api"]).get_json()

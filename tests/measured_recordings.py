@@ -1,4 +1,4 @@
-"""A recording of a kernel in `analysis/recorded`: its counters, samples and time are those of a real H200.
+"""A profile of a kernel in `analysis/recorded`, with counters, samples and times of a real H200.
 
 The README there says where they are from. The check, the spread of the times and the scopes are made by hand.
 """
@@ -13,7 +13,8 @@ from hashlib import sha256
 from facts import H200, RECORDED, counters, samples
 from recorded import TRACE
 
-from explorer.measurements import (
+from explorer.model import Run, to_plain
+from explorer.model.measurements import (
     Check,
     LaunchFacts,
     OutputCheck,
@@ -27,7 +28,6 @@ from explorer.measurements import (
     Timing,
     Timings,
 )
-from explorer.model import Run, to_plain
 
 ELEMENTS = 2**28
 COMMAND = "make record"
@@ -39,7 +39,7 @@ def source_of(name):
 
 
 def vector_add():
-    """What was measured of the addition of 2^28 elements of fp32."""
+    """Return the measurements of an addition of 2^28 fp32 elements."""
     counted = counters("vector_add", fp32=float(ELEMENTS))
     median = counted.metrics["gpu__time_duration.sum"]
     spread = tuple(median * (1 + step / 1000) for step in range(-5, 6))
@@ -75,7 +75,7 @@ def vector_add():
 
 def stalls(name):
     """The samples of all instructions by stall reason."""
-    found = {}
+    found: dict[str, int] = {}
     for instruction in samples(name).instructions:
         for reason, count in instruction.stalls.items():
             found[reason] = found.get(reason, 0) + count
@@ -83,7 +83,7 @@ def stalls(name):
 
 
 def scopes():
-    """In each of four warps of two blocks a scope with two others inside."""
+    """Return a scope with two nested scopes for each of four warps of two blocks."""
     for block in range(2):
         for warp in range(4):
             start = 1000.0 * block + 10.0 * warp

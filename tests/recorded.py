@@ -1,4 +1,4 @@
-"""A recording made by hand, for whoever needs a run without a GPU. The numbers are round, not measured."""
+"""A hand-written profile for tests without a GPU. Its numbers are round, not measured."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import base64
 import json
 from hashlib import sha256
 
-from explorer.measurements import (
+from explorer.model import Run, to_plain
+from explorer.model.measurements import (
     Autotuning,
     Check,
     ConfigTiming,
@@ -23,7 +24,6 @@ from explorer.measurements import (
     Timing,
     Timings,
 )
-from explorer.model import Run, to_plain
 
 TRACE = b'{"traceEvents": []}'
 

@@ -1,34 +1,35 @@
-"""The web side never loads what runs user code, and the pipeline nothing of ours but the model."""
+"""Test the borders that the contracts of import-linter (pyproject.toml) cannot express."""
 
 import ast
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
 PIPELINE = ROOT / "explorer/pipeline"
-MEASURE = ROOT / "explorer/measure"
+RUNNER = ROOT / "explorer/runner"
 #: What stands on the user's side of the wall, and scripts that only run there.
-JAILED = ("explorer.pipeline", "explorer.measure.", "explorer.examples.")
+JAILED = ("explorer.pipeline", "explorer.runner.", "explorer.examples.")
 
 
-def name_of(file):
+def name_of(file: Path) -> str:
     return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imported_by(file):
-    """The modules that any statement of `file` imports, also inside of functions."""
+def imported_by(file: Path) -> Iterator[str]:
+    """Yield the modules that `file` imports, including imports inside of functions."""
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            yield node.module
+            yield node.module or ""
 
 
-def test_the_web_side_loads_neither_triton_nor_torch():
+def test_the_web_side_loads_neither_triton_nor_torch() -> None:
     names = [name_of(file) for file in sorted((ROOT / "explorer").rglob("*.py"))]
     modules = [name for name in names if not name.startswith(JAILED) and not name.endswith("__main__")]
     assert {"explorer.views.stages", "explorer.analysis.diff", "explorer.sandbox.zygote"} <= set(modules)
@@ -38,16 +39,70 @@ def test_the_web_side_loads_neither_triton_nor_torch():
 
 
 @pytest.mark.parametrize("file", sorted(PIPELINE.rglob("*.py")), ids=name_of)
-def test_the_pipeline_keeps_to_triton_torch_and_the_standard_library(file):
+def test_the_pipeline_keeps_to_triton_torch_and_the_standard_library(file: Path) -> None:
     allowed = sys.stdlib_module_names | {"triton", "torch"}
     for name in imported_by(file):
-        is_ours = name == "explorer.model" or name.startswith("explorer.pipeline")
+        is_ours = name.startswith(("explorer.model", "explorer.pipeline"))
         assert is_ours or name.partition(".")[0] in allowed, name
 
 
-@pytest.mark.parametrize("file", sorted(MEASURE.rglob("*.py")), ids=name_of)
-def test_what_measures_keeps_to_the_pipeline_and_its_libraries(file):
+@pytest.mark.parametrize("file", sorted(RUNNER.rglob("*.py")), ids=name_of)
+def test_the_runner_keeps_to_the_pipeline_and_its_libraries(file: Path) -> None:
     allowed = sys.stdlib_module_names | {"triton", "torch", "numpy"}
-    ours = ("explorer.model", "explorer.measurements", "explorer.pipeline", "explorer.measure")
+    ours = ("explorer.model", "explorer.pipeline", "explorer.runner")
+    for name in imported_by(file):
+        assert name.startswith(ours) or name.partition(".")[0] in allowed, name
+
+
+#: What runs behind the wall, or in the program that is captured, in an environment of its own.
+BEHIND_THE_WALL = (
+    "explorer.capture.",
+    "explorer.pipeline",
+    "explorer.runner",
+    "explorer.sandbox.worker",
+    "explorer.sandbox.zygote",
+)
+SERVER_SIDE = [
+    file
+    for file in sorted((ROOT / "explorer").rglob("*.py"))
+    if not name_of(file).startswith((*BEHIND_THE_WALL, "explorer.examples."))
+]
+
+
+def attributes_of_os(file: Path) -> Iterator[str]:
+    """The functions and variables of the module `os` that a file uses."""
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os":
+            yield node.attr
+        elif isinstance(node, ast.ImportFrom) and node.module == "os":
+            yield from (alias.name for alias in node.names)
+
+
+@pytest.mark.parametrize("file", SERVER_SIDE, ids=name_of)
+def test_the_environment_is_read_by_the_settings_only(file: Path) -> None:
+    readers = {"environ", "environb", "getenv", "getenvb"}
+    used = set(attributes_of_os(file)) & readers
+    assert not used or name_of(file) == "explorer.settings"
+
+
+@pytest.mark.parametrize("file", SERVER_SIDE, ids=name_of)
+def test_only_the_sandbox_forks_and_executes(file: Path) -> None:
+    starters = ("fork", "exec", "spawn", "posix_spawn", "system", "popen")
+    used = {name for name in attributes_of_os(file) if name.startswith(starters)}
+    assert not used or name_of(file).startswith("explorer.sandbox.")
+
+
+#: What a captured program imports must not need more than the program has.
+IN_THE_PROGRAM = [
+    file
+    for file in sorted((ROOT / "explorer/capture").rglob("*.py"))
+    if file.name not in ("read.py", "command.py") and file.parent.name != "readers"
+]
+
+
+@pytest.mark.parametrize("file", IN_THE_PROGRAM, ids=name_of)
+def test_a_captured_program_needs_only_triton_and_torch(file: Path) -> None:
+    allowed = sys.stdlib_module_names | {"triton", "torch"}
+    ours = ("explorer.capture", "explorer.model", "explorer.pipeline")
     for name in imported_by(file):
         assert name.startswith(ours) or name.partition(".")[0] in allowed, name

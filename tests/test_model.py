@@ -1,4 +1,4 @@
-"""What crosses a border as JSON is on the other side what it was."""
+"""Test that documents survive encoding to JSON and decoding."""
 
 import json
 
@@ -26,5 +26,5 @@ from explorer.model import Argument, Request, decode_request, to_plain
     ],
     ids=["launch", "signature", "form"],
 )
-def test_a_request_survives_json(request_):
+def test_a_request_survives_json(request_: Request) -> None:
     assert decode_request(json.dumps(to_plain(request_)).encode()) == request_

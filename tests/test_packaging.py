@@ -1,30 +1,38 @@
-"""What is shipped: the wheel has the page in it, and the parts of the Dockerfile fit what they name."""
+"""Test that the wheel contains the page, and that the Dockerfile refers to existing files and options."""
 
 import json
+import os
 import re
-import shlex
 import subprocess
 import sys
+import tomllib
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from flask import Flask
+from packaging.requirements import Requirement
+from packaging.version import Version
+from tritons import TRITONS
 
-from explorer.cli import _parser
+from explorer.cli.main import make_parser
 from explorer.examples import load_examples
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 
 
-def instructions(name):
+def instructions(name: str) -> list[str]:
     """The arguments of each instruction of the Dockerfile of that name, continuation lines joined."""
     joined = DOCKERFILE.replace("\\\n", " ")
     return [line.split(maxsplit=1)[1] for line in joined.splitlines() if line.split(maxsplit=1)[:1] == [name]]
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]:
     folder = tmp_path_factory.mktemp("wheel")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -34,7 +42,7 @@ def wheel(tmp_path_factory):
         yield archive
 
 
-def test_the_wheel_holds_the_page_and_the_gallery(wheel):
+def test_the_wheel_holds_the_page_and_the_gallery(wheel: zipfile.ZipFile) -> None:
     names = wheel.namelist()
     assert any(re.fullmatch(r"explorer/static/dist/app-\w+\.js", name) for name in names)
     assert any(name.endswith(".woff2") for name in names)
@@ -45,48 +53,90 @@ def test_the_wheel_holds_the_page_and_the_gallery(wheel):
     assert recordings <= set(names)
 
 
-def test_the_wheel_brings_the_command_and_the_lexers(wheel):
+def test_the_wheel_holds_the_library_that_keeps_nvdisasm_started(wheel: zipfile.ZipFile) -> None:
+    """It is built where the wheel is built: who installs the wheel needs no compiler."""
+    assert wheel.read("explorer/sandbox/nvdisasm_server.so").startswith(b"\x7fELF")
+    (metadata,) = [name for name in wheel.namelist() if name.endswith(".dist-info/WHEEL")]
+    assert b"Tag: py3-none-linux_x86_64" in wheel.read(metadata)
+
+
+def test_the_wheel_brings_the_command_and_the_lexers(wheel: zipfile.ZipFile) -> None:
     (entry_points,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
     text = wheel.read(entry_points).decode()
-    assert "triton-explorer = explorer.cli:main" in text
+    assert "triton-explorer = explorer.cli.main:main" in text
     assert "triton-ptx = explorer.lexers.ptx:PtxLexer" in text
 
 
-def test_the_image_is_built_in_stages_and_run_by_an_ordinary_user():
+def test_the_image_is_built_in_stages_and_run_by_an_ordinary_user() -> None:
     assert len(instructions("FROM")) == 2
     (user,) = instructions("USER")
     assert re.search(rf"useradd .*\b{user}\b", DOCKERFILE)
     assert DOCKERFILE.index("USER ") < DOCKERFILE.index("ENTRYPOINT ")
 
 
-def test_the_images_entry_point_is_a_command_line_of_ours():
+def test_the_images_entry_point_is_a_command_line_of_ours() -> None:
     (entry_point,) = instructions("ENTRYPOINT")
     program, *arguments = json.loads(entry_point)
     assert program == "triton-explorer"
-    options = _parser().parse_args(arguments)
+    options = make_parser().parse_args(arguments)
     assert (options.host, options.port) == ("0.0.0.0", 8000)
     assert str(options.data_dir) in instructions("VOLUME")
     assert instructions("EXPOSE") == [str(options.port)]
 
 
-def test_the_images_health_check_asks_for_an_address_that_exists(app):
+def test_the_images_health_check_asks_for_an_address_that_exists(app: Flask) -> None:
     (health_check,) = instructions("HEALTHCHECK")
     code = json.loads(health_check.partition("CMD ")[2])[2]
     compile(code, "healthcheck", "exec")
-    path = re.search(r"http://127\.0\.0\.1:8000(/\w+)'", code)[1]
-    assert path in {rule.rule for rule in app.url_map.iter_rules()}
+    asked = re.search(r"http://127\.0\.0\.1:8000(/\w+)'", code)
+    assert asked and asked[1] in {rule.rule for rule in app.url_map.iter_rules()}
 
 
-def test_the_image_installs_the_tritons_that_make_serve_does():
-    (tritons,) = [value for value in instructions("ARG") if value.startswith("TRITONS=")]
-    makefile = (ROOT / "Makefile").read_text()
-    assert (
-        shlex.split(tritons)[0].partition("=")[2]
-        == re.search(r"^TRITONS := (.*)$", makefile, re.MULTILINE)[1]
+def test_make_and_the_image_install_the_supported_tritons() -> None:
+    assert "TRITONS := $(shell cat tritons.txt)" in (ROOT / "Makefile").read_text()
+    assert "tritons.txt /tmp/" in instructions("COPY")
+    assert '"triton==$(head -n 1 /tmp/tritons.txt)"' in DOCKERFILE
+    assert "triton-explorer toolchain add $(cat /tmp/tritons.txt)" in DOCKERFILE
+
+
+def test_the_supported_tritons_are_in_the_range_of_the_dependency() -> None:
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    (triton,) = [each for each in map(Requirement, dependencies) if each.name == "triton"]
+    assert TRITONS
+    assert list(TRITONS) == sorted(TRITONS, key=Version, reverse=True)
+    assert all(version in triton.specifier for version in TRITONS)
+
+
+def test_the_wheel_holds_what_pip_needs_to_install_the_sandbox(wheel: zipfile.ZipFile) -> None:
+    assert "explorer/sandbox/bubblewrap-requirements.txt" in wheel.namelist()
+
+
+def test_make_takes_torch_from_the_index_that_is_named(tmp_path: Path) -> None:
+    """A package called torch, newer than any, in an index of its own."""
+    index = tmp_path / "simple/torch"
+    index.mkdir(parents=True)
+    name = "torch-2.999.0-py3-none-any.whl"
+    (index / "index.html").write_text(f'<a href="{name}">{name}</a>')
+    with zipfile.ZipFile(index / name, "w") as archive:
+        folder = "torch-2.999.0.dist-info"
+        archive.writestr(f"{folder}/METADATA", "Metadata-Version: 2.1\nName: torch\nVersion: 2.999.0\n")
+        archive.writestr(f"{folder}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{folder}/RECORD", "")
+    venv = tmp_path / "venv"
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "MAKE"))}
+    variables = [f"VENV={venv}", f"PYTHON={sys.executable}", f"TORCH_INDEX_URL={index.parent.as_uri()}"]
+    done = subprocess.run(
+        ["make", f"{venv}/installed-torch", *variables],
+        cwd=ROOT,
+        env=environment | {"PIP_CONFIG_FILE": os.devnull},
+        capture_output=True,
+        text=True,
     )
+    assert done.returncode == 0, done.stderr
+    assert list(venv.glob("lib/python*/site-packages/torch-2.999.0.dist-info"))
 
 
-def test_the_seccomp_profile_lets_the_sandbox_make_its_namespaces():
+def test_the_seccomp_profile_lets_the_sandbox_make_its_namespaces() -> None:
     profile = json.loads((ROOT / "docker" / "seccomp.json").read_text())
     refused = {name for rule in profile["syscalls"] for name in rule["names"]}
     assert profile["defaultAction"] == "SCMP_ACT_ALLOW"
@@ -96,6 +146,6 @@ def test_the_seccomp_profile_lets_the_sandbox_make_its_namespaces():
     assert {"bpf", "ptrace", "kexec_load", "init_module", "userfaultfd", "perf_event_open"} <= refused
 
 
-def test_what_is_copied_into_the_image_is_not_what_is_built_here():
+def test_what_is_copied_into_the_image_is_not_what_is_built_here() -> None:
     ignored = (ROOT / ".dockerignore").read_text().split()
     assert {".git", ".venv", "node_modules", "explorer/static/dist"} <= set(ignored)

@@ -1,4 +1,4 @@
-"""The stripes of neighbouring source lines are told apart by people who see colours differently, too."""
+"""Test that color-blind readers can distinguish the stripes of adjacent source lines."""
 
 from __future__ import annotations
 
@@ -110,5 +110,5 @@ def test_stripes_stand_out_from_the_panel(theme: str) -> None:
 
 
 def test_the_page_knows_how_many_colours_there_are() -> None:
-    script = (TOKENS.parent / "format.js").read_text(encoding="utf-8")
+    script = (TOKENS.parent / "core/format.js").read_text(encoding="utf-8")
     assert f"STRIPES = {len(colours('dark')[0])};" in script

@@ -1,4 +1,7 @@
-"""The picture that a chat shows beside a link: one result on 1200 × 630 pixels."""
+"""The preview image of a permalink: one result on 1200 × 630 pixels.
+
+It is drawn from the document of the compilation; `views` serves it.
+"""
 
 from explorer.card.canvas import Look
 from explorer.card.picture import HEIGHT, WIDTH, draw_card

@@ -1,6 +1,6 @@
-"""A canvas that draws text and rounded boxes in the look of the page: its fonts, its colours.
+"""A canvas for text and rounded boxes, in the fonts and colors of the page.
 
-Everything is drawn at twice its size and made smaller at the end, so that corners are smooth.
+Everything is drawn at twice its size and scaled down at the end, which smooths the corners.
 """
 
 from __future__ import annotations
@@ -14,48 +14,48 @@ from typing import Literal
 from PIL import Image, ImageDraw, ImageFont
 
 Face = Literal["sans", "mono"]
-#: What text is placed by: left, middle or right, on its baseline.
+#: The anchor of a text: left, middle or right, on its baseline.
 Anchor = Literal["ls", "ms", "rs"]
 
 _SCALE = 2
 _ROOT_BLOCK = re.compile(r":root\s*\{(.*?)\}", re.DOTALL)
-_COLOUR = re.compile(r"--([\w-]+):\s*(#[0-9a-fA-F]{3,8})\s*;")
+_COLOR = re.compile(r"--([\w-]+):\s*(#[0-9a-fA-F]{3,8})\s*;")
 _ELLIPSIS = "…"
-#: More than any line has room for. What a user has named is cut before it is measured.
+#: More than fits into a line. Names from user code are cut before they are measured.
 _MOST_CHARACTERS = 300
 
 
 @dataclass(frozen=True)
 class Look:
-    """What the page looks like: the files of its fonts, and its tokens, of which the first block counts."""
+    """The look of the page: the files of its fonts, and the style sheet of its tokens (first block)."""
 
     sans: bytes
     mono: bytes
     tokens: str
 
     @cached_property
-    def colours(self) -> dict[str, str]:
-        """The colours by their names in the style sheet."""
+    def colors(self) -> dict[str, str]:
+        """The colors by their names in the style sheet."""
         block = _ROOT_BLOCK.search(self.tokens)
-        return dict(_COLOUR.findall(block[1])) if block else {}
+        return dict(_COLOR.findall(block[1])) if block else {}
 
-    def colour(self, name: str) -> str:
-        """A colour by its name, and one for the stages that have none of their own."""
-        return self.colours.get(name, self.colours["accent"])
+    def color(self, name: str) -> str:
+        """Return a color by its name, or the accent color for unknown names."""
+        return self.colors.get(name, self.colors["accent"])
 
 
 def plain(text: str) -> str:
-    """A text as one line of characters that can be seen, none of which changes how others are placed."""
+    """Return a text as one line of printable characters."""
     words = " ".join(text[:_MOST_CHARACTERS].split())
     return "".join(character for character in words if character.isprintable())
 
 
 class Canvas:
-    """A picture under way. Lengths are pixels of the finished picture, colours names of tokens."""
+    """An image to draw on. Lengths are pixels of the finished image, colors are names of tokens."""
 
     def __init__(self, look: Look, width: int, height: int, background: str) -> None:
         self._look = look
-        self._image = Image.new("RGB", (width * _SCALE, height * _SCALE), look.colour(background))
+        self._image = Image.new("RGB", (width * _SCALE, height * _SCALE), look.color(background))
         self._draw = ImageDraw.Draw(self._image)
 
     def text(
@@ -64,23 +64,23 @@ class Canvas:
         text: str,
         *,
         size: int,
-        colour: str = "text",
+        color: str = "text",
         face: Face = "sans",
         weight: int = 400,
         anchor: Anchor = "ls",
         room: float | None = None,
     ) -> float:
-        """Write one line, cut to `room`; return how wide it is."""
+        """Write one line, cut to the width `room`; return its width."""
         font = _font(self._look, face, size * _SCALE, weight)
         text = plain(text)
         if room is not None:
             text = _cut(text, font, room * _SCALE)
         x, y = place
-        self._draw.text((x * _SCALE, y * _SCALE), text, self._look.colour(colour), font, anchor)
+        self._draw.text((x * _SCALE, y * _SCALE), text, self._look.color(color), font, anchor)
         return font.getlength(text) / _SCALE
 
     def width(self, text: str, *, size: int, face: Face = "sans", weight: int = 400) -> float:
-        """How wide a line would be."""
+        """Return the width of a line."""
         return _font(self._look, face, size * _SCALE, weight).getlength(plain(text)) / _SCALE
 
     def box(
@@ -95,19 +95,19 @@ class Canvas:
         edge_width: float = 1,
         radius: float = 0,
     ) -> None:
-        """Draw a box with round corners."""
-        colour = self._look.colour
+        """Draw a box with rounded corners."""
+        color = self._look.color
         self._draw.rounded_rectangle(
             tuple(round(length * _SCALE) for length in (left, top, right, bottom)),
             round(radius * _SCALE),
-            fill=colour(fill) if fill else None,
-            outline=colour(edge) if edge else None,
+            fill=color(fill) if fill else None,
+            outline=color(edge) if edge else None,
             width=round(edge_width * _SCALE),
         )
 
-    def arrow(self, left: float, right: float, y: float, colour: str) -> None:
+    def arrow(self, left: float, right: float, y: float, color: str) -> None:
         """Draw an arrow to the right."""
-        fill, head = self._look.colour(colour), 8
+        fill, head = self._look.color(color), 8
         self._draw.line(
             [(left * _SCALE, y * _SCALE), ((right - head) * _SCALE, y * _SCALE)], fill, round(1.5 * _SCALE)
         )
@@ -115,7 +115,7 @@ class Canvas:
         self._draw.polygon([(x * _SCALE, corner * _SCALE) for x, corner in corners], fill)
 
     def png(self) -> bytes:
-        """The finished picture."""
+        """Return the finished image as a PNG."""
         width, height = self._image.size
         small = self._image.resize((width // _SCALE, height // _SCALE), Image.Resampling.LANCZOS)
         buffer = io.BytesIO()
@@ -125,7 +125,7 @@ class Canvas:
 
 @lru_cache(maxsize=32)
 def _font(look: Look, face: Face, size: int, weight: int) -> ImageFont.FreeTypeFont:
-    # The basic engine places one character after another, whatever their direction.
+    # The basic layout engine ignores the direction of characters.
     file = io.BytesIO(look.mono if face == "mono" else look.sans)
     font = ImageFont.truetype(file, size, layout_engine=ImageFont.Layout.BASIC)
     font.set_variation_by_axes([weight])

@@ -1,4 +1,4 @@
-"""What is on the picture: the kernel, what it was compiled for, its way down, and what the binary needs."""
+"""The preview image of a compilation: kernel, target, stages, and resources or the error."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from threading import Lock
 from explorer.card.canvas import Canvas, Look, plain
 from explorer.documents import CompilationDocument, ResourcesDocument, StageDocument
 from explorer.model import Diagnostic
-from explorer.pipeline.stages import STAGES
-from explorer.pipeline.targets import find_target
+from explorer.model.hardware import find_target
+from explorer.pipeline.stages import STAGES, stages_of
 
 WIDTH, HEIGHT = 1200, 630
 _MARGIN = 64
@@ -20,17 +20,17 @@ _MOST_STAGES = 8
 _PATH_TOP, _PATH_BOTTOM = 286, 384
 _NAME_SIZES = (76, 66, 56, 46)
 _MESSAGE_COLUMNS, _MESSAGE_LINES = 56, 3
-#: Half of the possible warps hide most of the time that memory takes.
-_PLENTY = 0.5
+#: Half of the possible warps hide most of the latency of memory.
+_SUFFICIENT_OCCUPANCY = 0.5
 _ORDER = {stage.name: place for place, stage in enumerate(STAGES)}
 _TITLES = {stage.name: stage.title for stage in STAGES}
 
-#: One picture at a time: a link that is posted to many chats at once must not hold up everything else.
+#: One image at a time, so that a link in many chats does not occupy all threads.
 _drawing = Lock()
 
 
 def draw_card(document: CompilationDocument, look: Look) -> bytes:
-    """The picture of a result, as a PNG."""
+    """Draw the preview image of a result, as a PNG."""
     with _drawing:
         canvas = Canvas(look, WIDTH, HEIGHT, "bg")
         _draw_heading(canvas, document)
@@ -47,9 +47,9 @@ def draw_card(document: CompilationDocument, look: Look) -> bytes:
 
 def _draw_heading(canvas: Canvas, document: CompilationDocument) -> None:
     x = _MARGIN + canvas.text((_MARGIN, 86), "triton", size=28, weight=650)
-    x += canvas.text((x, 86), "·", size=28, weight=800, colour="accent")
+    x += canvas.text((x, 86), "·", size=28, weight=800, color="accent")
     canvas.text((x, 86), "explorer", size=28, weight=650)
-    words, colour = {
+    words, color = {
         "complete": ("", "ok"),
         "failed": ("failed", "bad"),
         "queued": ("waiting", "mute"),
@@ -58,14 +58,14 @@ def _draw_heading(canvas: Canvas, document: CompilationDocument) -> None:
     if words:
         width = canvas.width(words, size=24, weight=600)
         right = WIDTH - _MARGIN
-        canvas.box(right - width - 36, 54, right, 96, edge=colour, edge_width=2, radius=21)
-        canvas.text((right - 18, 83), words, size=24, weight=600, colour=colour, anchor="rs")
+        canvas.box(right - width - 36, 54, right, 96, edge=color, edge_width=2, radius=21)
+        canvas.text((right - 18, 83), words, size=24, weight=600, color=color, anchor="rs")
     name = document.kernel or "kernel"
     for size in _NAME_SIZES:
         if canvas.width(name, size=size, face="mono", weight=600) <= _ROOM:
             break
     canvas.text((_MARGIN, 190), name, size=size, face="mono", weight=600, room=_ROOM)
-    canvas.text((_MARGIN, 242), _subtitle(document), size=29, colour="mute", room=_ROOM)
+    canvas.text((_MARGIN, 242), _subtitle(document), size=29, color="mute", room=_ROOM)
 
 
 def _subtitle(document: CompilationDocument) -> str:
@@ -77,12 +77,14 @@ def _subtitle(document: CompilationDocument) -> str:
     return "  ·  ".join(filter(None, facts))
 
 
-# --- the way down -------------------------------------------------------------------------------
+# --- the stages ---------------------------------------------------------------------------------
 
 
 def _draw_path(canvas: Canvas, document: CompilationDocument) -> None:
     present = {stage.name: stage for stage in document.stages}
     names = _path(document, list(present))
+    if not names:  # user code can end a compilation without a stage
+        return
     missing = [name for name in names if name not in present]
     width = (_ROOM - _GAP * (len(names) - 1)) / len(names)
     for place, name in enumerate(names):
@@ -94,8 +96,8 @@ def _draw_path(canvas: Canvas, document: CompilationDocument) -> None:
 
 
 def _path(document: CompilationDocument, present: list[str]) -> list[str]:
-    """The stages that are there, and those of the target that were or are to follow."""
-    expected = find_target(document.target.name).stages
+    """Return the names of the present stages and, unless the result is complete, of those that follow."""
+    expected = stages_of(find_target(document.target.name).backend)
     last = max((expected.index(name) for name in present if name in expected), default=-1)
     rest = () if document.status == "complete" else expected[last + 1 :]
     return sorted({*present, *rest}, key=lambda name: _ORDER.get(name, len(_ORDER)))[:_MOST_STAGES]
@@ -113,10 +115,10 @@ def _draw_stage(
     if has_failed:
         canvas.box(left, top, right, bottom, edge="bad", edge_width=2, radius=11)
     title = stage.title if stage else _TITLES.get(name, name)
-    colour = "text" if stage else "mute"
-    canvas.text((left + 14, top + 45), title, size=22, weight=600, colour=colour, room=room)
+    color = "text" if stage else "mute"
+    canvas.text((left + 14, top + 45), title, size=22, weight=600, color=color, room=room)
     below = _lines(stage.lines) if stage else "failed here" if has_failed else ""
-    canvas.text((left + 14, top + 77), below, size=20, colour="bad" if has_failed else "mute", room=room)
+    canvas.text((left + 14, top + 77), below, size=20, color="bad" if has_failed else "mute", room=room)
 
 
 def _lines(count: int) -> str:
@@ -125,7 +127,7 @@ def _lines(count: int) -> str:
     return f"{count / 1000:.0f}k lines"
 
 
-# --- what the binary needs, or why there is none ------------------------------------------------
+# --- the resources, or the error ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -133,26 +135,26 @@ class _Fact:
     value: str
     title: str
     share: float | None = None
-    colour: str = "accent"
+    color: str = "accent"
 
 
 def _facts_of(resources: ResourcesDocument, target: str) -> list[_Fact]:
-    """What the tools have said, with its share of what there is."""
+    """Return the resources with their shares of the limits."""
     facts = []
     if resources.registers is not None:
         limit = find_target(target).device.multiprocessor.registers_per_thread
         facts.append(_Fact(str(resources.registers), "registers", resources.registers / limit))
     spills = (resources.spill_stores_bytes or 0) + (resources.spill_loads_bytes or 0)
     if spills:
-        facts.append(_Fact(_size(spills), "spilled", colour="warn"))
+        facts.append(_Fact(_size(spills), "spilled", color="warn"))
     if resources.shared_bytes is not None:
         limit = resources.shared_limit_bytes
         title = f"shared, of {_size(limit)}"
         facts.append(_Fact(_size(resources.shared_bytes), title, resources.shared_bytes / limit))
     if resources.occupancy is not None:
         title = f"occupancy, by {resources.limiter}" if resources.limiter else "occupancy"
-        colour = "ok" if resources.occupancy >= _PLENTY else "warn"
-        facts.append(_Fact(f"{100 * resources.occupancy:.0f} %", title, resources.occupancy, colour))
+        color = "ok" if resources.occupancy >= _SUFFICIENT_OCCUPANCY else "warn"
+        facts.append(_Fact(f"{100 * resources.occupancy:.0f} %", title, resources.occupancy, color))
     return facts
 
 
@@ -164,7 +166,7 @@ def _draw_facts(canvas: Canvas, facts: list[_Fact]) -> None:
     for place, fact in enumerate(facts):
         left = _MARGIN + place * (width + gap)
         canvas.text((left, 486), fact.value, size=54, weight=650, room=width)
-        canvas.text((left, 526), fact.title, size=21, colour="mute", room=width)
+        canvas.text((left, 526), fact.title, size=21, color="mute", room=width)
         if fact.share is not None:
             _draw_share(canvas, left, left + width, 552, fact)
 
@@ -173,7 +175,7 @@ def _draw_share(canvas: Canvas, left: float, right: float, top: float, fact: _Fa
     share = min(1.0, max(0.0, fact.share or 0.0))
     canvas.box(left, top, right, top + 8, fill="over", radius=4)
     if share > 0:
-        canvas.box(left, top, left + max(8.0, (right - left) * share), top + 8, fill=fact.colour, radius=4)
+        canvas.box(left, top, left + max(8.0, (right - left) * share), top + 8, fill=fact.color, radius=4)
 
 
 def _draw_failure(canvas: Canvas, diagnostics: list[Diagnostic]) -> None:
@@ -185,7 +187,7 @@ def _draw_failure(canvas: Canvas, diagnostics: list[Diagnostic]) -> None:
         canvas.text((left, top + 34 + 42 * number), line, size=30, face="mono", room=_ROOM - 28)
     bottom = top + 42 * len(lines) + 8
     if error and error.line > 0:
-        canvas.text((left, bottom + 30), f"line {error.line}", size=24, colour="mute")
+        canvas.text((left, bottom + 30), f"line {error.line}", size=24, color="mute")
         bottom += 40
     canvas.box(_MARGIN, top, _MARGIN + 5, bottom, fill="bad", radius=2.5)
 

@@ -1,7 +1,9 @@
 """The gallery: complete scripts to open in the editor, each with a launch and a reference in torch.
 
-In: the files beside this one. Out: an `Example` for each, in the order in which the menu shows them.
-The scripts are read, never imported: they need Triton and a GPU, and whoever lists them has neither.
+In: the scripts in this folder. Out: an `Example` for each, in the order of the menu. The scripts are read and
+never imported, because importing them requires Triton and a GPU, which the web side does not have.
+
+Recorded profiles refer to the SHA-256 of a script, so any change of a script requires new recordings.
 """
 
 from __future__ import annotations
@@ -27,13 +29,13 @@ EXAMPLES = (
     "gluon_copy",
 )
 
-#: What a first visit opens: tensor cores, a pipelined loop, autotuning; every stage has something to show.
+#: The example of a first visit. It uses tensor cores, a pipelined loop and autotuning.
 DEFAULT_EXAMPLE = "matmul"
 
 
 @dataclass(frozen=True)
 class Example:
-    """One script of the gallery. `title` is the first line of its docstring, `summary` the rest."""
+    """One script of the gallery. `title` is the first line of its docstring, `summary` the rest of it."""
 
     name: str
     title: str
@@ -49,7 +51,7 @@ def load_examples() -> tuple[Example, ...]:
 
 
 def find_example(name: str) -> Example | None:
-    """Return the example called `name`, or None."""
+    """Return the example with this name, or None."""
     return next((example for example in load_examples() if example.name == name), None)
 
 

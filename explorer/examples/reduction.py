@@ -3,7 +3,7 @@
 The sum of each row of a matrix, by one program of 8 warps a row. `tl.sum` goes down three levels: each
 thread adds what it holds in registers, the lanes of a warp exchange partial sums by shuffles, and the
 warps meet in shared memory behind a barrier. The loop before it adds whole blocks element by element, so
-that the expensive last two levels run once a row.
+that the expensive last two levels run once a row. The marked scopes time both parts in each warp.
 
 Sizes: 1024 × 32768, fp32.
 """
@@ -11,6 +11,9 @@ Sizes: 1024 × 32768, fp32.
 import torch
 import triton
 import triton.language as tl
+import triton.profiler.language as pl
+
+pl.enable_semantic("triton")
 
 
 @triton.jit
@@ -18,10 +21,12 @@ def row_sum_kernel(x_ptr, output_ptr, row_stride, n_columns, BLOCK_SIZE: tl.cons
     row = tl.program_id(axis=0).to(tl.int64)
     columns = tl.arange(0, BLOCK_SIZE)
     partial = tl.zeros((BLOCK_SIZE,), dtype=tl.float32)
-    for start in range(0, n_columns, BLOCK_SIZE):
-        mask = start + columns < n_columns
-        partial += tl.load(x_ptr + row * row_stride + start + columns, mask=mask, other=0.0)
-    tl.store(output_ptr + row, tl.sum(partial, axis=0))
+    with pl.scope("add blocks"):
+        for start in range(0, n_columns, BLOCK_SIZE):
+            mask = start + columns < n_columns
+            partial += tl.load(x_ptr + row * row_stride + start + columns, mask=mask, other=0.0)
+    with pl.scope("sum of threads"):
+        tl.store(output_ptr + row, tl.sum(partial, axis=0))
 
 
 def row_sum(x: torch.Tensor) -> torch.Tensor:

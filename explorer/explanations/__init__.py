@@ -1,4 +1,4 @@
-"""What the words of compilers mean: one file of sentences a vocabulary, each word with its explanation."""
+"""Explanations of passes, operations and instructions: one TOML file for each vocabulary."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _SUFFIX = ".toml"
 
 @functools.cache
 def vocabularies() -> tuple[str, ...]:
-    """The names of the files."""
+    """Return the names of the vocabularies."""
     names = (entry.name for entry in files(__name__).iterdir())
     return tuple(sorted(name.removesuffix(_SUFFIX) for name in names if name.endswith(_SUFFIX)))
 
 
 @functools.cache
 def explanations(vocabulary: str) -> dict[str, str]:
-    """The explanation of each word.
+    """Return the explanation of each word of a vocabulary.
 
     Raises:
         KeyError: there is no such vocabulary.

@@ -1,8 +1,22 @@
-"""The queue between those who ask and the sandboxes that compile and run."""
+"""The queue of jobs, and the sandboxes and GPUs that execute them.
 
-from explorer.jobs.job import Job
+`protocol` declares the interface, `local` implements it in one process. What a job does is in `pipeline` and
+`runner`, behind the wall.
+"""
+
+from explorer.jobs.event_log import LocalEventLog
+from explorer.jobs.local import LocalQueue
 from explorer.jobs.metrics import Metrics
-from explorer.jobs.queue import Queue
-from explorer.jobs.runners import Runners, SandboxRunner
+from explorer.jobs.protocol import EventLog, Queue
+from explorer.jobs.runners import RunnerKind, Runners, SandboxRunner
 
-__all__ = ["Job", "Metrics", "Queue", "Runners", "SandboxRunner"]
+__all__ = [
+    "EventLog",
+    "LocalEventLog",
+    "LocalQueue",
+    "Metrics",
+    "Queue",
+    "RunnerKind",
+    "Runners",
+    "SandboxRunner",
+]

@@ -1,4 +1,4 @@
-"""Which devices this machine has to run kernels on, and the runners for them."""
+"""The runners of jobs that need more than the sandbox of compilations: devices, and PyTorch's compiler."""
 
 from __future__ import annotations
 
@@ -6,25 +6,36 @@ from collections.abc import Sequence
 
 from explorer.errors import SettingsError
 from explorer.jobs.gpu import GpuRunner
-from explorer.jobs.nvidia import DriverError, Gpu, find_gpus, gpu_environment, gpu_folders
 from explorer.jobs.runners import NoDevice, Runner, SandboxRunner
 from explorer.sandbox import Sandbox
-from explorer.settings import Settings
+from explorer.sandbox.nvidia import DriverError, Gpu, find_gpus, gpu_environment, gpu_folders
+from explorer.settings import Settings, toolchain
 
 
 def interpreter_runners(settings: Settings) -> list[Runner]:
-    """As many as run at once; all in one sandbox, which the first job starts."""
+    """Return one runner for each run at a time, and a reserve.
+
+    They share a sandbox, which the first job starts.
+    """
     if settings.interpreter_slots == 0:
-        return [NoDevice("Runs in the interpreter are switched off (TRITON_EXPLORER_INTERPRETER_SLOTS=0).")]
+        return [NoDevice("Runs in the interpreter are disabled (TRITON_EXPLORER_INTERPRETER_SLOTS=0).")]
     runner = SandboxRunner(Sandbox(settings.interpreter_sandbox), starts_it=True)
-    return [runner] * settings.interpreter_slots
+    return [runner] * (settings.interpreter_slots + 1)
+
+
+def torch_compile_runners(settings: Settings) -> list[Runner]:
+    """Return a runner for programs with `torch.compile`, and a reserve.
+
+    They share a sandbox, which the first job starts.
+    """
+    return [SandboxRunner(Sandbox(settings.torch_compile_sandbox), starts_it=True)] * 2
 
 
 def gpu_runners(settings: Settings) -> list[Runner]:
-    """One for each GPU, with a sandbox of its own."""
+    """Return one runner for each GPU, each with its own sandbox."""
     wanted = settings.gpus.strip().lower()
     if wanted in ("none", ""):
-        return [NoDevice("Runs on GPUs are switched off (TRITON_EXPLORER_GPUS).")]
+        return [NoDevice("Runs on GPUs are disabled (TRITON_EXPLORER_GPUS).")]
     try:
         gpus = _chosen(find_gpus(), wanted)
     except DriverError as error:
@@ -44,5 +55,7 @@ def _chosen(gpus: Sequence[Gpu], wanted: str) -> Sequence[Gpu]:
 
 
 def _gpu_runner(gpu: Gpu, settings: Settings) -> GpuRunner:
-    sandbox = Sandbox(settings.gpu_sandbox(gpu.devices, gpu_environment(gpu), gpu_folders()))
+    tools = toolchain()
+    environment, folders = gpu_environment(gpu, tools), gpu_folders(tools)
+    sandbox = Sandbox(settings.gpu_sandbox(gpu.devices, environment, folders))
     return GpuRunner(gpu, sandbox)

@@ -1,60 +1,68 @@
-"""One GPU and the jobs on it: one at a time, and what a job leaves behind stops the next one.
+"""The jobs of one GPU, one at a time. The next job starts when nothing of the last one is left.
 
-A killed process gives its memory back only once the driver has taken its context apart. The next job would
-be measured beside that, or find no memory: it waits, and a GPU that does not recover is taken out of service.
+The memory of a killed process is free only after the driver has destroyed its context. Until then the next
+job would be disturbed or find too little memory, so it waits. A GPU that does not recover is taken out of
+service.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
 
-from explorer.jobs.nvidia import DriverError, Gpu, Usage, usage_of
+from explorer.errors import ExplorerError
 from explorer.jobs.runners import SandboxRunner
 from explorer.model import Event, Request
 from explorer.sandbox import Sandbox
-from explorer.settings import MEBIBYTE
+from explorer.sandbox.nvidia import MEBIBYTE, DriverError, Gpu, Usage, usage_of
 
 _RECOVERY_SECONDS = 20.0
-_LOOK_SECONDS = 0.25
-#: What a driver may keep for itself after the first context.
+_CHECK_SECONDS = 0.25
+#: Memory that a driver may keep after the first context.
 _MEMORY_SLACK_BYTES = 512 * MEBIBYTE
 _log = logging.getLogger(__name__)
 
 
 class GpuRunner:
-    """Jobs on one GPU."""
+    """Runs jobs on one GPU."""
 
     def __init__(self, gpu: Gpu, sandbox: Sandbox, usage: Callable[[Gpu], Usage] = usage_of) -> None:
         self.gpu = gpu
+        self._sandbox = sandbox
         self._jobs = SandboxRunner(sandbox, starts_it=True)
         self._usage = usage
         self._before: Usage | None = None
-        self._closed = threading.Event()
         self.problem: str | None = None
+
+    def warm_up(self) -> None:
+        """Start the sandbox, so that the first job finds it ready. Errors are left to that job."""
+        with contextlib.suppress(ExplorerError):
+            for version in self._sandbox.versions[:1]:
+                self._jobs.start(version)
 
     def run(self, request: Request, cancelled: threading.Event) -> Iterator[Event]:
         """Yield the events of a job.
 
         Raises:
-            Unavailable, UnknownTriton: it cannot be run here.
+            Unavailable, UnknownTriton: the job cannot be run on this machine.
         """
         if self._before is None:
             try:
                 self._before = self._usage(self.gpu)
             except DriverError as error:
-                _log.warning("%s: %s", self.gpu.name, error)  # the job itself will say what is wrong
+                _log.warning("%s: %s", self.gpu.name, error)  # the job reports the problem itself
         return self._jobs.run(request, cancelled)
 
-    def settle(self) -> None:
-        """Wait until the GPU is as it was before the job, for a while."""
+    def settle(self, closed: threading.Event) -> None:
+        """Wait until the GPU is as before the job; after some time, take it out of service."""
         deadline = time.monotonic() + _RECOVERY_SECONDS
         while (problem := self._left_behind()) is not None:
             if time.monotonic() > deadline:
                 break
-            if self._closed.wait(_LOOK_SECONDS):
+            if closed.wait(_CHECK_SECONDS):
                 return
         if problem != self.problem:
             if problem is None:
@@ -64,12 +72,11 @@ class GpuRunner:
         self.problem = problem
 
     def close(self) -> None:
-        """Kill what runs."""
-        self._closed.set()
+        """Kill the running job."""
         self._jobs.close()
 
     def _left_behind(self) -> str | None:
-        """What the jobs have left on the GPU, as a message; None: nothing."""
+        """Return a message that says what jobs have left on the GPU, or None."""
         try:
             now = self._usage(self.gpu)
         except DriverError as error:
@@ -86,5 +93,5 @@ class GpuRunner:
             return None
         return (
             f"{self.gpu.name} is out of service: {' and '.join(left)} more than before the last job "
-            "are in use on it. End what else uses it, or reset it (nvidia-smi --gpu-reset)."
+            "are in use. End the programs that use the GPU, or reset it (nvidia-smi --gpu-reset)."
         )

@@ -1,90 +1,97 @@
-"""One job in flight: its entries as they come, and those who listen to them."""
+"""A job of the local queue: a request that waits or runs, with its event log and its followers."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import datetime
 
+from explorer.jobs.caller import Caller
+from explorer.jobs.event_log import LocalEventLog
+from explorer.jobs.fairness import CHECK_SECONDS, Check
+from explorer.jobs.protocol import EventLog
 from explorer.model import Done, Request
-from explorer.store import Entry, Record, Status
-from explorer.store.blobs import Address
+from explorer.store import BlobBatch, Record, Status
 
 
 class Job:
-    """A request that waits or runs.
+    """A request that waits or runs. A job without followers goes on: its result is stored.
 
-    The worker publishes; any number of threads follow. A follower that comes late gets all entries
-    from the first on. That nobody follows any more does not stop a job: its result is kept.
+    `caller` is who has started it, and `batch` takes its texts. It holds `place` as long as it waits.
     """
 
     def __init__(
-        self, job_id: str, request: Request, created: datetime, read: Callable[[Address], bytes]
+        self,
+        job_id: str,
+        request: Request,
+        created: datetime,
+        batch: BlobBatch,
+        caller: Caller,
+        place: ExitStack,
     ) -> None:
         self.id = job_id
         self.request = request
         self.created = created
+        self.batch = batch
+        self.caller = caller
+        self.place = place
         self.submitted_at = time.monotonic()
         self.cancelled = threading.Event()
-        self.read = read
-        self._entries: list[Entry] = []
+        self.log: EventLog = LocalEventLog()
         self._status: Status = "queued"
-        self._is_over = False
-        self._changed = threading.Condition()
+        self._over = threading.Event()
+        #: How many event streams each follower reads.
+        self._followers: dict[str, int] = {}
+        self._following = threading.Lock()
 
     def begin(self) -> None:
-        """Say that the sandbox works on it now."""
-        with self._changed:
-            self._status = "running"
-
-    def publish(self, entry: Entry) -> None:
-        """Let all followers have an entry."""
-        with self._changed:
-            self._entries.append(entry)
-            self._changed.notify_all()
+        """Mark the job as running."""
+        self._status = "running"
 
     def finish(self, done: Done | None) -> None:
-        """Publish the last entry and let all followers go. Without one, the job was given up."""
-        with self._changed:
-            if done is None:
-                self._status = "queued"
-            else:
-                self._entries.append(done)
-                self._status = done.status
-            self._is_over = True
-            self._changed.notify_all()
+        """Publish the last entry and close the log. Without one, the job was interrupted."""
+        if done is None:
+            self._status = "queued"
+        else:
+            self.log.publish(done)
+        self.log.close()
+        self._over.set()
 
     def record(self) -> Record:
-        """The job at this moment."""
-        with self._changed:
-            return Record(
-                self.id,
-                self.request,
-                self.created,
-                self._status,
-                tuple(self._entries),
-                False,
-                None,
-                self.read,
-            )
+        """Return the present state of the job."""
+        entries = self.log.entries()
+        last = entries[-1] if entries else None
+        status = last.status if isinstance(last, Done) else self._status
+        return Record(self.id, self.request, self.created, status, entries, False, None, self.batch.read)
 
-    def wait(self) -> Record:
+    def wait(self, check: Check) -> Record:
         """Wait until the job is over."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._is_over)
+        while not self._over.wait(CHECK_SECONDS):
+            check()
         return self.record()
 
-    def follow(self, skip: int, heartbeat_seconds: float) -> Iterator[Entry | None]:
-        """All entries but the first `skip`, as they come; None where nothing came for a while."""
-        while True:
-            with self._changed:
-                if len(self._entries) <= skip and not self._is_over:
-                    self._changed.wait(heartbeat_seconds)
-                entries, is_over = self._entries[skip:], self._is_over
-            if not entries and not is_over:
-                yield None
-            yield from entries
-            skip += len(entries)
-            if is_over:
-                return
+    def join(self, follower: str) -> None:
+        """Add a follower, who stays one until it leaves, or ends the last of its event streams."""
+        with self._following:
+            self._followers.setdefault(follower, 0)
+
+    def leave(self, follower: str) -> int:
+        """Remove a follower and return how many there are left."""
+        with self._following:
+            self._followers.pop(follower, None)
+            return len(self._followers)
+
+    def begin_stream(self, follower: str) -> None:
+        """Note that a follower begins to read an event stream."""
+        with self._following:
+            self._followers[follower] = self._followers.get(follower, 0) + 1
+
+    def end_stream(self, follower: str) -> None:
+        """Note that a follower has ended an event stream."""
+        with self._following:
+            streams = self._followers.get(follower, 0)
+            if streams > 1:
+                self._followers[follower] = streams - 1
+            else:
+                self._followers.pop(follower, None)

@@ -1,4 +1,4 @@
-"""What the operator of a server wants to see on a graph."""
+"""Metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _SECONDS = (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60)
 
 
 class Metrics:
-    """Counters of one application, in a registry of their own."""
+    """The metrics of one application, in their own registry."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -20,7 +20,7 @@ class Metrics:
         )
         self.answered = Counter(
             "triton_explorer_compilations_answered",
-            "Submissions by what answered them: the store, a job in flight, or a new job.",
+            "Submissions by source of the result: the store, a job in flight, or a new job.",
             ("by",),
             registry=self.registry,
         )
@@ -32,19 +32,21 @@ class Metrics:
         )
         self.in_service = Gauge(
             "triton_explorer_devices_in_service",
-            "How many can do jobs, by what they do them on.",
+            "Runners that can do jobs, by device.",
             ("device",),
             registry=self.registry,
         )
-        self.running = Gauge("triton_explorer_jobs_running", "Jobs in the sandbox.", registry=self.registry)
+        self.running = Gauge(
+            "triton_explorer_jobs_running", "Jobs that run at the moment.", registry=self.registry
+        )
         self.seconds = Histogram(
             "triton_explorer_job_seconds",
-            "Time of a job from its submission to its last event.",
+            "Time from the submission of a job to its last event.",
             ("task",),
             buckets=_SECONDS,
             registry=self.registry,
         )
 
     def exposition(self) -> bytes:
-        """All of them in the text format of Prometheus."""
+        """Return all metrics in the text format of Prometheus."""
         return generate_latest(self.registry)

@@ -1,11 +1,12 @@
-"""Where jobs are done, one at a time each: a sandbox, a GPU with a sandbox of its own, or nowhere.
+"""Runners, which do one job at a time: in a sandbox, or on a GPU with its own sandbox.
 
-A queue gives every runner a thread. `LANES` are the queue's lines: what waits for one kind of device does
-not wait for another.
+The jobs for each kind of runner wait in a queue of their own: a job for one kind of device does not wait for
+those of another.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, Protocol
@@ -13,8 +14,13 @@ from typing import Literal, Protocol
 from explorer.model import Diagnostic, Done, Event, Request
 from explorer.sandbox import Sandbox
 
-Lane = Literal["compile", "interpreter", "gpu"]
-LANES: tuple[Lane, ...] = ("compile", "interpreter", "gpu")
+#: The tasks that list the kernels of a script.
+_LOADING_TASKS = ("compile", "inspect")
+#: `torch.compile` by any of its names, and the method of modules.
+_COMPILES = re.compile(r"\bcompile\b")
+_IMPORTS_TRITON = re.compile(r"^[ \t]*(?:import|from)[ \t]+triton\b", re.MULTILINE)
+
+RunnerKind = Literal["compile", "torch_compile", "interpreter", "gpu"]
 
 
 class Runner(Protocol):
@@ -22,32 +28,41 @@ class Runner(Protocol):
 
     @property
     def problem(self) -> str | None:
-        """Why no job can be done here just now; None: one can."""
+        """Why no job can be done at the moment, or None."""
         ...
 
     def run(self, request: Request, cancelled: threading.Event) -> Iterator[Event]:
         """Yield the events of a job, the last of them Done."""
         ...
 
-    def settle(self) -> None:
-        """Make ready for the next job, or find out why that is impossible."""
+    def settle(self, closed: threading.Event) -> None:
+        """Prepare for the next job, or set `problem`. Return soon after `closed` is set."""
         ...
 
     def close(self) -> None:
-        """Kill what runs."""
+        """Kill the running job."""
         ...
 
 
-Runners = Mapping[Lane, Sequence[Runner]]
+Runners = Mapping[RunnerKind, Sequence[Runner]]
 
 
-def lane_of(request: Request) -> Lane:
-    """The line in which a request waits."""
-    return request.run.device if request.task == "run" and request.run is not None else "compile"
+def runner_kind(request: Request) -> RunnerKind:
+    """Return the kind of runner that a request needs."""
+    if request.task == "run" and request.run is not None:
+        return request.run.device
+    return "torch_compile" if request.task in _LOADING_TASKS and _is_torch_program(request) else "compile"
+
+
+def _is_torch_program(request: Request) -> bool:
+    """Tell whether a request is a program that uses PyTorch's compiler and has no kernel itself."""
+    texts = (request.source, *request.files.values())
+    mentions_compile = any(map(_COMPILES.search, texts)) and any("torch" in text for text in texts)
+    return mentions_compile and not any(map(_IMPORTS_TRITON.search, texts))
 
 
 class SandboxRunner:
-    """Jobs on the processor. A sandbox that nobody has started is started by its first job."""
+    """Runs jobs in a sandbox. With `starts_it`, the first job starts the sandbox."""
 
     def __init__(self, sandbox: Sandbox, *, starts_it: bool = False) -> None:
         self._sandbox = sandbox
@@ -59,15 +74,25 @@ class SandboxRunner:
         """Yield the events of a job.
 
         Raises:
-            Unavailable, UnknownTriton: it cannot be run here.
+            Unavailable, UnknownTriton: the job cannot be run on this machine.
         """
-        with self._starting:
-            if self._starts_it and self._sandbox.tier == "none":
-                self._sandbox.start()
+        if self._starts_it:
+            self.start(request.triton)
         return self._sandbox.run(request, cancelled)
 
-    def settle(self) -> None:
-        """Nothing remains of a job: its processes are gone with its namespace."""
+    def start(self, version: str) -> None:
+        """Start the sandbox, with a slot of a Triton version, unless this has been done.
+
+        Raises:
+            Unavailable: no jail can be started on this machine.
+        """
+        with self._starting:
+            if self._sandbox.tier == "none":
+                self._sandbox.begin(version)
+                self._sandbox.start()
+
+    def settle(self, closed: threading.Event) -> None:
+        """Do nothing: the processes of a job end with its namespace."""
 
     def close(self) -> None:
         """Kill the jails."""
@@ -75,18 +100,18 @@ class SandboxRunner:
 
 
 class NoDevice:
-    """Tells whoever asks for a device that is not here why it is not."""
+    """Refuses every job for a device that is not available, with the reason."""
 
     def __init__(self, reason: str) -> None:
         self.problem: str | None = reason
 
-    def run(self, request: Request, cancelled: threading.Event) -> Iterator[Event]:  # noqa: ARG002
-        """Refuse."""
-        yield Diagnostic("error", "This cannot be run here.", hint=self.problem or "")
+    def run(self, request: Request, cancelled: threading.Event) -> Iterator[Event]:  # noqa: ARG002  all are refused
+        """Yield a diagnostic with the reason."""
+        yield Diagnostic("error", "The kernel cannot be run on this device.", hint=self.problem or "")
         yield Done("failed", 0, is_transient=True)
 
-    def settle(self) -> None:
-        """There is nothing to make ready."""
+    def settle(self, closed: threading.Event) -> None:
+        """Do nothing."""
 
     def close(self) -> None:
-        """There is nothing to kill."""
+        """Do nothing."""

@@ -1,6 +1,8 @@
-"""Our Pygments lexers: the one source of highlighting for the page, the CLI and exports."""
+"""Pygments lexers of our own, and highlighting for the page, the command line and exports.
 
-from explorer.lexers.highlight import Span, count_lines, highlight_ansi, highlight_lines
-from explorer.lexers.registry import LEXERS, lexer_for
+`explorer.model.languages` says which lexer reads which language.
+"""
 
-__all__ = ["LEXERS", "Span", "count_lines", "highlight_ansi", "highlight_lines", "lexer_for"]
+from explorer.lexers.highlight import Span, count_lines, highlight_ansi, highlight_lines, lexer_for
+
+__all__ = ["Span", "count_lines", "highlight_ansi", "highlight_lines", "lexer_for"]

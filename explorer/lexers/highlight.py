@@ -1,27 +1,36 @@
-"""Turn the text of a stage into coloured lines: for the page (short classes) and for a terminal (ANSI)."""
+"""Highlighting of texts: for the page (short classes) and for a terminal (ANSI)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+import pkgutil
+from collections.abc import Callable, Iterator, Sequence
 
 from pygments import format as format_tokens
 from pygments.formatters import Terminal256Formatter
+from pygments.lexer import Lexer
 from pygments.token import STANDARD_TYPES
 
 from explorer.lexers.line_lexer import TokenType
-from explorer.lexers.registry import lexer_for
+from explorer.model.languages import find_language
 
 #: Pygments' short class ("nf", "kt", …; "" for plain text) and the characters it covers.
 Span = tuple[str, str]
 
 
-def highlight_lines(text_or_lines: str | Sequence[str], language: str) -> list[list[Span]]:
-    """Colour whole lines: one list of spans a line, neighbours of one class merged.
+@functools.lru_cache(32)
+def lexer_for(language: str) -> Lexer:
+    """Return the lexer of a language."""
+    lexer: Callable[[], Lexer] = pkgutil.resolve_name(find_language(language).lexer)
+    return lexer()
 
-    A line ends at a line feed only, and one at the end starts no further line. The spans of a line, joined,
-    are the line.
-    Any run of lines may be asked for alone, except of Python, whose strings may span lines: that one wants
-    the whole text.
+
+def highlight_lines(text_or_lines: str | Sequence[str], language: str) -> list[list[Span]]:
+    """Highlight whole lines: return a list of spans for each line, with equal neighbors merged.
+
+    A line ends at a line feed only, and a line feed at the end starts no further line. The joined spans of a
+    line are the line. Any range of lines gives the same spans as in the whole text, except of Python, whose
+    strings may span lines: Python needs the whole text.
     """
     if isinstance(text_or_lines, str):
         text, count = text_or_lines, count_lines(text_or_lines)
@@ -42,7 +51,7 @@ def highlight_lines(text_or_lines: str | Sequence[str], language: str) -> list[l
 
 
 def highlight_ansi(text: str, language: str) -> str:
-    """Colour a text for a terminal with 256 colours."""
+    """Highlight a text for a terminal with 256 colors."""
     tokens = ((token, value) for _, token, value in lexer_for(language).get_tokens_unprocessed(text))
     return str(format_tokens(tokens, Terminal256Formatter(style="monokai")))
 
@@ -67,7 +76,7 @@ _SHORT_CLASSES = _ShortClasses()
 
 
 def _runs(text: str, language: str) -> Iterator[Span]:
-    """Join neighbouring tokens of one class. Pieces are joined once: hostile text is one long run."""
+    """Join neighboring tokens of one class. Pieces are joined once: hostile text is one long run."""
     current, pieces = "", list[str]()
     for _, token, value in lexer_for(language).get_tokens_unprocessed(text):
         short_class = _SHORT_CLASSES[token]

@@ -96,5 +96,5 @@ class LineLexer(Lexer):  # type: ignore[misc]  # Pygments is untyped
 
 
 def any_of(words: Iterable[str]) -> str:
-    """A pattern for exactly these words."""
+    """Return a pattern that matches exactly these words."""
     return rf"\b(?:{'|'.join(words)})\b"

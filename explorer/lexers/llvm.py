@@ -1,7 +1,7 @@
 """LLVM IR, with the intrinsics of the NVPTX and AMDGPU back ends.
 
 Pygments' own lexer for LLVM is quadratic on a long word, and writes instructions, types and attributes
-all in one colour.
+all in one color.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The readable tree of a Python AST: a node a line (`BinOp  # 12:4`), fields indented under it (`left:`)."""
+"""The readable tree of a Python AST: a line per node (`BinOp  # 12:4`), fields indented (`left:`)."""
 
 from __future__ import annotations
 

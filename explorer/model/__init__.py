@@ -1,14 +1,15 @@
-"""The types that cross every border: frozen dataclasses over the standard library, nothing else.
+"""The types that cross the borders of the project: frozen dataclasses over the standard library.
 
-In: what a user asks for (`Request`). Out of the sandbox: one `Event` after another, each one JSON
-object on a line of its own. Both sides of the wall import this package, so it must stay free of any
-dependency; the web side checks every field on arrival (`explorer.sandbox.protocol`).
+In: what a user requests (`Request`). Out of the sandbox: one `Event` after another, each a JSON object on a
+line of its own. Both sides of the wall import this package, so it must not have any dependency. The web side
+checks every field on arrival (`explorer.sandbox.protocol`).
 
 Conventions: lines and columns are counted from 1; durations are milliseconds; sizes are bytes.
 """
 
 from __future__ import annotations
 
+from explorer.model.basics import DeviceKind, LineNumber, Scalar
 from explorer.model.encoding import decode_request, encode_event, to_plain
 from explorer.model.events import (
     EVENT_TYPES,
@@ -31,32 +32,41 @@ from explorer.model.events import (
     Specialized,
     Stage,
 )
-from explorer.model.kernels import Config, Kernel, Launch, Parameter
+from explorer.model.kernels import AssumedNumber, Config, Kernel, Launch, OutputCode, Parameter, TorchNode
 from explorer.model.requests import (
+    BINARY_STAGES,
     SCRIPT_TASKS,
+    UNKNOWN_VERSION,
     Argument,
+    Captured,
     Distribution,
-    LineNumber,
+    Edits,
     Measure,
+    Origin,
     Request,
     Run,
     RunInput,
-    Scalar,
     Specialization,
 )
 
 __all__ = [
+    "BINARY_STAGES",
     "EVENT_TYPES",
     "SCRIPT_TASKS",
+    "UNKNOWN_VERSION",
     "Allocation",
     "Answer",
     "Argument",
+    "AssumedNumber",
     "Binary",
     "Buffer",
+    "Captured",
     "Config",
+    "DeviceKind",
     "Diagnostic",
     "Distribution",
     "Done",
+    "Edits",
     "Event",
     "Frame",
     "Inspection",
@@ -67,6 +77,8 @@ __all__ = [
     "Log",
     "Measure",
     "Measurement",
+    "Origin",
+    "OutputCode",
     "Parameter",
     "Pass",
     "Progress",
@@ -79,6 +91,7 @@ __all__ = [
     "Specialization",
     "Specialized",
     "Stage",
+    "TorchNode",
     "decode_request",
     "encode_event",
     "to_plain",

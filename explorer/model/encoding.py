@@ -1,4 +1,4 @@
-"""Requests and events as JSON."""
+"""Converts requests and events to JSON and back."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import json
 from typing import Any
 
 from explorer.model.events import Event
-from explorer.model.requests import Argument, Request, Run, RunInput
+from explorer.model.requests import Argument, Captured, Edits, Origin, Request, Run, RunInput
 
 
 def to_plain(value: Any) -> Any:
-    """Turn dataclasses into dicts, all the way down, without copying what is plain already."""
+    """Convert dataclasses to dicts, recursively."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, tuple | list):
@@ -22,17 +22,25 @@ def to_plain(value: Any) -> Any:
 
 
 def decode_request(data: bytes) -> Request:
-    """Read a request from JSON that our own side of the wall has written: nothing is checked."""
+    """Decode a request from JSON. Nothing is checked: the project's own code has written it."""
     fields = json.loads(data)
     if isinstance(fields.get("arguments"), list):
         fields["arguments"] = tuple(_decode_argument(**argument) for argument in fields["arguments"])
+    if fields.get("captured") is not None:
+        captured = fields["captured"]
+        fields["captured"] = Captured(
+            **{**captured, "origins": tuple(Origin(**origin) for origin in captured["origins"])}
+        )
+    if fields.get("edits") is not None:
+        edits = fields["edits"]
+        fields["edits"] = Edits(**{**edits, "without_passes": tuple(edits["without_passes"])})
     if fields.get("run") is not None:
         fields["run"] = _decode_run(**fields["run"])
     return Request(**fields)
 
 
 def _decode_run(inputs: list[dict[str, Any]], **fields: Any) -> Run:
-    """Lists become tuples here, too."""
+    """Convert lists to tuples."""
     made = tuple(
         RunInput(**{**each, "shape": None if each["shape"] is None else tuple(each["shape"])})
         for each in inputs
@@ -46,7 +54,7 @@ def _decode_run(inputs: list[dict[str, Any]], **fields: Any) -> Run:
 def _decode_argument(
     shape: list[int] | None = None, strides: list[int] | None = None, **fields: Any
 ) -> Argument:
-    """Lists become tuples: an argument must be hashable."""
+    """Convert lists to tuples, so that an argument is hashable."""
     return Argument(
         **fields,
         shape=None if shape is None else tuple(shape),
@@ -55,7 +63,7 @@ def _decode_argument(
 
 
 def encode_event(event: Event) -> bytes:
-    """One line of JSON with the event's kind under "event". Lone surrogates become "?"."""
+    """Encode an event as a line of JSON with its kind under "event". Lone surrogates become "?"."""
     plain = {"event": event.kind, **to_plain(event)}
     text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return text.encode("utf-8", errors="replace") + b"\n"

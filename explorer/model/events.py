@@ -1,19 +1,21 @@
-"""What comes out of the sandbox, one event after another."""
+"""The events of a job, in the order in which they leave the sandbox."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
-from explorer.model.kernels import Kernel, Launch
-from explorer.model.requests import Argument, LineNumber, Scalar
+from explorer.model.basics import LineNumber, Scalar
+from explorer.model.kernels import AssumedNumber, Kernel, Launch, OutputCode
+from explorer.model.requests import Argument
+from explorer.model.source_language import KernelLanguage
 
 Severity = Literal["error", "warning", "remark", "note"]
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A place in a source. `file` is "" for the user's own source."""
+    """A position in a source. `file` is "" for the script, and the path of a file beside it."""
 
     file: str
     line: LineNumber
@@ -23,33 +25,38 @@ class Frame:
 
 @dataclass(frozen=True)
 class Location:
-    """Where a line of a stage comes from: the innermost frame first, then its callers."""
+    """The origin of a line of a stage: the innermost frame first, then its callers."""
 
     frames: tuple[Frame, ...]
-
-    @property
-    def source_line(self) -> LineNumber:
-        """The innermost line in the user's own source: for a library function, that of its call. 0: none."""
-        return next((frame.line for frame in self.frames if frame.file == "" and frame.line > 0), 0)
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """What the source holds: its kernels, and the launches that running it has made."""
+    """The contents of a source: its kernels, and the launches that executing it makes.
+
+    `assumed` are the numbers that were assumed where the script reads one that only a GPU could compute.
+    `output_code` has the kernels of a script that has none itself and calls what `torch.compile` returns.
+    """
 
     kind: ClassVar[str] = "inspection"
     kernels: tuple[Kernel, ...]
     launches: tuple[Launch, ...]
+    assumed: tuple[AssumedNumber, ...] = ()
+    output_code: OutputCode | None = None
 
 
 @dataclass(frozen=True)
 class Specialized:
-    """What is being compiled, once it is decided."""
+    """The kernel and the specialization that are compiled.
+
+    `guesses` has the reason for each guessed argument, by name. It is empty if a launch or the user
+    determines the arguments.
+    """
 
     kind: ClassVar[str] = "specialized"
     kernel: str
     line: LineNumber
-    language: Literal["triton", "gluon"]
+    language: KernelLanguage
     arguments: tuple[Argument, ...]
     options: dict[str, Scalar]
     signature: str
@@ -57,15 +64,16 @@ class Specialized:
     launch_line: LineNumber | None = None
     config: int | None = None
     grid: tuple[int, ...] | None = None
+    guesses: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of the lowering, whole.
+    """One complete stage of the lowering.
 
-    `text` is what the page shows; `raw` is what the tool printed, where that differs (None: the same).
-    `line_locations[i]` are indices into `locations` for line i+1 of `text`; the first is the line's own
-    location, further ones are those it was fused with.
+    `text` is what the page shows. `raw` is what the tool printed; None: the same. `line_locations[i]` are
+    indices into `locations` for line i+1 of `text`; the first is the line's own location, the others are
+    those that it was fused with.
     """
 
     kind: ClassVar[str] = "stage"
@@ -81,11 +89,11 @@ class Stage:
 
 @dataclass(frozen=True)
 class Pass:
-    """One compiler pass. `text` is the module after it, without locations; None: it changed nothing.
+    """One compiler pass. `text` is the module after it, without locations; None: the module is unchanged.
 
-    `failed`: the compiler has given up in it, so that it is the last one.
+    `failed`: the compilation failed in this pass, so it is the last one.
 
-    `stage` is the stage that the pass helps to produce, `name` the pass as the backend calls it
+    `stage` is the stage that the pass helps to produce, `name` the backend's name of the pass
     ("ttgpuir.coalesce"), `options` its arguments in order.
     """
 
@@ -102,7 +110,7 @@ class Pass:
 
 @dataclass(frozen=True)
 class Resources:
-    """What the binary needs, as the assembler and the binary's own metadata say. None: not said."""
+    """What the binary needs, from the assembler and the binary's metadata. None: not reported."""
 
     kind: ClassVar[str] = "resources"
     registers: int | None = None
@@ -130,12 +138,12 @@ class Binary:
 
 @dataclass(frozen=True)
 class Buffer:
-    """A piece of shared memory, as the compiler's allocation has placed it.
+    """A piece of shared memory, as the compiler allocated it.
 
-    `use` is "explicit" (the program asks for it), "scratch" (an operation needs it while it runs) or
-    "virtual" (what a called function needs). It is alive from the operation `start` to before `end`,
-    positions in the order of operations in which the compiler has looked at them; None: to the end of the
-    function, whichever way it is left. `owner` is the operation, as text.
+    `use` is "explicit" (the program requests it), "scratch" (an operation needs it while it executes) or
+    "virtual" (a called function needs it). The buffer is live from the operation `start` to before `end`:
+    positions in the order in which the compiler visits the operations. None: live until the function returns.
+    `owner` is the operation, as text.
     """
 
     index: int
@@ -149,11 +157,11 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Allocation:
-    """Where the buffers of one function lie in shared memory.
+    """The positions of the buffers of one function in shared memory.
 
-    `pass_index` is the pass that has decided it: the module after it is what the positions count in.
-    `function` counts the functions, those that are called before those that call them. `source_lines[i]` is
-    the line of the user's source that line i+1 of that module comes from (0: none).
+    `pass_index` is the pass that allocated them; positions count operations of the module after it.
+    `function` is the index of the function: called functions come before their callers. `source_lines[i]` is
+    the line of the user's source for line i+1 of that module (0: none).
     """
 
     kind: ClassVar[str] = "allocation"
@@ -166,7 +174,7 @@ class Allocation:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a question has found out: `document` is JSON, of the type that the question names."""
+    """The answer of a compiler query. `document` is JSON of the type that the query declares."""
 
     kind: ClassVar[str] = "answer"
     document: str
@@ -174,7 +182,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a run has found out: `document` is JSON, of the type of `name` in `explorer.measurements`."""
+    """A result of a run. `document` is JSON of the type that `explorer.model.measurements` has for `name`."""
 
     kind: ClassVar[str] = "measurement"
     name: str
@@ -183,7 +191,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a job is: `done` of `total` steps, and what it does now. Not kept."""
+    """The progress of a job: `done` of `total` steps, and what it does now. Not stored."""
 
     kind: ClassVar[str] = "progress"
     done: int
@@ -193,7 +201,10 @@ class Progress:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """A message for the user. `line` is in the user's source (0: no line); `hint` says what to do."""
+    """A message for the user. `line` is in the user's source (0: no line); `hint` says what to do.
+
+    `stage_line` is a line of the edited text of `stage`; `column` is then in that line.
+    """
 
     kind: ClassVar[str] = "diagnostic"
     severity: Severity
@@ -204,11 +215,12 @@ class Diagnostic:
     end_line: LineNumber = 0
     end_column: int = 0
     hint: str = ""
+    stage_line: LineNumber = 0
 
 
 @dataclass(frozen=True)
 class Log:
-    """Output of a tool or of the user's own code. `source` names it: "stdout", "ptxas", …"""
+    """Output of a tool or of the user's code. `source` names it: "stdout", "ptxas", …"""
 
     kind: ClassVar[str] = "log"
     source: str
@@ -219,8 +231,8 @@ class Log:
 class Done:
     """The last event of every job.
 
-    `is_transient`: it was stopped from outside (a limit, a crash, a cancellation), so that another attempt
-    may end in another way.
+    `is_transient`: the job was stopped from outside (a limit, a crash, a cancellation), so that another
+    attempt may have another result.
     """
 
     kind: ClassVar[str] = "done"

@@ -1,16 +1,20 @@
-"""What a source holds: kernels, and the launches that running it makes."""
+"""The contents of a source: kernels, and the launches that executing it makes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-from explorer.model.requests import Argument, LineNumber, Scalar
+from explorer.model.basics import LineNumber, Scalar
+from explorer.model.requests import Argument
+from explorer.model.source_language import KernelLanguage
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a kernel's signature, with a guess for a form that has no launch to go by."""
+    """A parameter of a kernel's signature, with a guess for the case that nothing launches the kernel.
+
+    `reason` says in a sentence how the code leads to the guess.
+    """
 
     name: str
     annotation: str
@@ -18,11 +22,12 @@ class Parameter:
     default: Scalar
     has_default: bool
     guess: Argument
+    reason: str = ""
 
 
 @dataclass(frozen=True)
 class Config:
-    """One autotune configuration: the constexpr arguments it sets, and the compiler options."""
+    """One autotune configuration: the constexpr arguments and compiler options that it sets."""
 
     index: int
     arguments: dict[str, Scalar]
@@ -30,21 +35,43 @@ class Config:
 
 
 @dataclass(frozen=True)
+class TorchNode:
+    """A node of PyTorch's graph that a kernel computes.
+
+    `operation` is what the node calls ("aten.mul.Tensor"), `original` the operator that PyTorch's compiler
+    has decomposed for it ("aten.gelu.default"), and `output` the type and the shape of its result. `line` is
+    that of the program; 0: it is not known.
+    """
+
+    name: str
+    operation: str
+    original: str
+    output: str
+    line: LineNumber
+    is_backward: bool
+
+
+@dataclass(frozen=True)
 class Kernel:
-    """A `@triton.jit` or `@gluon.jit` function of the source that is not only called by others."""
+    """A `@triton.jit` or `@gluon.jit` function of the source that other functions do not only call.
+
+    If the source is the text of a stage, `language` is the stage's, and there are no parameters. Only
+    kernels of `torch.compile` have graph nodes.
+    """
 
     name: str
     line: LineNumber
-    language: Literal["triton", "gluon"]
+    language: KernelLanguage
     parameters: tuple[Parameter, ...]
     configs: tuple[Config, ...] = ()
+    graph_nodes: tuple[TorchNode, ...] = ()
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch that running the source has made, with the specialisation it leads to.
+    """One launch that executing the source makes, with the specialization that it leads to.
 
-    `config` is the index of the autotune configuration that is compiled when none is asked for.
+    `config` is the index of the autotune configuration that is compiled by default.
     """
 
     index: int
@@ -54,3 +81,29 @@ class Launch:
     arguments: tuple[Argument, ...]
     options: dict[str, Scalar]
     config: int | None = None
+
+
+@dataclass(frozen=True)
+class AssumedNumber:
+    """A number that a script reads from a tensor whose content only a GPU could compute.
+
+    `place` names the line in a request: "12", and "tools.py:3" in a file beside the script. `is_given`: the
+    request has the value.
+    """
+
+    place: str
+    line: LineNumber
+    value: int
+    is_given: bool = False
+
+
+@dataclass(frozen=True)
+class OutputCode:
+    """The script that PyTorch's compiler, Inductor, writes for a program with `torch.compile`.
+
+    `path` is its own, and `files` has the program and the files beside it, by their paths.
+    """
+
+    source: str
+    path: str
+    files: dict[str, str]

@@ -1,31 +1,36 @@
-"""What a user asks for: a kernel to compile, and how to run it."""
+"""What a user requests: a kernel to compile, and how to run it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-LineNumber = int
-Scalar = str | int | float | bool | None
+from explorer.model.basics import DeviceKind, LineNumber, Scalar
+from explorer.model.measurements import MEASURES
 
 #: What the compiler assumes about an argument beyond its type.
 Specialization = Literal["", "divisible by 16", "equal to 1", "constexpr"]
 
-#: What is done with a user's script: compile a kernel, list what it holds, watch LLVM compile it, run it.
-SCRIPT_TASKS = ("compile", "inspect", "llvm-passes", "run")
+#: The tasks for a script: compile a kernel, list kernels and launches, record LLVM's passes, record the
+#: lineage of operations, show what another program compiled, run a launch.
+SCRIPT_TASKS = ("compile", "inspect", "llvm-passes", "lineage", "captured", "run")
 
-#: What a run can find out, beyond that the kernel runs: see `explorer.measurements`.
-Measure = Literal["check", "time", "counts", "counters", "samples", "timeline", "sweep", "autotune", "roofs"]
+#: What a run can be asked to measure: the measures of `explorer.model.measurements`.
+if TYPE_CHECKING:
+    Measure = str
+else:
+    Measure = Literal[tuple(MEASURES)]
+
 Distribution = Literal["normal", "uniform", "integers", "ascending", "ones"]
 
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a kernel, as the just-in-time compiler would see it.
+    """One argument of a kernel, as the just-in-time compiler sees it.
 
-    `type` is Triton's own signature type: "*fp16", "i32", "fp32", "constexpr", "tensordesc<fp16[64, 64]>".
-    `value` is the value of a constexpr or of a known scalar; what JSON cannot carry is its `repr`.
-    `shape` and `strides` (in elements) are known for tensors of a launch only.
+    `type` is Triton's signature type: "*fp16", "i32", "fp32", "constexpr", "tensordesc<fp16[64, 64]>".
+    `value` is the value of a constexpr or of a known scalar; what JSON cannot represent is a `repr`. `shape`
+    and `strides` (in elements) are known for tensors of a launch only.
     """
 
     name: str
@@ -40,8 +45,8 @@ class Argument:
 class RunInput:
     """An argument to make for a kernel that no script launches.
 
-    `shape` holds one Python expression a dimension over the run's sizes ("n", "2 * m"); None: a scalar,
-    whose `value` is such an expression. `type` is Triton's signature type ("*fp16", "i32", "constexpr").
+    `shape` has one Python expression per dimension over the run's sizes ("n", "2 * m"). None: a scalar, whose
+    `value` is such an expression. `type` is Triton's signature type ("*fp16", "i32", "constexpr").
     """
 
     name: str
@@ -55,16 +60,15 @@ class RunInput:
 class Run:
     """How to run a kernel, and what to measure.
 
-    What is launched: with `inputs`, those and the expressions of `grid`; otherwise what the script
-    launches, or, with `is_benchmark`, what its `perf_report` function launches at `sizes` (left out: at the
-    largest of its own, in the interpreter the smallest). `reference` is torch code for a script
-    without a function `reference`: an expression, or a body that returns, over the kernel's arguments by
-    name.
-    `sweep_size` is the size that a sweep varies, over `sweep_values` (empty: the script's own).
-    `attempt` tells runs apart that are the same in all else.
+    The launch: with `inputs`, a launch with those and the expressions of `grid`; with `is_benchmark`, what
+    the script's `perf_report` function launches at `sizes` (missing ones: its largest, in the interpreter its
+    smallest); otherwise what the script launches. `reference` is torch code for a script without a function
+    `reference`: an expression, or statements with a return, over the kernel's arguments by name. `sweep_size`
+    is the size that a sweep varies, over `sweep_values` (empty: the script's own). `attempt` distinguishes
+    runs that are otherwise the same.
     """
 
-    device: Literal["interpreter", "gpu"]
+    device: DeviceKind
     measures: tuple[Measure, ...] = ("check", "time")
     inputs: tuple[RunInput, ...] = ()
     grid: tuple[str, ...] = ()
@@ -79,17 +83,75 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Request:
-    """Everything that decides the answer; its hash is the address of the result.
+class Origin:
+    """Where lines of a captured script come from: `lines` of them, from `line` of `file` on.
 
-    Exactly one way to say what to compile: `launch` (an index into the launches found by running the
-    source), or `arguments` (a tuple of `Argument`, or a signature string such as "*fp16:16, i32, 128").
-    With neither, the only launch of the kernel is taken, or the first.
-    `config` is an index into the autotune configurations of the kernel.
-    `options` overrides compiler options: num_warps, num_stages, num_ctas, maxnreg, …
-    `task` is one of `SCRIPT_TASKS`, or the name of something to be found out about what a compilation has
-    made (`explorer.pipeline.questions`); `source` is then the text to look at, in the place of a user's
-    source, and `options` are the question's own. `run` says how to run it when that is the task.
+    The first of them is `script_line` of the script.
+    """
+
+    file: str
+    line: LineNumber
+    lines: int
+    script_line: LineNumber
+
+
+#: Triton's names of the stages that are binaries.
+BINARY_STAGES = ("cubin", "hsaco")
+
+#: In place of the version of Triton, where nothing says which one has made a kernel.
+UNKNOWN_VERSION = "unknown"
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What a running program compiled: the stages by Triton's names, with the binary in base 64.
+
+    `metadata` is what Triton noted about the kernel, `milliseconds` the times of the steps, as far as they
+    are known. `error` is the message of a compilation that failed. `triton` is the program's version, or
+    `UNKNOWN_VERSION`.
+    """
+
+    kernel: str
+    triton: str
+    stages: dict[str, str] = field(default_factory=dict)
+    origins: tuple[Origin, ...] = ()
+    options: dict[str, Scalar] = field(default_factory=dict)
+    metadata: dict[str, Scalar] = field(default_factory=dict)
+    milliseconds: dict[str, float] = field(default_factory=dict)
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Edits:
+    """What a request changes about stages and passes.
+
+    The later stages are made from `text` in place of what the compiler made as `stage` ("": of no stage).
+    `without_passes` are passes that do not run, `pass_options` other values for their options: by the name of
+    a pass, which means every pass of the name, or by "name#2", which means the second one.
+    """
+
+    stage: str = ""
+    text: str = ""
+    without_passes: tuple[str, ...] = ()
+    pass_options: dict[str, dict[str, Scalar]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything that determines a result. Its hash is the address of the result.
+
+    There is one way to select what to compile: `launch` (an index into the launches that executing the source
+    makes), or `arguments` (a tuple of `Argument`, or a signature string such as "*fp16:16, i32, 128"). With
+    neither, it is the first launch of the kernel. `config` is an index into the autotune configurations of
+    the kernel. `options` overrides compiler options: num_warps, num_stages, num_ctas, maxnreg, … `task` is
+    one of `SCRIPT_TASKS`, or the name of a compiler query (`explorer.pipeline.compiler_queries`). For a
+    compiler query, `source` is the text to query, in place of a user's source, and `options` are the
+    parameters of the query. `run` says how to run the kernel if that is the task. `files` are the texts of
+    further files that the script imports, by their paths below a common folder, and `path` is the script's.
+    `assumed` are numbers for what the script reads from tensors without content, by places ("12" is a line of
+    the script, "tools.py:3" of another file). `captured` is what another program made of the kernel.
+    `imported` is the SHA-256 of what another machine measured in `run`; empty: the run is of this machine.
+    `edits` change stages and passes.
     """
 
     source: str
@@ -102,3 +164,17 @@ class Request:
     options: dict[str, Scalar] = field(default_factory=dict)
     task: str = "compile"
     run: Run | None = None
+    path: str = ""
+    files: dict[str, str] = field(default_factory=dict)
+    assumed: dict[str, int] = field(default_factory=dict)
+    captured: Captured | None = None
+    imported: str = ""
+    edits: Edits | None = None
+
+    @property
+    def size_bytes(self) -> int:
+        """The length of all texts, in UTF-8."""
+        captured = self.captured.stages.values() if self.captured is not None else ()
+        edited = self.edits.text if self.edits is not None else ""
+        texts = (self.source, edited, *self.files.values(), *captured)
+        return sum(len(text.encode("utf-8", "replace")) for text in texts)

@@ -1,1 +1,1 @@
-"""The user's side of the wall: source in, events out, by the standard library, triton and torch."""
+"""The compile pipeline. Jail side: source in, events out. Standard library, triton and torch only."""

@@ -1,6 +1,6 @@
-"""Do one job outside of the sandbox: a request as JSON on the standard input, events on the output.
+"""Execute one job without a sandbox: a request as JSON on standard input, events on standard output.
 
-For development only: the source is run as it is, with the rights of whoever starts this.
+For development only. The source is executed as it is, with the rights of the user who starts this.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from explorer.pipeline.job import perform
 
 
 def main() -> None:
-    """Read the request and print each event as it comes."""
+    """Read the request and print each event as it is emitted."""
     output = sys.stdout.buffer
 
     def emit(event: Event) -> None:

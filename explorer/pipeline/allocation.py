@@ -1,11 +1,11 @@
-"""Where shared memory was allocated, as the compiler's own analysis says it.
+"""The allocation of shared memory, as the compiler's analysis reports it.
 
 In: the pass that allocates, and the module after it. Out: an `Allocation` for each function of the module.
 
-The analysis prints what it does when it is asked to: for each buffer the operation that it belongs to,
-then, each time that it has placed them, `id size offset interval start end` and the pairs that must not
-overlap. The last placement is the final one. The interference it prints is what its next round has to
-resolve, so that it is empty in the end.
+On request, the analysis prints what it does: for each buffer, the operation that the buffer belongs to. Then,
+after each placement, `id size offset interval start end` and the pairs that must not overlap. The last
+placement is the final one. The printed interference is what the next round has to resolve, so it is empty at
+the end.
 
 Source: lib/Analysis/Allocation.cpp of Triton 3.6 and 3.9, whose wheels are built with assertions.
 """
@@ -22,6 +22,7 @@ from explorer.model import Allocation, Buffer, LineNumber
 from explorer.pipeline.locations import LocationTable
 from explorer.pipeline.stages.mlir import read_module
 from explorer.pipeline.tool_output import ToolOutput
+from explorer.pipeline.user_source import source_numbers
 
 _VARIABLE = "TRITON_LLVM_DEBUG_ONLY"
 _TOPIC = "allocation-shared-memory"
@@ -34,32 +35,32 @@ _END = re.compile(r"^Allocated: (\d+), analyzed: \d+$", re.MULTILINE)
 _EXPLICIT = re.compile(r"^%\S+ = ttg\.local_alloc\b")
 _CALL = re.compile(r"^(?:%\S+ = )?tt\.call\b")
 _MOST_CHARACTERS = 500
-#: The end of what is alive as long as the function: the largest size_t.
+#: The end of a buffer that is live until the function returns: the largest size_t.
 _FOR_EVER = 2**64 - 1
 
 
 def allocates_shared_memory(function_name: str) -> bool:
-    """Whether the backend's function of this name adds the pass that allocates shared memory."""
+    """Tell whether the backend's function of this name adds the pass that allocates shared memory."""
     return _ALLOCATES in function_name
 
 
 @contextlib.contextmanager
 def allocation_printed(real_ir: Any, context: Any, output: ToolOutput) -> Iterator[Callable[[], str]]:
-    """Have the compiler print its allocation meanwhile; the function that is handed out returns that."""
+    """Make the compiler print its allocation in this context. The yielded function returns the text."""
     os.environ[_VARIABLE] = _TOPIC
     try:
-        with output.apart() as read:
+        with output.capture() as read:
             yield read
     finally:
-        # What was switched on stays on until passes are run with another topic, be it over nothing: the
-        # passes behind this one repeat the analysis, and would print it among the compiler's messages.
+        # The debug topic stays active until passes run with another topic, even over an empty module. The
+        # passes after this one repeat the analysis and would print it among the compiler's messages.
         os.environ[_VARIABLE] = "nothing"
         real_ir.pass_manager(context).run(real_ir.builder(context).create_module(), "")
         del os.environ[_VARIABLE]
 
 
 def read_allocations(dump: str, pass_index: int, module: Any) -> list[Allocation]:
-    """Read what the analysis has printed of one module, function by function."""
+    """Read what the analysis printed about one module, function by function."""
     source_lines = _source_lines(str(module))
     allocations: list[Allocation] = []
     start = 0
@@ -78,15 +79,15 @@ def read_allocations(dump: str, pass_index: int, module: Any) -> list[Allocation
 
 
 def _source_lines(raw: str) -> tuple[LineNumber, ...]:
-    """The user's line of each line of a module that was printed with locations; 0: none."""
+    """Return the user's source line for each line of a module that was printed with locations; 0: none."""
     table = LocationTable()
     read_module(raw, table)
-    own = [location.source_line for location in table.locations]
+    own = [source_numbers().number_of(location) for location in table.locations]
     return tuple(next((own[index] for index in line if own[index]), 0) for line in table.lines)
 
 
 def _owners(section: str) -> dict[int, str]:
-    """The operation of each buffer: its text up to the next buffer, or to the first placement."""
+    """Return the operation of each buffer: its text up to the next buffer or the first placement."""
     head, _, _ = section.partition(f"[{_TOPIC}]")
     marks = list(_OWNER.finditer(head))
     ends = [mark.start() for mark in marks[1:]] + [len(head)]

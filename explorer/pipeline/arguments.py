@@ -1,8 +1,9 @@
-"""Shows what the compiler assumes about each argument, in the terms of the model."""
+"""Describes what the compiler assumes about each argument, with the types of the model."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -12,7 +13,15 @@ from triton.runtime.jit import JITCallable
 from explorer.model import Argument, Scalar, Specialization
 from explorer.pipeline.fake_gpu import RecordedLaunch
 
-#: The options worth showing when the user has set none.
+
+@dataclass(frozen=True)
+class Constant:
+    """The value of an argument that the compiler folds."""
+
+    value: Any
+
+
+#: The options to show when the user has set none.
 MAIN_OPTIONS = (
     "num_warps",
     "num_stages",
@@ -25,12 +34,12 @@ MAIN_OPTIONS = (
 
 
 def shown_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that decide how a kernel is compiled, without paths and versions."""
+    """Return the options that determine how a kernel is compiled, without paths and versions."""
     return {name: options[name] for name in MAIN_OPTIONS if options.get(name) is not None}
 
 
 def to_scalar(value: Any) -> Scalar:
-    """Return `value` as JSON can carry it; its `repr` where JSON cannot."""
+    """Return `value` if JSON can represent it, otherwise its `repr`."""
     if isinstance(value, constexpr):
         value = value.value
     if value is None or isinstance(value, bool | str):
@@ -72,7 +81,7 @@ def _describe(launch: RecordedLaunch, position: int, parameter: Any) -> Argument
 
 
 def type_text(kind: Any) -> str:
-    """Write a signature type, also that of a tuple, as text."""
+    """Return a signature type as text, also that of a tuple."""
     if isinstance(kind, tuple | list):
         return f"({', '.join(type_text(item) for item in kind)})"
     return str(kind)

@@ -1,6 +1,7 @@
-"""Reads the arguments that a user gives by hand: a form or a signature string, or none, which is guessed.
+"""Reads the arguments that a user enters in the form or as a signature string.
 
-In: a kernel, what was given and what its autotune configuration sets. Out: each parameter's type or value.
+In: a kernel, the user's arguments, and what the autotune configuration sets. Out: the type or value of each
+parameter.
 """
 
 from __future__ import annotations
@@ -8,39 +9,30 @@ from __future__ import annotations
 import contextlib
 import inspect
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from explorer.model import Argument
+from explorer.model.signature_types import TYPES, is_type, value_range
 from explorer.pipeline import signature as signatures
+from explorer.pipeline.arguments import Constant
 from explorer.pipeline.errors import user_error
 from explorer.pipeline.module import FoundKernel
-from explorer.pipeline.signature_types import TYPES, is_type, value_range
 
-#: How Python writes a float. JSON has one kind of numbers only, so that 2.0 arrives as text.
+#: A float as Python writes it. JSON does not distinguish 2.0 from 2, so that 2.0 arrives as text.
 _FLOAT = re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][+-]?\d+)?")
-
-
-@dataclass(frozen=True)
-class Constant:
-    """The value of an argument that the compiler folds."""
-
-    value: Any
 
 
 def choose_arguments(
     kernel: FoundKernel,
-    given: tuple[Argument, ...] | str | None,
+    given: tuple[Argument, ...] | str,
     preset: dict[str, Any],
     namespace: dict[str, Any],
 ) -> dict[str, Argument | Constant]:
-    """Return what is known of each parameter by its name, but for what only `preset` sets.
+    """Return what is known of each parameter by name, without what only `preset` sets.
 
     Raises:
-        UserError: something is missing, unknown, or what no launch could pass.
+        UserError: an argument is missing or unknown, or no launch could pass it.
     """
-    if given is None:
-        return _guessed(kernel, preset)
     if isinstance(given, str):
         return _from_signature(kernel, given, preset, namespace)
     return _from_form(kernel, given, preset, namespace)
@@ -50,29 +42,6 @@ def _default_of(parameter: Any) -> Constant | None:
     if parameter.default is inspect.Parameter.empty:
         return None
     return Constant(parameter.default)
-
-
-def _guessed(kernel: FoundKernel, preset: dict[str, Any]) -> dict[str, Argument | Constant]:
-    chosen: dict[str, Argument | Constant] = {}
-    missing = []
-    for parameter, raw in zip(kernel.info.parameters, kernel.jit_function.params, strict=True):
-        guess = parameter.guess
-        if parameter.name in preset:
-            continue
-        if not guess.type:
-            missing.append(parameter.name)
-        elif guess.type == "constexpr":
-            chosen[parameter.name] = _default_of(raw) or Constant(guess.value)
-        else:
-            chosen[parameter.name] = guess
-    if missing:
-        names = ", ".join(missing)
-        raise user_error(
-            f"The source makes no launch of {kernel.info.name}, and nothing says what {names} should be.",
-            kernel.info.line,
-            "Add a launch to the source, or give the arguments or a signature.",
-        )
-    return chosen
 
 
 def _from_signature(
@@ -176,9 +145,9 @@ def _read_argument(
         return Constant(_read_value(argument.value, namespace))
     if not is_type(argument.type):
         raise user_error(
-            f"{kernel.info.name}: {argument.type!r} is no type for {parameter.name!r}.",
+            f"{kernel.info.name}: {argument.type!r} is not a valid type for {parameter.name!r}.",
             kernel.info.line,
-            f"A pointer is a * before, a scalar is, one of: {', '.join(TYPES)}.",
+            f"Scalar types: {', '.join(TYPES)}. A pointer type is a * before one of them.",
         )
     if problem := _contradiction(argument):
         raise user_error(f"{kernel.info.name}: {parameter.name!r} {problem}.", kernel.info.line)
@@ -186,7 +155,7 @@ def _read_argument(
 
 
 def _contradiction(argument: Argument) -> str:
-    """Say what about an argument no launch could bring about: a value beyond its type, a false assumption."""
+    """Return why no launch could produce an argument (value out of range, wrong assumption), or ""."""
     value, assumed = argument.value, argument.specialization
     limits = value_range(argument.type)
     if limits is None:
@@ -195,9 +164,9 @@ def _contradiction(argument: Argument) -> str:
     if value is None:
         return ""
     if not isinstance(value, int):
-        return f"is {argument.type}, and {value!r} is no integer"
+        return f"is {argument.type}, and {value!r} is not an integer"
     if value not in limits:
-        return f"is {argument.type}, which goes from {limits[0]} to {limits[-1]}: {value} does not fit"
+        return f"is {argument.type}, with values from {limits[0]} to {limits[-1]}, got {value}"
     if assumed == "equal to 1" and value != 1:
         return f"cannot be equal to 1 with the value {value}"
     if assumed == "divisible by 16" and value % 16:
@@ -206,10 +175,10 @@ def _contradiction(argument: Argument) -> str:
 
 
 def _read_value(value: Any, namespace: dict[str, Any]) -> Any:
-    """Turn what JSON carried back into a constant.
+    """Convert a JSON value to a constant.
 
-    JSON has text for what it cannot carry: a float without a fraction, a type, a jitted function, the `repr`
-    of a tuple or a layout.
+    What JSON cannot represent arrives as text: a float without a fraction, a type, a jitted function, the
+    `repr` of a tuple or a layout.
     """
     if not isinstance(value, str):
         return value

@@ -1,9 +1,9 @@
-"""Compile one specialised kernel and tell of everything on the way: stages, passes, resources, remarks.
+"""Compile one specialized kernel and emit everything on the way: stages, passes, resources, remarks.
 
-In: a `Specialization`, a `Target`. Out: events, each as soon as it is known. What fails is told as a
-`Diagnostic` on the user's line; what was made before the failure has been told by then.
+In: a `Specialization`, a `Target`. Out: events, each as soon as it is known. A failure becomes a `Diagnostic`
+at the user's line; everything that was made before the failure has been emitted by then.
 
-Source: the order of steps is that of triton.compiler.compiler.compile, 3.6 and 3.9, without its cache.
+Source: the order of the steps is that of triton.compiler.compiler.compile, 3.6 and 3.9, without its cache.
 """
 
 from __future__ import annotations
@@ -13,63 +13,84 @@ import contextlib
 import dataclasses
 import io
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any, NoReturn
 
-from explorer.model import Binary, Diagnostic, Event, Location, Log, Resources, Stage
-from explorer.pipeline.diagnose import ABSOLUTE_FOLDER, diagnose
-from explorer.pipeline.errors import UserError
+from explorer.model import Binary, Diagnostic, Edits, Event, Location, Log, Resources, Stage
+from explorer.model.hardware import TENSOR_MEMORY_COLUMNS, Target
+from explorer.pipeline.diagnose import ABSOLUTE_FOLDER, assembler_line, diagnose
+from explorer.pipeline.edited import (
+    ParseError,
+    Restored,
+    editable_stage,
+    make_in_copy,
+    parse_module,
+    restore,
+)
+from explorer.pipeline.errors import UserError, user_error
 from explorer.pipeline.functions import function_trees
+from explorer.pipeline.loop_locations import copy_loop_locations
+from explorer.pipeline.lowering import Lowering, Make
 from explorer.pipeline.passes import PassRecorder
 from explorer.pipeline.specialize import Specialization
-from explorer.pipeline.stages import Artifact, stage_produced_by
+from explorer.pipeline.stage_source import StageSource, threads_of
+from explorer.pipeline.stages import Artifact, stage_produced_by, stages_of
 from explorer.pipeline.stages.ptx import correct_line_information
 from explorer.pipeline.stages.sass import DisassemblerError
-from explorer.pipeline.targets import Target
+from explorer.pipeline.targets import tools_of
 from explorer.pipeline.tool_output import ToolOutput, read_messages
 
-_TENSOR_MEMORY_COLUMNS = 512
-_THREADS_PER_BLOCK = 1024
+#: The stages whose texts LLVM reads.
+_READ_BY_LLVM = ("llir", "amdgcn")
 
 
 class Compilation:
-    """One kernel on its way from Python to machine code."""
+    """The compilation of one kernel, from Python to machine code."""
 
     def __init__(
         self,
         specialization: Specialization,
         target: Target,
-        source: str,
         emit: Callable[[Event], None],
+        edits: Edits | None = None,
     ) -> None:
+        self._edits = edits or Edits()
+        self._restored: Restored | None = None
         self._specialization = specialization
         self._target = target
-        self._source = source
+        self._tools = tools_of(target)
         self._emit = emit
         self._output = ToolOutput()
-        self._recorder = PassRecorder(target, self._output, emit)
+        self._recorder = PassRecorder(target, self._output, emit, self._edits)
         self._metadata: dict[str, Any] = {}
         self._stage = ""
         self._tool_log = ""
         self._assembly = ""
         self._known_locations: tuple[Location, ...] = ()
+        #: The kernel to show of a binary that may have several.
+        self._kernel = ""
 
     def run(self) -> None:
-        """Compile, telling of each step.
+        """Compile, and emit the events of each step.
 
         Raises:
-            UserError: the kernel cannot be compiled; everything up to there has been told.
+            UserError: the kernel cannot be compiled. The events up to there have been emitted.
         """
-        self._tell_stage("source", function_trees(self._specialization.jit_function, self._source))
+        if self._specialization.stage_source is None:
+            self._emit_stage("source", function_trees(self._specialization.jit_function))
         with self._output.active(), _remarks_enabled(), ThreadPoolExecutor(1) as beside:
             try:
                 with self._recorder.active():
                     artifacts = self._lower()
-                # The disassembler takes as long as half of the compile: it runs beside what is left.
-                binary = beside.submit(self._read, self._target.binary, artifacts[self._target.binary])
-            except Exception as error:
+                # The disassembler takes half as long as the compilation: it runs in parallel with the rest.
+                binary = beside.submit(self._read, self._tools.binary, artifacts[self._tools.binary])
+            except UserError:
+                raise
+            except Exception as error:  # The compiler may raise any exception.
                 raise UserError(self._diagnose(error)) from error
             finally:
                 self._recorder.finish()
@@ -77,71 +98,115 @@ class Compilation:
                     self._emit(message)
             resources = self._resources(artifacts)
             self._emit(resources)
-            data = base64.b64encode(artifacts[self._target.binary]).decode("ascii")
-            self._emit(Binary(self._target.binary, data))
-            self._tell(binary.result())
+            data = base64.b64encode(artifacts[self._tools.binary]).decode("ascii")
+            self._emit(Binary(self._tools.binary, data))
+            self._emit_if_any(binary.result())
         self._check_limits(resources)
 
     def _lower(self) -> dict[str, Any]:
-        """Run Triton's steps; return what each of them made, by Triton's name of it."""
-        from triton._C.libtriton import ir
-        from triton.compiler.compiler import make_backend
-
-        specialization = self._specialization
-        gpu_target = self._target.for_triton()
-        backend = make_backend(gpu_target)
-        source = _make_source(specialization)
-        options = backend.parse_options({**specialization.options, **source.parse_options()})
-        self._metadata = {"target": gpu_target, **options.__dict__}
-        steps = self._steps(backend, options, source.language)
-
-        context = ir.context()
-        ir.load_dialects(context)
-        backend.load_dialects(context)
-        is_gluon = specialization.described.language == "gluon"
-        first = "glir" if is_gluon else "ttir"
-        self._stage = self._recorder.stage = first
-        start = time.perf_counter()
-        module = source.make_ir(
-            gpu_target,
-            options,
-            backend.get_codegen_implementation(options),
-            backend.get_module_map(),
-            context,
-        )
-        milliseconds = _since(start)
-        self._recorder.first("ast-to-ttir", "AST walk", milliseconds, module)
-        if is_gluon:
-            self._tell_stage(first, module, milliseconds)
-
-        artifacts: dict[str, Any] = {}
+        """Run Triton's steps. Return the artifact of each step by Triton's name of it."""
+        if self._edits.stage:
+            editable_stage(self._edits.stage)
+        source = self._specialization.stage_source
+        steps, module = self._begin() if source is None else self._begin_with(source)
+        artifacts: dict[str, Any] = {self._stage: module}
         for name, make in steps.items():
-            if name == "glir":  # Triton 3.9 names the step that hands on the module just shown
-                continue
             self._stage = self._recorder.stage = name
             if name == "cubin":
                 self._assembly = module = correct_line_information(module)
             start = time.perf_counter()
-            module = self._make(make, module)
+            module = self._edited(name, self._make(make, module))
             artifacts[name] = module
-            if name != self._target.binary:
-                self._tell_stage(name, module, _since(start))
+            if name != self._tools.binary:
+                self._emit_stage(name, module, _since(start))
+        if self._edits.stage and self._restored is None and self._tools.binary in artifacts:
+            raise user_error(f"This compilation has no stage {self._edits.stage!r}, so it cannot be edited.")
+        for warning in self._recorder.pass_edits.warnings():
+            self._emit(warning)
         return artifacts
 
-    def _steps(self, backend: Any, options: Any, language: Any) -> dict[str, Callable[..., Any]]:
-        """Triton's steps from the module to the binary, by its names of what they make, in order."""
-        steps: dict[str, Callable[[Any, dict[str, Any]], Any]] = {}
-        backend.add_stages(steps, options, language)
-        return steps
+    def _begin(self) -> tuple[dict[str, Make], Any]:
+        """Make the first module from the Python source. Return the steps after it, and the module."""
+        lowering = Lowering.of(self._specialization, self._target)
+        self._metadata = lowering.metadata
+        steps = self._steps(lowering)
+        is_gluon = self._specialization.described.language == "gluon"
+        first = "glir" if is_gluon else "ttir"
+        self._stage = self._recorder.stage = first
+        start = time.perf_counter()
+        module = lowering.make_module()
+        milliseconds = _since(start)
+        self._recorder.first("ast-to-ttir", "AST walk", milliseconds, module)
+        if is_gluon:
+            module = self._edited(first, module)
+            self._emit_stage(first, module, milliseconds)
+        return steps, module
 
-    def _make(self, make: Callable[[Any, dict[str, Any]], Any], module: Any) -> Any:
-        """Run one step; what it prints is the log of the tool that it has started."""
+    def _begin_with(self, source: StageSource) -> tuple[dict[str, Make], Any]:
+        """Read the stage that the source is the text of. Return the steps after it, and its artifact.
+
+        Raises:
+            UserError: the text has an error.
+        """
+        self._edits = dataclasses.replace(self._edits, stage=source.kind.name, text=source.text)
+        self._restored = source.restored
+        name = self._stage = self._recorder.stage = source.kind.produced_by
+        start = time.perf_counter()
+        lowering, module = source.begin(self._specialization, self._target, self._output)
+        milliseconds = _since(start)
+        self._metadata = lowering.metadata
+        if not isinstance(module, str):
+            self._recorder.first("parsed", "Read from the source", milliseconds, module)
+        self._emit_stage(name, module, milliseconds)
+        names = list(lowering.steps())
+        later = names[names.index(name) + 1 :] if name in names else names
+        return {each: make for each, make in self._steps(lowering).items() if each in later}, module
+
+    def _edited(self, step: str, made: Any) -> Any:
+        """Return the edited artifact if the request edits what `step` makes, otherwise the one it made.
+
+        Raises:
+            UserError: the text has an error, at its line of the edited text.
+        """
+        kind = stage_produced_by(step)
+        if kind is None or kind.name != self._edits.stage:
+            return made
+        self._restored = restored = restore(kind, made, self._edits.text)
+        if isinstance(made, str):
+            if threads := threads_of(restored.text):
+                self._metadata["num_warps"] = threads // self._target.warp_size
+            return restored.text
+        start = time.perf_counter()
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder, f"edited.{kind.name}")
+                module = parse_module(restored.text, made.context, path, self._output)
+        except ParseError as error:
+            raise error.diagnostic(kind.name, restored) from error
+        copy_loop_locations(made, module, restored.text, restored.raw_lines)
+        if (warps := module.get_int_attr("ttg.num-warps")) is not None:
+            self._metadata["num_warps"] = warps
+        self._recorder.first("edited", "Edited by hand", _since(start), module)
+        return module
+
+    def _steps(self, lowering: Lowering) -> dict[str, Make]:
+        """Return the steps to run, in order."""
+        return lowering.steps()
+
+    def _make(self, make: Make, module: Any) -> Any:
+        """Run one step. Its output is the log of the tool that the step starts."""
         from triton import knobs
 
         printed = io.StringIO()
         knobs.nvidia.dump_ptxas_log = True
         try:
             with contextlib.redirect_stdout(printed):
+                if (
+                    self._restored is not None
+                    and self._edits.stage in _READ_BY_LLVM
+                    and isinstance(module, str)
+                ):
+                    return self._make_from_text(make, module)
                 return make(module, self._metadata)
         finally:
             knobs.nvidia.dump_ptxas_log = False
@@ -149,29 +214,58 @@ class Compilation:
                 self._tool_log = printed.getvalue()
                 self._emit(Log(_tool_name(self._stage), ABSOLUTE_FOLDER.sub("", self._tool_log)))
 
-    def _tell_stage(self, produced_by: str, value: Any, milliseconds: float | None = None) -> None:
-        self._tell(self._read(produced_by, value, milliseconds))
+    def _make_from_text(self, make: Make, text: str) -> Any:
+        """Run the step in which LLVM reads an edited text.
 
-    def _tell(self, stage: Stage | Diagnostic | None) -> None:
+        Raises:
+            UserError: the text has an error, at its line of the edited text.
+        """
+        restored = self._restored
+        assert restored is not None
+        if text != restored.text:
+            return make(text, self._metadata)
+        try:
+            return make_in_copy(make, text, self._metadata)
+        except ParseError as error:
+            raise error.diagnostic(self._edits.stage, restored) from error
+
+    def _emit_stage(self, produced_by: str, value: Any, milliseconds: float | None = None) -> None:
+        kind, restored = stage_produced_by(produced_by), self._restored
+        if restored is None or kind is None or kind.name != self._edits.stage:
+            self._emit_if_any(self._read(produced_by, value, milliseconds))
+            return
+        # As it was written: the compiler would print it with other names of values.
+        stage = self._read(produced_by, restored.text, milliseconds)
+        if isinstance(stage, Stage):
+            lines = tuple(
+                () if number in restored.new else line for number, line in enumerate(stage.line_locations, 1)
+            )
+            stage = dataclasses.replace(stage, line_locations=lines)
+        self._emit_if_any(stage)
+
+    def _emit_if_any(self, stage: Stage | Diagnostic | None) -> None:
         if stage is not None:
             self._emit(stage)
 
     def _read(
         self, produced_by: str, value: Any, milliseconds: float | None = None
     ) -> Stage | Diagnostic | None:
-        """Read the stage that one of Triton's steps produces; None where nothing is shown of it.
+        """Read the stage that one of Triton's steps produces. Return None if the artifact has no stage.
 
-        `milliseconds` is the time of the step; None where reading is what takes the time.
+        `milliseconds` is the time of the step; None if reading is what takes the time.
         """
         kind = stage_produced_by(produced_by)
         if kind is None:
             return None
         start = time.perf_counter()
+        source = self._specialization.stage_source if self._specialization is not None else None
         try:
-            read = kind.read(Artifact(value, self._known_locations))
+            artifact = Artifact(value, self._known_locations, self._kernel)
+            read = kind.read(artifact) if source is None else source.read(kind, artifact)
         except DisassemblerError as error:
             return Diagnostic("error", str(error), kind.name)
         self._known_locations = read.table.locations
+        locations, lines = self._with_origins(read.table.locations, tuple(read.table.lines))
         return Stage(
             name=kind.name,
             title=kind.title,
@@ -179,37 +273,50 @@ class Compilation:
             milliseconds=round(_since(start) if milliseconds is None else milliseconds, 3),
             text=read.text,
             raw=read.raw,
-            locations=read.table.locations,
-            line_locations=tuple(read.table.lines),
+            locations=locations,
+            line_locations=lines,
         )
 
+    def _with_origins(
+        self, locations: tuple[Location, ...], lines: tuple[tuple[int, ...], ...]
+    ) -> tuple[tuple[Location, ...], tuple[tuple[int, ...], ...]]:
+        """Add the lines that the kernel as a whole comes from to each line that has a location."""
+        origins = self._specialization.origins if self._specialization is not None else ()
+        if not origins:
+            return locations, lines
+        added = tuple(range(len(locations), len(locations) + len(origins)))
+        return (*locations, *origins), tuple((*own, *added) if own else own for own in lines)
+
     def _diagnose(self, error: Exception) -> Diagnostic:
-        """Say what has gone wrong while lowering; what else the compiler has said is told."""
+        """Return a diagnostic for a failure during lowering. Emit the compiler's other messages."""
         messages = self._new_messages()
         diagnostic = diagnose(error, messages, self._specialization, self._assembly, self._shown_stage())
+        if self._edits.stage == "ptx" and self._restored is not None and (row := assembler_line(error)):
+            line = self._restored.line(row)
+            diagnostic = dataclasses.replace(diagnostic, stage="ptx", line=0, column=0, stage_line=line)
         for message in messages:
             if message.message not in diagnostic.message:
                 self._emit(message)
         return diagnostic
 
     def _shown_stage(self) -> str:
-        """Return the name of the stage that is being made, as the page calls it."""
+        """Return the page's name of the stage that is being made."""
         kind = stage_produced_by(self._stage)
         return self._stage if kind is None else kind.name
 
     def _new_messages(self) -> list[Diagnostic]:
-        """Return what the compiler has complained of since the last time; log whatever else it has said."""
+        """Return the compiler's new diagnostics. Emit its other output as a log."""
         messages, rest = read_messages(self._output.new_text(), self._shown_stage())
         if rest:
             self._emit(Log("compiler", rest))
         return messages
 
     def _resources(self, artifacts: dict[str, Any]) -> Resources:
-        """Say what the binary needs, by its metadata and by the assembler's report of it."""
+        """Return what the binary needs, from its metadata and the assembler's report."""
         metadata = self._metadata
         warps = int(metadata["num_warps"])
         return dataclasses.replace(
-            self._target.read_resources(self._tool_log or str(artifacts.get("amdgcn", ""))),
+            self._tools.read_resources(self._tool_log or str(artifacts.get("amdgcn", ""))),
             shared_bytes=metadata.get("shared"),
             tensor_memory_columns=metadata.get("tmem_size"),
             global_scratch_bytes=metadata.get("global_scratch_size"),
@@ -218,33 +325,34 @@ class Compilation:
         )
 
     def _check_limits(self, resources: Resources) -> None:
-        """Check what a launch would check.
+        """Check the limits that a launch would check.
 
         Raises:
             UserError: the binary needs more than the target has.
         """
-        most_bytes = self._target.device.multiprocessor.shared_bytes_per_block
+        multiprocessor = self._target.device.multiprocessor
+        most_bytes, most_threads = multiprocessor.shared_bytes_per_block, multiprocessor.threads_per_block
         if (resources.shared_bytes or 0) > most_bytes:
             self._refuse(
                 f"{resources.shared_bytes:,} bytes of shared memory; a block on {self._target.architecture} "
                 f"can have {most_bytes:,}",
-                "Make the blocks or num_stages smaller.",
+                "Reduce the block sizes or num_stages.",
             )
-        if (resources.threads or 0) > _THREADS_PER_BLOCK:
+        if (resources.threads or 0) > most_threads:
             self._refuse(
-                f"{resources.threads} threads; a block can have {_THREADS_PER_BLOCK}",
-                "Make num_warps smaller.",
+                f"{resources.threads} threads; the limit of a block is {most_threads}",
+                "Reduce num_warps.",
             )
-        if (resources.tensor_memory_columns or 0) > _TENSOR_MEMORY_COLUMNS:
+        if (resources.tensor_memory_columns or 0) > TENSOR_MEMORY_COLUMNS:
             self._refuse(
-                f"{resources.tensor_memory_columns} columns of tensor memory; there are "
-                f"{_TENSOR_MEMORY_COLUMNS}",
-                "Make the blocks smaller.",
+                f"{resources.tensor_memory_columns} columns of tensor memory; the limit is "
+                f"{TENSOR_MEMORY_COLUMNS}",
+                "Reduce the block sizes.",
             )
 
     def _refuse(self, too_much: str, hint: str) -> NoReturn:
-        message = f"The kernel needs {too_much}. It compiles, but cannot be launched."
-        stage, line = self._target.stages[-1], self._specialization.described.line
+        message = f"The kernel needs {too_much}. It compiles but cannot be launched."
+        stage, line = stages_of(self._target.backend)[-1], self._specialization.described.line
         raise UserError(Diagnostic("error", message, stage, line, hint=hint))
 
 
@@ -258,26 +366,9 @@ def _since(start: float) -> float:
 
 @contextlib.contextmanager
 def _remarks_enabled() -> Iterator[None]:
-    """Have the passes say why they did not do what one would expect of them."""
+    """Enable the remarks in which passes explain why they did not apply an optimization."""
     os.environ["MLIR_ENABLE_DIAGNOSTICS"] = "remarks"
     try:
         yield
     finally:
         del os.environ["MLIR_ENABLE_DIAGNOSTICS"]
-
-
-def _make_source(specialization: Specialization) -> Any:
-    """Make what Triton calls the source: the function with its specialisation."""
-    arguments = (
-        specialization.jit_function,
-        specialization.signature,
-        specialization.constexprs,
-        specialization.attrs,
-    )
-    if specialization.described.language == "gluon":
-        from triton.experimental.gluon._runtime import GluonASTSource
-
-        return GluonASTSource(*arguments)
-    from triton.compiler.compiler import ASTSource
-
-    return ASTSource(*arguments)

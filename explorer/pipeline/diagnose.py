@@ -1,4 +1,4 @@
-"""Turn what the compiler raises into a message on the user's line, with what to do about it."""
+"""Converts what the compiler raises into a diagnostic on the user's line, with a hint."""
 
 from __future__ import annotations
 
@@ -6,27 +6,37 @@ import dataclasses
 import re
 from typing import TYPE_CHECKING, Any
 
+import triton
+
 from explorer.model import Diagnostic
 from explorer.pipeline.functions import called_functions, file_of, place_of
+from explorer.pipeline.import_stubs import ABSENT_FILE, ABSENT_FILES, ABSENT_PACKAGE, HINT
 from explorer.pipeline.passes import PassFailed
 from explorer.pipeline.stages import Artifact
 from explorer.pipeline.stages import ptx as ptx_stage
-from explorer.pipeline.user_source import SOURCE_FILE
+from explorer.pipeline.user_source import is_users, source_numbers
 
 if TYPE_CHECKING:
     from explorer.pipeline.specialize import Specialization
 
 _PTXAS_ERROR = re.compile(r"^ptxas.*, line (\d+); (?:error|fatal)\s*: (.*)$", re.MULTILINE)
-#: The folder of an absolute path, up to the file's own name.
+#: The folder of an absolute path, without the name of the file.
 ABSOLUTE_FOLDER = re.compile(r"(?:/[\w.+-]+)+/(?=[\w.+-]+)")
+
+
+#: Triton's message about a global variable, which recommends an environment variable that is not set here.
+_GLOBAL = re.compile(r"Cannot access global variable (\w+) from within @jit'ed function\..*", re.DOTALL)
+
+#: Messages about what later versions of Triton do not have.
+_REMOVED = re.compile(r"\bha(?:ve|s) been removed\b|too many indices for tensor of rank \d")
 
 
 def diagnose(
     error: Exception, messages: list[Diagnostic], specialization: Specialization, ptx: str, stage: str
 ) -> Diagnostic:
-    """Say what has gone wrong while lowering, on the line where it has.
+    """Return the diagnostic for a failure during lowering, with its source line.
 
-    `messages` are what the compiler's C++ side has written about it; `ptx` is what the assembler was given.
+    `messages` are what the compiler's C++ code wrote about it; `ptx` is the input of the assembler.
     """
     from triton.compiler.errors import CompilationError
     from triton.runtime.errors import PTXASError
@@ -47,10 +57,10 @@ def diagnose(
 
 
 def _diagnose_source(error: Any, specialization: Specialization, stage: str) -> Diagnostic:
-    """Say what is wrong in the kernel's own source.
+    """Return the diagnostic for an error in the kernel's source.
 
-    Triton wraps the error of a called function in one for each caller: the deepest one whose source is
-    the user's has the line, and the deepest of all has the message.
+    Triton wraps the error of a called function in one error per caller. The deepest one with a function of
+    the user's source has the line, and the deepest of all has the message.
     """
     from triton.compiler.errors import CompilationError
 
@@ -61,33 +71,46 @@ def _diagnose_source(error: Any, specialization: Specialization, stage: str) -> 
     while current is not None:
         if isinstance(current, CompilationError):
             function = functions.get(current.src)
-            if function is not None and file_of(function) == SOURCE_FILE and hasattr(current.node, "lineno"):
+            if function is not None and is_users(file_of(function)) and hasattr(current.node, "lineno"):
                 place = place_of(function, current.node)
-            # Where there is no node, Triton has put words in the place of the source.
+            # Without a node, Triton puts a text in the place of the source.
             words = "" if hasattr(current.node, "lineno") else str(current)
             message = current.error_message or words or message
         else:
             message = str(current) or type(current).__name__
         current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
+    message = _GLOBAL.sub(r"The kernel uses the global variable \1, which is not a constexpr.", message)
     message = message or "The kernel cannot be compiled."
     return Diagnostic("error", message, stage, *place, hint=_hint(message))
 
 
 def _hint(message: str) -> str:
-    """Say what to do about the compiler's most common complaints."""
+    """Return a hint for the most frequent error messages of the compiler."""
+    if _REMOVED.search(message):
+        return f"Triton {triton.__version__} does not accept this; an older version may."
+    if message.endswith((ABSENT_PACKAGE, ABSENT_FILES, ABSENT_FILE)):
+        return HINT
+    if _GLOBAL.search(message):
+        return "Write it as tl.constexpr(…) where it is assigned, or pass it as an argument."
     if "power of 2" in message or "power of two" in message:
         return "Round it up to a power of two and mask what is out of bounds."
     if re.search(r"\bmodule '.*' has no attribute", message):
-        return "This Triton version has no such function: see its documentation, or choose another version."
+        return "This Triton version has no such function."
     if message.startswith("KeyError('__main__."):
-        return "A kernel or a function that it calls cannot call itself: Triton has no recursion."
+        return "Triton does not support recursion. Use a loop."
     if message.startswith("invalid function identifier"):
         return "Its name goes into the binary, which takes a to z, A to Z, digits and _ only: rename it."
     return ""
 
 
+def assembler_line(error: Exception) -> int:
+    """Return the line of the PTX that the assembler rejected; 0: it did not."""
+    found = _PTXAS_ERROR.search(str(error))
+    return int(found.group(1)) if found else 0
+
+
 def _diagnose_assembler(message: str, specialization: Specialization, ptx: str) -> Diagnostic:
-    """Say what the assembler complains of, on the line of the source that its line of PTX comes from."""
+    """Return the diagnostic for an error of the assembler, on the source line of the PTX line."""
     complaint = _PTXAS_ERROR.search(message)
     if complaint is None:
         text = ABSOLUTE_FOLDER.sub("", message.strip().splitlines()[0])
@@ -96,12 +119,12 @@ def _diagnose_assembler(message: str, specialization: Specialization, ptx: str) 
     up_to_there = "".join(ptx.splitlines(keepends=True)[:row])
     read = ptx_stage.read(Artifact(up_to_there))
     own = [
-        frame
+        (line, frame.column)
         for indices in read.table.lines[-1:]
         for index in indices
         for frame in read.table.locations[index].frames
-        if not frame.file
+        if (line := source_numbers().number(frame.file, frame.line))
     ]
-    line, column = (own[0].line, own[0].column) if own else (specialization.described.line, 0)
+    line, column = own[0] if own else (specialization.described.line, 0)
     instruction = up_to_there.splitlines()[-1].strip()
-    return Diagnostic("error", f"ptxas refused the PTX: {text} (in `{instruction}`)", "sass", line, column)
+    return Diagnostic("error", f"ptxas rejected the PTX: {text} (in `{instruction}`)", "sass", line, column)

@@ -1,4 +1,4 @@
-"""What the pipeline raises when the user's input, not the pipeline, is at fault.
+"""The error that the pipeline raises for a mistake in the user's input.
 
 UserError       carries the Diagnostic to show
 """
@@ -9,7 +9,7 @@ from explorer.model import Diagnostic
 
 
 class UserError(Exception):
-    """Something in the request is wrong; `diagnostic` says what, where and what to do."""
+    """The request or its source is wrong. `diagnostic` says what is wrong, where, and what to do."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -17,5 +17,15 @@ class UserError(Exception):
 
 
 def user_error(message: str, line: int = 0, hint: str = "") -> UserError:
-    """An error of the user's at a line of the source (0: at none)."""
+    """Return a `UserError` at a line of the source (0: no line)."""
     return UserError(Diagnostic("error", message, line=line, hint=hint))
+
+
+class NeedsValue(BaseException):
+    """The program needs a value that is not known here, for example one that only a GPU could compute.
+
+    Not an `Exception`, so that the user's own `except Exception` does not catch it.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)

@@ -1,21 +1,22 @@
-"""The `jit` functions that make up a kernel: which they are, and where they stand in their files."""
+"""The `jit` functions that a kernel consists of, and their positions in their files."""
 
 from __future__ import annotations
 
 import ast
+import linecache
 import re
 from typing import Any
 
-from explorer.pipeline.user_source import normalize
+from explorer.pipeline.user_source import embedded_trees, is_users, number_of
 
 
 def file_of(function: Any) -> str:
-    """Return the path of the file that a `jit` function stands in."""
+    """Return the path of the file that contains a `jit` function."""
     return str(function.fn.__code__.co_filename)
 
 
 def called_functions(function: Any) -> list[Any]:
-    """Return a kernel and the `jit` functions that it calls, directly or not, the kernel first."""
+    """Return a kernel and the `jit` functions that it calls, directly or indirectly, the kernel first."""
     from triton.runtime.jit import JITCallable
 
     found: list[Any] = []
@@ -37,27 +38,41 @@ def called_functions(function: Any) -> list[Any]:
     return found
 
 
-def function_trees(kernel: Any, source: str) -> list[ast.FunctionDef]:
-    """Return the trees of the kernel and of the functions of the same file, `source`, that it calls."""
-    path = file_of(kernel)
-    tree = ast.parse(normalize(source))
-    definitions = {
-        (node.name, line): node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef)
-        for line in [node.lineno, *(decorator.lineno for decorator in node.decorator_list)]
-    }
+def function_trees(kernel: Any) -> list[tuple[str, ast.FunctionDef]]:
+    """Return the syntax trees of the kernel and of the user's functions that it calls, with their files."""
+    definitions: dict[str, dict[tuple[str, int], ast.FunctionDef]] = {}
     trees = []
     for function in called_functions(kernel):
-        code = function.fn.__code__
-        definition = definitions.get((code.co_name, code.co_firstlineno))
-        if code.co_filename == path and definition is not None:
-            trees.append(definition)
+        code, file = function.fn.__code__, file_of(function)
+        if not is_users(file):
+            continue
+        if file not in definitions:
+            definitions[file] = _definitions("".join(linecache.getlines(file)))
+        definition = definitions[file].get((code.co_name, code.co_firstlineno))
+        if definition is not None:
+            trees.append((file, definition))
     return trees
 
 
+def _definitions(source: str) -> dict[tuple[str, int], ast.FunctionDef]:
+    """Return the functions of a source by their names and first lines, those of decorators included."""
+    tree = ast.parse(source)
+    return {
+        (node.name, line): node
+        for part in (tree, *embedded_trees(tree))
+        for node in ast.walk(part)
+        if isinstance(node, ast.FunctionDef)
+        for line in [node.lineno, *(decorator.lineno for decorator in node.decorator_list)]
+    }
+
+
 def definition_line(function: Any) -> int:
-    """Return the line of a `jit` function's `def` in its file, below the decorators."""
+    """Return the line of a `jit` function's `def`, below the decorators."""
+    line = _line_in_file(function)
+    return number_of(file_of(function), line) or line
+
+
+def _line_in_file(function: Any) -> int:
     return int(function.starting_line_number) + _lines_above_definition(function)
 
 
@@ -67,7 +82,7 @@ def _lines_above_definition(function: Any) -> int:
 
 
 def place_of(function: Any, node: Any) -> tuple[int, int, int, int]:
-    """Return where a node of a function's source stands in its file: line, column, end line and column."""
+    """Return where a node of a function's source stands: line, column, end line and column."""
     lines = function.raw_src
     first = _lines_above_definition(function)
     above = definition_line(function) - 1

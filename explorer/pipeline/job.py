@@ -1,15 +1,31 @@
-"""One job, from a request to its last event; and what a process does once so that jobs start fast."""
+"""One job, from a request to its last event, and the warm-up that makes jobs start fast."""
 
 from __future__ import annotations
 
 import json
 import os
+from typing import TYPE_CHECKING
 
-from explorer.model import SCRIPT_TASKS, Answer, Diagnostic, Event, Inspection, Log, Request, to_plain
-from explorer.pipeline.targets import Target, find_target
+from explorer.model import (
+    SCRIPT_TASKS,
+    Answer,
+    Diagnostic,
+    Event,
+    Inspection,
+    Log,
+    Progress,
+    Request,
+    to_plain,
+)
+from explorer.model.hardware import Target, find_target
+from explorer.pipeline.errors import UserError
 from explorer.pipeline.work import Emit, perform_work
 
-#: Uses once what scripts use often; what is imported lazily here would be imported by every job.
+if TYPE_CHECKING:
+    from explorer.pipeline.specialize import Specialization
+    from explorer.pipeline.stage_source import StageSource
+
+#: Uses what scripts use often. Otherwise every job would import these modules again.
 _WARM_UP_SOURCE = """
 import torch
 import triton
@@ -51,32 +67,64 @@ if __name__ == "__main__":
     triton.testing.do_bench(lambda: x + x)
 """
 _WARM_UP_TARGETS = ("cuda:90", "hip:gfx942")
+#: What most jobs do. What only large kernels need would take memory in each process that waits for a job.
+_REHEARSAL_SOURCE = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def kernel(x_ptr, y_ptr, size, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < size)
+    tl.store(y_ptr + offsets, x + 1, mask=offsets < size)
+
+
+x = torch.randn(1024, device="cuda")
+y = torch.empty_like(x)
+kernel[(triton.cdiv(1024, 256),)](x, y, 1024, BLOCK=256)
+torch.testing.assert_close(y, x + 1)
+"""
 
 
 def perform(request: Request, emit: Emit) -> None:
-    """Do one job and tell of it by events, the last of which is `Done`."""
-    perform_work(lambda told: _perform(request, find_target(request.target), told), emit, "The compile")
+    """Execute one job and emit its events, the last of which is `Done`."""
+    perform_work(
+        lambda emit_once: _perform(request, find_target(request.target), emit_once), emit, "The compile"
+    )
 
 
 def _perform(request: Request, target: Target, emit: Emit) -> None:
-    # What Triton 3.9 does by default, said aloud, so that it does not warn of what 3.10 will do.
+    # The default of Triton 3.9. Setting it explicitly avoids a warning about a change in 3.10.
     os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
     if request.task not in SCRIPT_TASKS:
-        from explorer.pipeline.questions import QUESTIONS
+        from explorer.pipeline.compiler_queries import COMPILER_QUERIES
 
-        emit(Answer(json.dumps(to_plain(QUESTIONS[request.task](request, target)))))
+        emit(Answer(json.dumps(to_plain(COMPILER_QUERIES[request.task](request, target)))))
         return
-    from explorer.pipeline.compile import Compilation
-    from explorer.pipeline.llvm_passes import LlvmPasses
     from explorer.pipeline.module import load
-    from explorer.pipeline.scopes import left_out, marked_lines
+    from explorer.pipeline.scopes import marked_lines, scopes_ignored_by_compiler
     from explorer.pipeline.specialize import resolve
+    from explorer.pipeline.stage_source import find_stage_source
 
-    found = load(request.source, target)
+    if request.task not in ("captured", "run") and (source := find_stage_source(request.source)) is not None:
+        _perform_stage(source, request, target, emit)
+        return
+    found = load(
+        request.source,
+        target,
+        request.files,
+        request.path,
+        request.assumed,
+        report=lambda text: emit(Progress(0, 0, text)),
+    )
     emit(
         Inspection(
             tuple(kernel.info for kernel in found.kernels),
             tuple(launch.info for launch in found.launches),
+            found.assumed,
+            found.output_code,
         )
     )
     for diagnostic in found.diagnostics:
@@ -85,25 +133,61 @@ def _perform(request: Request, target: Target, emit: Emit) -> None:
         emit(Log("stdout", found.output))
     if request.task == "inspect":
         return
+    if request.task == "captured":
+        from explorer.pipeline.captured import show_captured
+
+        show_captured(found, request, target, emit)
+        return
     specialization = resolve(found, request, target)
     emit(specialization.described)
     if request.task == "compile" and (lines := marked_lines(request.source)):
-        emit(left_out(lines))
-    lowering = LlvmPasses if request.task == "llvm-passes" else Compilation
-    lowering(specialization, target, request.source, emit).run()
+        emit(scopes_ignored_by_compiler(lines))
+    _compile(specialization, request, target, emit)
+
+
+def _perform_stage(source: StageSource, request: Request, target: Target, emit: Emit) -> None:
+    """Compile a source that is the text of a stage."""
+    emit(source.inspection())
+    if request.task == "inspect":
+        return
+    specialization = source.specialization(request, target)
+    emit(specialization.described)
+    try:
+        _compile(
+            specialization,
+            request,
+            target,
+            lambda event: emit(source.at_source(event) if isinstance(event, Diagnostic) else event),
+        )
+    except UserError as error:
+        raise UserError(source.at_source(error.diagnostic)) from error
+
+
+def _compile(specialization: Specialization, request: Request, target: Target, emit: Emit) -> None:
+    from explorer.pipeline.compile import Compilation
+    from explorer.pipeline.lineage import LineageCompilation
+    from explorer.pipeline.llvm_passes import LlvmPasses
+
+    lowerings = {"llvm-passes": LlvmPasses, "lineage": LineageCompilation}
+    lowerings.get(request.task, Compilation)(specialization, target, emit, request.edits).run()
 
 
 def warm_up() -> None:
-    """Import and use once what jobs need, for each vendor, so that a forked child need not.
+    """Import and use what jobs need, for each vendor, so that a forked child need not.
 
     Raises:
         RuntimeError: the compiler does not work here.
     """
     for target in _WARM_UP_TARGETS:
-        perform(Request(_WARM_UP_SOURCE, target, ""), _expect_success)
+        perform(Request(_WARM_UP_SOURCE, target, ""), expect_success)
 
 
-def _expect_success(event: Event) -> None:
-    """Raise what a warm-up has found wrong: an installation that cannot compile must not look healthy."""
+def rehearse() -> None:
+    """Do a job such as those that come."""
+    perform(Request(_REHEARSAL_SOURCE, _WARM_UP_TARGETS[0], ""), lambda _event: None)
+
+
+def expect_success(event: Event) -> None:
+    """Raise if the warm-up emitted an error, so that a broken installation does not look healthy."""
     if isinstance(event, Diagnostic) and event.severity == "error":
-        raise RuntimeError(f"The compiler does not work here: {event.message}")
+        raise RuntimeError(f"The compiler does not work on this machine: {event.message}")

@@ -1,10 +1,10 @@
-"""LLVM's own passes over a kernel, one by one: a job of its own, for it takes long and prints much.
+"""LLVM's passes over a kernel, one by one. This is a separate job, because it is slow and prints a lot.
 
 In: a `Specialization`, a `Target`. Out: one `Pass` after another while LLVM works, each with the whole module
-after it where that changed. Their times are not told: most of the time goes into printing.
+if the pass changed it. Their times are not reported, because most of the time is spent on printing.
 
-LLVM prints the module after each pass when it is asked to; it goes to a file in the place of the standard
-error, from where a thread reads it meanwhile.
+On request, LLVM prints the module after each pass. The output goes to a file in place of standard error, and
+a thread reads it at the same time.
 
 Source: optimize_module in python/src/llvm.cc of Triton 3.6 and 3.9: LLVM_IR_ENABLE_DUMP sets LLVM's flag
 `print-after-all`, DISABLE_LLVM_OPT sets any others.
@@ -22,31 +22,23 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from explorer.model import Event, Pass
-from explorer.pipeline.compile import Compilation
+from explorer.pipeline.compile_to_llvm import TO_LLVM, CompilationToLlvm
 from explorer.pipeline.errors import UserError
-from explorer.pipeline.specialize import Specialization
-from explorer.pipeline.targets import Target
+from explorer.pipeline.lowering import Make
 
 _STANDARD_ERROR = 2
-_STEP = "llir"
 _VARIABLES = {"LLVM_IR_ENABLE_DUMP": "1", "DISABLE_LLVM_OPT": "print-module-scope"}
 _HEAD = re.compile(rb"^(?:; )?\*\*\* IR Dump After (.+?)(?: on (.+?))? \*\*\*(?: \(.*\))?\n", re.MULTILINE)
-#: What the pass manager says of itself in between.
+#: Messages of the pass manager between the passes.
 _CHATTER = re.compile(r"^(?:Running|Skipping|Invalidating|Clearing) .*\n", re.MULTILINE)
 _LOOK_SECONDS = 0.2
 
 
-class LlvmPasses(Compilation):
-    """Lowers a kernel as far as LLVM IR, and tells of nothing but LLVM's passes."""
-
-    def __init__(
-        self, specialization: Specialization, target: Target, source: str, emit: Callable[[Event], None]
-    ) -> None:
-        super().__init__(specialization, target, source, lambda _event: None)
-        self._emit_pass = emit
+class LlvmPasses(CompilationToLlvm):
+    """Lowers a kernel to LLVM IR and emits LLVM's passes only."""
 
     def run(self) -> None:
-        """Lower, telling of each pass.
+        """Lower the kernel, and emit each pass.
 
         Raises:
             UserError: the kernel cannot be compiled.
@@ -54,24 +46,19 @@ class LlvmPasses(Compilation):
         with self._output.active():
             try:
                 self._lower()
-            except Exception as error:
+            except Exception as error:  # The compiler may raise any exception.
                 raise UserError(self._diagnose(error)) from error
 
-    def _steps(self, backend: Any, options: Any, language: Any) -> dict[str, Callable[..., Any]]:
-        steps = super()._steps(backend, options, language)
-        names = list(steps)
-        return {name: steps[name] for name in names[: names.index(_STEP) + 1]}
-
-    def _make(self, make: Callable[[Any, dict[str, Any]], Any], module: Any) -> Any:
-        if self._stage != _STEP:
+    def _make(self, make: Make, module: Any) -> Any:
+        if self._stage != TO_LLVM:
             return super()._make(make, module)
-        with _printed_passes(self._emit_pass):
+        with _printed_passes(self._emit_answer):
             return super()._make(make, module)
 
 
 @contextlib.contextmanager
 def _printed_passes(emit: Callable[[Event], None]) -> Iterator[None]:
-    """Have LLVM print after each pass, and tell of the passes while it does."""
+    """Make LLVM print after each pass, and emit the passes while it does."""
     sys.stderr.flush()
     original = os.dup(_STANDARD_ERROR)
     over = threading.Event()
@@ -93,7 +80,7 @@ def _printed_passes(emit: Callable[[Event], None]) -> Iterator[None]:
 
 
 def _follow(descriptor: int, over: threading.Event, reader: _PassReader) -> None:
-    """Hand on what is written to a file until it is over."""
+    """Yield what is written to a file until the writer has finished."""
     offset = 0
     while True:
         was_over = over.wait(_LOOK_SECONDS)
@@ -106,7 +93,7 @@ def _follow(descriptor: int, over: threading.Event, reader: _PassReader) -> None
 
 
 class _PassReader:
-    """Cuts LLVM's output into passes."""
+    """Splits LLVM's output into passes."""
 
     def __init__(self, emit: Callable[[Event], None]) -> None:
         self._emit = emit
@@ -117,7 +104,7 @@ class _PassReader:
         self._count = 0
 
     def feed(self, data: bytes) -> None:
-        """Take in more of the output; tell of the passes whose modules are whole."""
+        """Take more of the output. Emit the passes whose modules are complete."""
         self._buffer += data
         start = 0
         for head in _HEAD.finditer(self._buffer):
@@ -127,7 +114,7 @@ class _PassReader:
         self._buffer = self._buffer[start:]
 
     def end(self) -> None:
-        """Tell of the last pass."""
+        """Emit the last pass."""
         self._tell(self._buffer)
 
     def _tell(self, printed: bytes) -> None:
@@ -137,5 +124,6 @@ class _PassReader:
         changed = text != self._text
         self._text = text
         options = (f"on {self._place}",) if self._place else ()
-        self._emit(Pass(self._count, _STEP, self._name, self._name, options, 0.0, text if changed else None))
+        snapshot = text if changed else None
+        self._emit(Pass(self._count, TO_LLVM, self._name, self._name, options, 0.0, snapshot))
         self._count += 1

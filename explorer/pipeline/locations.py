@@ -1,8 +1,8 @@
-"""Where a line comes from: one table of source locations for a stage, filled by the stage's reader.
+"""The source locations of a stage: one table, filled by the reader of the stage.
 
-The tools each write locations in their own way (MLIR `loc(...)`, LLVM `!dbg`, PTX and AMDGCN `.loc`,
-nvdisasm's `//## File`); the readers in `stages/` turn all of them into `Location`s of frames, the
-innermost first. The user's own file is "", a file of Triton's library is named from its package on.
+Each tool has its own format for locations: MLIR `loc(...)`, LLVM `!dbg`, PTX and AMDGCN `.loc`, nvdisasm's
+`//## File`. The readers in `stages/` convert all of them to `Location`s with frames, the innermost first. The
+script is "", and a file beside it has its path. A file of Triton's library is named from its package on.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 from explorer.model import Frame, Location
-from explorer.pipeline.user_source import SOURCE_FILE
+from explorer.pipeline.user_source import BESIDE, SOURCE_FILE
 
 #: A chain of frames, the innermost first.
 Frames = tuple[Frame, ...]
@@ -20,20 +20,20 @@ _PACKAGE_FOLDER = re.compile(r"^.*/(?=(?:triton|torch)/)")
 
 
 def frame(path: str, line: int, column: int = 0, function: str = "") -> Frame:
-    """Make a frame of what a tool printed."""
-    file = "" if path == SOURCE_FILE else _PACKAGE_FOLDER.sub("", path)
+    """Create a frame from what a tool printed."""
+    file = "" if path == SOURCE_FILE else _PACKAGE_FOLDER.sub("", path.removeprefix(BESIDE))
     return Frame(file, line, column, function)
 
 
 class LocationTable:
-    """The distinct locations of one stage, and for each of its lines those that it has."""
+    """The distinct locations of one stage, and the locations of each line."""
 
     def __init__(self) -> None:
         self._index: dict[Frames, int] = {}
         self.lines: list[tuple[int, ...]] = []
 
     def add_line(self, chains: Iterable[Frames] = ()) -> None:
-        """Append the locations of the next line; chains without a line number are left out."""
+        """Append the locations of the next line. Chains without a line number are left out."""
         indices = []
         for chain in chains:
             known = tuple(frame for frame in chain if frame.line > 0)

@@ -1,43 +1,70 @@
-"""Turns the user's source into kernels and launches.
+"""Finds the kernels and the launches of the user's source.
 
-In: a source and a target. Out: the kernels that it defines, the launches that running it makes, and
-what went wrong, each with the objects that compiling needs.
+In: a source and a target. Out: the kernels that the source defines, the launches that executing it makes, and
+diagnostics, with the Python objects that compiling needs.
 """
 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
-from explorer.model import Diagnostic, Kernel, Launch
+from explorer.model import AssumedNumber, Diagnostic, Kernel, Launch, OutputCode
+from explorer.model.hardware import Target
 from explorer.pipeline import user_source
 from explorer.pipeline.arguments import describe_arguments, shown_options, to_scalar
-from explorer.pipeline.errors import UserError
-from explorer.pipeline.fake_gpu import RecordedLaunch, fake_gpu
-from explorer.pipeline.functions import definition_line
-from explorer.pipeline.parameters import describe_kernel, helper_names
-from explorer.pipeline.script import Script
-from explorer.pipeline.targets import Target
+from explorer.pipeline.errors import UserError, user_error
+from explorer.pipeline.fake_gpu import (
+    CompiledProgram,
+    RecordedLaunch,
+    Recorder,
+    default_device,
+    fake_gpu,
+    inductor,
+)
+from explorer.pipeline.functions import definition_line, file_of
+from explorer.pipeline.guesses import Guesser
+from explorer.pipeline.output_code import graph_nodes, output_code
+from explorer.pipeline.parameters import describe_kernel, helper_names, returns_value
+from explorer.pipeline.script import Script, describe
+from explorer.pipeline.usage import find_usage
 from explorer.pipeline.user_source import SOURCE_FILE
+
+#: The most assumed numbers that are listed.
+MOST_ASSUMED = 100
+
+#: The note about operations that have several implementations.
+UNMEASURED = (
+    "torch.compile chooses implementations by measuring them, which needs a GPU. Here it takes the template "
+    "of Triton with the largest tile that fits into shared memory."
+)
+
+
+#: The note about a program that does not use the GPU, for which PyTorch's compiler would write C++.
+ON_CPU = "The program compiles for the CPU. It is executed with the GPU as the default device."
+ON_CPU_HINT = 'Write device="cuda", or torch.set_default_device("cuda"), to choose it.'
 
 
 @dataclass(frozen=True)
 class FoundKernel:
-    """A kernel and its objects. `interface` is the outermost of its decorators' objects."""
+    """A kernel and its objects. `interface` is the object of its outermost decorator."""
 
     info: Kernel
     jit_function: Any
     interface: Any
+    guesser: Guesser
     autotuner: Any = None
 
 
 @dataclass(frozen=True)
 class FoundLaunch:
-    """A launch and what the just-in-time compiler made of its arguments."""
+    """A launch, with the arguments as the just-in-time compiler specialized them."""
 
     info: Launch
     kernel: FoundKernel
@@ -45,47 +72,101 @@ class FoundLaunch:
 
 
 @dataclass
-class Found:
-    """What a source holds. `namespace` holds its global names, `output` what running it has printed."""
+class SourceContents:
+    """The contents of a source. `namespace` has its global names, `output` what it printed."""
 
     kernels: list[FoundKernel] = field(default_factory=list)
     launches: list[FoundLaunch] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    assumed: tuple[AssumedNumber, ...] = ()
     namespace: dict[str, Any] = field(default_factory=dict)
     output: str = ""
+    output_code: OutputCode | None = None
 
 
-def load(source: str, target: Target) -> Found:
-    """Run `source` as a script against a fake GPU of `target`.
+def load(
+    source: str,
+    target: Target,
+    files: Mapping[str, str] | None = None,
+    path: str = "",
+    assumed: Mapping[str, int] | None = None,
+    report: Callable[[str], None] = lambda _text: None,
+) -> SourceContents:
+    """Execute `source` as a script against a fake GPU of `target`.
 
-    Raises nothing for what is wrong with the source: that is in `diagnostics`.
+    `files` are the texts of the files that it may import, by their paths, and `path` is its own. `assumed`
+    are numbers for what it reads from tensors without content, by places.
+
+    A script without a kernel that calls `torch.compile` is executed again, with PyTorch's compiler, for
+    `output_code`, and once more with the GPU as the default device if it compiles for the CPU. `report` gets
+    what the compiler does.
+
+    Raises nothing for errors in the source. They are in `diagnostics`.
     """
-    found = Found()
+    found, recorder = _execute(source, target, files, path, assumed)
+    if found.kernels or recorder is None or not recorder.has_compiled_functions:
+        return found
+    program = CompiledProgram(report=report)
+    found, _ = _execute(source, target, files, path, assumed, program)
+    if program.is_for_cpu and not program.graphs:
+        program = CompiledProgram(report=report)
+        found, _ = _execute(source, target, files, path, assumed, program, uses_gpu=True)
+        if program.graphs:
+            found.diagnostics.append(Diagnostic("note", ON_CPU, hint=ON_CPU_HINT))
+    for name, error in program.failures:
+        message = f"{name} is executed without torch.compile, which fails here: {describe(error)}"
+        found.diagnostics.append(Diagnostic("warning", message))
+    if program.unmeasured:
+        found.diagnostics.append(Diagnostic("note", UNMEASURED))
+    found.output_code = output_code(program, user_source.normalize(source), path, files or {})
+    return found
+
+
+def _execute(
+    source: str,
+    target: Target,
+    files: Mapping[str, str] | None,
+    path: str,
+    assumed: Mapping[str, int] | None,
+    program: CompiledProgram | None = None,
+    *,
+    uses_gpu: bool = False,
+) -> tuple[SourceContents, Recorder | None]:
+    """Execute a script. With `uses_gpu`, the GPU is the default device."""
+    found = SourceContents()
     source = user_source.normalize(source)
+    user_source.register_script(source, path, files, keeps_functions=program is not None)
     try:
         tree = user_source.parse(source)
     except UserError as error:
         found.diagnostics.append(error.diagnostic)
-        return found
-    user_source.register(source)
-    with fake_gpu(target) as recorder:
-        script = Script(tree, recorder)
-        script.run()
+        return found, None
+    uses_inductor = inductor.is_output_code(source)
+    with fake_gpu(target, assumed, uses_inductor=uses_inductor, program=program) as recorder:
+        script = Script(tree, recorder, files=files, path=path)
+        with default_device("cuda") if uses_gpu else nullcontext():
+            script.run()
+        inductor.record_unlaunched(recorder, list(script.namespace.values()))
     found.diagnostics += script.diagnostics
+    found.assumed = tuple(recorder.assumed.values())[:MOST_ASSUMED]
     found.namespace, found.output = script.namespace, script.output.getvalue()
-    _collect(found, tree, recorder.launches)
-    return found
+    try:
+        if program is None:
+            _collect(found, tree, recorder.launches)
+    except UserError as error:
+        found.diagnostics.append(error.diagnostic)
+    return found, recorder
 
 
-# --- what was found ---------------------------------------------------------------------------
+# --- describing the contents -------------------------------------------------------------------
 
 
-def _collect(found: Found, tree: ast.Module, launches: list[RecordedLaunch]) -> None:
-    """Order the kernels of the namespace and of the launches by line, and describe both."""
+def _collect(found: SourceContents, tree: ast.Module, launches: list[RecordedLaunch]) -> None:
+    """Sort the kernels of the namespace and of the launches by line, and describe both."""
     interfaces: dict[int, tuple[Any, Any]] = {}
     for value in list(found.namespace.values()):
         jit_function = jit_function_of(value)
-        if jit_function is not None and jit_function.fn.__code__.co_filename == SOURCE_FILE:
+        if jit_function is not None and file_of(jit_function) == SOURCE_FILE:
             current = interfaces.get(id(jit_function))
             if current is None or current[1] is jit_function:
                 interfaces[id(jit_function)] = (jit_function, value)
@@ -103,14 +184,19 @@ def _collect(found: Found, tree: ast.Module, launches: list[RecordedLaunch]) -> 
     candidates = [
         entry
         for key, entry in interfaces.items()
-        if key in launched or entry[0].__name__ not in helpers or entry[0] is not entry[1]
+        if key in launched
+        or entry[0] is not entry[1]
+        or not (entry[0].__name__ in helpers or returns_value(entry[0]))
     ] or list(interfaces.values())
     candidates.sort(key=lambda entry: definition_line(entry[0]))
     kernels = {}
     for jit_function, interface in candidates:
         autotuner = _autotuner_of(interface)
-        info = describe_kernel(jit_function, autotuner, definition_line(jit_function))
-        kernels[id(jit_function)] = FoundKernel(info, jit_function, interface, autotuner)
+        preset = dict(autotuner.configs[0].kwargs) if autotuner is not None else {}
+        guesser = Guesser(jit_function, find_usage(jit_function), preset, found.namespace)
+        info = describe_kernel(jit_function, autotuner, definition_line(jit_function), guesser)
+        info = replace(info, graph_nodes=graph_nodes(interface))
+        kernels[id(jit_function)] = FoundKernel(info, jit_function, interface, guesser, autotuner)
     found.kernels = list(kernels.values())
     found.launches = [
         _describe_launch(index, launch, kernels[id(launch.jit_function)])
@@ -132,7 +218,7 @@ def _describe_launch(index: int, launch: RecordedLaunch, kernel: FoundKernel) ->
 
 
 def jit_function_of(value: Any) -> Any:
-    """Return the JITFunction under decorators such as `autotune`, None if there is none."""
+    """Return the JITFunction under decorators such as `autotune`, or None."""
     for _ in range(16):
         if isinstance(value, JITFunction):
             return value
@@ -144,7 +230,11 @@ def jit_function_of(value: Any) -> Any:
 
 def _autotuner_of(interface: Any) -> Any:
     while not isinstance(interface, JITFunction):
-        if isinstance(interface, Autotuner):
+        if isinstance(interface, Autotuner) or hasattr(interface, "configs"):
+            for config in interface.configs:
+                if not hasattr(config, "kwargs"):
+                    message = f"An autotune configuration must be a triton.Config, got {str(config)[:50]}."
+                    raise user_error(message, definition_line(jit_function_of(interface)))
             return interface
         interface = interface.fn
     return None

@@ -1,4 +1,4 @@
-"""Keeps what the user's code prints, up to a limit."""
+"""A bounded buffer for what the user's code prints."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import contextlib
 import io
 from collections.abc import Iterator
 
-#: More characters than this are dropped.
+#: Further characters are dropped.
 LARGEST_OUTPUT = 1 << 16
 
 
 class Output(io.StringIO):
-    """A text stream that a program may write to for ever."""
+    """A text stream of bounded size."""
 
     def write(self, text: str) -> int:
         room = LARGEST_OUTPUT - self.tell()
@@ -20,7 +20,7 @@ class Output(io.StringIO):
         return len(text)
 
     @contextlib.contextmanager
-    def captured(self) -> Iterator[None]:
-        """Take what is printed on standard output and standard error."""
+    def capture(self) -> Iterator[None]:
+        """Redirect standard output and standard error to this stream."""
         with contextlib.redirect_stdout(self), contextlib.redirect_stderr(self):
             yield

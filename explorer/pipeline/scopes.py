@@ -1,6 +1,6 @@
-"""Finds the scopes that a script marks in its kernels for a timeline, with `triton.profiler.language`.
+"""Finds the scopes that a script marks in its kernels with `triton.profiler.language`, for a timeline.
 
-Marks become code only while Proton instruments kernels, which takes a GPU; elsewhere they are nothing.
+Marks generate code only while Proton instruments kernels, which needs a GPU. Otherwise they have no effect.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from explorer.model import Diagnostic, LineNumber
 from explorer.pipeline.user_source import normalize, parse
 
 _LANGUAGE = "triton.profiler.language"
-#: What marks a scope, or a part of one that is at work meanwhile. Source: its language, 3.6.0 and 3.9.0.
+#: The functions that mark a scope or a part of it. Source: triton/profiler/language.py, 3.6.0 and 3.9.0.
 MARKS = ("enter_scope", "exit_scope", "scope", "record", "start_event", "end_event", "allocate_event")
 
 
 def marked_lines(source: str) -> list[LineNumber]:
-    """The lines on which `source` marks scopes.
+    """Return the lines on which `source` marks scopes.
 
     Raises:
-        UserError: it cannot be parsed.
+        UserError: the source cannot be parsed.
     """
     tree = parse(normalize(source))
     names = _names(tree)
@@ -32,28 +32,28 @@ def marked_lines(source: str) -> list[LineNumber]:
     return sorted(found)
 
 
-def left_out(lines: list[LineNumber]) -> Diagnostic:
-    """Say that the stages do not have the scopes that are marked on `lines`."""
+def scopes_ignored_by_compiler(lines: list[LineNumber]) -> Diagnostic:
+    """Return the note that the stages do not contain the scopes marked on `lines`."""
     return Diagnostic(
         "note",
-        "The scopes that the kernel marks are left out here, as in every launch that is not being traced.",
+        "The stages do not contain the scopes that the kernel marks, because the launch is not traced.",
         line=lines[0],
-        hint="Run it on a GPU with the timeline among the measures to see when each warp is in which.",
+        hint="Run the kernel on a GPU with the measure timeline to see the scopes of each warp.",
     )
 
 
-def passed_over(lines: list[LineNumber]) -> Diagnostic:
-    """Say that the interpreter has run a kernel that marks scopes on `lines`, and what a timeline needs."""
+def scopes_ignored_by_interpreter(lines: list[LineNumber]) -> Diagnostic:
+    """Return the note that the interpreter ignores the scopes marked on `lines`."""
     return Diagnostic(
         "note",
-        "The interpreter passes over the scopes that the kernel marks: a timeline needs a GPU.",
+        "The interpreter ignores the scopes that the kernel marks: a timeline needs a GPU.",
         line=lines[0],
-        hint="Run it on a GPU with the timeline among the measures to see when each warp is in which.",
+        hint="Run the kernel on a GPU with the measure timeline to see the scopes of each warp.",
     )
 
 
 def _names(tree: ast.Module) -> dict[str, str]:
-    """What each imported name stands for."""
+    """Return what each imported name refers to."""
     names = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -64,7 +64,7 @@ def _names(tree: ast.Module) -> dict[str, str]:
 
 
 def _whole_name(called: ast.expr, names: dict[str, str]) -> str:
-    """The name of what is called, from its package on; "": it has none."""
+    """Return the full name of a called function, from its package on; "" if it has none."""
     attributes: list[str] = []
     while isinstance(called, ast.Attribute):
         attributes.insert(0, called.attr)

@@ -1,13 +1,14 @@
-"""Runs the user's source as a script, and says what goes wrong in it on the user's line."""
+"""Executes the user's source as a script, and reports errors on the user's line."""
 
 from __future__ import annotations
 
 import ast
 import contextlib
 import importlib.util
+import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import ModuleType, TracebackType
 from typing import Any
@@ -16,19 +17,42 @@ from explorer.model import Diagnostic, Severity
 from explorer.pipeline import user_source
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.fake_gpu import NeedsValue, Recorder, TooManyLaunches
+from explorer.pipeline.import_stubs import HINT, NeedsModule, missing_modules, stub_attributes
 from explorer.pipeline.output import Output
+from explorer.pipeline.time_limit import script_seconds
+from explorer.pipeline.user_files import package_of, user_files
 from explorer.pipeline.user_source import SOURCE_FILE
 
+#: Packages that scripts use besides the standard library.
+PACKAGES = ("torch", "triton", "numpy", "packaging", "einops", "tabulate")
 
-class Finished(BaseException):
-    """Whoever has made the script run has seen enough of it."""
+#: The most notes about assumed numbers.
+MOST_ASSUMED = 8
+
+
+class _TooLong(BaseException):
+    """The script takes more time than it may."""
+
+
+class StopScript(BaseException):
+    """Stops the script: the caller has the information it needs."""
 
 
 class Script:
-    """One run of the user's code, top-level statement by top-level statement where one fails."""
+    """One execution of the user's code. After a failure, it continues by top-level statements."""
 
-    def __init__(self, tree: ast.Module, recorder: Recorder, name: str = "__main__") -> None:
-        """Prepare a module called `name`: "__main__" for what starts the script itself to run, too."""
+    def __init__(
+        self,
+        tree: ast.Module,
+        recorder: Recorder,
+        name: str = "__main__",
+        files: Mapping[str, str] | None = None,
+        path: str = "",
+    ) -> None:
+        """Create a module called `name`. With "__main__", the main part of the script is executed, too.
+
+        `files` are the texts of the files that it may import, by their paths, and `path` is its own.
+        """
         self._tree = tree
         self._recorder = recorder
         self.diagnostics: list[Diagnostic] = []
@@ -39,40 +63,68 @@ class Script:
         self.namespace = self._module.__dict__
         self.namespace["__file__"] = SOURCE_FILE
         self.namespace[user_source.SKIPPING] = self
+        self._files = files or {}
+        if package := package_of(tree, path):
+            self.namespace["__package__"] = package
 
     def __enter__(self) -> None:
-        """Enter a statement that only looks at results."""
+        """Enter a statement that only checks or prints results."""
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: TracebackType | None) -> bool:
-        """Skip the rest of that statement if it needs a value that is not known."""
+        """Skip the rest of that statement if it needs an unknown value."""
         if not isinstance(error, NeedsValue):
             return False
         self._skipped.add(user_source.user_line())
         return True
 
     def run(self, goes_on: bool = True) -> None:
-        """Run the script; with `goes_on`, what can still be run after a failure, too."""
+        """Execute the script. With `goes_on`, continue after a failure with what can still run."""
         self._goes_on = goes_on
-        with _as_main(self._module), self.output.captured():
+        with self._executing(), _time_limit() if goes_on else contextlib.nullcontext():
             self._run(self._tree.body)
         if self._skipped:
-            numbers = ", ".join(map(str, sorted(self._skipped)[:8]))
-            lines = f"line {numbers}" if len(self._skipped) == 1 else f"lines {numbers}"
-            message = "Nothing is computed here: checks and prints that need results are skipped"
+            message = "The fake GPU computes nothing: checks and prints that need results are skipped"
+            lines = _listed_lines(sorted(self._skipped)[:8])
             self.diagnostics.append(Diagnostic("note", f"{message} ({lines}).", line=min(self._skipped)))
+        for number in list(self._recorder.assumed.values())[:MOST_ASSUMED]:
+            words = "as requested" if number.is_given else "is assumed"
+            message = f"A number is read from a tensor that only a GPU could compute. {number.value} {words}."
+            hint = (
+                f"Change it in the launch panel, or on the command line with --assume {number.place}=NUMBER."
+            )
+            self.diagnostics.append(Diagnostic("note", message, line=number.line, hint=hint))
 
     def call(self, function: Callable[[], Any]) -> None:
-        """Call `function` as the script would; what goes wrong in it is among the diagnostics."""
-        with _as_main(self._module), self.output.captured():
+        """Call `function` as the script would. Its errors are added to the diagnostics."""
+        with self._executing():
             try:
                 function()
-            except Finished:
+            except StopScript:
                 return
-            except BaseException as error:  # user code may raise anything, and it has a line
+            except BaseException as error:  # User code may raise any exception. The diagnostic has its line.
                 self._report(error, "error", describe(error), hint_for(error))
 
+    @contextlib.contextmanager
+    def _executing(self) -> Iterator[None]:
+        """Make the module the main program, and what it imports importable. Note what is missing."""
+        names = {user_source.SKIPPING: self}
+        with (
+            _as_main(self._module),
+            self.output.capture(),
+            user_files(self._files, names, self._rest_of_package),
+            missing_modules() as notes,
+        ):
+            yield
+            self.diagnostics += notes()
+
+    def _rest_of_package(self, package: str, error: Exception) -> Callable[[str], Any]:
+        """Report the error that ended the `__init__.py` of a package. Return what makes its other names."""
+        message = f"{describe(error)} The package {package} keeps what it had defined."
+        self.diagnostics.append(replace(diagnostic_at(error), severity="warning", message=message))
+        return stub_attributes(package, f"Its __init__.py ended with {type(error).__name__}.")
+
     def _run(self, statements: list[ast.stmt]) -> None:
-        """Run `statements`; where one fails, do of the rest what can be done."""
+        """Execute `statements`. If one fails, continue with what can still be executed."""
         failure: BaseException | None = None
         try:
             code = user_source.compile_statements(statements)
@@ -80,23 +132,35 @@ class Script:
         except SystemExit as error:
             if isinstance(error.code, int | str) and error.code != 0:
                 message = (
-                    error.code if isinstance(error.code, str) else f"The script exits with {error.code}."
+                    error.code
+                    if isinstance(error.code, str)
+                    else f"The script exited with status {error.code}."
                 )
-                self._report(error, "error", message, "The log has what it printed.")
+                self._report(error, "error", message, "See the log for its output.")
             return
-        except Finished:
+        except StopScript:
             return
         except TooManyLaunches as error:
-            message = f"Only the first {self._recorder.limit} different launches are kept."
+            message = (
+                f"The script makes more launches than the limit. The first {self._recorder.limit} are kept."
+            )
             self._report(error, "note", message)
             failure = error
-        except NeedsValue as error:
-            message = (
-                f"This needs {error}, and nothing is computed here: the rest of the statement is skipped."
-            )
-            self._report(error, "note", message, "The launches before this line are kept.")
+        except _TooLong as error:
+            found = len(self._recorder.launches)
+            kept = "Its launches until then are kept." if found else "It had made no launch."
+            message = f"The script was stopped after {script_seconds():g} seconds. {kept}"
+            self._report(error, "note" if found else "error", message, "Reduce loops and sizes.")
+            return
+        except NeedsModule as error:
+            self._report(error, "error", str(error), HINT)
             failure = error
-        except BaseException as error:  # user code may raise anything, and it has a line
+        except NeedsValue as error:
+            message = f"This needs {error}, which the fake GPU does not compute. The rest is skipped."
+            kept = "The launches before this line are kept." if self._recorder.launches else ""
+            self._report(error, "note", message, kept)
+            failure = error
+        except BaseException as error:  # User code may raise any exception. The diagnostic has its line.
             self._report(error, "error", describe(error), hint_for(error))
             failure = error
         if failure is not None and self._goes_on:
@@ -104,10 +168,10 @@ class Script:
             self.go_on([statement for statement in statements if statement.lineno > failed], failure)
 
     def go_on(self, statements: list[ast.stmt], failure: BaseException) -> None:
-        """Run what does not depend on the statement that failed.
+        """Execute what does not depend on the failed statement.
 
-        After one that only lacked a value that is everything, and after an error what defines
-        kernels, so that they are listed.
+        If the statement only needed an unknown value, that is everything after it. After an error, it is what
+        defines kernels, so that they are listed.
         """
         defining = (
             ast.Import,
@@ -122,11 +186,12 @@ class Script:
             self._recorder.limit = 0
             statements = [statement for statement in statements if isinstance(statement, defining)]
         for statement in statements:
+            # The first failure is reported. What follows from it is not.
             with contextlib.suppress(BaseException):
-                exec(user_source.compile_statements([statement]), self.namespace)  # noqa: S102
+                exec(user_source.compile_statements([statement]), self.namespace)  # noqa: S102  the user's code
 
     def _report(self, error: BaseException, severity: Severity, message: str, hint: str = "") -> None:
-        place = place_of(error)
+        place = diagnostic_at(error)
         if isinstance(error, UserError):
             own = error.diagnostic
             self.diagnostics.append(own if own.line else replace(own, line=place.line))
@@ -135,13 +200,29 @@ class Script:
 
 
 @contextlib.contextmanager
+def _time_limit() -> Iterator[None]:
+    """Raise `_TooLong` in the script when its time is over, so that time to compile remains."""
+
+    def stop(_signal: int, _frame: object) -> None:
+        raise _TooLong
+
+    previous_handler = signal.signal(signal.SIGALRM, stop)
+    previous_timer = signal.setitimer(signal.ITIMER_REAL, script_seconds())
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *previous_timer)
+        signal.signal(signal.SIGALRM, previous_handler)
+
+
+@contextlib.contextmanager
 def _as_main(module: ModuleType) -> Iterator[None]:
-    """Be the main program, without arguments, for as long as the user's code runs."""
+    """Make the module the main program, without arguments, while the user's code is executed."""
     previous_module, previous_arguments = sys.modules["__main__"], sys.argv
     sys.modules["__main__"], sys.argv = module, [SOURCE_FILE]
     try:
         with warnings.catch_warnings():
-            # The user hears of their own code, not of what libraries say about each other.
+            # Warnings of libraries about each other are not the user's concern.
             warnings.simplefilter("ignore")
             warnings.filterwarnings("default", module="__main__")
             yield
@@ -149,23 +230,24 @@ def _as_main(module: ModuleType) -> Iterator[None]:
         sys.modules["__main__"], sys.argv = previous_module, previous_arguments
 
 
-# --- what went wrong --------------------------------------------------------------------------
+# --- errors -----------------------------------------------------------------------------------
 
 
 def _user_frames(error: BaseException | None) -> list[tuple[Any, int]]:
     frames = []
     trace = error.__traceback__ if error is not None else None
     while trace is not None:
-        if trace.tb_frame.f_code.co_filename == SOURCE_FILE:
+        if user_source.is_users(trace.tb_frame.f_code.co_filename):
             frames.append((trace.tb_frame.f_code, trace.tb_lasti))
         trace = trace.tb_next
     return frames
 
 
-def place_of(error: BaseException | None) -> Diagnostic:
-    """Return a diagnostic without words at the user's innermost line."""
-    if isinstance(error, SyntaxError) and error.filename == SOURCE_FILE:
-        return Diagnostic("error", "", line=error.lineno or 0, column=error.offset or 0)
+def diagnostic_at(error: BaseException | None) -> Diagnostic:
+    """Return a diagnostic without a message at the user's innermost line."""
+    if isinstance(error, SyntaxError) and user_source.is_users(str(error.filename)):
+        line = user_source.number_of(str(error.filename), error.lineno or 0)
+        return Diagnostic("error", "", line=line, column=error.offset or 0)
     frames = _user_frames(error)
     if not frames:
         return Diagnostic("error", "")
@@ -174,11 +256,18 @@ def place_of(error: BaseException | None) -> Diagnostic:
     return Diagnostic(
         "error",
         "",
-        line=line or code.co_firstlineno,
+        line=user_source.number_of(code.co_filename, line or code.co_firstlineno),
         column=0 if column is None else column + 1,
-        end_line=end_line or 0,
+        end_line=user_source.number_of(code.co_filename, end_line or 0),
         end_column=0 if end_column is None else end_column + 1,
     )
+
+
+def _listed_lines(lines: list[int]) -> str:
+    """Return lines in words: "lines 3, 5", and "line 3, line 2 of tools.py" if they are in several files."""
+    if any(user_source.source_numbers().place(line)[0] for line in lines):
+        return ", ".join(map(user_source.source_numbers().words, lines))
+    return f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
 
 
 def _top_level_line(trace: TracebackType | None) -> int:
@@ -195,21 +284,19 @@ def describe(error: BaseException) -> str:
         return f"{type(error).__name__}: {error.msg}"
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.partition(".")[0]
-        return f"There is no module {error.name if package in sys.modules else package!r} here."
+        return f"The module {error.name if package in sys.modules else package!r} is not installed."
     try:
         text = str(error)
-    except BaseException:  # the user's own exception may not even have a text
+    except BaseException:  # Converting the user's own exception to text may fail.
         text = ""
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def hint_for(error: BaseException) -> str:
     if isinstance(error, ImportError):
-        packages = [
-            name for name in ("torch", "triton", "numpy", "packaging") if importlib.util.find_spec(name)
-        ]
+        packages = [name for name in PACKAGES if importlib.util.find_spec(name)]
         return (
-            f"There are the standard library and {', '.join(packages)}. Remove the import, or paste what "
-            "the kernel needs from it; a kernel can also be compiled by a signature, without the script."
+            f"Available: the standard library and {', '.join(packages)}. Remove the import, or paste what "
+            "the kernel needs. A kernel can also be compiled from a signature, without the script."
         )
     return ""

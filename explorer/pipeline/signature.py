@@ -1,4 +1,4 @@
-"""Reads and writes signatures as text: "*fp16:16, *fp16:16, i32:16, 128"."""
+"""Parses and writes signatures: "*fp16:16, *fp16:16, i32:16, 128"."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from triton.experimental.gluon import language as gluon_language
 from triton.runtime.jit import JITCallable
 
 from explorer.model import Argument, Diagnostic
+from explorer.model.signature_types import TYPES, is_type
 from explorer.pipeline.errors import UserError
-from explorer.pipeline.signature_types import TYPES, is_type
 
 _NAMED = re.compile(r"^\s*([A-Za-z_]\w*)\s*=(?!=)\s*")
 
 
 @dataclass(frozen=True)
 class Item:
-    """One item of a signature. Either `type`, or `constant` as text; `column` is where it begins."""
+    """One item of a signature: either `type`, or `constant` as text. `column` is where it begins."""
 
     column: int
     text: str
@@ -31,7 +31,7 @@ class Item:
 
 
 def parse(signature: str) -> list[Item]:
-    """Split a signature into items. Raises UserError with the position of what is wrong."""
+    """Split a signature into items. Raise UserError with the position of an error."""
     items = []
     for column, text in _split(signature):
         named = _NAMED.match(text)
@@ -45,7 +45,9 @@ def parse(signature: str) -> list[Item]:
         if is_type(kind):
             if hint not in ("", "1", "16"):
                 raise _error(
-                    column + start, f"unknown hint ':{hint}'", "':16' says divisible by 16, ':1' equal to 1."
+                    column + start,
+                    f"unknown hint ':{hint}'",
+                    "':16' means divisible by 16, ':1' means equal to 1.",
                 )
             if hint and kind.startswith(("fp", "bf")):
                 raise _error(column + start, f"{kind} takes no hint")
@@ -63,7 +65,7 @@ def parse(signature: str) -> list[Item]:
 def constant(text: str, namespace: dict[str, Any]) -> Any:
     """Return the value of `text`: a literal, a type, or an expression of the source's global names.
 
-    Raises ValueError when it has none.
+    Raises ValueError if the text has no value.
     """
     dtype = dtype_of(text)
     if dtype is not None:
@@ -73,10 +75,10 @@ def constant(text: str, namespace: dict[str, Any]) -> Any:
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         pass
     try:
-        # As much as the source itself may do, and in the same place: the sandbox.
-        return eval(text, {**vars(gluon_language), **namespace})  # noqa: S307
-    except Exception:
-        raise ValueError(f"{text!r} is neither a type, nor a literal, nor a name of the source") from None
+        # The expression can do what the source can do, and is evaluated in the same jail.
+        return eval(text, {**vars(gluon_language), **namespace})  # noqa: S307  the user's code
+    except Exception:  # User code may raise any exception.
+        raise ValueError(f"{text!r} is not a type, a literal or a name of the source") from None
 
 
 def dtype_of(text: str) -> Any:
@@ -106,7 +108,7 @@ def write(arguments: tuple[Argument, ...], constants: dict[str, Any]) -> str:
 
 
 def write_constant(value: Any) -> str:
-    """Write a constant as text that `constant` reads, as far as it can be read."""
+    """Write a constant as text that `constant` reads, if possible."""
     if isinstance(value, tl.constexpr):
         value = value.value
     if isinstance(value, JITCallable):
@@ -118,7 +120,7 @@ def write_constant(value: Any) -> str:
 
 
 def _split(signature: str) -> Iterator[tuple[int, str]]:
-    """Yield (column, text) of what commas outside brackets and quotes separate."""
+    """Yield (column, text) of the parts between commas outside of brackets and quotes."""
     start, depth, quote = 0, 0, ""
     if not signature.strip():
         return

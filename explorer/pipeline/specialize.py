@@ -1,32 +1,39 @@
-"""Decides what to compile: the launch, the arguments or the signature that a request names.
+"""Selects what to compile: the launch, the arguments or the signature that a request names.
 
-In: what a source holds and a request. Out: a specialisation, as the just-in-time compiler would make it.
+In: the contents of a source and a request. Out: a specialization, as the just-in-time compiler would make it.
+Without a launch and arguments, the first kernel is compiled with guesses.
 """
 
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from triton.compiler.compiler import make_backend
 
-from explorer.model import Launch, Request, Specialized
+from explorer.model import Argument, Launch, Location, Request, Specialized
+from explorer.model.hardware import Target
 from explorer.pipeline import signature as signatures
-from explorer.pipeline.arguments import describe_arguments, shown_options, to_scalar
-from explorer.pipeline.chosen_arguments import Constant, choose_arguments
+from explorer.pipeline.arguments import Constant, describe_arguments, shown_options, to_scalar
+from explorer.pipeline.chosen_arguments import choose_arguments
 from explorer.pipeline.errors import UserError, user_error
 from explorer.pipeline.fake_gpu import NeedsValue, RecordedLaunch, TooManyLaunches, fake_gpu
-from explorer.pipeline.module import Found, FoundKernel, FoundLaunch
+from explorer.pipeline.module import FoundKernel, FoundLaunch, SourceContents
+from explorer.pipeline.output_code import torch_locations
 from explorer.pipeline.parameters import config_options
-from explorer.pipeline.targets import Target
+from explorer.pipeline.targets import triton_target
+from explorer.pipeline.trials import choices_of, fit_guesses
+
+if TYPE_CHECKING:
+    from explorer.pipeline.stage_source import StageSource
 
 
 @dataclass(frozen=True)
 class Specialization:
-    """A kernel with all that compiling it needs, and what the user is told about it.
+    """A kernel with everything that compiling it needs.
 
-    The fields are what the kernel's `ASTSource` and `compile` take; `described` is for the user.
+    The fields are the arguments of the kernel's `ASTSource` and of `compile`. `described` is for the user.
     """
 
     jit_function: Any
@@ -35,10 +42,14 @@ class Specialization:
     attrs: dict[tuple[int, ...], Any]
     options: dict[str, Any]
     described: Specialized
+    #: The lines of a PyTorch program that the kernel as a whole comes from.
+    origins: tuple[Location, ...] = ()
+    #: The stage that the source is the text of, in place of Python. There is no `jit_function` then.
+    stage_source: StageSource | None = None
 
 
-def resolve(found: Found, request: Request, target: Target) -> Specialization:
-    """Return what `request` wants compiled. Raises UserError for anything wrong with it."""
+def resolve(found: SourceContents, request: Request, target: Target) -> Specialization:
+    """Return the specialization that `request` asks for. Raise UserError for an error in it."""
     kernel = choose_kernel(found, request)
     check_options(request, target)
     if request.arguments is None:
@@ -47,28 +58,32 @@ def resolve(found: Found, request: Request, target: Target) -> Specialization:
             return _from_launch(launch, request, target)
         _refuse_broken(found)
     elif request.launch is not None:
-        raise user_error("A request names either a launch or arguments, not both.")
-    if kernel is None:
-        kernel = only_kernel(found)
-    return _from_arguments(kernel, found, request, target)
+        raise user_error("A request has either a launch or arguments, not both.")
+    return _from_arguments(kernel or found.kernels[0], found, request, target)
 
 
-# --- choosing ---------------------------------------------------------------------------------
+# --- selecting --------------------------------------------------------------------------------
 
 
-def _refuse_broken(found: Found) -> None:
-    """Raise what went wrong while running the source, if anything did."""
+def _refuse_broken(found: SourceContents) -> None:
+    """Raise the error that occurred while the source was executed, if any."""
     for diagnostic in found.diagnostics:
         if diagnostic.severity == "error":
             raise UserError(diagnostic)
 
 
-def choose_kernel(found: Found, request: Request) -> FoundKernel | None:
+def choose_kernel(found: SourceContents, request: Request) -> FoundKernel | None:
     if not found.kernels:
         _refuse_broken(found)
+        if found.output_code is not None:
+            raise user_error(
+                "The source has no kernel itself. torch.compile writes kernels for it.",
+                hint="Open them to compile them. The command line does so by itself.",
+            )
         raise user_error(
-            "There is no kernel in the source.",
-            hint="A kernel is a function with the decorator @triton.jit or @gluon.jit.",
+            "The source has no kernel.",
+            hint="A kernel is a function with the decorator @triton.jit or @gluon.jit. For kernels of "
+            "PyTorch, call what torch.compile returns.",
         )
     if request.kernel is None:
         return None
@@ -80,18 +95,11 @@ def choose_kernel(found: Found, request: Request) -> FoundKernel | None:
     close = difflib.get_close_matches(request.kernel, names, 1)
     hint = f"Did you mean {close[0]!r}? " if close else ""
     raise user_error(
-        f"There is no kernel {request.kernel!r} in the source.", hint=f"{hint}There are: {', '.join(names)}."
+        f"The source has no kernel {request.kernel!r}.", hint=f"{hint}There are: {', '.join(names)}."
     )
 
 
-def only_kernel(found: Found) -> FoundKernel:
-    if len(found.kernels) > 1:
-        names = ", ".join(kernel.info.name for kernel in found.kernels)
-        raise user_error("The source has several kernels and no launch.", hint=f"Choose one of: {names}.")
-    return found.kernels[0]
-
-
-def choose_launch(found: Found, request: Request, kernel: FoundKernel | None) -> FoundLaunch | None:
+def choose_launch(found: SourceContents, request: Request, kernel: FoundKernel | None) -> FoundLaunch | None:
     launches = found.launches
     if request.launch is not None:
         if not 0 <= request.launch < len(launches):
@@ -99,13 +107,13 @@ def choose_launch(found: Found, request: Request, kernel: FoundKernel | None) ->
             count = len(launches)
             launches_made = "1 launch" if count == 1 else f"{count} launches"
             raise user_error(
-                f"There is no launch {request.launch}: the source makes {launches_made}.",
-                hint="Launches are counted from 0, in the order in which they are made.",
+                f"The source has no launch {request.launch}: it makes {launches_made}.",
+                hint="Launches are numbered from 0, in the order in which they are made.",
             )
         launch = launches[request.launch]
         if kernel is not None and launch.kernel is not kernel:
             raise user_error(
-                f"Launch {request.launch} is one of {launch.kernel.info.name}, not of {kernel.info.name}.",
+                f"Launch {request.launch} is of {launch.kernel.info.name}, not of {kernel.info.name}.",
                 launch.info.line,
             )
         return launch
@@ -113,7 +121,7 @@ def choose_launch(found: Found, request: Request, kernel: FoundKernel | None) ->
 
 
 def check_options(request: Request, target: Target) -> None:
-    known = sorted(make_backend(target.for_triton()).parse_options({"arch": None}).__dict__)
+    known = sorted(make_backend(triton_target(target)).parse_options({"arch": None}).__dict__)
     for name in request.options:
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)
@@ -127,9 +135,9 @@ def check_config(kernel: FoundKernel, config: int | None) -> None:
     count = len(kernel.info.configs)
     if config is not None and not 0 <= config < count:
         raise user_error(
-            f"There is no configuration {config}: {kernel.info.name} has {count}.",
+            f"{kernel.info.name} has no configuration {config}: it has {count}.",
             kernel.info.line,
-            "Configurations are counted from 0, in the order of the autotune decorator." if count else "",
+            "Configurations are numbered from 0, in the order of the autotune decorator." if count else "",
         )
 
 
@@ -145,10 +153,10 @@ def _from_launch(launch: FoundLaunch, request: Request, target: Target) -> Speci
 
 
 def _launch_again(launch: FoundLaunch, request: Request, target: Target) -> RecordedLaunch:
-    """Make the launch once more, with another configuration or other options."""
+    """Make the launch again, with another configuration or other options."""
     call = launch.recorded.call
     assert call is not None
-    with fake_gpu(target) as recorder:
+    with fake_gpu(target, request.assumed) as recorder:
         recorder.config = request.config if request.config is not None else launch.recorded.config
         recorder.overrides = dict(request.options)
         try:
@@ -182,6 +190,7 @@ def _specialization(
         recorded.attrs,
         recorded.options,
         described,
+        torch_locations(kernel.interface),
     )
 
 
@@ -201,22 +210,54 @@ def display_options(options: dict[str, Any], request: Request) -> dict[str, Any]
 # --- from arguments ---------------------------------------------------------------------------
 
 
-def _from_arguments(kernel: FoundKernel, found: Found, request: Request, target: Target) -> Specialization:
+def _from_arguments(
+    kernel: FoundKernel, found: SourceContents, request: Request, target: Target
+) -> Specialization:
     check_config(kernel, request.config)
     config_index, preset, options = request.config, {}, {}
     if kernel.autotuner is not None:
         config_index = config_index or 0
         config = kernel.autotuner.configs[config_index]
         preset, options = dict(config.kwargs), config_options(config)
+    try:
+        full = make_backend(triton_target(target)).parse_options({**options, **request.options}).__dict__
+    except (AssertionError, TypeError, ValueError) as error:
+        raise user_error(f"{type(error).__name__}: {error}", kernel.info.line) from error
+
+    def recorded(chosen: dict[str, Argument | Constant]) -> RecordedLaunch:
+        return _record(kernel, chosen, dict(full), config_index, target)
+
+    if request.arguments is None:
+        guesses = fit_guesses(
+            kernel,
+            preset,
+            target,
+            lambda guesses: recorded(choices_of(guesses)),
+        )
+        specialization = _specialization(kernel, recorded(choices_of(guesses)), request, None)
+        reasons = {name: guess.reason for name, guess in guesses.items()}
+        return replace(specialization, described=replace(specialization.described, guesses=reasons))
     chosen = choose_arguments(kernel, request.arguments, preset, found.namespace)
-    backend = make_backend(target.for_triton())
+    everything = {**{name: Constant(value) for name, value in preset.items()}, **chosen}
+    return _specialization(kernel, recorded(everything), request, None)
+
+
+def _record(
+    kernel: FoundKernel,
+    chosen: dict[str, Argument | Constant],
+    options: dict[str, Any],
+    config: int | None,
+    target: Target,
+) -> RecordedLaunch:
+    """Return the launch that passes the chosen arguments."""
+    backend = make_backend(triton_target(target))
     signature: dict[str, Any] = {}
     constexprs: dict[tuple[int, ...], Any] = {}
     attrs: dict[tuple[int, ...], Any] = {}
     bound: dict[str, Any] = {}
     for position, parameter in enumerate(kernel.jit_function.params):
         name = parameter.name
-        argument = chosen[name] if name in chosen else Constant(preset[name])
+        argument = chosen[name]
         if isinstance(argument, Constant):
             signature[name], constexprs[(position,)] = "constexpr", argument.value
             bound[name] = argument.value
@@ -228,15 +269,10 @@ def _from_arguments(kernel: FoundKernel, found: Found, request: Request, target:
             )
         signature[name], bound[name] = argument.type, argument.value
         if argument.specialization == "divisible by 16":
-            # "S": within 2 GiB, which AMD's backend asks of a launch's tensors and NVIDIA's ignores.
+            # "S": within 2 GiB, which AMD's backend checks for a launch's tensors and NVIDIA's ignores.
             attrs[(position,)] = backend.parse_attr("DS" if argument.type.startswith("*") else "D")
         else:
             attrs[(position,)] = backend.parse_attr("")
-    try:
-        full = backend.parse_options({**options, **request.options}).__dict__
-    except (AssertionError, TypeError, ValueError) as error:
-        raise user_error(f"{type(error).__name__}: {error}", kernel.info.line) from error
-    recorded = RecordedLaunch(
-        kernel.jit_function, signature, constexprs, attrs, dict(full), bound, None, 0, None, config_index
+    return RecordedLaunch(
+        kernel.jit_function, signature, constexprs, attrs, options, bound, None, 0, None, config
     )
-    return _specialization(kernel, recorded, request, None)

@@ -1,8 +1,8 @@
-"""What the compiler's C++ side writes to the standard error descriptor: remarks, errors, assertions.
+"""What the compiler's C++ code writes to the standard error descriptor: remarks, errors, assertions.
 
-Where the descriptor is a regular file that can be read (as in the sandbox, whose supervisor reads it after
-a crash), what is new in it is read from there and nothing is redirected. Otherwise it is redirected to a
-temporary file for as long as a `ToolOutput` is active, and passed on at the end.
+If the descriptor is a regular file that can be read, new output is read from there and nothing is redirected.
+This is the case in the sandbox, where the warden reads the file after a crash. Otherwise the descriptor is
+redirected to a temporary file while a `ToolOutput` is active, and the output is copied at the end.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import cast
 
 from explorer.model import Diagnostic, Severity
-from explorer.pipeline.user_source import SOURCE_FILE
+from explorer.pipeline.user_source import number_of
 
 _STANDARD_ERROR = 2
 _MAXIMUM_BYTES = 1 << 20
@@ -26,14 +26,14 @@ _MAXIMUM_DUMP_BYTES = 1 << 26
 _MESSAGE = re.compile(
     r"^(?P<path>.+?):(?P<line>\d+):(?P<column>\d+): (?P<severity>error|warning|remark|note): "
 )
-#: LLVM's code generator complains so of inline assembly, and goes on; MLIR survives some of its assertions.
+#: LLVM's code generator reports errors in inline assembly and continues. MLIR survives some assertions.
 _ERROR_WITHOUT_PLACE = re.compile(r"^(?:error|python[\d.]*: \S+:\d+: .*?(?=: Assertion `)): (.+)$")
-#: MLIR adds the operation that a message is about, and LLVM the source line with a caret.
+#: MLIR appends the operation to a message, and LLVM the source line with a caret.
 _CONTINUATION = re.compile(r"see current operation|^\s*\^\s*$")
 
 
 class ToolOutput:
-    """Reads what has been written to the standard error descriptor since the last reading."""
+    """Reads what was written to the standard error descriptor since the last read."""
 
     def __init__(self) -> None:
         self._reader = -1
@@ -42,7 +42,7 @@ class ToolOutput:
 
     @contextlib.contextmanager
     def active(self) -> Iterator[ToolOutput]:
-        """Start at what is written from now on."""
+        """Start with what is written from now on."""
         sys.stderr.flush()
         status = os.fstat(_STANDARD_ERROR)
         can_read = fcntl.fcntl(_STANDARD_ERROR, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
@@ -68,10 +68,11 @@ class ToolOutput:
         return text
 
     @contextlib.contextmanager
-    def apart(self) -> Iterator[Callable[[], str]]:
-        """Keep what is written meanwhile out of `new_text`: the function that is handed out returns it.
+    def capture(self) -> Iterator[Callable[[], str]]:
+        """Keep what is written in this context out of `new_text`. The yielded function returns it.
 
-        It is also taken out of the file, unless something goes wrong: it was asked for, and is no message.
+        The text is also removed from the file, unless an error occurs: it was requested, and is not a
+        message.
         """
         self._held += self._read(_MAXIMUM_BYTES)
         begin = os.fstat(self._reader).st_size
@@ -87,9 +88,9 @@ class ToolOutput:
 
 
 def read_messages(text: str, stage: str) -> tuple[list[Diagnostic], str]:
-    """Split a tool's output into messages with a place in the user's file, and the rest.
+    """Split a tool's output into messages with a position in the user's files, and the rest.
 
-    A message whose place is in another file keeps its text, with the place in front, without a line.
+    A message with a position in another file keeps its text, with the position in front, and has no line.
     """
     diagnostics: list[Diagnostic] = []
     rest: list[str] = []
@@ -102,10 +103,10 @@ def read_messages(text: str, stage: str) -> tuple[list[Diagnostic], str]:
             skipping = bool(_CONTINUATION.search(body))
             if skipping:
                 continue
-            own = path == SOURCE_FILE
+            own = number_of(path, row)
             severity = cast(Severity, message["severity"])
             text_shown = body if own else f"{path.rsplit('/', 1)[-1]}:{row}: {body}"
-            place = (row, column) if own else (0, 0)
+            place = (own, column) if own else (0, 0)
             diagnostics.append(Diagnostic(severity, text_shown, stage, *place))
         elif complaint := _ERROR_WITHOUT_PLACE.match(line):
             diagnostics.append(Diagnostic("error", complaint[1], stage))

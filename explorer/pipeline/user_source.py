@@ -1,22 +1,34 @@
-"""The user's source as code: parsed, compiled, and able to skip what only looks at results."""
+"""The user's source as code: parsed, compiled, and able to skip statements that only use results."""
 
 from __future__ import annotations
 import __future__
 
 import ast
+import contextlib
 import linecache
 import re
 import sys
-from types import CodeType
+from collections.abc import Mapping
+from types import CodeType, FrameType
 
-from explorer.model import Diagnostic
+from explorer.model import Diagnostic, LineNumber
+from explorer.model.source_lines import SourceLines
 from explorer.pipeline.errors import UserError
 
-#: The name under which the user's code is compiled; it appears in locations and tracebacks.
+#: The file name of the user's code. It appears in locations and tracebacks.
 SOURCE_FILE = "kernel.py"
 
-#: The name by which the compiled code reaches the context that skips what needs a result's value.
+#: Begins the names of the files beside the script, so that none is taken for the script.
+BESIDE = "./"
+
+#: The name of the context manager, in the compiled code, that skips what needs the value of a result.
 SKIPPING = "__skip_what_needs_values__"
+
+#: The numbers of the lines of the script that was registered last.
+_numbers = SourceLines("")
+
+#: Whether the functions of that script stay as they are, because a compiler traces them.
+_keeps_functions = False
 
 _LOOKS_ONLY = re.compile(
     r"^(print|display|log|info|debug|warning|assert\w*|allclose|testing)$", re.IGNORECASE
@@ -24,12 +36,12 @@ _LOOKS_ONLY = re.compile(
 
 
 def normalize(source: str) -> str:
-    """Return `source` as Python reads it from a file: without a byte order mark, with plain line ends."""
+    """Return `source` as Python reads it from a file: without a byte order mark, lines ending in newlines."""
     return source.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def parse(source: str) -> ast.Module:
-    """Parse `source`. Raises UserError with the place of a syntax error."""
+    """Parse `source`. Raise UserError with the position of a syntax error."""
     if "\0" in source:
         before = source[: source.index("\0")]
         raise UserError(
@@ -38,7 +50,7 @@ def parse(source: str) -> ast.Module:
                 "The source contains a null character, which Python does not allow.",
                 line=before.count("\n") + 1,
                 column=len(before) - before.rfind("\n"),
-                hint="Remove it; write \\0 for one in a string.",
+                hint="Remove it. In a string, write \\0.",
             )
         )
     try:
@@ -58,7 +70,7 @@ def parse(source: str) -> ast.Module:
         raise UserError(
             Diagnostic(
                 "error",
-                "The source is nested too deeply to be parsed.",
+                "The source is nested too deeply for the parser.",
                 hint="Split long expressions and deep nesting into parts.",
             )
         ) from None
@@ -66,27 +78,82 @@ def parse(source: str) -> ast.Module:
         raise UserError(Diagnostic("error", f"The source cannot be parsed: {error}")) from None
 
 
-def register(source: str) -> None:
-    """Let `inspect` and tracebacks find the source, without a file."""
+def register(source: str, file: str = SOURCE_FILE) -> None:
+    """Make a source available to `inspect` and tracebacks, without a file."""
     lines = [f"{line}\n" for line in source.removesuffix("\n").split("\n")]
-    linecache.cache[SOURCE_FILE] = (len(source), None, lines, SOURCE_FILE)
+    linecache.cache[file] = (len(source), None, lines, file)
 
 
-def user_line() -> int:
-    """Return the line of the user's innermost frame, 0 if there is none."""
-    frame = sys._getframe(1)
+def register_script(
+    source: str, path: str = "", files: Mapping[str, str] | None = None, *, keeps_functions: bool = False
+) -> None:
+    """Register the script that is executed next, and number its lines and those of the files beside it.
+
+    With `keeps_functions`, checks and prints are skipped outside of functions only.
+    """
+    global _numbers, _keeps_functions  # A process executes one script at a time.
+    register(source)
+    _keeps_functions = keeps_functions
+    _numbers = SourceLines(source, path, files)
+
+
+def source_numbers() -> SourceLines:
+    """Return the numbers of the lines of the script and of the files beside it."""
+    return _numbers
+
+
+def number_of(file: str, line: LineNumber) -> LineNumber:
+    """Return the number of a line of a file that was compiled as `file`. 0: the file is not the user's."""
+    return _numbers.number("" if file == SOURCE_FILE else file, line) if is_users(file) else 0
+
+
+def is_users(file: str) -> bool:
+    """Tell whether code was compiled as the script or as a file beside it."""
+    return file == SOURCE_FILE or file.startswith(BESIDE)
+
+
+def embedded_tree(text: str) -> ast.Module | None:
+    """Return the syntax tree of code that the script holds as a string, with the line numbers of the script.
+
+    Return None if the lines of the script differ from those of the string, because of escapes.
+    """
+    script = "".join(linecache.getlines(SOURCE_FILE))
+    before, found, _ = script.partition(text)
+    if not found:
+        return None
+    return ast.increment_lineno(ast.parse(text, SOURCE_FILE), before.count("\n"))
+
+
+def embedded_trees(tree: ast.Module, decorator: str = "triton.jit") -> list[ast.Module]:
+    """Return the syntax trees of the kernels that a script holds as strings."""
+    texts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and f"@{decorator}" in node.value
+    ]
+    found = []
+    for text in texts:
+        with contextlib.suppress(SyntaxError, ValueError, KeyError):
+            if (embedded := embedded_tree(text)) is not None:
+                found.append(embedded)
+    return found
+
+
+def user_line() -> LineNumber:
+    """Return the line of the user's innermost frame, or 0."""
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_code.co_filename == SOURCE_FILE:
-            return frame.f_lineno
-        frame = frame.f_back  # type: ignore[assignment]
+        if is_users(frame.f_code.co_filename):
+            return number_of(frame.f_code.co_filename, frame.f_lineno)
+        frame = frame.f_back
     return 0
 
 
-def compile_statements(statements: list[ast.stmt]) -> CodeType:
-    """Compile `statements` such that checks and prints that need a result's value are skipped."""
+def compile_statements(statements: list[ast.stmt], file: str = SOURCE_FILE) -> CodeType:
+    """Compile `statements` so that checks and prints that need the value of a result are skipped."""
     module = _Lenient().visit(ast.Module(list(statements), []))
     flags = __future__.annotations.compiler_flag if _postpones_annotations(statements) else 0
-    code: CodeType = compile(module, SOURCE_FILE, "exec", flags=flags, dont_inherit=True)
+    code: CodeType = compile(module, file, "exec", flags=flags, dont_inherit=True)
     return code
 
 
@@ -100,7 +167,12 @@ def _postpones_annotations(statements: list[ast.stmt]) -> bool:
 
 
 class _Lenient(ast.NodeTransformer):
-    """Wraps statements that only look at results in a context that skips them."""
+    """Wraps statements that only use results in a context that skips them."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        if not _keeps_functions:
+            self.generic_visit(node)
+        return node
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
         return _skippable(node)

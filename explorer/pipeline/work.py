@@ -1,23 +1,40 @@
-"""What every job has in common: its last event is `Done`, and what goes wrong becomes an event."""
+"""What all jobs share: the last event is `Done`, and every error becomes an event."""
 
 from __future__ import annotations
 
+import sys
+import sysconfig
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 from explorer.model import Diagnostic, Done, Event
+from explorer.model.hardware import UnknownTarget
 from explorer.pipeline.errors import UserError
-from explorer.pipeline.targets import UnknownTarget
 
 Emit = Callable[[Event], None]
 
+#: Folders of this installation, the innermost ones first.
+_FOLDERS = sorted(
+    {
+        *(path for name in ("purelib", "platlib", "stdlib") if (path := sysconfig.get_path(name))),
+        *(folder for folder in sys.path if folder.startswith("/")),
+        str(Path(__file__).parents[2]),
+        sys.prefix,
+        sys.base_prefix,
+    },
+    key=len,
+    reverse=True,
+)
+
 
 def perform_work(work: Callable[[Emit], None], emit: Emit, what: str) -> None:
-    """Call `work`, and tell of its end by `Done`. `what` names it: "The compile".
+    """Call `work`, and emit `Done` at its end. `what` names the work: "The compile".
 
-    This is the one place where anything that goes wrong becomes an event.
+    This is the only place that converts an unexpected error to an event.
     """
     start = time.perf_counter()
     status: Literal["complete", "failed"] = "failed"
@@ -34,7 +51,7 @@ def perform_work(work: Callable[[Emit], None], emit: Emit, what: str) -> None:
             Diagnostic(
                 "error",
                 f"{what} ran out of memory.",
-                hint="Make the tensors or blocks of the script smaller.",
+                hint="Reduce the tensors or blocks of the script.",
             )
         )
     except RecursionError:
@@ -45,27 +62,38 @@ def perform_work(work: Callable[[Emit], None], emit: Emit, what: str) -> None:
                 hint="Split long expressions and deep nesting into parts.",
             )
         )
-    except Exception as error:
+    except Exception as error:  # A fault of ours: the job ends with a diagnostic in any case.
         emit(internal_error(error))
     emit(Done(status, round((time.perf_counter() - start) * 1000, 3)))
 
 
 def _without_repeated_diagnostics(emit: Emit) -> Emit:
-    """What is wrong with a source may also be why there is nothing to compile: say it once."""
-    told: set[Diagnostic] = set()
+    """Return an `emit` that drops repeated diagnostics: one error in a source may have two consequences.
+
+    Messages do not tell where this program is installed.
+    """
+    emitted: set[Diagnostic] = set()
 
     def emit_once(event: Event) -> None:
         if isinstance(event, Diagnostic):
-            if event in told:
+            event = replace(event, message=without_folders(event.message))
+            if event in emitted:
                 return
-            told.add(event)
+            emitted.add(event)
         emit(event)
 
     return emit_once
 
 
+def without_folders(message: str) -> str:
+    """Return a message with files of this installation named from their package on, without folders."""
+    for folder in _FOLDERS:
+        message = message.replace(f"{folder}/", "")
+    return message
+
+
 def internal_error(error: Exception) -> Diagnostic:
-    """Make a message of an error that nobody has foreseen."""
+    """Return the diagnostic for an unexpected error."""
     last = traceback.extract_tb(error.__traceback__)[-1:]
     place = f" ({last[0].filename.rsplit('/', 1)[-1]}:{last[0].lineno})" if last else ""
     return Diagnostic("error", f"{type(error).__name__}: {error}{place}")

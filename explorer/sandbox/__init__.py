@@ -1,9 +1,9 @@
-"""The wall: runs a request's source in a jail and hands back what it said as validated events.
+"""The wall: execute the source of a request in a jail, and return validated events.
 
 Two sides live here. The web side (`service`, `slot`, `launch`, `protocol`, `versions`, `settings`) starts
-jails, holds the clock and checks every byte. The jail side (`zygote`, `confine`, `seccomp`, `linux`,
-`warden`, `worker`, `probe`) keeps to the standard library until the zygote warms up the pipeline. Both
-sides import this module, so it loads the web side only when it is asked for.
+jails, enforces deadlines and checks every byte. The jail side (`zygote`, `confine`, `seccomp`, `linux`,
+`warden`, `worker`, `probe`) uses the standard library only, until the zygote warms up the pipeline. Both
+sides import this package, so the package imports the modules of the web side on first access.
 """
 
 from __future__ import annotations

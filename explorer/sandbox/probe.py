@@ -1,13 +1,19 @@
-"""The sandbox attacking itself at the start: an entry point like the pipeline's, by the standard library.
+"""The attack of the sandbox on itself at start: an entry point like the pipeline's. Standard library only.
 
-`perform` tries what must fail and what must work, and emits a diagnostic for each surprise. The
-source is a list of paths, one a line, that must not be there; with the option `opens_sockets` there must be
-nobody to reach by one, and without `owns_processes` other processes of the jail must be out of reach.
+`perform` tries operations that must fail and operations that must work, and emits a diagnostic for each
+unexpected outcome. The source is a list of paths, one per line, that must not exist. With the option
+`opens_sockets`, no other host may be reachable by a socket. Without `owns_processes`, other processes of the
+jail must be out of reach. Without `shares_memory`, memory that belongs to no file cannot be shared.
 """
 
 from __future__ import annotations
 
+import ctypes
+import functools
+import mmap
 import os
+import resource
+import signal
 import socket
 import subprocess
 import sys
@@ -20,11 +26,11 @@ from explorer.sandbox import linux
 
 
 def warm_up() -> None:
-    """Nothing to do: the probe must start fast."""
+    """Do nothing: the probe must start fast."""
 
 
 def perform(request: Request, emit: Callable[[Event], None]) -> None:
-    """Attack, and tell what succeeded."""
+    """Attack the jail, and emit a diagnostic for each attack that succeeded."""
     holes = []
     attacks = _attacks(request.source.splitlines())
     if request.options.get("opens_sockets"):
@@ -35,6 +41,8 @@ def perform(request: Request, emit: Callable[[Event], None]) -> None:
         attacks["see the zygote"] = _see_the_zygote
     else:
         attacks["write into the zygote"] = _write_into_the_zygote
+    if not request.options.get("shares_memory"):
+        attacks["hold memory that no process maps"] = lambda: mmap.mmap(-1, mmap.PAGESIZE).close()
     for name, attack in attacks.items():
         try:
             attack()
@@ -48,6 +56,8 @@ def perform(request: Request, emit: Callable[[Event], None]) -> None:
             holes.append(f"user code cannot {name}: {error}")
     for hole in holes:
         emit(Diagnostic("error", hole))
+    if request.options.get("owns_processes") and not _has_its_own_proc():
+        emit(Diagnostic("warning", "the kernel refuses the job a /proc of its own: it sees that of the jail"))
     emit(Done("failed" if holes else "complete", 0))
 
 
@@ -57,10 +67,39 @@ def _attacks(hidden: list[str]) -> dict[str, Callable[[], object]]:
         "mount": lambda: linux.mount("tmpfs", tempfile.gettempdir(), "tmpfs", 0),
         "become root": lambda: os.setuid(0),
         "write beside its packages": lambda: (Path(sys.prefix) / ".probe").touch(),
+        "write beside its temporary folder": lambda: Path("/.probe").touch(),
+        "interrupt its warden": lambda: os.kill(os.getppid(), signal.SIGINT),
+        "limit its warden": lambda: resource.prlimit(os.getppid(), resource.RLIMIT_NOFILE),
+        "slow its warden down": lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 19),
+        "write into its warden": lambda: os.close(os.open(f"/proc/{_parent_in_proc()}/mem", os.O_RDWR)),
+        "take the machine's asynchronous requests": _take_asynchronous_requests,
     }
     for path in hidden:
-        attacks[f"read {path}"] = lambda path=path: os.listdir(path) if os.path.isdir(path) else open(path)  # type: ignore[misc]  # noqa: PTH112, PTH123, PTH208, SIM115
+        attacks[f"read {path}"] = functools.partial(_read, Path(path))
     return attacks
+
+
+def _read(path: Path) -> None:
+    if path.is_dir():
+        list(path.iterdir())
+    else:
+        path.open().close()
+
+
+def _parent_in_proc() -> int:
+    """Return the number of the warden in /proc, which may be that of another namespace."""
+    return _parent(int(Path("/proc/self").readlink().name))
+
+
+def _has_its_own_proc() -> bool:
+    return Path("/proc/self").readlink().name == str(os.getpid())
+
+
+def _take_asynchronous_requests() -> None:
+    number = {"x86_64": 206, "aarch64": 0}[os.uname().machine]
+    library = ctypes.CDLL(None, use_errno=True)
+    if library.syscall(number, 1, ctypes.byref(ctypes.c_ulong())) != 0:
+        raise OSError(ctypes.get_errno(), "io_setup")
 
 
 def _reach_a_network() -> None:
@@ -74,7 +113,10 @@ def _see_the_zygote() -> None:
 
 
 def _write_into_the_zygote() -> None:
-    """Its own warden and that one's parent came after the zygote, and are the job's; the rest is not."""
+    """Try to write into the zygote.
+
+    The warden and its parent started after the zygote and belong to the job.
+    """
     zygote = _parent(_parent(os.getppid()))
     os.close(os.open(f"/proc/{zygote}/mem", os.O_RDWR))
 

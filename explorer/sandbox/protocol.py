@@ -1,7 +1,7 @@
-"""One line from the jail in, one event out: the only way across the wall.
+"""The decoder of events: one line from the jail in, one event out. Nothing else crosses the wall.
 
-Whatever arrives may have been written by an attacker. A line is decoded strictly into the dataclasses
-of `explorer.model`, lists are checked against each other, and lines, bytes and names are counted.
+An attacker may have written any line. Each line is decoded strictly into a dataclass of `explorer.model`.
+Lists are checked against each other; lines, bytes and names are counted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import fields, replace
 
 import msgspec
 
-from explorer.measurements import MEASUREMENTS
 from explorer.model import (
     EVENT_TYPES,
     Allocation,
@@ -23,6 +22,7 @@ from explorer.model import (
     Done,
     Event,
     Inspection,
+    Kernel,
     Measurement,
     Pass,
     Progress,
@@ -30,43 +30,58 @@ from explorer.model import (
     Specialized,
     Stage,
 )
+from explorer.model.languages import LANGUAGES
+from explorer.model.limits import (
+    MOST_FIELD_BYTES,
+    MOST_GRAPH_NODE_CHARACTERS,
+    MOST_GRAPH_NODES,
+    MOST_LOCATION_BYTES,
+    MOST_PASSES,
+    MOST_STAGES,
+    MOST_TEXT_BYTES,
+    MOST_TEXT_LINES,
+)
+from explorer.model.measurements import MEASUREMENTS
 from explorer.sandbox.errors import ProtocolError
 from explorer.sandbox.settings import SandboxSettings
 
-#: Ends a line that was cut short by the death of its writer; the line does not count.
+#: Marks a line as incomplete, because its writer died. The line is ignored.
 CANCEL_LINE = b"\x18"
 
-#: Names become parts of URLs and file names.
+#: Names are used in URLs and file names.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}")
 
-MAX_LIST_LENGTH = 1_000_000
 MAX_LOCATION_FRAMES = 1_000
-#: Lines, columns, indices of passes: what is larger is no such thing.
+#: The largest line number, column number or index of a pass.
 MAX_NUMBER = 10_000_000
 MAX_OPTIONS = 1_000
+MAX_ASSUMED = 100
+MAX_OUTPUT_FILES = 1_000
 MAX_BUFFERS = 10_000
-#: What a resource may be: whatever a browser still counts exactly.
+#: The largest value of a resource: the largest integer that JavaScript represents exactly.
 MAX_RESOURCE = 2**53 - 1
 MAX_PROGRESS_CHARACTERS = 500
-#: How long the document of a measurement may be, in characters: lists of runs hold some of many at a time.
-MAX_DOCUMENT_CHARACTERS = 1_000_000
-MAX_LONG_DOCUMENT_CHARACTERS = {
-    "samples": 16_000_000,
-    "counts": 16_000_000,
-    "timeline": 16_000_000,
-    "files": 60_000_000,
-}
-#: What a GPU was like is told before anything is measured, and with the times once more.
-MOST_TIMES_TOLD = 2
+#: How often a measurement may arrive: the environment comes before all measures and again with the times.
+MOST_REPETITIONS = 2
 MAX_DEPTH_ERROR = "nested too deeply"
 
 
 class _Header(msgspec.Struct):
+    """The kind of an event, and its texts, which are not decoded."""
+
     event: str
+    text: msgspec.Raw = msgspec.Raw()
+    raw: msgspec.Raw = msgspec.Raw()
+    data: msgspec.Raw = msgspec.Raw()
+    document: msgspec.Raw = msgspec.Raw()
+
+    @property
+    def texts_bytes(self) -> int:
+        return sum(memoryview(each).nbytes for each in (self.text, self.raw, self.data, self.document))
 
 
 _header_decoder = msgspec.json.Decoder(_Header)
-_documents = {name: msgspec.json.Decoder(document) for name, document in MEASUREMENTS.items()}
+_documents = {name: msgspec.json.Decoder(kind.document) for name, kind in MEASUREMENTS.items()}
 _decoders = {kind: msgspec.json.Decoder(event_type) for kind, event_type in EVENT_TYPES.items()}
 
 
@@ -74,14 +89,20 @@ def decode_event(line: bytes | bytearray | memoryview) -> Event:
     """Decode one line.
 
     Raises:
-        ProtocolError: it is no JSON, no known event, or a field has the wrong type or makes no sense.
+        ProtocolError: the line is not JSON or not a known event, or a field has a wrong type or value.
     """
     try:
-        kind = _header_decoder.decode(line).event
-        decoder = _decoders.get(kind)
+        header = _header_decoder.decode(line)
+        decoder = _decoders.get(header.event)
         if decoder is None:
-            raise ProtocolError(f"unknown event {kind[:50]!r}")
-        # msgspec leaves out of an object what was left out of the line; a copy has all fields.
+            raise ProtocolError(f"unknown event {header.event[:50]!r}")
+        # Before the objects are made: while they are, no other thread runs.
+        limit_bytes = MOST_LOCATION_BYTES if header.event == Stage.kind else MOST_FIELD_BYTES
+        if len(line) - header.texts_bytes > limit_bytes:
+            raise ProtocolError(
+                f"{header.event} has more than {limit_bytes:,} bytes of locations and other fields"
+            )
+        # msgspec does not set the fields that are missing in the line. A copy has all fields.
         event: Event = replace(decoder.decode(line))
     except RecursionError:
         raise ProtocolError(MAX_DEPTH_ERROR) from None
@@ -92,7 +113,7 @@ def decode_event(line: bytes | bytearray | memoryview) -> Event:
 
 
 class EventStream:
-    """Checks the events of one job as a whole: how many, how large, none after the last, none twice."""
+    """Checks the events of one job as a whole: their number, size and order, and repetitions."""
 
     def __init__(self, settings: SandboxSettings) -> None:
         self._settings = settings
@@ -107,14 +128,16 @@ class EventStream:
         self._has_binary = False
 
     def feed(self, data: bytes) -> list[Event]:
-        """Take bytes as they arrive; return the events that are now whole, none beyond Done.
+        """Take bytes as they arrive. Return the events that are now complete, none after Done.
 
         Raises:
-            ProtocolError: with the events before the offending line lost to the caller; feed little.
+            ProtocolError: a line is not valid. The events before it in `data` are lost.
         """
         self._total_bytes += len(data)
         if self._total_bytes > self._settings.event_total_bytes:
-            raise ProtocolError(f"the result is larger than {self._settings.event_total_bytes:,} bytes")
+            raise ProtocolError(
+                f"the result is larger than the limit of {self._settings.event_total_bytes:,} bytes"
+            )
         self._buffer += data
         events: list[Event] = []
         start = 0
@@ -137,29 +160,33 @@ class EventStream:
         return events
 
     def _too_long(self, limit_bytes: int) -> ProtocolError:
-        return ProtocolError(f"an event is larger than {limit_bytes:,} bytes")
+        return ProtocolError(f"an event is larger than the limit of {limit_bytes:,} bytes")
 
     def _register(self, event: Event, size_bytes: int) -> None:
         self._count += 1
-        # Only texts and binaries go to the disk: the rest is kept in memory.
+        # Only texts and binaries are stored on disk. The rest stays in memory.
         self._journal_bytes += _bytes_in_memory(event, size_bytes)
         if self._journal_bytes > self._settings.event_journal_bytes:
             limit_bytes = self._settings.event_journal_bytes
-            raise ProtocolError(f"its messages and logs are larger than {limit_bytes:,} bytes")
+            raise ProtocolError(f"its messages and logs are larger than the limit of {limit_bytes:,} bytes")
         if self._count > self._settings.event_count:
             raise ProtocolError(f"more than {self._settings.event_count:,} events")
         if isinstance(event, Stage):
             if event.name in self._stages:
                 raise ProtocolError(f"stage {event.name} came twice")
+            if len(self._stages) == MOST_STAGES:
+                raise ProtocolError(f"more than {MOST_STAGES} stages")
             self._stages.add(event.name)
         elif isinstance(event, Pass):
             if event.index in self._passes:
                 raise ProtocolError(f"pass {event.index} came twice")
+            if len(self._passes) == MOST_PASSES:
+                raise ProtocolError(f"more than {MOST_PASSES:,} passes")
             self._passes.add(event.index)
         elif isinstance(event, Measurement):
             self._measurements[event.name] += 1
-            if self._measurements[event.name] > MOST_TIMES_TOLD:
-                raise ProtocolError(f"the measurement {event.name} came more than {MOST_TIMES_TOLD} times")
+            if self._measurements[event.name] > MOST_REPETITIONS:
+                raise ProtocolError(f"the measurement {event.name} came more than {MOST_REPETITIONS} times")
         elif isinstance(event, Binary):
             if self._has_binary:
                 raise ProtocolError("a second binary came")
@@ -167,7 +194,7 @@ class EventStream:
 
 
 def _bytes_in_memory(event: Event, size_bytes: int) -> int:
-    """How much of an event is no text and no binary; `size_bytes` is the length of its line."""
+    """Return the size of an event without texts and binaries. `size_bytes` is the length of its line."""
     if isinstance(event, Stage):
         return len(event.title)
     if isinstance(event, Pass):
@@ -177,12 +204,13 @@ def _bytes_in_memory(event: Event, size_bytes: int) -> int:
 
 
 def _check(event: Event) -> None:
-    """Check what the types cannot say."""
+    """Check what the types cannot express."""
     if isinstance(event, Stage):
         _require(_NAME.fullmatch(event.name), "a stage's name")
-        _require(_NAME.fullmatch(event.language), "a stage's language")
+        _require(event.language in LANGUAGES, "a stage's language")
+        _check_text(event.text, "a stage's text")
+        _check_text(event.raw or "", "a stage's text")
         _require(event.milliseconds >= 0, "a stage's time")
-        _require(len(event.locations) <= MAX_LIST_LENGTH, "the number of locations")
         _require(
             all(0 < len(location.frames) <= MAX_LOCATION_FRAMES for location in event.locations),
             "a location's frames",
@@ -202,12 +230,13 @@ def _check(event: Event) -> None:
             "a line's location",
         )
     elif isinstance(event, Pass):
+        _check_text(event.text or "", "the module after a pass")
         _require(0 <= event.index <= MAX_NUMBER, "a pass's index")
         _require(len(event.options) <= MAX_OPTIONS, "a pass's options")
         _require(_NAME.fullmatch(event.stage), "a pass's stage")
         _require(event.milliseconds >= 0, "a pass's time")
     elif isinstance(event, Diagnostic):
-        positions = (event.line, event.column, event.end_line, event.end_column)
+        positions = (event.line, event.column, event.end_line, event.end_column, event.stage_line)
         _require(min(positions) >= 0 and max(positions) <= MAX_NUMBER, "a diagnostic's position")
     elif isinstance(event, Resources):
         numbers = [getattr(event, field.name) or 0 for field in fields(event)]
@@ -230,8 +259,14 @@ def _check(event: Event) -> None:
         _require(max(event.source_lines, default=0) <= MAX_NUMBER, "an allocation's line")
     elif isinstance(event, Inspection):
         _require(len(event.kernels) <= 10_000 and len(event.launches) <= 10_000, "the number of kernels")
+        _require(len(event.assumed) <= MAX_ASSUMED, "the number of assumed numbers")
         lines = [kernel.line for kernel in event.kernels] + [launch.line for launch in event.launches]
+        lines += [number.line for number in event.assumed]
         _require(min(lines, default=0) >= 0 and max(lines, default=0) <= MAX_NUMBER, "a kernel's line")
+        for kernel in event.kernels:
+            _check_graph_nodes(kernel)
+        if (code := event.output_code) is not None:
+            _require(len(code.files) <= MAX_OUTPUT_FILES, "the number of files of output code")
     elif isinstance(event, Measurement):
         _check_measurement(event)
     elif isinstance(event, Progress):
@@ -243,11 +278,26 @@ def _check(event: Event) -> None:
         _require(event.milliseconds >= 0, "the time")
 
 
+def _check_text(text: str, what: str) -> None:
+    if len(text) > MOST_TEXT_BYTES or len(text.encode("utf-8", errors="replace")) > MOST_TEXT_BYTES:
+        raise ProtocolError(f"{what} is longer than {MOST_TEXT_BYTES:,} bytes")
+    if text.count("\n") > MOST_TEXT_LINES:
+        raise ProtocolError(f"{what} has more than {MOST_TEXT_LINES:,} lines")
+
+
+def _check_graph_nodes(kernel: Kernel) -> None:
+    _require(len(kernel.graph_nodes) <= MOST_GRAPH_NODES, "the number of graph nodes")
+    for node in kernel.graph_nodes:
+        _require(0 <= node.line <= MAX_NUMBER, "a graph node's line")
+        texts = (node.name, node.operation, node.original, node.output)
+        _require(max(map(len, texts)) <= MOST_GRAPH_NODE_CHARACTERS, "a graph node's text")
+
+
 def _check_measurement(event: Measurement) -> None:
     decoder = _documents.get(event.name)
     if decoder is None:
         raise ProtocolError(f"unknown measurement {event.name[:50]!r}")
-    limit = MAX_LONG_DOCUMENT_CHARACTERS.get(event.name, MAX_DOCUMENT_CHARACTERS)
+    limit = MEASUREMENTS[event.name].most_characters
     if len(event.document) > limit:
         raise ProtocolError(f"the measurement {event.name} is longer than {limit:,} characters")
     try:

@@ -1,23 +1,29 @@
-"""The system call filter of a job: what a compiler never needs is refused by the kernel. Jail side.
+"""The system call filter of a job: the kernel refuses what a compiler never needs. Jail side.
 
-Calls that name a privilege, another process, the network or a rarely tested corner of the kernel fail
-with EPERM; calls newer than this table, and clone3, whose flags a filter cannot see, with ENOSYS, so that
-libc falls back. Another architecture's calls kill.
+System calls for privileges, other processes, the network and rarely used kernel features fail with EPERM. So
+do those that send signals to the processes that guard the job or change their limits, and those that keep
+much memory in the kernel, where `memory` cannot count it. System calls newer than this table fail with
+ENOSYS, so that libc falls back; so does clone3, because a filter cannot read its flags. System calls of
+another architecture kill the process.
 """
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import mmap
 import os
+from collections.abc import Iterable
 
 from explorer.sandbox import linux
+from explorer.sandbox.settings import Limits
 
 _LOAD_WORD = 0x20  # BPF_LD | BPF_W | BPF_ABS
 _JUMP_EQUAL = 0x15  # BPF_JMP | BPF_JEQ | BPF_K
 _JUMP_GREATER = 0x25
 _JUMP_GREATER_EQUAL = 0x35
 _JUMP_ANY_BIT = 0x45  # BPF_JSET
+_AND = 0x54  # BPF_ALU | BPF_AND | BPF_K
 _RETURN = 0x06
 
 _KILL_PROCESS = 0x80000000
@@ -27,8 +33,7 @@ _ALLOW = 0x7FFF0000
 # Offsets in struct seccomp_data.
 _NUMBER = 0
 _ARCHITECTURE = 4
-_FIRST_ARGUMENT = 16
-_SECOND_ARGUMENT = 24
+_ARGUMENTS = 16
 
 _SECCOMP_MODE_FILTER = 2
 _X32_BIT = 0x40000000
@@ -43,10 +48,19 @@ _NAMESPACE_FLAGS = (
     | linux.CLONE_NEWPID
     | linux.CLONE_NEWNET
 )
-_TERMINAL_INJECTION = (0x5412, 0x541C)  # TIOCSTI, TIOCLINUX
+#: TIOCSTI and TIOCLINUX write into a terminal. FIOSETOWN and SIOCSPGRP are F_SETOWN for sockets.
+_REFUSED_IOCTLS = (0x5412, 0x541C, 0x8901, 0x8902)
+#: F_SETOWN, F_SETSIG and F_SETOWN_EX make the kernel send any signal to any process of the user. F_SETPIPE_SZ
+#: enlarges the buffer of a pipe to 1 MiB.
+_REFUSED_FCNTLS = (8, 10, 15, 1031)
+#: F_SETLK, F_SETLKW, F_OFD_SETLK and F_OFD_SETLKW: no limit counts the ranges of files that are locked.
+_RECORD_LOCKS = (6, 7, 37, 38)
+_PRIO_PROCESS = 0
+_IOPRIO_WHO_PROCESS = 1
 
-#: Numbers that all architectures share.
+#: System call numbers that are the same on all architectures.
 _COMMON = {
+    "pidfd_send_signal": 424,
     "pidfd_getfd": 438,
     "process_madvise": 440,
     "io_uring_setup": 425,
@@ -62,12 +76,18 @@ _COMMON = {
     "quotactl_fd": 443,
     "memfd_secret": 447,
 }
-_TABLES: dict[str, tuple[int, int, dict[str, int]]] = {
-    # machine: (AUDIT_ARCH, number of clone, refused calls); ioctl follows in _IOCTL
+_TABLES: dict[str, tuple[int, dict[str, int], dict[str, int]]] = {
+    # machine: (AUDIT_ARCH, calls whose arguments are checked, refused calls)
     "x86_64": (
         0xC000003E,
-        56,
         {
+            "clone": 56, "ioctl": 16, "fcntl": 72, "mmap": 9, "kill": 62, "tkill": 200, "tgkill": 234,
+            "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297, "prlimit64": 302, "sched_setparam": 142,
+            "sched_setscheduler": 144, "sched_setaffinity": 203, "setpriority": 141, "ioprio_set": 251,
+        },
+        {
+            "sched_setattr": 314, "io_setup": 206, "splice": 275, "tee": 276, "vmsplice": 278,
+            "inotify_init": 253, "inotify_init1": 294,
             "socket": 41, "connect": 42, "accept": 43, "accept4": 288, "bind": 49, "listen": 50,
             "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312,
             "mount": 165, "umount2": 166, "pivot_root": 155, "chroot": 161, "swapon": 167, "swapoff": 168,
@@ -87,8 +107,13 @@ _TABLES: dict[str, tuple[int, int, dict[str, int]]] = {
     ),
     "aarch64": (
         0xC00000B7,
-        220,
         {
+            "clone": 220, "ioctl": 29, "fcntl": 25, "mmap": 222, "kill": 129, "tkill": 130, "tgkill": 131,
+            "rt_sigqueueinfo": 138, "rt_tgsigqueueinfo": 240, "prlimit64": 261, "sched_setparam": 118,
+            "sched_setscheduler": 119, "sched_setaffinity": 122, "setpriority": 140, "ioprio_set": 30,
+        },
+        {
+            "sched_setattr": 274, "io_setup": 0, "inotify_init1": 26, "splice": 76, "tee": 77, "vmsplice": 75,
             "socket": 198, "connect": 203, "accept": 202, "accept4": 242, "bind": 200, "listen": 201,
             "ptrace": 117, "process_vm_readv": 270, "process_vm_writev": 271, "kcmp": 272,
             "mount": 40, "umount2": 39, "pivot_root": 41, "chroot": 51, "swapon": 224, "swapoff": 225,
@@ -105,9 +130,19 @@ _TABLES: dict[str, tuple[int, int, dict[str, int]]] = {
         },
     ),
 }  # fmt: skip
-#: What CUDA does not start without; there is nothing to reach by them.
+#: CUDA needs these to start. The job's network contains nothing to connect to.
 _SOCKETS = {"socket", "connect", "accept", "accept4", "bind", "listen"}
-_IOCTL = {"x86_64": 16, "aarch64": 29}
+#: What they report waits in memory that no limit counts.
+_FILE_WATCHES = {"inotify_init", "inotify_init1"}
+#: The system calls whose first argument is a process or thread that they signal or limit.
+_ON_A_PROCESS = (
+    *("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo"),
+    *("prlimit64", "sched_setparam", "sched_setscheduler", "sched_setaffinity"),
+)
+
+_Line = tuple[int, int, int, int]
+_REFUSE: _Line = (_RETURN, 0, 0, _ERRNO | errno.EPERM)
+_ALLOW_IT: _Line = (_RETURN, 0, 0, _ALLOW)
 
 
 class _Instruction(ctypes.Structure):
@@ -123,25 +158,30 @@ class _Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(_Instruction)))
 
 
-def refused_calls(machine: str, *, opens_sockets: bool = False) -> dict[str, int]:
-    """Name and number of each call that fails with EPERM on `machine`."""
+def refused_calls(machine: str, limits: Limits) -> dict[str, int]:
+    """Return the name and number of each system call that fails with EPERM on `machine`."""
+    allowed: set[str] = set()
+    if limits.opens_sockets:
+        allowed |= _SOCKETS
+    if limits.shares_memory:  # The libraries of CUDA may watch files.
+        allowed |= _FILE_WATCHES
     refused = {**_TABLES[machine][2], **_COMMON}
-    return {name: number for name, number in refused.items() if not (opens_sockets and name in _SOCKETS)}
+    return {name: number for name, number in refused.items() if name not in allowed}
 
 
-def assemble(machine: str, *, opens_sockets: bool = False) -> list[tuple[int, int, int, int]]:
-    """Write the filter for `machine` (as `os.uname` says it): (code, skip if true, skip if false, operand).
+def assemble(machine: str, limits: Limits, protected: set[int]) -> list[_Line]:
+    """Assemble the filter for `machine` (of `os.uname`) as (code, skip if true, skip if false, operand).
+
+    `protected` are the processes that a job must not signal or limit; negative numbers are process groups.
 
     Raises:
-        NotImplementedError: no table for this machine.
+        NotImplementedError: there is no table for this machine.
     """
     if machine not in _TABLES:
         raise NotImplementedError(f"no system call table for {machine}")
-    architecture, clone, _ = _TABLES[machine]
-    refuse = (_RETURN, 0, 0, _ERRNO | errno.EPERM)
+    architecture, checked, _ = _TABLES[machine]
     unknown = (_RETURN, 0, 0, _ERRNO | errno.ENOSYS)
     kill = (_RETURN, 0, 0, _KILL_PROCESS)
-    allow = (_RETURN, 0, 0, _ALLOW)
     program = [
         (_LOAD_WORD, 0, 0, _ARCHITECTURE),
         (_JUMP_EQUAL, 1, 0, architecture),
@@ -153,25 +193,43 @@ def assemble(machine: str, *, opens_sockets: bool = False) -> list[tuple[int, in
         (_JUMP_EQUAL, 0, 1, _CLONE3),
         unknown,
     ]
-    for number in sorted(refused_calls(machine, opens_sockets=opens_sockets).values()):
-        program += [(_JUMP_EQUAL, 0, 1, number), refuse]
-    program += [
-        (_JUMP_EQUAL, 0, 4, clone),
-        (_LOAD_WORD, 0, 0, _FIRST_ARGUMENT),
-        (_JUMP_ANY_BIT, 0, 1, _NAMESPACE_FLAGS),
-        refuse,
-        allow,
-        (_JUMP_EQUAL, 0, 1 + len(_TERMINAL_INJECTION), _IOCTL[machine]),
-        (_LOAD_WORD, 0, 0, _SECOND_ARGUMENT),
-    ]
-    for position, request in enumerate(_TERMINAL_INJECTION):
-        program.append((_JUMP_EQUAL, len(_TERMINAL_INJECTION) - position, 0, request))
-    return [*program, allow, refuse]
+    for number in sorted(refused_calls(machine, limits).values()):
+        program += [(_JUMP_EQUAL, 0, 1, number), _REFUSE]
+    for name, checks in _argument_checks(limits, protected).items():
+        program += [(_JUMP_EQUAL, 0, len(checks) + 1, checked[name]), *checks, _ALLOW_IT]
+    return [*program, _ALLOW_IT]
 
 
-def install(*, opens_sockets: bool = False) -> None:
-    """Filter the calls of this process and its children from now on. Needs no_new_privs."""
-    instructions = assemble(os.uname().machine, opens_sockets=opens_sockets)
+def _argument_checks(limits: Limits, protected: set[int]) -> dict[str, list[_Line]]:
+    """Return the instructions that check the arguments of system calls, by the name of the call."""
+    checks = {name: _refuse_values(0, protected) for name in _ON_A_PROCESS}
+    for name, only in (("setpriority", _PRIO_PROCESS), ("ioprio_set", _IOPRIO_WHO_PROCESS)):
+        checks[name] = [_load(0), (_JUMP_EQUAL, 1, 0, only), _REFUSE, *_refuse_values(1, protected)]
+    checks["clone"] = [_load(0), (_JUMP_ANY_BIT, 0, 1, _NAMESPACE_FLAGS), _REFUSE]
+    checks["ioctl"] = _refuse_values(1, _REFUSED_IOCTLS)
+    locks = () if limits.shares_memory else _RECORD_LOCKS  # The profilers of CUDA may lock files.
+    checks["fcntl"] = _refuse_values(1, (*_REFUSED_FCNTLS, *locks))
+    if not limits.shares_memory:
+        shared = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS
+        checks["mmap"] = [_load(3), (_AND, 0, 0, shared), (_JUMP_EQUAL, 0, 1, shared), _REFUSE]
+    return checks
+
+
+def _load(argument: int) -> _Line:
+    """Load the lower half of an argument. The kernel ignores the upper half of those that are checked."""
+    return (_LOAD_WORD, 0, 0, _ARGUMENTS + 8 * argument)
+
+
+def _refuse_values(argument: int, values: Iterable[int]) -> list[_Line]:
+    lines = [_load(argument)]
+    for value in sorted(values):
+        lines += [(_JUMP_EQUAL, 0, 1, value & 0xFFFFFFFF), _REFUSE]
+    return lines
+
+
+def install(limits: Limits, protected: set[int]) -> None:
+    """Install the filter for this process and its children. Requires no_new_privs."""
+    instructions = assemble(os.uname().machine, limits, protected)
     array = (_Instruction * len(instructions))(*(_Instruction(*line) for line in instructions))
     program = _Program(len(instructions), array)
     linux.prctl(linux.PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.addressof(program))

@@ -1,10 +1,10 @@
-"""What the sandbox can be told: limits of one job, and the size of the whole. Standard library only."""
+"""The settings of the sandbox: the limits of one job, and the size of the pool. Standard library only."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from explorer.model import SCRIPT_TASKS
@@ -16,17 +16,21 @@ GIB = 1024 * MIB
 
 @dataclass(frozen=True)
 class Limits:
-    """What one job may use. They cross into the jail, which enforces all but the last word on time.
+    """The resource limits of one job. The jail enforces them; the web side has a deadline of its own.
 
-    `memory_bytes` bounds the sum of what all processes of a job really hold and, with
-    `limits_address_space`, the address space of each beyond what the warm zygote has mapped already: CUDA
-    reserves much more than it uses. `runs_own_files`: what a job has written to its temporary folder may be
-    executed. `opens_sockets`: it may make sockets, in a network that consists of the job itself.
-    `owns_processes`: it has a process namespace to itself, inside of the jail's; without one, what it leaves
-    behind ends with the jail.
+    `wall_setting` is the name of the operator's setting of `wall_seconds`, for messages.
+
+    `memory_bytes` bounds the sum of the memory that all processes of a job use. With `limits_address_space`,
+    it also bounds the address space of each process beyond what the warm zygote has mapped. CUDA reserves
+    much more address space than it uses. With `runs_own_files`, a job may execute files that it wrote to its
+    temporary folder. With `opens_sockets`, a job may create sockets, in a network that contains only the job.
+    With `shares_memory`, the processes of a job may share memory that belongs to no file, as CUDA does. What
+    of it no process maps counts in a control group only. With `owns_processes`, a job has its own process
+    namespace inside the jail; without it, the remaining processes end with the jail.
     """
 
     wall_seconds: float = 30.0
+    wall_setting: str = ""
     cpu_seconds: int = 25
     memory_bytes: int = 4 * GIB
     processes: int = 64
@@ -39,29 +43,38 @@ class Limits:
     limits_address_space: bool = True
     runs_own_files: bool = False
     opens_sockets: bool = False
+    shares_memory: bool = False
     owns_processes: bool = True
 
 
 def default_slots() -> int:
-    """As many jobs at a time as there are cores; a slot holds some 200 MB, so at most 8."""
+    """Return the number of cores, at most 8: a slot uses about 200 MB."""
     return min(len(os.sched_getaffinity(0)), 8)
 
 
 @dataclass(frozen=True)
 class SandboxSettings:
-    """Everything an operator may change about the sandbox.
+    """The settings that an operator can change.
 
-    `unsafe` gives up the jail (see `service`). `entry_point` is the module whose `warm_up()` the zygote
-    calls once and whose `perform(request, emit)` does a job; `python_path` are more folders that the
-    jail may read and import from. `triton_folders` are folders that hold a `triton` package each.
-    `environment` adds to the variables of the jail, `readable_folders` to what it may read if they are
-    there, `devices` are files below /dev that it may use.
-    Without `warm_up`, a slot is started when the first job needs it.
+    `unsafe` disables the jail (see `service`). `entry_point` is the module whose `warm_up()` the zygote
+    calls once and whose `perform(request, emit)` executes a job; it may have a `get_ready()`, which the
+    process of a job calls before the request arrives, and a `rehearse()`, which does a typical job (see
+    `written_pages`). The zygotes of all versions share `shared_modules`, which must not import Triton.
+    `python_path` lists further folders that the jail may read and import from. `tritons_dir` has a folder for
+    each further Triton version. `package_folders` hold what user code may import beside that; they hide no
+    other module. `environment` adds variables to that of the jail,
+    `readable_folders` adds folders if they exist, and `devices` are files below /dev that a job may use.
+    Without `warm_up`, a slot is started when the first job needs it. `reserve_slots` more of each version are
+    started when more than `slots_per_version` jobs run or wait. A slot without a job for `idle_seconds` ends.
+    With `warm_up`, those of the newest version stay.
+    At most `warm_disassemblers` are kept, 50 MB each, and none for longer than `disassembler_idle_seconds`
+    without a job; 0: each job starts nvdisasm anew.
     """
 
     limits: Limits = field(default_factory=Limits)
     unsafe: bool = False
     slots_per_version: int = field(default_factory=default_slots)
+    reserve_slots: int = 0
     queue_length: int = 50
     jobs_per_slot: int = 500
     request_bytes: int = 2 * MIB
@@ -72,14 +85,27 @@ class SandboxSettings:
     event_count: int = 20_000
     start_seconds: float = 120.0
     warm_up: bool = True
+    idle_seconds: float = 300.0
     entry_point: str = "explorer.pipeline.job"
+    shared_modules: tuple[str, ...] = ()
     python_path: tuple[Path, ...] = ()
-    triton_folders: tuple[Path, ...] = ()
+    tritons_dir: Path | None = None
+    package_folders: tuple[Path, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     readable_folders: tuple[Path, ...] = ()
     devices: tuple[Path, ...] = ()
     bubblewrap: Path | None = None
+    warm_disassemblers: int = 4
+    disassembler_idle_seconds: float = 300.0
+
+    @property
+    def disassembler_limits(self) -> Limits:
+        """The limits of one listing: those of a job, with a share of its memory."""
+        return replace(self.limits, memory_bytes=self.limits.memory_bytes // 4)
 
     def most_bytes(self, task: str) -> int:
-        """How long the source of a request may be: what a compiler has written is longer than a script."""
-        return self.request_bytes if task in SCRIPT_TASKS else self.question_bytes
+        """Return the length limit of a request's texts. Text from the compiler may be longer than a
+        script.
+        """
+        is_script = task in SCRIPT_TASKS and task != "captured"
+        return self.request_bytes if is_script else self.question_bytes

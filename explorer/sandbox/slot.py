@@ -1,12 +1,11 @@
-"""One jail with its zygote, seen from the web side: start it, run one job at a time, throw it away.
+"""One slot of a jail, as the web side sees it: start it, run one job at a time, discard it.
 
-The next job's process is forked and locked in as soon as the last one has gone, so that a request meets
-a process that only waits for it. Whatever a job did, its namespace is killed at its end.
+The process of the next job is forked and confined as soon as the previous job has ended, so that a request
+finds a process that is ready. After each job, its namespace is killed.
 """
 
 from __future__ import annotations
 
-import array
 import contextlib
 import fcntl
 import json
@@ -15,19 +14,20 @@ import select
 import signal
 import socket
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from explorer.model import Diagnostic, Done, Event, Progress, Request, to_plain
+from explorer.sandbox import control_group
+from explorer.sandbox.disassemblers import Disassemblers
 from explorer.sandbox.errors import ProtocolError, SlotBroken
 from explorer.sandbox.launch import Launch
 from explorer.sandbox.protocol import EventStream
 from explorer.sandbox.worker import BEGUN_LINE
+from explorer.sandbox.zygotes import Zygote, Zygotes
 
-#: How much longer than the warden, which can still say what was printed, this side waits.
+#: The extra time that this side waits beyond the warden's limit. The warden can still report the output.
 _GRACE_SECONDS = 2.0
 _STEP_SECONDS = 10.0
 _CANCEL_LOOK_SECONDS = 0.05
@@ -37,26 +37,40 @@ _LOGGED_BYTES = 500
 
 
 class Slot:
-    """A running zygote. Belongs to the thread that made it."""
+    """A zygote that executes jobs. Belongs to the thread that created it.
 
-    def __init__(self, launch: Launch, triton: Path | None, entry_point: str) -> None:
+    With `zygotes`, the slot shares their jail. Otherwise it has a jail of its own.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        triton: Path | None,
+        entry_point: str,
+        zygotes: Zygotes | None = None,
+        disassemblers: Disassemblers | None = None,
+    ) -> None:
         self._settings = launch.settings
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
-        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._triton = triton
+        self._owns_jail = zygotes is None
+        self._zygotes = Zygotes(launch, entry_point) if zygotes is None else zygotes
+        self._disassemblers = disassemblers
+        self._disassembler: socket.socket | None = None
+        self._group: control_group.ControlGroup | None = None
         self._namespace = -1
         self._request = -1
         self._events = -1
         self._has_ended = False
         self.jobs_done = 0
         try:
-            with theirs:
-                self._process = launch.start(theirs.fileno(), self._errors, triton, entry_point)
+            self._zygote = self._zygotes.fork(triton)
         except BaseException:
-            self._control.close()
-            self._errors.close()
+            if self._owns_jail:
+                self._zygotes.close()
             raise
         try:
-            self._expect("ready", self._settings.start_seconds)
+            if launch.bubblewrap is not None:
+                self._group = control_group.enclose(self._zygote.process, self._settings.limits.memory_bytes)
             self._prepare()
         except BaseException:
             self.close()
@@ -64,25 +78,31 @@ class Slot:
 
     @property
     def process(self) -> subprocess.Popen[bytes]:
-        """The outermost process: bubblewrap, or the zygote itself without a jail."""
-        return self._process
+        """The outermost process of the jail: bubblewrap, or the first zygote without a jail."""
+        return self._zygotes.process
+
+    @property
+    def zygote(self) -> Zygote:
+        """The process that executes the jobs."""
+        return self._zygote
 
     def is_alive(self) -> bool:
-        """Tell whether the slot could still take a job."""
-        return self._process.poll() is None and not select.select([self._control], [], [], 0)[0]
+        """Tell whether the slot can execute another job."""
+        return self._zygote.is_idle()
 
     def run(
         self, request: Request, is_cancelled: Callable[[], bool], deliver: Callable[[Event], None]
     ) -> None:
-        """Run one job; deliver its events as they come, the last of them Done.
+        """Execute one job. Deliver its events as they arrive, Done last.
 
         Raises:
-            SlotBroken: the jail is gone, or the job's processes were killed before they found out anything.
-                Unless more than progress was delivered, another one may try again.
+            SlotBroken: the jail is gone, or the job's processes were killed before they emitted a result.
+                Another slot may retry the job unless events other than progress were delivered.
         """
         deadline = time.monotonic() + self._settings.limits.wall_seconds + _GRACE_SECONDS
         started = time.monotonic()
         problem: Diagnostic | None = None
+        self._connect_disassembler(request)
         try:
             self._stream(request, is_cancelled, deadline, deliver)
         except _JobEnded as end:
@@ -90,8 +110,8 @@ class Slot:
         except ProtocolError as error:
             problem = Diagnostic(
                 "error",
-                f"The result was refused: {error}.",
-                hint="The source may have interfered with its own result, or it is too large to show.",
+                f"The result was rejected: {error}.",
+                hint="The source may have written to the event stream, or its result is too large.",
             )
         finally:
             self._kill_job()
@@ -101,71 +121,56 @@ class Slot:
             deliver(Done("failed", (time.monotonic() - started) * 1000, is_transient=True))
 
     def next(self) -> None:
-        """Make ready for the next job.
+        """Prepare the process of the next job.
 
         Raises:
-            SlotBroken: the zygote does not answer.
+            SlotBroken: the zygote does not respond.
         """
         if not self._has_ended:
-            self._expect("ended", _STEP_SECONDS)
+            self._zygote.expect("ended", _STEP_SECONDS)
         self._prepare()
 
     def close(self) -> None:
-        """Kill the jail and all that is in it."""
+        """Kill the processes of the slot, and its jail if it has one of its own."""
         self._kill_job()
-        self._process.kill()
-        self._process.wait()
-        self._control.close()
-        self._errors.close()
+        self._zygote.close()
+        self._zygotes.give_back(self._triton)
+        if self._owns_jail:
+            self._zygotes.close()
+        if self._group is not None:
+            self._group.remove()
 
     def _prepare(self) -> None:
-        """Have the zygote fork and lock in the process of the next job."""
+        """Make the zygote fork and confine the process of the next job."""
         their_request, self._request = os.pipe()
         self._events, their_events = os.pipe()
         with contextlib.suppress(OSError):
             fcntl.fcntl(self._events, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         os.set_blocking(self._request, False)
-        rights = array.array("i", [their_request, their_events])
+        self._disassembler, their_disassembler = socket.socketpair()
         try:
-            self._control.sendmsg([b"job"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
-        except OSError as error:
-            raise SlotBroken(f"the zygote is gone: {error}") from error
+            self._zygote.command("job", their_request, their_events, their_disassembler.fileno())
         finally:
             os.close(their_request)
             os.close(their_events)
-        _, descriptors = self._expect("started", _STEP_SECONDS)
+            their_disassembler.close()
+        _, descriptors = self._zygote.expect("started", _STEP_SECONDS)
         if len(descriptors) != 1:
-            raise SlotBroken("the zygote sent no handle on the job")
+            raise SlotBroken("the zygote sent no handle of the job")
         self._namespace = descriptors[0]
         self._has_ended = False
 
-    def _expect(self, kind: str, seconds: float) -> tuple[Any, array.array[int]]:
-        """Wait for a message of `kind` from the zygote."""
-        self._control.settimeout(seconds)
-        descriptors = array.array("i")
-        try:
-            data, ancillary, _, _ = self._control.recvmsg(4096, socket.CMSG_SPACE(descriptors.itemsize))
-        except TimeoutError:
-            raise SlotBroken(f"no answer within {seconds:g} seconds{self._last_words()}") from None
-        except OSError as error:
-            raise SlotBroken(f"the zygote is gone: {error}{self._last_words()}") from error
-        for level, message_kind, payload in ancillary:
-            if (level, message_kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-                descriptors.frombytes(payload)
-        message = json.loads(data) if data else {}
-        if kind not in message:
-            for descriptor in descriptors:
-                os.close(descriptor)
-            reason = message.get("failed") or (f"{message}" if message else "it ended")
-            raise SlotBroken(f"expected {kind!r} from the zygote: {reason}{self._last_words()}")
-        return message[kind], descriptors
+    def _connect_disassembler(self, request: Request) -> None:
+        """Give the other end of the job's connection away, or close it: the job starts nvdisasm itself."""
+        assert self._disassembler is not None
+        if self._disassemblers is not None and request.task == "compile":
+            self._disassemblers.offer(self._triton, request.target, self._disassembler)
+        self._close_disassembler()
 
-    def _last_words(self) -> str:
-        """What the zygote printed last, for the log and the operator."""
-        size = self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(size - 2000, 0))
-        text = self._errors.read().decode("utf-8", "replace").strip()
-        return f"\n{text}" if text else ""
+    def _close_disassembler(self) -> None:
+        if self._disassembler is not None:
+            self._disassembler.close()
+            self._disassembler = None
 
     def _stream(
         self,
@@ -174,7 +179,7 @@ class Slot:
         deadline: float,
         deliver: Callable[[Event], None],
     ) -> None:
-        """Write the request and read events until Done."""
+        """Send the request and read events until Done."""
         pending = memoryview(json.dumps(to_plain(request)).encode())
         stream = EventStream(self._settings)
         poller = select.poll()
@@ -184,14 +189,14 @@ class Slot:
         while True:
             ready = dict(poller.poll(_CANCEL_LOOK_SECONDS * 1000))
             if is_cancelled():
-                raise _JobEnded(Diagnostic("error", "Cancelled.", hint="Start it again."))
+                raise _JobEnded(Diagnostic("error", "Canceled.", hint="Start it again."))
             if time.monotonic() > deadline:
                 seconds = self._settings.limits.wall_seconds
                 raise _JobEnded(
                     Diagnostic(
                         "error",
-                        f"Stopped after {seconds:g} seconds: the time limit of one job.",
-                        hint="Look for an endless loop, leave out what is not needed, or make sizes smaller.",
+                        f"The job was stopped after {seconds:g} seconds, its time limit.",
+                        hint="Check for an endless loop, remove unneeded code, or reduce the sizes.",
                     )
                 )
             if self._request in ready:
@@ -204,7 +209,9 @@ class Slot:
                 data = os.read(self._events, _READ_BYTES)
                 if not data:
                     self._explain_silence(has_results)
-                if not has_begun and not data.startswith(BEGUN_LINE):  # the warden tells of the worker's end
+                if not has_begun and not data.startswith(
+                    BEGUN_LINE
+                ):  # The warden reports the end of the worker.
                     raise SlotBroken(f"the job's process ended before it began: {data[:_LOGGED_BYTES]!r}")
                 has_begun = True
                 for event in stream.feed(data):
@@ -219,29 +226,28 @@ class Slot:
         except BlockingIOError:
             return pending
         except BrokenPipeError:
-            return pending[len(pending) :]  # the events' end says more
+            return pending[len(pending) :]  # The end of the event stream has more information.
 
     def _explain_silence(self, has_results: bool) -> None:
-        """The job is gone without Done: was it the job's warden that died, or the whole jail?"""
-        if self._process.poll() is not None:
-            raise SlotBroken(f"the jail ended in the middle of a job{self._last_words()}")
-        self._expect("ended", _STEP_SECONDS)
+        """Handle a job that ended without Done: raise if the whole jail died, or return a diagnostic."""
+        self._zygote.expect("ended", _STEP_SECONDS)
         self._has_ended = True
         if not has_results:
-            raise SlotBroken("the job's processes were killed before they found out anything")
+            raise SlotBroken("the job's processes were killed before they emitted a result")
         raise _JobEnded(
             Diagnostic(
                 "error",
                 "The job's processes were killed.",
-                hint="Most likely the machine ran out of memory. Try again, with smaller tensors.",
+                hint="The machine probably ran out of memory. Try again with smaller tensors.",
             )
         )
 
     def _kill_job(self) -> None:
-        """Kill the namespace's first process, and with it everything inside; close the pipes."""
+        """Kill the first process of the job's namespace, and with it all others. Close the pipes."""
         if self._namespace >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._namespace, signal.SIGKILL)
+        self._close_disassembler()
         for name in ("_namespace", "_request", "_events"):
             if getattr(self, name) >= 0:
                 os.close(getattr(self, name))

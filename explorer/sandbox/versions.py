@@ -1,7 +1,7 @@
-"""Which Triton versions are installed here, found without importing any of them.
+"""The installed Triton versions, found without importing any of them.
 
-The interpreter's own, and every folder that holds a `triton` package with its metadata: those below
-`<sys.prefix>/tritons/`, and those that the settings name. All of them share the interpreter's torch.
+These are the version of the interpreter, and every folder with a `triton` package and its metadata in
+`<sys.prefix>/tritons/` and in the folder that the settings name. All of them share the interpreter's torch.
 """
 
 from __future__ import annotations
@@ -9,27 +9,63 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
+#: Where the versions beside the interpreter's own are, unless the settings name another folder, too.
+BESIDE = Path(sys.prefix) / "tritons"
 
-def installed_versions(folders: Iterable[Path] = ()) -> dict[str, Path | None]:
-    """Map each version, newest first, to its folder; None: the interpreter's own."""
+
+def installed_versions(tritons_dir: Path | None = None) -> dict[str, Path | None]:
+    """Map each version, newest first, to its folder. None is the interpreter's own."""
     found: dict[str, Path | None] = {}
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         found[importlib.metadata.version("triton")] = None
-    beside = Path(sys.prefix) / "tritons"
-    for folder in (*folders, *(sorted(beside.iterdir()) if beside.is_dir() else ())):
+    for folder in version_folders(tritons_dir):
         for distribution in importlib.metadata.distributions(name="triton", path=[str(folder)]):
             if (folder / "triton").is_dir():
                 found.setdefault(distribution.version, folder)
-    return dict(sorted(found.items(), key=lambda item: _order(item[0]), reverse=True))
+    return dict(sorted(found.items(), key=lambda item: version_key(item[0]), reverse=True))
 
 
-def _order(version: str) -> Version:
+def version_folders(tritons_dir: Path | None = None) -> list[Path]:
+    """Return the folders that may have a version. A hidden one is being added or removed."""
+    found: list[Path] = []
+    for parent in dict.fromkeys((tritons_dir or BESIDE, BESIDE)):
+        with contextlib.suppress(OSError):
+            found += sorted(each for each in parent.iterdir() if not each.name.startswith("."))
+    return found
+
+
+def version_key(version: str) -> Version:
+    """Return what versions are sorted by. A name that is no version comes first."""
     try:
         return Version(version)
     except InvalidVersion:
         return Version("0")
+
+
+class InstalledVersions:
+    """The installed versions at any time: looked for again after a change of their folders. Thread-safe."""
+
+    def __init__(self, tritons_dir: Path | None) -> None:
+        self._tritons_dir = tritons_dir
+        self._state: object = None
+        self._found: dict[str, Path | None] = {}
+
+    @property
+    def now(self) -> dict[str, Path | None]:
+        """Each version, newest first, with its folder. None is the interpreter's own."""
+        state = [_changed(each) for each in (self._tritons_dir, BESIDE)]
+        if state != self._state:
+            self._found, self._state = installed_versions(self._tritons_dir), state
+        return self._found
+
+
+def _changed(folder: Path | None) -> int:
+    """Return when an entry of a folder was added or removed last."""
+    try:
+        return folder.stat().st_mtime_ns if folder else 0
+    except OSError:
+        return 0

@@ -1,143 +1,149 @@
-"""The first process of a job's namespace: starts the worker, outlives its crash, and reports.
+"""The first process of a job's namespace: it starts the worker, survives its crash, and reports.
 
-It keeps the beginning and the end of what the worker and its children print, watches time and memory,
-and says in the end what happened: the output as logs, a crash or a limit as a diagnostic, then Done.
-Its own end is the end of every process that the job has left behind.
+The warden keeps the beginning and the end of the output, enforces the limit of time, and emits the last
+events: the output as logs, a crash or an exceeded limit as a diagnostic, then Done. When the warden ends, all
+processes of the job end. Its keeper enforces the limit of memory (see `memory`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import select
 import signal
+import socket
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
 from explorer.model import Diagnostic, Done, Event, Log, encode_event
-from explorer.sandbox import linux, place, worker
-from explorer.sandbox.captured import CapturedFile, CapturedPipe
-from explorer.sandbox.place import Place
+from explorer.sandbox import confine, linux, source_position, worker
+from explorer.sandbox.bounded_output import BoundedFile, BoundedPipe
 from explorer.sandbox.settings import MIB, Limits
+from explorer.sandbox.source_position import SourcePosition
 
 CANCEL_LINE = b"\x18\n"
 
-_WATCH_MILLISECONDS = 100
 _CRASH_LINES = 20
 _VERDICT_BYTES = 4096
 _OUT_OF_MEMORY = ("std::bad_alloc", "out of memory", "MemoryError", "Cannot allocate memory")
 
 
-class Warden:
-    """Watches over one worker from its start to its end."""
+@dataclass(frozen=True)
+class TimeExceeded:
+    """The job ran for its wall time."""
 
-    def __init__(self, events: int, limits: Limits, *, jailed: bool) -> None:
+
+@dataclass(frozen=True)
+class MemoryExceeded:
+    """The keeper found that the job used this much memory."""
+
+    used_bytes: int
+
+
+class Warden:
+    """Supervises one worker from start to end. `link` leads to the keeper."""
+
+    def __init__(self, events: int, link: socket.socket, limits: Limits, *, jailed: bool) -> None:
         self._events = events
+        self._link = link
         self._limits = limits
         self._jailed = jailed
         self._started: float | None = None
         self._verdict = b""
 
-    def run(self, request: int, entry_point: str, folder: str) -> NoReturn:
-        """Fork the worker, wait for its verdict or its end, report."""
-        output_pipe, verdict_pipe, place_pipe = os.pipe(), os.pipe(), os.pipe()
-        output = CapturedPipe(output_pipe[0], self._limits.output_bytes)
-        error = CapturedFile(folder, self._limits.output_bytes)
+    def run(self, request: int, disassembler: int, entry_point: str, folder: str) -> NoReturn:
+        """Fork the worker, wait for its verdict or its end, and report."""
+        output_pipe, verdict_pipe, position_pipe = os.pipe(), os.pipe(), os.pipe()
+        output = BoundedPipe(output_pipe[0], self._limits.output_bytes)
+        error = BoundedFile(folder, self._limits.output_bytes)
         parent = os.getpid()
         child = os.fork()
         if child == 0:
             linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
             if os.getppid() != parent:
                 os._exit(1)
+            os.setsid()  # A signal to the job's process group must not reach its guards.
+            confine.let_in()
             with contextlib.suppress(OSError):
                 Path("/proc/self/oom_score_adj").write_text("1000")
             os.dup2(output_pipe[1], 1)
             os.dup2(error.descriptor, 2)
-            outputs = worker.Outputs(self._events, verdict_pipe[1], place_pipe[1])
-            _close_all_but([request, *outputs])
-            worker.work(request, outputs, entry_point, folder, self._limits)
-        for descriptor in (request, output_pipe[1], verdict_pipe[1], place_pipe[1]):
+            outputs = worker.Outputs(self._events, verdict_pipe[1], position_pipe[1])
+            _close_all_but([request, disassembler, *outputs])
+            worker.work(request, disassembler, outputs, entry_point, folder, self._limits)
+        # Handlers of libraries that the zygote loaded would catch what the job sends.
+        linux.drop_signal_handlers()
+        for descriptor in (request, disassembler, output_pipe[1], verdict_pipe[1], position_pipe[1]):
             os.close(descriptor)
-        broken_limit = self._watch(child, verdict_pipe[0], output)
-        finished = broken_limit is None and self._has_verdict()
-        # After a verdict nobody waits for the worker to be gone: it has written all it had.
-        report = place.ask(child, place_pipe[0]) if broken_limit else ""
+        exceeded = self._watch(child, verdict_pipe[0], output)
+        finished = exceeded is None and self._has_verdict()
+        # After a verdict, the worker has written everything. There is no need to wait for its end.
+        report = source_position.request_stack(child, position_pipe[0]) if exceeded else ""
         status = 0 if finished else _stop(child, everyone=self._jailed and self._limits.owns_processes)
         output.drain()
         if finished:
             self._report_verdict(output, error)
         else:
-            where = place.find(report + place.read(place_pipe[0]))
-            end = broken_limit or describe_end(status, error.last_text(), self._limits, where)
+            where = source_position.find_position(report + source_position.read_report(position_pipe[0]))
+            if exceeded is None:
+                end = describe_end(status, error.last_text(), self._limits, where)
+            else:
+                end = describe_limit(exceeded, self._limits, where)
             self._report_end(replace(end, line=where.line), output, error)
         os._exit(0)
 
-    def _watch(self, child: int, verdict: int, output: CapturedPipe) -> Diagnostic | None:
-        """Wait until there is a verdict, the worker has ended, or a limit is reached: which one."""
+    def _watch(self, child: int, verdict: int, output: BoundedPipe) -> TimeExceeded | MemoryExceeded | None:
+        """Wait for a verdict, the end of the worker, or a limit; return the exceeded limit."""
         worker_end = os.pidfd_open(child)
         poller = select.poll()
-        for descriptor in (verdict, output.descriptor, worker_end):
+        for descriptor in (verdict, output.descriptor, worker_end, self._link.fileno()):
             poller.register(descriptor, select.POLLIN)
-        next_look = 0.0
         while True:
-            timeout = None if self._started is None else _WATCH_MILLISECONDS
-            ready = {descriptor for descriptor, _ in poller.poll(timeout)}
+            timeout = None
+            if self._started is not None:
+                timeout = self._started + self._limits.wall_seconds - time.monotonic()
+                if timeout <= 0:
+                    return TimeExceeded()
+            ready = {descriptor for descriptor, _ in poller.poll(timeout and timeout * 1000)}
             if output.descriptor in ready and not output.read():
                 poller.unregister(output.descriptor)
-            if verdict in ready and not self._take_verdict(verdict):
+            if verdict in ready and not self._take_verdict(verdict, child):
                 poller.unregister(verdict)
             if self._has_verdict():
                 return None
+            if self._link.fileno() in ready:  # The keeper writes before it kills.
+                return MemoryExceeded(int(self._link.recv(64)))
             if worker_end in ready:
                 return None
-            now = time.monotonic()
-            if self._started is not None and now >= next_look:
-                if broken := self._broken_limit(now - self._started):
-                    return broken
-                next_look = now + _WATCH_MILLISECONDS / 1000
 
     def _has_verdict(self) -> bool:
         return len(self._verdict) > len(worker.STARTED) and self._verdict.endswith(b"\n")
 
-    def _take_verdict(self, verdict: int) -> bool:
+    def _take_verdict(self, verdict: int, child: int) -> bool:
         data = os.read(verdict, _VERDICT_BYTES)
         if data and self._started is None:
             self._started = time.monotonic()
+            self._link.send(b"%d" % child)
         self._verdict = (self._verdict + data)[:_VERDICT_BYTES]
         return bool(data)
 
-    def _broken_limit(self, seconds: float) -> Diagnostic | None:
-        limits = self._limits
-        if seconds > limits.wall_seconds:
-            return Diagnostic(
-                "error",
-                f"Stopped after {limits.wall_seconds:g} seconds: the time limit of one job.",
-                hint="Look for an endless loop, leave out what is not needed, or make sizes smaller.",
-            )
-        if self._jailed and (used := _memory_bytes(limits.memory_bytes)) > limits.memory_bytes:
-            return Diagnostic(
-                "error",
-                f"Stopped at {used // MIB:,} MiB: the processes of one job may hold "
-                f"{limits.memory_bytes // MIB:,} MiB of memory.",
-                hint="Make tensors smaller: shapes matter to the compiler, sizes rarely do.",
-            )
-        return None
-
-    def _report_verdict(self, output: CapturedPipe, error: CapturedFile) -> None:
+    def _report_verdict(self, output: BoundedPipe, error: BoundedFile) -> None:
         self._emit_output(output, error)
-        _write_all(self._events, self._verdict.removeprefix(worker.STARTED))
+        verdict = self._verdict.removeprefix(worker.STARTED)
+        if verdict.endswith(CANCEL_LINE):  # a forged one, which must be rejected, not skipped
+            verdict = verdict.removesuffix(CANCEL_LINE) + b"\n"
+        _write_all(self._events, verdict)
 
-    def _report_end(self, end: Diagnostic, output: CapturedPipe, error: CapturedFile) -> None:
+    def _report_end(self, end: Diagnostic, output: BoundedPipe, error: BoundedFile) -> None:
         _write_all(self._events, CANCEL_LINE)
         self._emit_output(output, error)
         self._emit(end)
         started = self._started or time.monotonic()
         self._emit(Done("failed", (time.monotonic() - started) * 1000, is_transient=True))
 
-    def _emit_output(self, output: CapturedPipe, error: CapturedFile) -> None:
+    def _emit_output(self, output: BoundedPipe, error: BoundedFile) -> None:
         for source, text in (("stdout", output.text()), ("stderr", error.text())):
             if text:
                 self._emit(Log(source, text))
@@ -146,43 +152,70 @@ class Warden:
         _write_all(self._events, encode_event(event))
 
 
-def describe_end(status: int, error_output: str, limits: Limits, where: Place) -> Diagnostic:
-    """Say why a worker that gave no verdict has ended, from its wait status and what it printed last."""
+def describe_limit(
+    exceeded: TimeExceeded | MemoryExceeded, limits: Limits, where: SourcePosition
+) -> Diagnostic:
+    """Explain which limit a job exceeded, and what to do about it."""
+    if isinstance(exceeded, MemoryExceeded):
+        return Diagnostic(
+            "error",
+            f"The job was stopped at {exceeded.used_bytes // MIB:,} MiB of memory. The limit of a job is "
+            f"{limits.memory_bytes // MIB:,} MiB.",
+            hint="Use smaller tensors. The compiler rarely depends on their sizes.",
+        )
+    limit = round(limits.wall_seconds * 1000)
+    ends = [*(began for _, began in where.steps[1:]), limit]
+    durations = {what: end - began for (what, began), end in zip(where.steps, ends, strict=False)}
+    longest = max(durations, key=lambda what: durations[what], default="")
+    message = f"The job was stopped after {limits.wall_seconds:g} seconds, its time limit."
+    if longest:
+        message += f" The longest step was {longest}: {durations[longest] / 1000:.1f} s."
+    advice = (
+        "Check for an endless loop, remove unneeded code, or reduce the sizes."
+        if longest in ("", "the script")
+        else "Reduce block sizes, stages or unrolled loops."
+    )
+    setting = f" The operator sets the limit with {limits.wall_setting}." if limits.wall_setting else ""
+    return Diagnostic("error", message, hint=advice + setting)
+
+
+def describe_end(status: int, error_output: str, limits: Limits, where: SourcePosition) -> Diagnostic:
+    """Explain why a worker ended without a verdict, from its wait status and its last output."""
     lines = error_output.strip().splitlines()[-_CRASH_LINES:]
     last_lines = "".join(f"\n{line}" for line in lines)
     if not os.WIFSIGNALED(status):
         code = os.waitstatus_to_exitcode(status)
         return Diagnostic(
             "error",
-            f"The process ended early, with exit status {code}.{last_lines}",
-            hint="The source may have ended it (os._exit), or closed or replaced what it needs.",
+            f"The process ended before the job was done, with exit status {code}.{last_lines}",
+            hint="The source may have called os._exit, or closed or replaced what the job needs.",
         )
     number = os.WTERMSIG(status)
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
     if number == signal.SIGXCPU:
         return Diagnostic(
             "error",
-            f"Stopped after {limits.cpu_seconds} seconds of computing: the processor limit of one job.",
-            hint="Look for an endless loop. A kernel that takes this long to compile unrolls too much; "
-            "one that is run needs smaller sizes.",
+            f"The job was stopped after {limits.cpu_seconds} seconds of processor time, its limit.",
+            hint="Check for an endless loop. A kernel that takes this long to compile unrolls too much; "
+            "a run needs smaller sizes.",
         )
     if any(sign in error_output for sign in _OUT_OF_MEMORY):
         return Diagnostic(
             "error",
-            f"Out of memory: a job may use {limits.memory_bytes // MIB:,} MiB.{last_lines}",
+            f"Out of memory: the limit of a job is {limits.memory_bytes // MIB:,} MiB.{last_lines}",
             hint="Use smaller blocks, fewer stages or smaller tensors.",
         )
     if number == signal.SIGKILL:
         return Diagnostic(
             "error",
             f"The process was killed (SIGKILL).{last_lines}",
-            hint="Most likely the machine ran out of memory, or the processor limit was reached.",
+            hint="The machine probably ran out of memory, or the job reached its processor limit.",
         )
     if number == signal.SIGSYS:
         return Diagnostic(
             "error",
-            f"The source made a system call that the sandbox does not know (SIGSYS).{last_lines}",
-            hint="The sandbox has no network, and gives no privileges.",
+            f"The source made a system call that the sandbox does not allow (SIGSYS).{last_lines}",
+            hint="The sandbox has no network and grants no privileges. Remove the call.",
         )
     what = "Native code that the source calls has" if where.in_python else "The compiler has"
     return Diagnostic(
@@ -190,12 +223,12 @@ def describe_end(status: int, error_output: str, limits: Limits, where: Place) -
         f"{what} crashed ({name}: {signal.strsignal(number)}).{last_lines}",
         hint=""
         if where.in_python
-        else "This is a bug in the compiler. What was made before is shown; try another Triton version.",
+        else "This is a bug in the compiler. The stages before it are shown. Try another Triton version.",
     )
 
 
 def _stop(child: int, *, everyone: bool) -> int:
-    """Kill what is left of the job but the warden itself; return the worker's wait status."""
+    """Kill all processes of the job but the warden. Return the worker's wait status."""
     with contextlib.suppress(ChildProcessError, ProcessLookupError):
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid == 0:
@@ -207,29 +240,6 @@ def _stop(child: int, *, everyone: bool) -> int:
             _, status = os.waitpid(child, 0)
         return status
     return 0
-
-
-def _memory_bytes(limit: int) -> int:
-    """Add up what the processes of this namespace hold: an upper bound, exact when that is over `limit`."""
-    namespace = str(Path("/proc/self/ns/pid").readlink())
-    page_bytes = resource.getpagesize()
-    folders = []
-    upper_bound = 0
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                if str(Path(f"{entry.path}/ns/pid").readlink()) == namespace:
-                    upper_bound += int(Path(f"{entry.path}/statm").read_text().split()[1]) * page_bytes
-                    folders.append(entry.path)
-    if upper_bound <= limit:
-        return upper_bound
-    total = 0
-    for folder in folders:
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            for line in Path(f"{folder}/smaps_rollup").read_text().splitlines():
-                if line.startswith("Pss:"):
-                    total += int(line.split()[1]) * 1024
-    return total
 
 
 def _close_all_but(kept: list[int]) -> None:

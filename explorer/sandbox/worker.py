@@ -1,7 +1,6 @@
-"""The process that runs user code: a request in, events out, and nothing comes back from it.
+"""The process that executes user code: a request in, events out.
 
-User code shares this interpreter and can write whatever it likes to the event pipe; it can only ever
-spoil its own result.
+User code shares this interpreter and can write anything to the event pipe. It can only damage its own result.
 """
 
 from __future__ import annotations
@@ -15,22 +14,33 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple, NoReturn
 
-from explorer.model import Diagnostic, Done, Event, Request, Specialized, decode_request, encode_event
-from explorer.sandbox import linux, place
+from explorer.model import (
+    Diagnostic,
+    Done,
+    Event,
+    Inspection,
+    Request,
+    Specialized,
+    Stage,
+    decode_request,
+    encode_event,
+)
+from explorer.pipeline import time_limit, warm_disassembler
+from explorer.sandbox import linux, source_position, written_pages
 from explorer.sandbox.settings import MIB, Limits
 
-#: Told to the warden when the request is there and time starts to count.
+#: Sent to the warden when the request has arrived. The time limit starts then.
 STARTED = b"\n"
 
-#: Told to the web side at the same time: a line that counts as cut short, so as no event.
+#: Sent to the web side at the same time: a line that counts as incomplete and is ignored.
 BEGUN_LINE = b"begun\x18\n"
 
-#: Longer messages are cut: nobody reads them.
+#: The length to which messages are shortened.
 _MESSAGE_CHARACTERS = 20_000
 
 
 class Outputs(NamedTuple):
-    """The descriptors that a worker writes to: events, Done, and where it stands."""
+    """The descriptors that a worker writes to: events, Done, and its source position."""
 
     events: int
     verdict: int
@@ -38,19 +48,19 @@ class Outputs(NamedTuple):
 
 
 def name_limit(event: Event, limits: Limits) -> Event:
-    """Say which limit of the sandbox is behind an error of the operating system."""
+    """Return the limit of the sandbox that explains an error of the operating system."""
     if not isinstance(event, Diagnostic) or event.severity != "error" or event.hint:
         return event
     hints = {
-        "MemoryError": f"A job may have {limits.memory_bytes // MIB:,} MiB of memory: make sizes smaller.",
-        "Resource temporarily unavailable": f"A job may have {limits.processes} processes and threads.",
-        "can't start new thread": f"A job may have {limits.processes} processes and threads.",
-        "Too many open files": f"A process of a job may have {limits.open_files} open files.",
-        "File too large": f"A file of a job may have {limits.file_bytes // MIB} MiB.",
+        "MemoryError": f"The memory limit of a job is {limits.memory_bytes // MIB:,} MiB. Reduce the sizes.",
+        "Resource temporarily unavailable": f"The limit is {limits.processes} processes and threads.",
+        "can't start new thread": f"The limit is {limits.processes} processes and threads.",
+        "Too many open files": f"The limit of a process is {limits.open_files} open files.",
+        "File too large": f"The size limit of a file is {limits.file_bytes // MIB} MiB.",
         "No space left on device": f"A job has {limits.scratch_bytes // MIB} MiB and "
         f"{limits.scratch_files:,} files in its temporary folder.",
-        "Read-only file system": "A job can write to its temporary folder only.",
-        "Operation not permitted": "The sandbox has no network, and gives no privileges.",
+        "Read-only file system": "A job can only write to its temporary folder.",
+        "Operation not permitted": "The sandbox has no network and grants no privileges.",
     }
     for sign, hint in hints.items():
         if sign in event.message:
@@ -59,7 +69,7 @@ def name_limit(event: Event, limits: Limits) -> Event:
 
 
 def shorten(event: Event) -> Event:
-    """Cut a message that is too long."""
+    """Shorten a message that is too long."""
     if isinstance(event, Diagnostic) and len(event.message) > _MESSAGE_CHARACTERS:
         cut = len(event.message) - _MESSAGE_CHARACTERS
         return replace(
@@ -68,30 +78,42 @@ def shorten(event: Event) -> Event:
     return event
 
 
-def work(request: int, outputs: Outputs, entry_point: str, folder: str, limits: Limits) -> NoReturn:
-    """Read a request, write events, and Done, last, to a descriptor of its own."""
+def work(
+    request: int, disassembler: int, outputs: Outputs, entry_point: str, folder: str, limits: Limits
+) -> NoReturn:
+    """Read a request, write events, and write Done, last, to a separate descriptor."""
+    warm_disassembler.use(disassembler)
+    time_limit.set_job_seconds(limits.wall_seconds)
     events, verdict, standing = outputs
-    place.report_to(standing)
+    source_position.report_to(standing)
     os.environ.update(HOME=folder, TMPDIR=folder, TRITON_CACHE_DIR=f"{folder}/.triton")
     os.chdir(folder)
     tempfile.tempdir = None
+    job = importlib.import_module(entry_point)
+    if hasattr(job, "get_ready"):
+        job.get_ready()
+    written_pages.copy()
     data = _read_all(request)
     if not data:
-        os._exit(0)  # the web side has gone
+        os._exit(0)  # The web side has closed the connection.
     os.write(verdict, STARTED)
     _write_all(events, BEGUN_LINE)
     began = time.perf_counter()
+    source_position.report_step(standing, 0, "the script")
     finished = False
     worker = os.getpid()
 
     def emit(event: Event) -> None:
         nonlocal finished
         if os.getpid() != worker:
-            os._exit(1)  # a child that user code has forked does not speak for the job
+            os._exit(1)  # A child that user code forked must not report the result of the job.
         if finished:
             return
         if isinstance(event, Specialized):
-            place.report_kernel(standing, event.line)
+            source_position.report_kernel(standing, event.line)
+        if isinstance(event, Inspection | Stage):
+            step = "compiling" if isinstance(event, Inspection) else f"the step after {event.title}"
+            source_position.report_step(standing, (time.perf_counter() - began) * 1000, step)
         line = encode_event(shorten(name_limit(event, limits)))
         if isinstance(event, Done):
             finished = True
@@ -101,19 +123,17 @@ def work(request: int, outputs: Outputs, entry_point: str, folder: str, limits: 
             _write_all(events, line)
 
     try:
-        perform: Callable[[Request, Callable[[Event], None]], None] = importlib.import_module(
-            entry_point
-        ).perform
+        perform: Callable[[Request, Callable[[Event], None]], None] = job.perform
         perform(decode_request(data), emit)
         failure = "The pipeline ended without a result."
     except MemoryError:
-        failure = "The program used up the memory that one job may have."
+        failure = "The program exceeded the memory limit of a job."
     except SystemExit as error:
-        failure = f"The program left the process: SystemExit({error.code!r})."
+        failure = f"The program ended the process: SystemExit({error.code!r})."
     except BaseException as error:
         try:
             failure = f"{type(error).__name__}: {error}"
-        except BaseException:  # the exception is the user's, and so is what makes a text of it
+        except BaseException:  # The exception may be a class of the user's. Converting it to text may fail.
             failure = type(error).__name__
     if not finished:
         emit(Diagnostic("error", failure))

@@ -1,11 +1,18 @@
-"""A process that has imported and warmed up the pipeline once, and forks a child for every job.
+"""A process that forks. The first zygote of a jail imports what all Triton versions share.
 
     python -m explorer.sandbox.zygote <control socket> <options as JSON>
 
-It never reads a source. For each job it gets two descriptors over the control socket (where to read the
-request, where to write the events), and answers with a handle on the job's namespace and, when that is
-gone, with its end. Messages are JSON objects, one a datagram: {"ready": …}, {"started": …}, {"ended": …}
-or {"failed": …}.
+A zygote never reads a source. It obeys three commands, which come over its control socket:
+
+    fork            Fork a zygote, whose control socket comes with the command. Answer with its handle.
+    warm up FOLDER  Import the Triton of a folder, or the interpreter's own, and warm up the pipeline.
+    job             Fork the processes of a job. Three descriptors come with the command: one to read the
+                    request from, one to write the events to, and a connection to a disassembler. Answer with
+                    a handle of the job's namespace, and with a second message when the namespace has ended.
+
+The zygote of a version is a fork of the first one. The zygote of a slot, which gets the jobs, is a fork of
+that of its version. They share the memory of what was imported before. Answers are JSON objects, one per
+datagram: {"ready": …}, {"forked": …}, {"started": …}, {"ended": …} or {"failed": …}.
 """
 
 from __future__ import annotations
@@ -28,31 +35,43 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from explorer.sandbox import confine, linux
+from explorer.sandbox import confine, linux, memory, written_pages
 from explorer.sandbox.settings import Limits
 from explorer.sandbox.warden import Warden
 
 _START_FAILED = 70
 _THREAD_EXIT_SECONDS = 2.0
+_MESSAGE_BYTES = 8192
+_MOST_DESCRIPTORS = 8
+#: The warden, the keeper, the zygotes of the slot, of the version and of all, and the parent of the last.
+_GUARD_COUNT = 6
+_WARM_UP = "warm up "
+
+#: Of a job: the request, the events, the connection to a disassembler.
+Descriptors = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
 class Options:
     """What the web side decides for a zygote.
 
-    `jailed`: a bubblewrap is around this process. `kept_folders`: those below /tmp that jobs must read.
+    `jailed`: this process is inside bubblewrap. The first zygote imports `shared_modules`. `kept_folders` are
+    the folders below /tmp that jobs must be able to read, and `package_folders` those with packages for user
+    code.
     """
 
     entry_point: str
     jailed: bool
+    shared_modules: list[str]
     kept_folders: list[str]
+    package_folders: list[str]
     limits: Limits
 
 
 def _count_threads() -> int:
-    """Count the threads of this process, once those that were joined have really gone.
+    """Count the threads of this process, after joined threads have really ended.
 
-    Python's `join` returns when a thread has nothing left to run; the kernel ends it a moment later.
+    Python's `join` returns when a thread has nothing left to run. The kernel ends the thread a moment later.
     """
     deadline = time.monotonic() + _THREAD_EXIT_SECONDS
     while (count := len(list(Path("/proc/self/task").iterdir()))) != 1 and time.monotonic() < deadline:
@@ -61,38 +80,95 @@ def _count_threads() -> int:
 
 
 def main() -> None:
-    """Drop root, warm up, then serve jobs until the other end is closed."""
+    """Drop root, import what is shared, then obey until the other end closes the socket."""
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     plain = json.loads(sys.argv[2])
     options = Options(**{**plain, "limits": Limits(**plain["limits"])})
     if os.getuid() == 0:
+        if options.jailed:
+            confine.mount_proc()  # bubblewrap would cover parts of it, and a job could not mount its own.
         confine.become_nobody()
-    # Without bubblewrap nobody else sees to it that this process ends with the web side.
-    linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
-    linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
-    began = time.perf_counter()
+    _depend_on_parent()
     with _folder("zygote") as folder:
         os.environ.update(HOME=folder, TMPDIR=folder, TRITON_CACHE_DIR=f"{folder}/.triton")
-        importlib.import_module(options.entry_point).warm_up()
+        for name in options.shared_modules:
+            importlib.import_module(name)
+    _prepare_to_fork()
+    _tell(control, {"ready": True})
+    while (received := _receive(control)) is not None:
+        command, descriptors = received
+        if command == "fork":
+            control = _fork(control, descriptors[0])
+        elif command == "job":
+            _serve(control, (descriptors[0], descriptors[1], descriptors[2]), options)
+        else:
+            _warm_up(options, command.removeprefix(_WARM_UP))
+            _tell(control, {"ready": True})
+
+
+def _depend_on_parent() -> None:
+    """End with the parent, and adopt what a child leaves. A fork inherits neither."""
+    # Without bubblewrap, nothing else ends this process when the web side ends.
+    linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+    linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _warm_up(options: Options, triton: str) -> None:
+    """Import a Triton, from a folder or from the interpreter's own packages, and use the pipeline with it."""
+    if triton:
+        sys.path.insert(0, triton)
+        os.environ["PYTHONPATH"] = os.pathsep.join([triton, os.environ.get("PYTHONPATH", "")])
+    with _folder("zygote") as folder:
+        os.environ.update(HOME=folder, TMPDIR=folder, TRITON_CACHE_DIR=f"{folder}/.triton")
+        job = importlib.import_module(options.entry_point)
+        job.warm_up()
+        sys.path.extend(options.package_folders)  # Behind all others, after the warm-up: they hide no module.
+        _prepare_to_fork()
+        if hasattr(job, "rehearse"):
+            written_pages.find(job.rehearse)
+
+
+def _prepare_to_fork() -> None:
+    """Check that nothing prevents a fork, and keep as little memory as possible."""
     threads = _count_threads()
     if threads != 1 or threading.active_count() != 1:
-        raise SystemExit(f"{threads} threads after the warm-up: their locks would hang every child")
-    if not options.limits.owns_processes:
-        confine.keep_out()
+        raise SystemExit(
+            f"{threads} threads exist after the warm-up; every forked child could deadlock on their locks"
+        )
+    confine.keep_out()
     gc.collect()
     gc.freeze()
-    _tell(control, {"ready": {"milliseconds": (time.perf_counter() - began) * 1000}})
-    while True:
-        descriptors = _receive_descriptors(control)
-        if descriptors is None:
-            return
-        _serve(control, descriptors, options)
+    linux.release_memory()
 
 
-def _serve(control: socket.socket, descriptors: tuple[int, int], options: Options) -> None:
-    """Do one job: fork its keeper, wait for it and for whoever it left behind."""
-    with _folder("job") if not options.jailed else contextlib.nullcontext("/tmp") as folder:  # noqa: S108
+def _fork(control: socket.socket, descriptor: int) -> socket.socket:
+    """Fork a zygote with a control socket of its own. Return the control socket of the present process."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # The kernel removes the zygotes that have ended.
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        control.close()
+        _depend_on_parent()
+        if os.getppid() != parent:
+            os._exit(_START_FAILED)
+        return socket.socket(fileno=descriptor)
+    os.close(descriptor)
+    try:
+        handle = os.pidfd_open(child)
+    except ProcessLookupError:
+        _tell(control, {"failed": "the zygote of a slot ended at once"})
+    else:
+        _tell(control, {"forked": True}, handle)
+        os.close(handle)
+    return control
+
+
+def _serve(control: socket.socket, descriptors: Descriptors, options: Options) -> None:
+    """Execute one job: fork its keeper, wait for it, and kill what remains."""
+    own = contextlib.nullcontext("/tmp")  # noqa: S108  the job's own
+    with own if options.jailed else _folder("job") as folder:
         keeper = os.fork()
         if keeper == 0:
             _keep(control, descriptors, options, folder)
@@ -103,49 +179,83 @@ def _serve(control: socket.socket, descriptors: tuple[int, int], options: Option
     _tell(control, {"ended": os.waitstatus_to_exitcode(status)})
 
 
-def _keep(control: socket.socket, descriptors: tuple[int, int], options: Options, folder: str) -> NoReturn:
-    """Enter new namespaces, fork their first process, hand out its handle, and wait for its end."""
+def _keep(control: socket.socket, descriptors: Descriptors, options: Options, folder: str) -> NoReturn:
+    """Enter new namespaces, fork their first process, send its handle, and limit its job's memory."""
     try:
         if options.jailed:
             confine.enter_namespaces(options.limits)
+        confine.keep_out()
         linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+        link, wardens_link = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        job_memory = memory.JobMemory(options.limits, jailed=options.jailed)
         warden = os.fork()
         if warden == 0:
-            _guard(control, descriptors, options, folder)
+            link.close()
+            _guard(control, wardens_link, descriptors, options, folder)
+        wardens_link.close()
         _tell(control, {"started": True}, os.pidfd_open(warden))
-        control.close()
         for descriptor in descriptors:
             os.close(descriptor)
+        memory.enforce(job_memory, options.limits, warden, link)
         _, status = os.waitpid(warden, 0)
         os._exit(0 if status == 0 else 1)
-    except BaseException as error:
+    except BaseException as error:  # The warden dies with this process, and the job with the warden.
         _tell(control, {"failed": f"{type(error).__name__}: {error}"})
         os._exit(_START_FAILED)
 
 
-def _guard(control: socket.socket, descriptors: tuple[int, int], options: Options, folder: str) -> NoReturn:
-    """Lock this process in, then watch over the one that runs user code."""
+def _guard(
+    control: socket.socket,
+    link: socket.socket,
+    descriptors: Descriptors,
+    options: Options,
+    folder: str,
+) -> NoReturn:
+    """Confine this process, then supervise the process that executes user code."""
+    limits = options.limits
     try:
         linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
+        owns_processes = options.jailed and limits.owns_processes
+        protected = {1} if owns_processes else _guards_of_a_shared_namespace()
         if options.jailed:
-            confine.mount_private_folder(options.limits, options.kept_folders)
-        confine.limit_resources(options.limits, own_namespace=options.jailed)
-        confine.give_up_privileges(options.limits)
-        os.setsid()  # a signal to its process group must not reach the zygote
+            confine.mount_private_folder(limits, options.kept_folders)
+        if owns_processes:
+            with contextlib.suppress(OSError):  # The probe reports it.
+                confine.mount_proc()
+        confine.limit_resources(limits, own_namespace=options.jailed)
+        linux.fix_addresses()  # Where it is refused, one PTX may give two binaries.
+        confine.give_up_privileges(limits, protected)
+        confine.keep_out()
     except BaseException as error:
         _tell(control, {"failed": f"{type(error).__name__}: {error}"})
         os._exit(_START_FAILED)
     control.close()
     _forget_standard_streams()
     try:
-        request, events = descriptors
-        Warden(events, options.limits, jailed=options.jailed).run(request, options.entry_point, folder)
+        request, events, disassembler = descriptors
+        warden = Warden(events, link, limits, jailed=options.jailed)
+        warden.run(request, disassembler, options.entry_point, folder)
     finally:
         os._exit(_START_FAILED)
 
 
+def _guards_of_a_shared_namespace() -> set[int]:
+    """Return the warden, its keeper, the zygotes, the parent of the first, and the leaders of their groups.
+
+    Negative numbers name process groups, and -1 all processes.
+    """
+    guards, process = {1}, os.getpid()
+    with contextlib.suppress(FileNotFoundError):  # /proc may hide the processes of other users.
+        for _ in range(_GUARD_COUNT):
+            status = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+            guards |= {process, int(status[2])}
+            process = int(status[1])
+    guards -= {0}
+    return guards | {-guard for guard in guards}
+
+
 def _forget_standard_streams() -> None:
-    """The zygote's streams outlive the job, and user code could reach this process's: let go of them."""
+    """Close the zygote's streams: they outlive the job, and user code could reach those of this process."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nothing, stream)
@@ -153,7 +263,7 @@ def _forget_standard_streams() -> None:
 
 
 def _kill_orphans() -> None:
-    """Kill what a job without an own namespace has left: it became this process's child."""
+    """Kill what a job without its own namespace has left. These processes became children of this process."""
     while True:
         children = Path(f"/proc/self/task/{os.getpid()}/children")
         for child in children.read_text().split():
@@ -167,7 +277,7 @@ def _kill_orphans() -> None:
 
 @contextlib.contextmanager
 def _folder(name: str) -> Iterator[str]:
-    """Make a temporary folder, and remove it again without following or failing on what is inside."""
+    """Create a temporary folder. Remove it at the end, without following links and whatever it contains."""
     folder = tempfile.mkdtemp(prefix=f"explorer-{name}-")
     try:
         yield folder
@@ -175,15 +285,16 @@ def _folder(name: str) -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _receive_descriptors(control: socket.socket) -> tuple[int, int] | None:
+def _receive(control: socket.socket) -> tuple[str, list[int]] | None:
+    """Wait for a command. Return it with its descriptors, or None if the other end has closed the socket."""
     descriptors = array.array("i")
-    message, ancillary, _, _ = control.recvmsg(64, socket.CMSG_SPACE(2 * descriptors.itemsize))
+    message, ancillary, _, _ = control.recvmsg(
+        _MESSAGE_BYTES, socket.CMSG_SPACE(_MOST_DESCRIPTORS * descriptors.itemsize)
+    )
     for level, kind, data in ancillary:
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
             descriptors.frombytes(data)
-    if not message or len(descriptors) != 2:
-        return None
-    return descriptors[0], descriptors[1]
+    return (message.decode(), descriptors.tolist()) if message else None
 
 
 def _tell(control: socket.socket, message: dict[str, Any], *descriptors: int) -> None:

@@ -1,30 +1,39 @@
 /**
  * Start the page: learn what the server has, restore what the address says, and compile.
  *
- * @import { Dock } from "./dock.js"
+ * @import { Dock } from "./dock/dock.js"
  */
-import { ApiError, api } from "./api.js";
-import "./banner.js";
-import { startCommands } from "./actions.js";
-import { startKeys } from "./commands.js";
-import { startCompareMenu } from "./compare_menu.js";
-import { byId, debounce, setText } from "./dom.js";
-import { keptDraft, unsentDraft } from "./draft.js";
-import { choose, compileNow, openExample, openResult } from "./edit.js";
-import { kernelFacts, targetTitle } from "./format.js";
-import { startHistoryMenu } from "./history_menu.js";
-import { canCompile, compilationId, isEmbedded } from "./host.js";
-import { startHeat } from "./heat.js";
-import "./launch.js";
-import { startMenus } from "./menus.js";
-import { LOWERING } from "./presets.js";
-import { permalink, startShare } from "./share.js";
-import { startSplitter } from "./splitter.js";
-import "./status.js";
-import { store } from "./store.js";
-import { keep, kept } from "./storage.js";
-import { formatView, parseLayout, parseView } from "./view.js";
-import { visible } from "./visible.js";
+import { ApiError, api } from "./core/api.js";
+import "./page/banner.js";
+import "./page/first_steps.js";
+import "./page/pane_rail.js";
+import { startCommands } from "./menus/actions.js";
+import { startKeys } from "./core/commands.js";
+import { byId, debounce, setText } from "./core/dom.js";
+import { keptDraft, unsentDraft } from "./launch/draft.js";
+import {
+  begin,
+  choose,
+  compileNow,
+  firstOpening,
+  openExample,
+  openResult,
+  switchLive,
+} from "./launch/edit.js";
+import { kernelFacts, targetTitle } from "./core/format.js";
+import { canCompile, compilationId, hasAddress, isEmbedded } from "./core/host.js";
+import { startLive } from "./launch/live.js";
+import { startHeat } from "./runs/heat.js";
+import "./launch/panel.js";
+import { startMenus } from "./menus/menus.js";
+import { LOWERING } from "./dock/presets.js";
+import { permalink } from "./menus/share.js";
+import { startSplitter } from "./page/splitter.js";
+import "./page/status.js";
+import { store } from "./core/store.js";
+import { keep, kept } from "./core/storage.js";
+import { formatView, parseLayout, parseView } from "./core/view.js";
+import { visible } from "./core/visible.js";
 
 async function start() {
   startSplitter();
@@ -32,30 +41,50 @@ async function start() {
   // Asked for together; each module is then run as a task of its own, and none of them for long.
   const documents = Promise.all([api.page(), api.targets(), api.tritons(), api.gallery()]);
   documents.catch(() => undefined);
-  const docking = import("./dock.js");
-  const { startEditor } = await import("./editor.js");
+  const docking = import("./dock/dock.js");
+  const { startEditor } = await import("./editor/editor.js");
   const editor = startEditor(byId("editor"));
   if (canCompile) {
     byId("compile-button").addEventListener("click", () => {
       void compileNow();
       editor.focus();
     });
+    const liveButton = byId("live-button");
+    liveButton.addEventListener("click", () => switchLive(!store.state.live));
+    store.watch(["live"], () => liveButton.setAttribute("aria-pressed", String(store.state.live)));
   }
   store.watch(["run", "sending", "result"], () => {
-    const { run, sending, result } = store.state;
+    const { sending, result } = store.state;
+    const run = store.state.run?.isShown ? store.state.run : null;
     const isBusy = Boolean(run || sending);
     document.body.classList.toggle("is-busy", isBusy);
-    document.body.classList.toggle("is-stale", Boolean(sending || (run && run.result !== result)) && result !== null);
+    document.body.classList.toggle(
+      "is-stale",
+      Boolean(sending || (run && run.result !== result)) && result !== null,
+    );
   });
-  store.watch(["failure", "run"], () => document.body.classList.toggle("has-failed", store.state.failure !== null && !store.state.run));
+  store.watch(["failure", "run"], () =>
+    document.body.classList.toggle("has-failed", store.state.failure !== null && !store.state.run?.isShown),
+  );
   store.watch(["result", "draft", "inspection", "targets"], drawSubject);
 
   try {
     const [page, targets, tritons, gallery] = await documents;
     store.update({
-      paneKinds: page.panes, workers: page.workers, stageKinds: page.stages, firstExample: page.first_example, defaultTarget: page.default_target,
-      argumentTypes: page.argument_types, typePattern: page.type_pattern,
-      draft: { ...store.state.draft, target: page.default_target }, targets, tritons, gallery,
+      paneKinds: page.panes,
+      workers: page.workers,
+      stageKinds: page.stages,
+      languages: page.languages,
+      measures: page.measures,
+      firstExample: page.first_example,
+      defaultTarget: page.default_target,
+      argumentTypes: page.argument_types,
+      typePattern: page.type_pattern,
+      sourceLimits: page.source_limits,
+      draft: { ...store.state.draft, target: page.default_target },
+      targets,
+      tritons,
+      gallery,
     });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -67,46 +96,81 @@ async function start() {
   const dock = new Dock(byId("panes"), () => writeAddress(dock));
   // A link shows what its sender saw; a visit by name begins as the last one ended.
   dock.show(view.layout ?? (location.pathname === "/" ? parseLayout(kept(LAYOUT_KEY) ?? "") : null));
-  store.update({ pinned: view.pinned, cursor: view.cursor ?? null, reading: view.reading, withSource: isEmbedded && view.withSource === true, origin: "address" });
-  store.watch(["reading"], () => document.body.classList.toggle("is-reading", store.state.reading || !canCompile));
+  store.update({
+    // The lines of the address are those of its source.
+    pinned: firstOpening.aborted ? [] : view.pinned,
+    cursor: view.cursor ?? null,
+    openFile: view.file ?? "",
+    reading: view.reading,
+    withSource: isEmbedded && view.withSource === true,
+    origin: "address",
+  });
+  store.watch(["reading"], () =>
+    document.body.classList.toggle("is-reading", store.state.reading || !canCompile),
+  );
   document.body.classList.toggle("has-source", store.state.withSource);
   startCommands(dock, editor);
-  if (!isEmbedded) startShare();
-  if (canCompile) {
-    startCompareMenu();
-    startHistoryMenu();
-  }
   startMenus(dock);
   startHeat();
-  document.addEventListener("pane-open", (event) => dock.open(/** @type {CustomEvent<string>} */ (event).detail));
-  document.addEventListener("pane-beside", (event) => dock.openBeside(/** @type {CustomEvent<string>} */ (event).detail));
-  store.watch(["pinned", "result", "failure", "reading"], () => writeAddress(dock));
-  store.watch(["cursor"], debounce(() => writeAddress(dock), CURSOR_PAUSE_MS));
+  startLive();
+  document.addEventListener("pane-open", (event) => {
+    dock.open(/** @type {CustomEvent<string>} */ (event).detail);
+    // In a narrow window, the panes are below the source: scroll to them.
+    byId("panes").scrollIntoView({ block: "nearest" });
+  });
+  document.addEventListener("pane-beside", (event) =>
+    dock.openBeside(/** @type {CustomEvent<string>} */ (event).detail),
+  );
+  store.watch(["pinned", "result", "failure", "reading", "openFile"], () => writeAddress(dock));
+  store.watch(
+    ["cursor"],
+    debounce(() => writeAddress(dock), CURSOR_PAUSE_MS),
+  );
   addEventListener("popstate", () => {
     const next = parseView(location.hash);
+    lastStep = stepOf(location.hash);
     isReturning = true;
     dock.change(next.layout);
-    store.update({ pinned: next.pinned, cursor: next.cursor ?? null, reading: next.reading, origin: "address" });
+    store.update({
+      pinned: next.pinned,
+      cursor: next.cursor ?? null,
+      openFile: next.file ?? "",
+      reading: next.reading,
+      origin: "address",
+    });
     isReturning = false;
     writeAddress(dock);
   });
   await openFirst();
 }
 
-/** What this visit begins with: the result of the address, what was edited last, or an example. */
+/**
+ * What this visit begins with: the result of the address, what was edited last, or an example. What was typed
+ * while the page started takes its place.
+ */
 async function openFirst() {
+  if (compilationId) {
+    const opened = openAgain(compilationId);
+    begin();
+    await opened;
+    return;
+  }
+  begin();
+  if (firstOpening.aborted) return;
   const draft = keptDraft(store.state.defaultTarget);
-  if (compilationId) await openAgain(compilationId);
-  else if (draft) choose({ ...draft });
-  else await openExample(store.state.firstExample);
+  if (draft) choose({ ...draft });
+  else await openExample(store.state.firstExample, firstOpening);
 }
 
-/** The result of the address; where this tab is loaded again, what was being edited, too. @param {string} id */
+/**
+ * The result of the address; where this tab is loaded again, what was being edited, too.
+ * @param {string} id
+ */
 async function openAgain(id) {
   const [visit] = performance.getEntriesByType("navigation");
   const isLink = !(visit instanceof PerformanceNavigationTiming) || visit.type === "navigate";
   const unsent = isLink ? null : unsentDraft(id, store.state.defaultTarget);
-  await openResult(id);
+  await openResult(id, firstOpening);
   // Who has typed meanwhile goes on from there.
   if (unsent && !store.state.edited) choose(unsent);
 }
@@ -118,38 +182,50 @@ const STEP_MS = 800;
 const CURSOR_PAUSE_MS = 250;
 let isReturning = false;
 let sameStepUntil = 0;
+/** The view that the address has; null: the page has not written it yet. @type {string | null} */
+let lastStep = null;
 
 /**
- * Bring the address up to date: another view is a step for the back button, a moved border or a new result is not.
+ * Bring the address up to date: another view is a step for the back button, a moved border or a new result is
+ * not.
  * @param {Dock} dock
  */
 function writeAddress(dock) {
-  if (isReturning) return;
-  const { result, failure, pinned, cursor, reading, withSource } = store.state;
+  if (isReturning || !hasAddress) return;
+  const { draft, openFile, result, failure, pinned, cursor, reading, withSource } = store.state;
+  // Until the source has arrived, the file of the address may be one of it.
+  const file = draft.source && !(openFile in draft.files) ? "" : openFile;
   const layout = dock.layout();
-  const view = formatView({ layout, pinned, reading, withSource, cursor });
+  const view = formatView({ layout, pinned, reading, withSource, cursor, file });
   // An address without panes stands for those of a first visit.
-  const isFirst = view === formatView({ layout: LOWERING.layout, pinned, reading, withSource, cursor });
-  const hash = isFirst ? formatView({ layout: null, pinned, reading, withSource, cursor }) : view;
+  const isFirst = view === formatView({ layout: LOWERING.layout, pinned, reading, withSource, cursor, file });
+  const hash = isFirst ? formatView({ layout: null, pinned, reading, withSource, cursor, file }) : view;
   const latest = failure ?? result;
   const path = latest && canCompile ? `/k/${latest.id}` : location.pathname;
   if (latest && isEmbedded) {
-    const fragment = formatView({ layout: isFirst ? null : layout, pinned, reading, cursor });
+    const fragment = formatView({ layout: isFirst ? null : layout, pinned, reading, cursor, file });
     /** @type {HTMLAnchorElement} */ (byId("open-link")).href = permalink(latest, fragment);
   }
+  const step = stepOf(hash);
+  const isView = lastStep !== null && path === location.pathname && step !== lastStep;
+  lastStep = step;
   if (path + hash === location.pathname + location.hash) return;
   keep(LAYOUT_KEY, withoutFolds(formatView({ layout, pinned: [], reading: false }).replace(/^#panes=/, "")));
   const now = performance.now();
-  const isView = path === location.pathname && withoutPositions(hash) !== withoutPositions(location.hash);
   // In a frame, the back button belongs to the page around it.
   if (isView && now > sameStepUntil && !isEmbedded) history.pushState(null, "", path + hash);
   else history.replaceState(null, "", path + hash);
   if (isView) sameStepUntil = now + STEP_MS;
 }
 
-/** Without what no step back is worth: borders, folds and the cursor. @param {string} hash */
-function withoutPositions(hash) {
-  return withoutFolds(hash).replace(/@\d+|line=[^&]*&?/g, "").replace(/[#&]+$/, "");
+/**
+ * What is a step for the back button: a view without borders, folds and the cursor.
+ * @param {string} hash
+ */
+function stepOf(hash) {
+  const view = parseView(hash);
+  const layout = view.layout ?? LOWERING.layout;
+  return withoutFolds(formatView({ ...view, layout, cursor: null })).replace(/@\d+/g, "");
 }
 
 /** Without what is folded, which another result does not have at these lines. @param {string} hash */
@@ -167,17 +243,15 @@ function drawSubject() {
   }
   const { kernel, target, triton, specialization } = result.document;
   const options = specialization?.options ?? {};
-  const facts = [
-    targetTitle(target),
-    `Triton ${triton}`,
-    kernelFacts(options),
-  ].filter(Boolean);
+  const facts = [targetTitle(target), `Triton ${triton}`, kernelFacts(options)].filter(Boolean);
   const name = document.createElement("b");
-  setText(name, kernel ?? "");
+  setText(name, kernel ?? "No kernel");
   const rest = document.createElement("span");
   setText(rest, facts.join("  ·  "));
   subject.replaceChildren(name, rest);
-  document.title = kernel ? `${visible(kernel)} · ${target.architecture} · triton·explorer` : "triton·explorer";
+  document.title = kernel
+    ? `${visible(kernel)} · ${target.architecture} · triton·explorer`
+    : "triton·explorer";
 }
 
 void start();

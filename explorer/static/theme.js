@@ -1,5 +1,6 @@
 /**
- * Light, dark or high contrast: as the system prefers, unless chosen here. Runs before the page is drawn, so it
+ * Light, dark or high contrast: as the system prefers, unless chosen here. Runs before the page is drawn, so
+ * it
  * imports nothing; `theme-choose` (detail: a theme, or "system") chooses from elsewhere.
  */
 (() => {
@@ -48,7 +49,9 @@
   apply();
   light.addEventListener("change", apply);
   contrast.addEventListener("change", apply);
-  document.addEventListener("theme-choose", (event) => choose(/** @type {CustomEvent<string>} */ (event).detail));
+  document.addEventListener("theme-choose", (event) =>
+    choose(/** @type {CustomEvent<string>} */ (event).detail),
+  );
   document.addEventListener("DOMContentLoaded", () => {
     apply();
     const names = Object.keys(THEMES);

@@ -1,18 +1,34 @@
-"""Results, for ever: rows in a database, texts in a folder, both behind `Store`."""
+"""Requests, results and answers, stored within quotas.
+
+Rows are in a database (`sql`), texts are blobs in a folder (`files`); `protocols` says what others may rely
+on. No computation happens here.
+"""
 
 from explorer.store.entries import BinaryEntry, Entry, MeasurementEntry, PassEntry, Result, StageEntry
+from explorer.store.protocols import BlobBatch, BlobStore, Store
+from explorer.store.pruner import Pruner
 from explorer.store.record import Record, Status, compilation_of
-from explorer.store.store import Store
+from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
+from explorer.store.sql import SqlStore, open_store
 
 __all__ = [
     "BinaryEntry",
+    "BlobBatch",
+    "BlobStore",
+    "Damage",
     "Entry",
     "MeasurementEntry",
     "PassEntry",
+    "Pruned",
+    "Pruner",
+    "Quotas",
     "Record",
     "Result",
+    "SqlStore",
     "StageEntry",
     "Status",
     "Store",
+    "StoreHealth",
     "compilation_of",
+    "open_store",
 ]

@@ -1,4 +1,4 @@
-"""A request in, its address out: equal requests have equal addresses, on every machine, for ever."""
+"""Addresses: the digest of a request or a blob. Equal content has the same address on every machine."""
 
 from __future__ import annotations
 
@@ -7,28 +7,35 @@ import json
 
 from explorer.model import Request, to_plain
 
+#: The SHA-256 of a blob, in hexadecimal.
+Address = str
+
 #: Digits and letters without those that look alike: 0, O, I and l.
 ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 SHORTEST_ID = 12
-LONGEST_ID = 44  # what 256 bits take
+LONGEST_ID = 44  # digits of 256 bits in base 58
 
 
 def canonical_json(request: Request) -> bytes:
-    """The request as bytes, the same for equal requests: sorted keys, no spaces, UTF-8."""
+    """Serialize a request so that equal requests give equal bytes: sorted keys, no spaces, UTF-8."""
     plain = to_plain(request)
-    if request.run is None:  # so that what was asked for before there were runs keeps its address
+    if request.run is None:  # A request without a run keeps the address that it had before requests had runs.
         del plain["run"]
+    # The same applies to these fields.
+    for name in ("path", "files", "assumed", "captured", "imported", "edits"):
+        if not plain[name]:
+            del plain[name]
     text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8")
 
 
 def digest_of(data: bytes) -> str:
-    """The SHA-256 of `data` in hexadecimal."""
+    """Return the SHA-256 of `data` in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
 def base58(digest: str) -> str:
-    """A digest in base 58, all `LONGEST_ID` digits of it."""
+    """Return a digest in base 58, with all `LONGEST_ID` digits."""
     number, digits = int(digest, 16), []
     for _ in range(LONGEST_ID):
         number, digit = divmod(number, len(ALPHABET))

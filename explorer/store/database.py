@@ -1,122 +1,191 @@
-"""The tables, and the only place that knows which database they are in."""
+"""The database: how it is opened, and sessions that report its failures as those of the store."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from sqlalchemy import (
-    DateTime,
-    Dialect,
-    Engine,
-    LargeBinary,
-    String,
-    TypeDecorator,
-    create_engine,
-    event,
-    select,
-)
+from sqlalchemy import Engine, String, create_engine, event, func, insert, literal, select, update
 from sqlalchemy.exc import SQLAlchemyError
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+from sqlalchemy.orm import Session, sessionmaker
 
-from explorer.errors import StoreError
-from explorer.store.address import LONGEST_ID
+from explorer.errors import StoreError, StoreLocked
+from explorer.store.failures import database_failures
+from explorer.store.tables import SCHEMA_VERSION, Base, CompilationRow, SchemaRow, UsageRow, UtcDateTime
 
-SCHEMA_VERSION = 1
-_BUSY_TIMEOUT_SECONDS = 30
-
-
-class UtcDateTime(TypeDecorator[datetime]):
-    """A moment in UTC, also in databases that keep no time zone."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_result_value(self, value: datetime | None, _dialect: Dialect) -> datetime | None:
-        """Add the time zone that SQLite has dropped."""
-        return value if value is None or value.tzinfo else value.replace(tzinfo=UTC)
+_BUSY_TIMEOUT_SECONDS = 5
 
 
-class Base(DeclarativeBase):
-    pass
+class Database:
+    """The sessions of a database. What is on a disk that is full or read-only can be read.
 
-
-class SchemaRow(Base):
-    """One row: the version of the tables."""
-
-    __tablename__ = "schema"
-
-    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-
-
-class CompilationRow(Base):
-    """A compilation: known from its submission on, finished once `journal` is set.
-
-    `digest` is the whole hash of the request, `id` as much of it as tells it from all others.
-    `request` is its canonical JSON, compressed. `journal` is the address of a blob.
+    Raises:
+        StoreError: the database cannot be opened, or its tables have another version.
     """
 
-    __tablename__ = "compilation"
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._opening = threading.Lock()
+        self._failure: StoreError | None = None
+        try:
+            self._engine = open_database(url)
+        except StoreLocked:
+            raise
+        except StoreError as error:
+            engine = open_read_only(url)
+            if engine is None:
+                raise
+            self._engine, self._failure = engine, error
+        self._sessions = sessionmaker(self._engine, expire_on_commit=False)
 
-    id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
-    digest: Mapped[str] = mapped_column(String(64), unique=True)
-    created: Mapped[datetime] = mapped_column(UtcDateTime())
-    target: Mapped[str] = mapped_column(String(64))
-    triton: Mapped[str] = mapped_column(String(64))
-    request: Mapped[bytes] = mapped_column(LargeBinary())
-    status: Mapped[str] = mapped_column(String(16))
-    is_final: Mapped[bool] = mapped_column(default=False)
-    journal: Mapped[str | None] = mapped_column(String(64), default=None)
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
 
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Open a session that changes nothing.
 
-class FindingRow(Base):
-    """Something that was found out about a result, once. `document` is the address of a blob."""
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        with database_failures(), self._sessions() as session:
+            yield session
 
-    __tablename__ = "finding"
+    @contextmanager
+    def writing(self) -> Iterator[Session]:
+        """Open a session that is committed at the end.
 
-    journal: Mapped[str] = mapped_column(String(64), primary_key=True)
-    question: Mapped[str] = mapped_column(String(64), primary_key=True)
-    document: Mapped[str] = mapped_column(String(64))
+        Raises:
+            StoreError: the database cannot be written.
+        """
+        self.open_for_writing()
+        with database_failures(), self._sessions.begin() as session:
+            yield session
 
+    def check(self) -> None:
+        """Write to the database what it has already.
 
-class RunRow(Base):
-    """A run of a kernel. `compilation` is the digest of the request that compiles what it runs."""
+        Raises:
+            StoreError: it cannot be written; the message says why.
+        """
+        with self.writing() as session:
+            session.execute(update(SchemaRow).values(version=SCHEMA_VERSION))
 
-    __tablename__ = "run"
+    def open_for_writing(self) -> None:
+        """Open a database again that could only be read when it was opened.
 
-    id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
-    compilation: Mapped[str] = mapped_column(String(64), index=True)
+        Raises:
+            StoreError: it still cannot be written; the message says why.
+        """
+        with self._opening:
+            if self._failure is None:
+                return
+            try:
+                engine = open_database(self._url)
+            except StoreError as error:
+                self._failure = error
+                raise
+            before, self._engine = self._engine, engine
+            self._sessions = sessionmaker(engine, expire_on_commit=False)
+            self._failure = None
+        before.dispose()
 
 
 def open_database(url: str) -> Engine:
-    """Connect, and make the tables where there are none.
+    """Connect to a database and create missing tables and rows of usage.
 
     Raises:
-        StoreError: it cannot be reached, or a newer version of this program has made it.
+        StoreError: the database cannot be opened, or its tables have another version.
     """
-    engine = create_engine(url, pool_pre_ping=not url.startswith("sqlite"))
+    engine = create_engine(url, **_pool(url))
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _configure_sqlite)
     try:
-        Base.metadata.create_all(engine)
-        with Session(engine) as session, session.begin():
-            found = session.scalar(select(SchemaRow.version))
-            if found is None:
-                session.add(SchemaRow(version=SCHEMA_VERSION))
-    except SQLAlchemyError as error:
-        raise StoreError(f"The database {engine.url!r} cannot be opened: {error}.") from error
-    if found is not None and found != SCHEMA_VERSION:
-        raise StoreError(
-            f"The database has tables of version {found}, this program knows version {SCHEMA_VERSION}. "
-            "Use the version of triton-explorer that made it, or another data folder."
-        )
+        with database_failures():
+            found = _create_tables(engine)
+    except StoreError as error:
+        raise type(error)(f"Cannot open the database {engine.url!r}: {error.detail}") from error
+    _check_version(engine, found)
     return engine
 
 
+def open_read_only(url: str) -> Engine | None:
+    """Connect to an SQLite database on a disk that is full or read-only; None if it is no such file.
+
+    SQLite needs new files beside the database even to read it, unless it is told that nobody writes it. That
+    is true: a database without a write-ahead log was closed by its last process.
+
+    Raises:
+        StoreError: its tables have another version.
+    """
+    engine = create_engine(url)
+    path = Path(engine.url.database or "")
+    log = path.with_name(f"{path.name}-wal")
+    if engine.dialect.name != "sqlite" or not path.is_file() or (log.is_file() and log.stat().st_size):
+        return None
+    read_only = create_engine(f"sqlite:///file:{quote(str(path))}?immutable=1&mode=ro&uri=true", **_pool(url))
+    try:
+        with Session(read_only) as session:
+            found = session.scalar(select(SchemaRow.version))
+    except SQLAlchemyError:
+        return None
+    _check_version(read_only, found)
+    return read_only
+
+
+def _create_tables(engine: Engine) -> int | None:
+    """Create what is missing, and return the version of the tables that were there."""
+    Base.metadata.create_all(engine)
+    with Session(engine) as session, session.begin():
+        found = session.scalar(select(SchemaRow.version))
+        if found is None:
+            session.add(SchemaRow(version=SCHEMA_VERSION))
+        elif session.scalar(_rows_without_usage().limit(1)):
+            _add_usage(session)
+    return found
+
+
+def _rows_without_usage() -> Any:
+    return select(CompilationRow.id).where(CompilationRow.id.not_in(select(UsageRow.id)))
+
+
+def _add_usage(session: Session) -> None:
+    """Add the usage of results that an earlier version stored, as if they were opened now."""
+    columns = [column.name for column in UsageRow.__table__.columns]
+    rows = select(
+        CompilationRow.id,
+        literal(""),
+        literal(datetime.now(UTC), UtcDateTime()),
+        func.length(CompilationRow.request),
+        literal(0),
+        literal(None, String()),
+    ).where(CompilationRow.id.in_(_rows_without_usage()))
+    session.execute(insert(UsageRow).from_select(columns, rows))
+
+
+def _check_version(engine: Engine, found: int | None) -> None:
+    if found is not None and found != SCHEMA_VERSION:
+        raise StoreError(
+            f"The database {engine.url!r} has tables of version {found}; this program needs version "
+            f"{SCHEMA_VERSION}. Use the version of triton-explorer that created it, or another data folder."
+        )
+
+
+def _pool(url: str) -> dict[str, Any]:
+    """Return options of the connections: readers of SQLite do not wait for writers to return one."""
+    return {"max_overflow": -1} if url.startswith("sqlite") else {"pool_pre_ping": True}
+
+
 def _configure_sqlite(connection: Any, _record: Any) -> None:
-    """Readers beside a writer, and a commit that is on the disk when it returns."""
+    """Let readers work beside a writer, and make a commit durable before it returns."""
     cursor = connection.cursor()
+    cursor.execute(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_SECONDS * 1000}")
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")
-    cursor.execute(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_SECONDS * 1000}")
     cursor.close()

@@ -1,25 +1,22 @@
-"""A result as it is kept: the events of a job, in order, with addresses in the place of texts.
+"""The stored form of a result: the events of a job, in order, with addresses in place of texts.
 
-An `Entry` is an event without its texts; a list of entries is the journal of a job; a `Result` is what
-a journal adds up to. A running job and a stored result are the same thing at different ages.
+An `Entry` is an event without its texts. The entries of a job are its journal. A `Result` is the state that a
+journal describes; a running job and a stored result differ only in the length of their journals.
 """
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import msgspec
 
-from explorer.lexers import count_lines
 from explorer.model import (
     Allocation,
     Answer,
     Binary,
     Diagnostic,
     Done,
-    Event,
     Inspection,
     LineNumber,
     Location,
@@ -32,11 +29,12 @@ from explorer.model import (
     Specialized,
     Stage,
 )
-from explorer.store.blobs import Address, BlobBatch
+from explorer.model.source_lines import SourceLines
+from explorer.store.address import Address
 
 
 class StageEntry(msgspec.Struct, frozen=True):
-    """A stage. `raw` is None where the tool printed what is shown."""
+    """A stage. `raw` is None if the shown text is what the tool printed."""
 
     name: str
     title: str
@@ -50,7 +48,7 @@ class StageEntry(msgspec.Struct, frozen=True):
 
 
 class PassEntry(msgspec.Struct, frozen=True):
-    """A pass. `text` is None where it changed nothing."""
+    """A pass. `text` is None if the pass changed nothing."""
 
     index: int
     stage: str
@@ -63,7 +61,7 @@ class PassEntry(msgspec.Struct, frozen=True):
 
     @property
     def changed(self) -> bool:
-        """Whether it changed the module."""
+        """Whether the pass changed the module."""
         return self.text is not None
 
 
@@ -83,14 +81,14 @@ class MeasurementEntry(msgspec.Struct, frozen=True):
 
 
 class StageLocations(msgspec.Struct, frozen=True):
-    """Where the lines of a stage come from, as the compiler said it: the blob behind `locations`."""
+    """The source locations of the lines of a stage, as the compiler gives them: the blob `locations`."""
 
     locations: tuple[Location, ...]
     line_locations: tuple[tuple[int, ...], ...]
 
-    def source_lines(self) -> list[tuple[LineNumber, ...]]:
-        """Of each line of the stage those of the user's source that it stems from, each once."""
-        own = [location.source_line for location in self.locations]
+    def source_lines(self, numbers: SourceLines) -> list[tuple[LineNumber, ...]]:
+        """Return for each line of the stage the lines of the user's source that it comes from."""
+        own = [numbers.number_of(location) for location in self.locations]
         by_indices = {
             indices: tuple(dict.fromkeys(line for index in indices if (line := own[index])))
             for indices in set(self.line_locations)
@@ -132,72 +130,42 @@ _KINDS = {entry_type: kind for kind, entry_type in ENTRY_TYPES.items()}
 
 
 def kind_of(entry: Entry) -> str:
-    """The kind of the event that the entry was made of."""
+    """Return the kind of the event that an entry was made from."""
     return _KINDS[type(entry)]
 
 
 def encode_journal(entries: Iterable[Entry]) -> bytes:
-    """A journal as JSON: a list of `[kind, entry]`. How far the job was is over."""
+    """Encode a journal as JSON: a list of `[kind, entry]`. Progress is not stored."""
     return msgspec.json.encode(
         [(kind_of(entry), entry) for entry in entries if not isinstance(entry, Progress)]
     )
 
 
 def decode_journal(data: bytes) -> tuple[Entry, ...]:
-    """The other way round."""
+    """Decode a journal."""
     pairs = msgspec.json.decode(data, type=list[tuple[str, msgspec.Raw]])
     return tuple(msgspec.json.decode(body, type=ENTRY_TYPES[kind]) for kind, body in pairs)
 
 
-class Recorder:
-    """Turns the events of one job into entries, and gives their texts to a batch."""
-
-    def __init__(self, batch: BlobBatch) -> None:
-        self._batch = batch
-
-    def record(self, event: Event) -> Entry:
-        """The entry of an event."""
-        if isinstance(event, Stage):
-            return self._record_stage(event)
-        if isinstance(event, Pass):
-            return self._record_pass(event)
-        if isinstance(event, Binary):
-            data = base64.b64decode(event.data)
-            return BinaryEntry(event.name, len(data), self._batch.add(data))
-        if isinstance(event, Measurement):
-            return MeasurementEntry(event.name, self._batch.add(event.document))
-        return event
-
-    def _record_stage(self, stage: Stage) -> StageEntry:
-        locations = StageLocations(stage.locations, stage.line_locations)
-        return StageEntry(
-            name=stage.name,
-            title=stage.title,
-            language=stage.language,
-            milliseconds=stage.milliseconds,
-            lines=count_lines(stage.text),
-            bytes=len(stage.text.encode("utf-8", errors="replace")),
-            text=self._batch.add(stage.text),
-            raw=None if stage.raw is None else self._batch.add(stage.raw),
-            locations=self._batch.add(msgspec.json.encode(locations)),
-        )
-
-    def _record_pass(self, compiler_pass: Pass) -> PassEntry:
-        return PassEntry(
-            index=compiler_pass.index,
-            stage=compiler_pass.stage,
-            name=compiler_pass.name,
-            title=compiler_pass.title,
-            options=compiler_pass.options,
-            milliseconds=compiler_pass.milliseconds,
-            text=None if compiler_pass.text is None else self._batch.add(compiler_pass.text),
-            failed=compiler_pass.failed,
-        )
+def blobs_of(entries: Iterable[Entry]) -> Iterator[Address]:
+    """Yield the addresses of the blobs that a journal refers to."""
+    for entry in entries:
+        match entry:
+            case StageEntry():
+                yield from (entry.text, entry.locations)
+                if entry.raw is not None:
+                    yield entry.raw
+            case PassEntry(text=str(text)):
+                yield text
+            case BinaryEntry():
+                yield entry.data
+            case MeasurementEntry():
+                yield entry.document
 
 
 @dataclass
 class Result:
-    """What a journal adds up to."""
+    """The state that a journal describes."""
 
     inspection: Inspection | None = None
     specialized: Specialized | None = None
@@ -213,9 +181,14 @@ class Result:
     logs: dict[str, list[str]] = field(default_factory=dict)
     done: Done | None = None
 
+    @property
+    def error_messages(self) -> list[str]:
+        """The messages of the errors, in their order."""
+        return [each.message for each in self.diagnostics if each.severity == "error"]
+
     @classmethod
     def of(cls, entries: Iterable[Entry]) -> Result:
-        """Add up a journal. Of two stages of one name, or passes of one index, the later one counts."""
+        """Build a result from a journal. A later stage or pass replaces an earlier one."""
         result = cls()
         for entry in entries:
             match entry:

@@ -1,8 +1,10 @@
-"""One compilation as the views see it, whether it waits, runs or was stored years ago."""
+"""A record: the row of a job, with its request and its entries so far."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import codecs
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -10,9 +12,17 @@ from typing import Literal, TypeVar
 
 import msgspec
 
-from explorer.errors import NotFound
-from explorer.model import Request
-from explorer.store.blobs import Address
+from explorer.errors import NotFound, ResultTooLarge
+from explorer.model import LineNumber, Request
+from explorer.model.limits import (
+    MOST_LOCATION_BYTES,
+    MOST_PASSES,
+    MOST_STAGES,
+    MOST_TEXT_BYTES,
+    MOST_TEXT_LINES,
+)
+from explorer.model.source_lines import SourceLines
+from explorer.store.address import Address
 from explorer.store.entries import Entry, PassEntry, Result, StageEntry, StageLocations
 
 Document = TypeVar("Document")
@@ -20,17 +30,17 @@ Status = Literal["queued", "running", "complete", "failed"]
 
 
 def compilation_of(request: Request) -> Request:
-    """The request that compiles the kernel which `request` compiles or runs."""
-    return replace(request, task="compile", run=None)
+    """Return the request that compiles the kernel of `request`, which compiles or runs it."""
+    return replace(request, task="compile", run=None, captured=None, imported="")
 
 
 @dataclass(frozen=True)
 class Record:
-    """A compilation at one moment.
+    """A compilation or a run at one moment.
 
-    `journal` is where the entries are stored; None before they are. `is_final` says that it will never
-    change: it is finished, and not by an accident of this server (a time limit, a cancellation, a broken
-    sandbox), which another attempt may cure.
+    `journal` is the address of the stored entries, None until they are stored. `is_final`: the record never
+    changes again. A job that ended for a transient reason (time limit, cancellation, unavailable sandbox) is
+    finished but not final: it may be started again.
     """
 
     id: str
@@ -41,64 +51,119 @@ class Record:
     is_final: bool
     journal: Address | None
     read: Callable[[Address], bytes]
+    #: Yields the parts of a text; None: it is read as a whole.
+    stream: Callable[[Address], Iterator[bytes]] | None = None
 
     @property
     def is_finished(self) -> bool:
-        """Whether the last entry is there."""
+        """Whether the last entry is present."""
         return self.status in ("complete", "failed")
 
     @property
     def kernel(self) -> str | None:
-        """The kernel's name: of the one that was compiled, or as asked for."""
+        """The name of the compiled kernel, or of the requested one."""
         specialized = self.result.specialized
         return specialized.kernel if specialized else self.request.kernel
 
     @cached_property
     def result(self) -> Result:
-        """What the entries add up to."""
+        """The state that the entries describe.
+
+        Raises:
+            ResultTooLarge: it has more stages or passes than any compiler.
+        """
+        for kind, what, most in ((StageEntry, "stages", MOST_STAGES), (PassEntry, "passes", MOST_PASSES)):
+            count = sum(isinstance(entry, kind) for entry in self.entries)
+            if count > most:
+                raise _forged(f"{count:,} {what}", f"{most:,}")
         return Result.of(self.entries)
 
     def text(self, address: Address) -> str:
-        """A text that one of the entries refers to."""
-        return self.read(address).decode("utf-8", errors="replace")
-
-    def stage(self, name: str) -> StageEntry:
-        """A stage by name.
+        """Return a text that one of the entries refers to.
 
         Raises:
-            NotFound: there is no such stage (yet).
+            ResultTooLarge: it is longer than any that a compiler writes.
+        """
+        data = self.read(address)
+        _check_text(len(data), data.count(b"\n"))
+        return data.decode("utf-8", errors="replace")
+
+    def lines(self, address: Address) -> Iterator[str]:
+        """Yield the lines of a text that one of the entries refers to. The text is not in memory as a whole.
+
+        Raises:
+            ResultTooLarge: it is longer than any that a compiler writes.
+        """
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        size = count = 0
+        begun: list[str] = []
+        for part in self.stream(address) if self.stream else (self.read(address),):
+            size, count = size + len(part), count + part.count(b"\n")
+            _check_text(size, count)
+            first, *others = decoder.decode(part).split("\n")
+            begun.append(first)
+            if others:
+                yield "".join(begun)
+                yield from others[:-1]
+                begun = others[-1:]
+        if last := "".join([*begun, decoder.decode(b"", True)]):
+            yield last
+
+    def stage(self, name: str) -> StageEntry:
+        """Return a stage by name.
+
+        Raises:
+            NotFound: there is no such stage, or not yet.
         """
         stages = self.result.stages
         if name not in stages:
             raise NotFound(f"This compilation has no stage {name!r}. It has {_list(stages)}.")
         return stages[name]
 
-    def locations(self, stage: StageEntry) -> StageLocations:
-        """Where the lines of a stage come from."""
-        return msgspec.json.decode(self.read(stage.locations), type=StageLocations)
+    @cached_property
+    def source_numbers(self) -> SourceLines:
+        """The numbers of the lines of the source and of its files."""
+        return SourceLines.of(self.request)
 
-    def measurement(self, name: str) -> bytes:
-        """The document of a measurement, as JSON.
+    def source_lines(self, stage: StageEntry) -> list[tuple[LineNumber, ...]]:
+        """Return for each line of a stage the lines of the user's source that it comes from."""
+        return self.locations(stage).source_lines(self.source_numbers)
+
+    def locations(self, stage: StageEntry) -> StageLocations:
+        """Return the source locations of the lines of a stage.
 
         Raises:
-            NotFound: it was not measured (yet).
+            ResultTooLarge: they are larger than any that a compiler writes.
+        """
+        data = self.read(stage.locations)
+        if len(data) > MOST_LOCATION_BYTES:
+            raise _forged(f"{len(data):,} bytes of source locations", f"{MOST_LOCATION_BYTES:,}")
+        return msgspec.json.decode(data, type=StageLocations)
+
+    def measurement(self, name: str) -> bytes:
+        """Return the document of a measurement as JSON.
+
+        Raises:
+            NotFound: it was not measured, or not yet.
         """
         measurements = self.result.measurements
         if name not in measurements:
-            raise NotFound(f"This run has no {name!r}. It has {', '.join(measurements) or 'nothing so far'}.")
+            raise NotFound(
+                f"This run has no measurement {name!r}. It has {', '.join(measurements) or 'none so far'}."
+            )
         return self.read(measurements[name].document)
 
     def measured(self, name: str, document: type[Document]) -> Document | None:
-        """A measurement as the type that it has; None: it was not measured (yet)."""
+        """Return a measurement as an object, or None if it was not measured."""
         if name not in self.result.measurements:
             return None
         return msgspec.json.decode(self.measurement(name), type=document)
 
     def compiler_pass(self, index: int) -> PassEntry:
-        """A pass by index.
+        """Return a pass by index.
 
         Raises:
-            NotFound: there is no such pass (yet).
+            NotFound: there is no such pass, or not yet.
         """
         passes = self.result.passes
         if index not in passes:
@@ -106,16 +171,50 @@ class Record:
         return passes[index]
 
     def text_after_pass(self, index: int) -> str:
-        """The module after a pass: its own text, or that of the nearest earlier pass with one."""
-        last = self.compiler_pass(index).index
-        texts = {entry.index: entry.text for entry in self.result.passes.values() if entry.text is not None}
-        latest = max((earlier for earlier in texts if earlier <= last), default=None)
-        return "" if latest is None else self.text(texts[latest])
+        """Return the snapshot after a pass: its text, or that of the last pass before it that has one."""
+        address = self.address_after_pass(index)
+        return "" if address is None else self.text(address)
+
+    def address_after_pass(self, index: int) -> Address | None:
+        """Return the address of the snapshot after a pass; None if no pass so far has one."""
+        return self._latest_snapshot(self.compiler_pass(index).index + 1)
 
     def text_before_pass(self, index: int) -> str:
-        """The module that a pass was given; empty for the first one."""
-        earlier = [other for other in self.result.passes if other < self.compiler_pass(index).index]
-        return self.text_after_pass(max(earlier)) if earlier else ""
+        """Return the snapshot before a pass; empty for the first one."""
+        address = self._latest_snapshot(self.compiler_pass(index).index)
+        return "" if address is None else self.text(address)
+
+    def _latest_snapshot(self, end: int) -> Address | None:
+        """Return the address of the last snapshot before the index `end`."""
+        indices, addresses = self._snapshots
+        position = bisect_left(indices, end)
+        return addresses[position - 1] if position else None
+
+    @cached_property
+    def _snapshots(self) -> tuple[list[int], list[Address]]:
+        """The passes that changed the module, in order, and the addresses of its texts."""
+        passes = self.result.passes
+        changed = sorted(index for index, entry in passes.items() if entry.text is not None)
+        return changed, [address for index in changed if (address := passes[index].text) is not None]
+
+
+def _check_text(size: int, lines: int) -> None:
+    """Check the number of bytes and lines of a text.
+
+    Raises:
+        ResultTooLarge: no compiler writes so much.
+    """
+    if size > MOST_TEXT_BYTES:
+        raise _forged(f"a text of {size:,} bytes", f"{MOST_TEXT_BYTES:,}")
+    if lines > MOST_TEXT_LINES:
+        raise _forged(f"a text of {lines:,} lines", f"{MOST_TEXT_LINES:,}")
+
+
+def _forged(what: str, most: str) -> ResultTooLarge:
+    return ResultTooLarge(
+        f"The stored result has {what}; a compiler produces at most {most}. "
+        "The code that was compiled has forged it. Change the source and compile it again."
+    )
 
 
 def _list(names: dict[str, StageEntry]) -> str:

@@ -1,25 +1,32 @@
-"""What the outside sees: pages, API, event stream. One blueprint a file; a new one is a line here."""
+"""Views: the pages, the API and the event stream, one blueprint in each file.
+
+A view finds records, asks the services and returns documents; it computes nothing. To add a blueprint, add
+a line to `BLUEPRINTS`.
+"""
 
 from __future__ import annotations
 
 from flask import Flask
 
 from explorer.views import (
-    analyses,
+    agents,
+    captures,
     card,
-    compare,
     compare_page,
     compilations,
     events,
     explanations,
     inspect,
+    matrices,
     meta,
     pages,
     passes,
-    run_analyses,
+    queries,
     runs,
+    session_page,
     stages,
 )
+from explorer.views.caller import recognize_callers
 from explorer.views.compression import compress
 from explorer.views.problems import handle_errors
 from explorer.views.security import secure
@@ -29,23 +36,26 @@ BLUEPRINTS = (
     card.blueprint,
     compare_page.blueprint,
     compilations.blueprint,
-    compare.blueprint,
     events.blueprint,
     stages.blueprint,
     passes.blueprint,
-    analyses.blueprint,
+    queries.blueprint,
     runs.blueprint,
-    run_analyses.blueprint,
+    captures.blueprint,
+    session_page.blueprint,
+    matrices.blueprint,
     inspect.blueprint,
     explanations.blueprint,
     meta.blueprint,
+    agents.blueprint,
 )
 
 
 def register_views(app: Flask) -> None:
-    """Add all views, and what happens to every answer."""
+    """Register all views, and the functions that handle every response."""
     compress(app)
     secure(app)
     handle_errors(app)
+    recognize_callers(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)

@@ -1,4 +1,4 @@
-"""The picture that a chat shows beside a permalink."""
+"""The preview image of a permalink."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from pathlib import Path
 from flask import Blueprint, Response
 
 from explorer.card import Look, draw_card
-from explorer.documents import CompilationDocument
+from explorer.documents import ApiLinks, CompilationDocument
 from explorer.views.http import binary_part
-from explorer.views.links import ApiLinks
 from explorer.views.pages import bundled_file
 from explorer.views.records import find_compilation
 
@@ -21,18 +20,18 @@ _TOKENS = Path(__file__).parents[1] / "static/tokens.css"
 
 @blueprint.get("/k/<compilation_id>/card.png")
 def picture(compilation_id: str) -> Response:
-    """What a result is, at a glance. Drawn of what is stored; nothing is run."""
+    """Return the preview image of a stored result."""
     record = find_compilation(compilation_id)
     document = CompilationDocument.of(record, ApiLinks(record.id), {})
     response = binary_part(record, draw_card(document, page_look()), "image/png")
-    # Chats show it in their own pages.
+    # Other sites embed it in their pages.
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
     return response
 
 
 @lru_cache(maxsize=1)
 def page_look() -> Look:
-    """The fonts and colours of the page."""
+    """Return the fonts and colors of the page."""
     faces = ("inter", "jetbrains-mono")
     sans, mono = (bundled_file(f"fonts/{face}-latin-wght-normal.woff2") for face in faces)
     return Look(sans, mono, _TOKENS.read_text(encoding="utf-8"))

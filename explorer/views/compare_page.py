@@ -1,12 +1,12 @@
-"""The page at `/compare/<id>..<id>`: without data, as every page, and what a chat shows of its link."""
+"""The page at `/compare/<id>..<id>`, and the preview of its link."""
 
 from __future__ import annotations
 
 from flask import Blueprint, render_template, url_for
 
-from explorer import comparison
 from explorer.errors import NotFound
-from explorer.pipeline.targets import find_target
+from explorer.model.hardware import find_target
+from explorer.queries import comparison
 from explorer.store import Record
 from explorer.views.pages import bundle
 from explorer.views.records import stored_compilation
@@ -19,7 +19,7 @@ _MOST_DIFFERENCES = 4
 
 @blueprint.get("/compare/<before_id>..<after_id>")
 def page(before_id: str, after_id: str) -> tuple[str, int]:
-    """Two compilations side by side; the browser asks the API for them, and says if one does not exist."""
+    """Return the page for two compilations. The browser asks the API for their data."""
     status, preview = 200, None
     try:
         preview = preview_of(stored_compilation(before_id), stored_compilation(after_id))
@@ -33,7 +33,7 @@ def page(before_id: str, after_id: str) -> tuple[str, int]:
 
 
 def preview_of(before: Record, after: Record) -> dict[str, str]:
-    """What a chat shows of a comparison: the kernels as title, what was asked differently below."""
+    """Return the preview of a comparison: the kernels, and the differences between the requests."""
     kernels = dict.fromkeys(record.kernel or "Kernel" for record in (before, after))
     title = f"{' and '.join(kernels)}, compared · triton·explorer"
     differences = [
@@ -44,8 +44,8 @@ def preview_of(before: Record, after: Record) -> dict[str, str]:
     more = len(differences) - _MOST_DIFFERENCES
     facts = differences[:_MOST_DIFFERENCES] + ([f"{more} more"] if more > 0 else [])
     if before.request.source != after.request.source:
-        facts.append("another source")
-    return {"title": visible(title), "description": visible(" · ".join(facts)) or "Asked the same"}
+        facts.append("different source")
+    return {"title": visible(title), "description": visible(" · ".join(facts)) or "Equal requests"}
 
 
 def _words(name: str, value: object) -> str:

@@ -1,31 +1,43 @@
-"""Compilations: submit one, look at its index, take it home, cancel it."""
+"""Compilations: submit, read, download and cancel them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import msgspec
-from flask import Blueprint, Response
+from flask import Blueprint, Response, current_app, request
 
-from explorer.analyses.changes import counted_changes, known_changes
-from explorer.documents import CompilationDocument
+from explorer.documents import API, ApiLinks, CompilationDocument, FileLinks, LinesDocument, file_stem
 from explorer.errors import NotFound
-from explorer.export import file_stem, zip_archive
+from explorer.jobs.caller import Urgency, current_caller
+from explorer.model.source_language import source_language
+from explorer.queries import Parameter, archive
+from explorer.queries.changes import counted_changes, known_changes
 from explorer.services import services
 from explorer.store import Record, Status
-from explorer.views.html_file import html_file
-from explorer.views.http import attachment, binary_part, json_part, json_response, revalidated, text_part
-from explorer.views.lines import RANGE, LinesDocument, lines_document
-from explorer.views.links import API, ApiLinks
+from explorer.views.caller import FOLLOWER, LIVE, FollowersDocument, cancel_job
+from explorer.views.client import client
+from explorer.views.http import (
+    attachment,
+    binary_part,
+    client_is_waiting,
+    json_part,
+    json_response,
+    let_server_keep,
+    revalidated,
+    text_part,
+)
+from explorer.views.lines import RANGE, lines_document
 from explorer.views.operation import documented
 from explorer.views.records import find_compilation, stored_compilation
 from explorer.views.requests import CompilationBody, read_compilation
+from explorer.views.saved_page import saved_page
 
 blueprint = Blueprint("compilations", __name__, url_prefix=f"{API}/compilations")
 
 
 class Ticket(msgspec.Struct, frozen=True):
-    """Where a compilation is found: `url` for people, `api` for programs, `events` as it happens."""
+    """The addresses of a compilation: `url` is its page, `api` its document, `events` its event stream."""
 
     id: str
     url: str
@@ -35,44 +47,78 @@ class Ticket(msgspec.Struct, frozen=True):
 
 
 @blueprint.post("")
-@documented({200: Ticket, 202: Ticket}, CompilationBody)
+@documented({200: Ticket, 202: Ticket}, CompilationBody, FOLLOWER, LIVE)
 def submit() -> Response:
-    """Compile a kernel. 200 when the result is stored already, 202 when it is being made."""
+    """Compile a kernel.
+
+    The status is 200 if the result is stored, and 202 if the compilation waits or runs.
+    """
     return _ticket(services().queue.submit(read_compilation(services())))
 
 
 @blueprint.post("/<compilation_id>/llvm-passes")
-@documented({200: Ticket, 202: Ticket})
+@documented({200: Ticket, 202: Ticket}, None, FOLLOWER)
 def submit_llvm_passes(compilation_id: str) -> Response:
-    """Compile once more, for LLVM's own passes: a compilation whose passes these are.
+    """Compile a kernel once more and record the passes of LLVM.
 
-    It takes some seconds; its events tell how far it is, and DELETE on it cancels.
+    The result is a compilation of its own, whose passes are those of LLVM. It takes some seconds.
     """
-    request = replace(find_compilation(compilation_id).request, task="llvm-passes")
-    return _ticket(services().queue.submit(request))
+    wanted = replace(find_compilation(compilation_id).request, task="llvm-passes")
+    return _ticket(services().queue.submit(wanted))
 
 
 @blueprint.get("/<compilation_id>")
-@documented({200: CompilationDocument})
+@documented(
+    {200: CompilationDocument},
+    None,
+    Parameter("links", str, '"files": addresses are the names of the files in the archive.'),
+    LIVE,
+)
 def show(compilation_id: str) -> Response:
-    """The index of a compilation: all but the texts. While it runs: what is known so far."""
+    """Return the index of a compilation: everything but the texts.
+
+    While the compilation runs, the index has the results so far.
+    """
     record = find_compilation(compilation_id)
-    changes = known_changes(services().analyst, record)
-    return json_response(CompilationDocument.of(record, ApiLinks(record.id), changes))
+    if current_caller().urgency is not Urgency.LIVE:
+        services().store.keep(record.id)
+    if request.args.get("links") == "files":
+        changes = counted_changes(services().query_service, record, client_is_waiting())
+        return json_response(CompilationDocument.of(record, FileLinks(), changes))
+    changes = known_changes(services().query_service, record)
+    links, versions = ApiLinks(record.id), services().versions
+    position = services().queue.position(record)
+    response = json_response(CompilationDocument.of(record, links, changes, versions, position))
+    return let_server_keep(response) if record.is_final else response
 
 
 @blueprint.delete("/<compilation_id>")
-@documented({204: None})
+@documented({202: FollowersDocument, 204: None}, None, FOLLOWER)
 def cancel(compilation_id: str) -> Response:
-    """Cancel a compilation that waits or runs. A finished one stays as it is."""
-    services().queue.cancel(stored_compilation(compilation_id).id)
+    """Cancel a compilation that waits or runs.
+
+    The status is 202 if the compilation goes on, because others follow it. A finished compilation stays as
+    it is.
+    """
+    return cancel_job(stored_compilation(compilation_id))
+
+
+@blueprint.put("/<compilation_id>/retention")
+@blueprint.put("/<compilation_id>/pin", endpoint="pin")  # its earlier address
+@documented({204: None})
+def retain(compilation_id: str) -> Response:
+    """Retain a compilation: it and its runs are not removed when the server needs space.
+
+    The link works without it, too: a removed result is computed again.
+    """
+    services().store.retain(stored_compilation(compilation_id).id, client())
     return Response(status=204)
 
 
 @blueprint.get("/<compilation_id>/source")
 @documented({200: "text/plain"})
 def source(compilation_id: str) -> Response:
-    """The source that was compiled."""
+    """Return the source of a compilation."""
     record = find_compilation(compilation_id)
     return text_part(record, record.request.source)
 
@@ -80,19 +126,19 @@ def source(compilation_id: str) -> Response:
 @blueprint.get("/<compilation_id>/source/lines")
 @documented({200: LinesDocument}, None, *RANGE)
 def source_lines(compilation_id: str) -> Response:
-    """Highlighted lines of the source."""
+    """Return highlighted lines of the source."""
     record = find_compilation(compilation_id)
-    return json_part(record, lines_document(record.request.source, "python"))
+    return json_part(record, lines_document(record.request.source, source_language(record.request.source)))
 
 
 @blueprint.get("/<compilation_id>/binary")
 @documented({200: "application/octet-stream"})
 def binary(compilation_id: str) -> Response:
-    """The binary that a launch would load: a cubin or an hsaco."""
+    """Return the binary that a launch loads: a cubin or an hsaco."""
     record = find_compilation(compilation_id)
     found = record.result.binary
     if found is None:
-        raise NotFound("This compilation has no binary (yet).")
+        raise NotFound("This compilation has no binary, or not yet.")
     response = binary_part(record, record.read(found.data), "application/octet-stream")
     return attachment(response, f"{file_stem(record)}.{found.name}")
 
@@ -100,21 +146,21 @@ def binary(compilation_id: str) -> Response:
 @blueprint.get("/<compilation_id>/export.html")
 @documented({200: "text/html"})
 def html(compilation_id: str) -> Response:
-    """The page with everything about a finished result in one file, which works without a server.
+    """Return a finished result as one HTML page that works without a server.
 
-    The runs that are done are in it, too: after another one it is another file.
+    The page includes the finished runs of the compilation.
     """
     record = find_compilation(compilation_id)
-    response = revalidated(Response(html_file(record, services()), mimetype="text/html"))
+    response = revalidated(Response(saved_page(current_app, record), mimetype="text/html"))
     return attachment(response, f"{file_stem(record)}.html")
 
 
 @blueprint.get("/<compilation_id>/archive.zip")
 @documented({200: "application/zip"})
-def archive(compilation_id: str) -> Response:
-    """Everything in one file: `result.json`, the source, and the text of every stage and pass."""
+def zip_archive(compilation_id: str) -> Response:
+    """Return a ZIP archive of `result.json`, the source, and the text of every stage and pass."""
     record = find_compilation(compilation_id)
-    data = zip_archive(record, counted_changes(services().analyst, record))
+    data = services().query_service.answer(archive.QUERY, (record,), {}, client_is_waiting())
     return attachment(binary_part(record, data, "application/zip"), f"{file_stem(record)}.zip")
 
 

@@ -1,4 +1,4 @@
-"""Compresses large texts on their way out, as far as the client can read it."""
+"""Compression of responses, in an encoding that the client accepts."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import gzip
 import zstandard
 from flask import Flask, Response, request
 
-_SMALLEST_BYTES = 1400  # what fits in one packet anyway
+_SMALLEST_BYTES = 1400  # fits into one packet uncompressed
 _GZIP_LEVEL = 4
 _TYPES = ("text/", "application/json", "application/javascript", "image/svg+xml")
 
 
 def compress(app: Flask) -> None:
-    """Compress what is worth it: zstd where it is understood (it is far cheaper), gzip otherwise."""
+    """Compress large texts: with zstd where the client accepts it, since it is faster, else with gzip."""
     app.after_request(_compress)
 
 

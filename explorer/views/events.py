@@ -1,78 +1,146 @@
-"""What happens to a compilation, as it happens: server-sent events."""
+"""The event stream of a compilation or a run: server-sent events.
+
+A stream that waits holds no thread where the server can wait by itself, see `explorer.server.application`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from threading import BoundedSemaphore
-from typing import cast
+import threading
+from collections.abc import Callable, Iterator
+from weakref import WeakKeyDictionary
 
 import msgspec
-from flask import Blueprint, Flask, Response, current_app, request
-from flask.blueprints import BlueprintSetupState
+from flask import Blueprint, Response, request
 
-from explorer.documents import event_document
-from explorer.errors import Unavailable
-from explorer.services import services, services_of
+from explorer.documents import API, ApiLinks, event_document
+from explorer.errors import TooManyRequests
+from explorer.jobs import EventLog, LocalEventLog
+from explorer.jobs.local import HEARTBEAT_SECONDS
+from explorer.services import services
 from explorer.store import Entry, Record
 from explorer.store.entries import kind_of
-from explorer.views.links import API, ApiLinks
+from explorer.views.caller import FOLLOWER
+from explorer.views.client import client
 from explorer.views.operation import documented
 from explorer.views.records import find_compilation
 
 blueprint = Blueprint("events", __name__, url_prefix=f"{API}/compilations")
 
-_STREAMS = "explorer.streams"
+#: The server sets this variable of the request, if it sends event streams itself, to a list for the stream.
+SENT_BY_SERVER = "triton_explorer.event_streams"
+CONNECTED = b": connected\n\n"
+HEARTBEAT = b": heartbeat\n\n"
 
 
-@blueprint.record_once
-def _limit_streams(state: BlueprintSetupState) -> None:
-    """Every open stream holds a thread: leave some for those who only ask."""
-    threads = services_of(cast(Flask, state.app)).settings.threads
-    state.app.extensions[_STREAMS] = BoundedSemaphore(max(threads // 2, 1))
+class EventStream:
+    """The events of a record, encoded. The first comment tells the client that it is connected."""
+
+    def __init__(self, log: EventLog, skip: int, encode: Callable[[int, Entry], bytes]) -> None:
+        self._log = log
+        self._number = skip
+        self._encode = encode
+        self._close: Callable[[], None] = lambda: None
+
+    def on_close(self, call: Callable[[], None]) -> None:
+        """Call a function when the stream is closed."""
+        self._close = call
+
+    def close(self) -> None:
+        """End the stream. A second call has no effect."""
+        call, self._close = self._close, lambda: None
+        call()
+
+    def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener`, in any thread, when there is more to read, until the result is called."""
+        return self._log.watch(listener)
+
+    def read(self) -> tuple[bytes, bool]:
+        """Return the events since the last call, and whether these are the last ones."""
+        is_over = self._log.is_closed
+        return b"".join(map(self._next, self._log.entries()[self._number :])), is_over
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Wait for the events in the current thread."""
+        yield CONNECTED
+        for entry in self._log.follow(self._number, HEARTBEAT_SECONDS):
+            yield HEARTBEAT if entry is None else self._next(entry)
+
+    def _next(self, entry: Entry) -> bytes:
+        self._number += 1
+        return self._encode(self._number, entry)
+
+
+class Encoder:
+    """Encodes the events of one log, each only once for all of its streams."""
+
+    def __init__(self, target: str, links: ApiLinks) -> None:
+        self._target = target
+        self._links = links
+        self._encoded: dict[int, bytes] = {}
+
+    def __call__(self, number: int, entry: Entry) -> bytes:
+        """Return an event. `number` is its ID."""
+        found = self._encoded.get(number)
+        if found is None:
+            data = msgspec.json.encode(event_document(entry, self._target, self._links))
+            found = b"id: %d\nevent: %s\ndata: %s\n\n" % (number, kind_of(entry).encode(), data)
+            self._encoded[number] = found
+        return found
+
+
+_encoders: WeakKeyDictionary[EventLog, Encoder] = WeakKeyDictionary()
+_encoders_lock = threading.Lock()
 
 
 @blueprint.get("/<compilation_id>/events")
-@documented({200: "text/event-stream", 204: None})
+@documented({200: "text/event-stream", 204: None}, None, FOLLOWER)
 def stream(compilation_id: str) -> Response:
-    """Follow a compilation from its first event on, or from the one after `Last-Event-ID`.
+    """Follow the events of a compilation from the first one, or from the one after `Last-Event-ID`.
 
     The events are `inspection`, `specialized`, `stage`, `pass`, `resources`, `diagnostic`, `log`, and
-    `done` as the last one; their data are the rows of the index. 204 when nothing will follow any more.
+    `done` as the last one. Their data are the rows of the index. The status is 204 if no event is left.
     """
     return event_stream(find_compilation(compilation_id))
 
 
 def event_stream(record: Record) -> Response:
-    """The events of a compilation or a run, from the one on that the current request asks for."""
+    """Return the events of a record, from the one that the current request asks for.
+
+    Raises:
+        TooManyRequests: the client has too many open event streams.
+    """
     last = request.headers.get("Last-Event-ID", "")
     skip = int(last) if last.isascii() and last.isdigit() and len(last) < 10 else 0
     if record.is_finished and len(record.entries) <= skip:
         return Response(status=204)
-    streams: BoundedSemaphore = current_app.extensions[_STREAMS]
-    if not streams.acquire(blocking=False):
-        raise Unavailable("Too many are listening to compilations. Ask for the index instead, or try again.")
+    streams, name = services().streams, client()
+    if not streams.acquire(name):
+        raise TooManyRequests(
+            "This client has too many open event streams. Try again, or request the document instead."
+        )
     try:
-        is_over = record.is_finished
-        entries = iter(record.entries[skip:]) if is_over else services().queue.follow(record.id, skip)
+        log = services().queue.log(record.id) if not record.is_finished else LocalEventLog.of(record.entries)
+        with _encoders_lock:
+            encode = _encoders.setdefault(log, Encoder(record.request.target, ApiLinks(record.id)))
+        events = EventStream(log, skip, encode)
     except BaseException:
-        streams.release()
+        streams.release(name)
         raise
-    response = Response(_write(entries, skip, record.request.target, ApiLinks(record.id)))
-    response.call_on_close(streams.release)
+    end_stream = services().queue.begin_stream(record.id)
+
+    def end() -> None:
+        end_stream()
+        streams.release(name)
+
+    events.on_close(end)
+    sent_by_server = request.environ.get(SENT_BY_SERVER)
+    if sent_by_server is None or request.method == "HEAD":
+        response = Response(iter(events))
+        response.call_on_close(events.close)
+    else:
+        response = Response(iter(()))
+        sent_by_server.append(events)
     response.mimetype = "text/event-stream"
     response.cache_control.no_store = True
     response.headers["X-Accel-Buffering"] = "no"
     return response
-
-
-def _write(entries: Iterator[Entry | None], skip: int, target: str, links: ApiLinks) -> Iterator[bytes]:
-    """The stream itself. A comment goes out at once, so that the listener knows it is connected."""
-    yield b": connected\n\n"
-    number = skip
-    for entry in entries:
-        if entry is None:
-            yield b": still here\n\n"
-            continue
-        number += 1
-        data = msgspec.json.encode(event_document(entry, target, links))
-        yield b"id: %d\nevent: %s\ndata: %s\n\n" % (number, kind_of(entry).encode(), data)

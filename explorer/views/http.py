@@ -1,8 +1,9 @@
-"""How views read requests and write answers: typed JSON in, JSON or plain text out, with caching."""
+"""Read requests and make responses: typed JSON in; JSON, text or files out, with caching headers."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -14,12 +15,22 @@ from explorer.store import Record
 
 Body = TypeVar("Body")
 
+#: The variable of WSGI in which the server has a function that says whether the client still waits.
+CLIENT_IS_WAITING = "triton_explorer.client_is_waiting"
+
+#: A view sets this variable of WSGI if the server may send the response again; see `let_server_keep`.
+IS_KEPT = "triton_explorer.is_kept"
+
+#: The media type of an uploaded file. A browser does not send it to another site without asking it first.
+FILE_TYPE = "application/octet-stream"
+
 _YEAR_SECONDS = 365 * 24 * 3600
-_DRAIN_LIMIT_BYTES = 64 * 1024 * 1024
-_CHUNK_BYTES = 1024 * 1024
 #: A character of the source takes at most six bytes of JSON ("\u0000").
 _ESCAPED_BYTES = 6
 _OTHER_FIELDS_BYTES = 1024 * 1024
+#: The most brackets of a body, those in the source included. While a body is decoded, no other thread runs,
+#: and objects and lists take most of that time.
+_MOST_BRACKETS = 400_000
 _NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_FILE_NAME = 100
 
@@ -27,39 +38,90 @@ _LONGEST_FILE_NAME = 100
 def read_body(wanted: type[Body], source_limit_bytes: int) -> Body:
     """Decode the JSON body of the current request.
 
-    That it must be declared as JSON keeps other sites' forms out: a browser asks before it sends that.
+    The body must be declared as JSON: a browser does not send that to another site without asking it first.
 
     Raises:
-        UnsupportedMediaType: it is declared as something else.
-        SourceTooLarge: it cannot hold an acceptable source any more.
-        InvalidRequest: it is no JSON, or a field is missing, unknown or of another type.
+        UnsupportedMediaType: the body is declared as something else.
+        SourceTooLarge: the body is longer than any with an accepted source.
+        InvalidRequest: the body is not JSON or has too many brackets, or a field is missing, unknown or of
+            another type.
     """
-    if request.mimetype != "application/json":
-        raise UnsupportedMediaType("Send the request with Content-Type: application/json.")
-    limit = _ESCAPED_BYTES * source_limit_bytes + _OTHER_FIELDS_BYTES
-    data = request.stream.read(limit + 1)
+    limit = body_limit_bytes(source_limit_bytes)
+    data = _read("application/json", limit)
     if len(data) > limit:
-        _drain()
         raise SourceTooLarge(
-            f"The request has more than {limit:,} bytes; a source may have {source_limit_bytes:,}. "
+            f"The request has more than {limit:,} bytes; the limit of a source is {source_limit_bytes:,}. "
             "Paste only the kernel and its launch."
         )
+    return decode_body(data, wanted)
+
+
+def decode_body(data: bytes, wanted: type[Body]) -> Body:
+    """Decode the body of a request.
+
+    Raises:
+        InvalidRequest: as `read_body`.
+    """
+    check_brackets(data)
     try:
         return msgspec.json.decode(data, type=wanted)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidRequest(f"{error}. See /api/v1/openapi.json for the fields.") from error
 
 
-def check_source(source: str, limit_bytes: int) -> None:
-    """Refuse a source that is too long, or empty.
+def read_file_body(source_limit_bytes: int) -> bytes:
+    """Return the body of the current request, which is a file.
 
     Raises:
-        SourceTooLarge, InvalidRequest: with what to do.
+        UnsupportedMediaType: the body is declared as something else.
+        SourceTooLarge: it is longer than other bodies may be.
+    """
+    limit = body_limit_bytes(source_limit_bytes)
+    data = _read(FILE_TYPE, limit)
+    if len(data) > limit:
+        raise SourceTooLarge(
+            f"The file has more than {limit:,} bytes. Compress it, or send it with `triton-explorer push`."
+        )
+    return data
+
+
+def _read(media_type: str, limit: int) -> bytes:
+    """Read the body of the current request, and a byte more than the limit if it is longer."""
+    if request.mimetype != media_type:
+        raise UnsupportedMediaType(f"Send the request with Content-Type: {media_type}.")
+    return request.stream.read(limit + 1)
+
+
+def check_brackets(data: bytes) -> None:
+    """Check how many objects and lists a body may have, before it is decoded.
+
+    Raises:
+        InvalidRequest: there are too many.
+    """
+    brackets = data.count(b"{") + data.count(b"[")
+    if brackets > _MOST_BRACKETS:
+        raise InvalidRequest(
+            f"The request has {brackets:,} opening brackets; the limit is {_MOST_BRACKETS:,}. "
+            "Send fewer objects and lists."
+        )
+
+
+def body_limit_bytes(source_limit_bytes: int) -> int:
+    """Return the greatest length of a body with an accepted source."""
+    return _ESCAPED_BYTES * source_limit_bytes + _OTHER_FIELDS_BYTES
+
+
+def check_source(source: str, limit_bytes: int) -> None:
+    """Check the length of a source.
+
+    Raises:
+        SourceTooLarge: it is too long.
+        InvalidRequest: it is empty.
     """
     size = len(source.encode("utf-8", errors="replace"))
     if size > limit_bytes:
         raise SourceTooLarge(
-            f"The source has {size:,} bytes; {limit_bytes:,} are accepted. "
+            f"The source has {size:,} bytes; the limit is {limit_bytes:,}. "
             "Paste only the kernel and its launch."
         )
     if not source.strip():
@@ -67,10 +129,10 @@ def check_source(source: str, limit_bytes: int) -> None:
 
 
 def query_integer(name: str, default: int, minimum: int = 0) -> int:
-    """An integer of the query string.
+    """Return an integer of the query string.
 
     Raises:
-        InvalidRequest: it is something else, or too small.
+        InvalidRequest: it is not an integer, or too small.
     """
     text = request.args.get(name)
     if text is None:
@@ -80,50 +142,65 @@ def query_integer(name: str, default: int, minimum: int = 0) -> int:
     return int(text)
 
 
+def client_is_waiting() -> Callable[[], bool]:
+    """Return a function that says whether the client of the current request still waits for the response.
+
+    Without a connection, as in a test, somebody always waits.
+    """
+    is_waiting: Callable[[], bool] = request.environ.get(CLIENT_IS_WAITING, lambda: True)
+    return is_waiting
+
+
 def json_response(document: Any, status: int = 200) -> Response:
-    """A document that may be another one next time."""
+    """Return a document that may change; clients revalidate it."""
     return revalidated(Response(msgspec.json.encode(document), status, mimetype="application/json"))
 
 
 def json_part(record: Record, document: Any) -> Response:
-    """A document that depends on a stored result only."""
+    """Return a document that depends on a stored result only."""
     return encoded_json_part(record, msgspec.json.encode(document))
 
 
 def encoded_json_part(record: Record, data: bytes) -> Response:
-    """The same, of a document that is JSON already."""
+    """Return an encoded document that depends on a stored result only."""
     return _part(record, Response(data, mimetype="application/json"))
 
 
 def text_part(record: Record, text: str | bytes) -> Response:
-    """A text of a result. It comes from a user's code: plain text, whatever it says."""
+    """Return a text of a result as plain text, since user code may have made it."""
     return _part(record, Response(text, mimetype="text/plain"))
 
 
 def binary_part(record: Record, data: bytes, media_type: str) -> Response:
-    """A file made of a result."""
+    """Return a file that depends on a stored result only."""
     return _part(record, Response(data, mimetype=media_type))
 
 
 def attachment(response: Response, name: str) -> Response:
-    """An answer that a browser saves as a file. What no file or header may be called becomes a dash."""
+    """Make a browser save a response as a file. Unsafe characters of its name become dashes."""
     safe = _NOT_IN_FILE_NAMES.sub("-", name)[-_LONGEST_FILE_NAME:].lstrip(".-") or "file"
     response.headers.set("Content-Disposition", "attachment", filename=safe)
     return response
 
 
+def let_server_keep(response: Response) -> Response:
+    """Let the server send the response again for some seconds, until the store has another revision."""
+    request.environ[IS_KEPT] = True
+    return response
+
+
 def _part(record: Record, response: Response) -> Response:
-    """For ever the same once the result is final."""
+    """Let clients keep the response, if the result is final."""
     if not record.is_final:
         return revalidated(response)
     response.cache_control.public = True
     response.cache_control.max_age = _YEAR_SECONDS
     response.cache_control.immutable = True
-    return _with_etag(response)
+    return let_server_keep(_with_etag(response))
 
 
 def revalidated(response: Response) -> Response:
-    """An answer that may be another one next time."""
+    """Let clients keep the response, but revalidate it."""
     response.cache_control.no_cache = True
     return _with_etag(response)
 
@@ -134,10 +211,3 @@ def _with_etag(response: Response) -> Response:
     response.set_etag(sha256(response.get_data()).hexdigest()[:32], weak=True)
     response.make_conditional(request)
     return response
-
-
-def _drain() -> None:
-    """Read on for a while: a browser that is still sending would not see the answer."""
-    for _ in range(_DRAIN_LIMIT_BYTES // _CHUNK_BYTES):
-        if not request.stream.read(_CHUNK_BYTES):
-            return

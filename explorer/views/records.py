@@ -1,57 +1,113 @@
-"""Compilations and runs by their ids, which look alike: one does not answer at an address of the other."""
+"""Find compilations, runs, sessions and matrices by their IDs.
+
+The IDs look alike, so each address checks what it has.
+"""
 
 from __future__ import annotations
 
+from explorer.documents import ApiLinks, RunLinks
+from explorer.documents.sessions import TASK as SESSION
+from explorer.documents.sessions import session_url
 from explorer.errors import NotFound
+from explorer.matrix import TASK as MATRIX
+from explorer.matrix import matrix_url
+from explorer.model import Done, Request
 from explorer.services import services
 from explorer.store import Record, compilation_of
-from explorer.views.links import ApiLinks, RunLinks
+from explorer.views.client import client
 
 
 def find_compilation(compilation_id: str) -> Record:
-    """A compilation by its id. One that was never finished is started again.
+    """Return a compilation by its ID. An unfinished one that is not at work is started again.
 
     Raises:
-        NotFound: there is none of this id, or it is a run's.
-        QueueFull: it has to be started again, and too many jobs wait already.
+        NotFound: there is none with this ID, or it is the ID of a run.
+        QueueFull: the compilation has to be started again, and too many jobs wait.
     """
     return only_compilation(services().queue.find(compilation_id))
 
 
 def stored_compilation(compilation_id: str) -> Record:
-    """A compilation by its id, as it is stored.
+    """Return a compilation by its ID, as it is stored.
 
     Raises:
-        NotFound: there is none of this id, or it is a run's.
+        NotFound: there is none with this ID, or it is the ID of a run.
     """
     return only_compilation(services().store.find(compilation_id))
 
 
 def only_compilation(record: Record) -> Record:
-    """The same record.
+    """Return the record if it is a compilation.
 
     Raises:
-        NotFound: it is of a run; the message says where that is, and where the page shows it.
+        NotFound: it is a run, a session or a matrix; the message has its addresses.
     """
+    pages = {SESSION: session_url, MATRIX: matrix_url}
+    if (page_of := pages.get(record.request.task)) is not None:
+        kind, page = record.request.task, page_of(record.id)
+        raise NotFound(f"{record.id!r} is a {kind}, not a compilation. Its address is {page}.")
     if record.request.run is None:
         return record
     page = ApiLinks(services().store.submit(compilation_of(record.request)).id).page
     raise NotFound(
-        f"{record.id!r} is no compilation but a run. Its address is {RunLinks().run(record.id)}, "
+        f"{record.id!r} is a run, not a compilation. Its address is {RunLinks().run(record.id)}, "
         f"and the page shows it at {page}#panes=run:{record.id}."
     )
 
 
-def stored_run(run_id: str) -> Record:
-    """A run that was made here, as it is stored.
+def stored_session(session_id: str) -> Record:
+    """Return a session by its ID.
 
     Raises:
-        NotFound: there is none of this id, or it is a compilation's.
+        NotFound: there is none with this ID.
+    """
+    return _stored(SESSION, session_id)
+
+
+def stored_matrix(matrix_id: str) -> Record:
+    """Return a matrix by its ID.
+
+    Raises:
+        NotFound: there is none with this ID.
+    """
+    return _stored(MATRIX, matrix_id)
+
+
+def _stored(task: str, record_id: str) -> Record:
+    missing = f"There is no {task} {record_id!r} on this server. Check the link."
+    try:
+        record = services().store.find(record_id)
+    except NotFound as error:
+        raise NotFound(missing) from error
+    if record.request.task != task:
+        raise NotFound(missing)
+    return record
+
+
+def store_request(request: Request) -> Record:
+    """Store a request that needs no job, such as a session. Equal requests are stored once.
+
+    Raises:
+        StoreFull: the disk or a quota is full.
+    """
+    store = services().store
+    store.admit(client())
+    record = store.submit(request, client())
+    if not record.is_final:
+        store.finish(record.id, (Done("complete", 0.0),), store.batch())
+    return record
+
+
+def stored_run(run_id: str) -> Record:
+    """Return a run of this server, as it is stored.
+
+    Raises:
+        NotFound: there is none with this ID, or it is the ID of a compilation.
     """
     try:
         record = services().store.find(run_id)
     except NotFound as error:
-        raise NotFound(f"There is no run {run_id!r} here. Check the link.") from error
+        raise NotFound(f"There is no run {run_id!r} on this server. Check the link.") from error
     if record.request.run is None:
-        raise NotFound(f"{run_id!r} is no run but a compilation. Its address is {ApiLinks(run_id).api}.")
+        raise NotFound(f"{run_id!r} is a compilation, not a run. Its address is {ApiLinks(run_id).api}.")
     return record

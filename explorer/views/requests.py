@@ -1,4 +1,4 @@
-"""The bodies that the API takes, and the requests they become."""
+"""The bodies of compilations and inspections, and their requests."""
 
 from __future__ import annotations
 
@@ -7,24 +7,62 @@ from typing import Annotated
 
 import msgspec
 
-from explorer.errors import InvalidRequest
-from explorer.model import Argument, Request, Scalar
-from explorer.services import DEFAULT_TARGET, Services
+from explorer.documents.files import LONGEST_PATH, MOST_FILES, check_files
+from explorer.errors import InvalidRequest, SourceTooLarge
+from explorer.model import Argument, Edits, Request, Scalar
+from explorer.model.hardware import DEFAULT_TARGET
+from explorer.services import Services
 from explorer.views.http import check_source, read_body
+
+#: The most numbers to assume in a request.
+MOST_ASSUMED = 100
+#: The most passes that a request changes.
+MOST_EDITED_PASSES = 1000
 
 _Index = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 _Value = Annotated[str, msgspec.Meta(max_length=10_000)] | int | float | bool | None
 _Options = Annotated[dict[_Name, _Value], msgspec.Meta(max_length=100)]
 _Arguments = Annotated[list[Argument], msgspec.Meta(max_length=1000)]
+_Path = Annotated[str, msgspec.Meta(max_length=LONGEST_PATH)]
+_Files = Annotated[dict[_Path, str], msgspec.Meta(max_length=MOST_FILES)]
+_Place = Annotated[str, msgspec.Meta(max_length=LONGEST_PATH + 20, pattern=r"^(.+:)?[1-9]\d{0,8}$")]
+_Number = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+_Assumed = Annotated[dict[_Place, _Number], msgspec.Meta(max_length=MOST_ASSUMED)]
 _Signature = Annotated[str, msgspec.Meta(max_length=100_000)]
 
 
-class CompilationBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What to compile. `triton` left out is the newest version that is available.
+class EditsBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Edits of stages and passes.
 
-    `launch` is an index into the launches that running the source makes; without one, `arguments` is a
-    list of arguments or a signature string such as "*fp16:16, i32, 128".
+    The later stages are made from `text` in place of what the compiler made as `stage`. Lines that are equal
+    to those of the original stage keep their locations. `without_passes` are passes that do not run, and
+    `pass_options` other values for their options, by the names of the passes: "canonicalize" means every pass
+    of that name, "canonicalize#2" the second one.
+    """
+
+    stage: Annotated[str, msgspec.Meta(max_length=100)] = ""
+    text: str = ""
+    without_passes: Annotated[list[_Name], msgspec.Meta(max_length=MOST_EDITED_PASSES)] = []
+    pass_options: Annotated[dict[_Name, _Options], msgspec.Meta(max_length=MOST_EDITED_PASSES)] = {}
+
+    def edits(self) -> Edits | None:
+        """Return what is changed; None: nothing."""
+        if bool(self.stage) != bool(self.text):
+            raise InvalidRequest("'edits' needs both 'stage' and its 'text', or neither.")
+        made = Edits(self.stage, self.text, tuple(dict.fromkeys(self.without_passes)), self.pass_options)
+        return None if made == Edits() else made
+
+
+class CompilationBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What to compile. The default of `triton` is the newest available version.
+
+    `launch` is an index into the launches of the source. Without a launch, `arguments` is a list of arguments
+    or a signature string such as "*fp16:16, i32, 128". With `llvm_passes`, the result has the passes of LLVM.
+    `files` are the texts of further files that the source imports, by their paths below a common folder, and
+    `path` is its own. `assumed` are numbers for what the script reads from tensors that only a GPU could
+    compute, by places: "12" is a line of the script, "tools.py:3" of another file. `edits` change stages
+    and passes.
     """
 
     source: str
@@ -35,31 +73,48 @@ class CompilationBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     arguments: _Arguments | _Signature | None = None
     config: _Index | None = None
     options: _Options = {}
+    llvm_passes: bool = False
+    path: _Path = ""
+    files: _Files = {}
+    assumed: _Assumed = {}
+    edits: EditsBody | None = None
 
 
 class InspectionBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A source to look into. The target is the GPU that its host code is told it runs on."""
+    """A source to inspect. `target` is the GPU that its host code sees."""
 
     source: str
     target: _Name = DEFAULT_TARGET
     triton: _Name | None = None
+    path: _Path = ""
+    files: _Files = {}
+    assumed: _Assumed = {}
 
 
 def read_compilation(services: Services) -> Request:
-    """The current request's body as a compilation.
+    """Read the body of the current request as a compilation.
 
     Raises:
-        InvalidRequest and what is below it, SourceTooLarge, UnsupportedMediaType.
+        InvalidRequest and its subclasses, SourceTooLarge, UnsupportedMediaType.
+    """
+    return requested_compilation(services, read_body(CompilationBody, services.settings.source_limit_bytes))
+
+
+def requested_compilation(services: Services, body: CompilationBody) -> Request:
+    """Check the body of a compilation and return its request.
+
+    Raises:
+        InvalidRequest and its subclasses, SourceTooLarge.
     """
     limit = services.settings.source_limit_bytes
-    body = read_body(CompilationBody, limit)
     check_source(body.source, limit)
+    check_files(body.path, body.files)
     if body.launch is not None and body.arguments is not None:
-        raise InvalidRequest("Give a launch or arguments, not both.")
-    # msgspec leaves out of an object what was left out of the body; a copy has all fields.
+        raise InvalidRequest("'launch' and 'arguments' exclude each other. Give one of them.")
+    # msgspec leaves fields unset that the body leaves out; a copy has all fields.
     arguments = tuple(map(replace, body.arguments)) if isinstance(body.arguments, list) else body.arguments
     options: dict[str, Scalar] = dict(body.options)
-    return Request(
+    made = Request(
         source=body.source,
         target=services.target_name(body.target),
         triton=services.triton_version(body.triton),
@@ -68,21 +123,48 @@ def read_compilation(services: Services) -> Request:
         arguments=arguments,
         config=body.config,
         options=options,
+        task="llvm-passes" if body.llvm_passes else "compile",
+        path=body.path,
+        files=body.files,
+        assumed=body.assumed,
+        edits=body.edits.edits() if body.edits else None,
     )
+    check_size(made, limit)
+    return made
 
 
 def read_inspection(services: Services) -> Request:
-    """The current request's body as an inspection.
+    """Read the body of the current request as an inspection.
 
     Raises:
-        InvalidRequest and what is below it, SourceTooLarge, UnsupportedMediaType.
+        InvalidRequest and its subclasses, SourceTooLarge, UnsupportedMediaType.
     """
-    limit = services.settings.source_limit_bytes
-    body = read_body(InspectionBody, limit)
-    check_source(body.source, limit)
+    body = read_body(InspectionBody, services.settings.source_limit_bytes)
+    compilation = CompilationBody(**msgspec.structs.asdict(body))
+    return inspection_of(requested_compilation(services, compilation))
+
+
+def inspection_of(compilation: Request) -> Request:
+    """Return the request that inspects the source of a compilation."""
     return Request(
-        source=body.source,
-        target=services.target_name(body.target),
-        triton=services.triton_version(body.triton),
+        source=compilation.source,
+        target=compilation.target,
+        triton=compilation.triton,
         task="inspect",
+        path=compilation.path,
+        files=compilation.files,
+        assumed=compilation.assumed,
     )
+
+
+def check_size(request: Request, limit_bytes: int) -> None:
+    """Check the length of a source with its files.
+
+    Raises:
+        SourceTooLarge: they are too long together.
+    """
+    if request.size_bytes > limit_bytes:
+        raise SourceTooLarge(
+            f"The source and its files have {request.size_bytes:,} bytes; the limit is {limit_bytes:,}. "
+            "Leave out the files that it does not import."
+        )

@@ -1,6 +1,6 @@
-"""Runs: start one, look at it, read what it has measured, cancel it; those of a compilation together.
+"""Runs: submit, read and cancel them, read their measurements and files, and list those of a compilation.
 
-Recorded runs are answered by the same addresses, under their own ids.
+Profiles have the same addresses, with IDs of their own.
 """
 
 from __future__ import annotations
@@ -11,18 +11,22 @@ from dataclasses import dataclass
 import msgspec
 from flask import Blueprint, Response, request
 
-from explorer.analyses import Parameter
-from explorer.measurements import MEASUREMENTS
-from explorer.recordings import ID_PREFIX, Recording
-from explorer.roofs import measure_roofs
-from explorer.run_documents import RunDocument, RunsDocument, devices_for, run_document, run_row
-from explorer.run_files import FilesDocument, autotuning_table, files_document, profile_file, sweep_table
-from explorer.run_requests import RunBody, requested_run
+from explorer.documents import API, RunLinks
+from explorer.model.measurements import KINDS
+from explorer.profiles.read import ID_PREFIX, Profile
+from explorer.queries import Parameter
+from explorer.runs.documents import RunDocument, RunsDocument, devices_for, run_document, run_row
+from explorer.runs.files import FilesDocument, autotuning_table, files_document, profile_file, sweep_table
+from explorer.runs.imported import ImportedRunBody, imported_run
+from explorer.runs.requests import RunBody, requested_run
+from explorer.runs.roofs import measure_roofs
 from explorer.services import services
 from explorer.store import Record, Status, compilation_of
+from explorer.store.entry_writer import EntryWriter
+from explorer.views.caller import FOLLOWER, FollowersDocument, cancel_job
+from explorer.views.client import client
 from explorer.views.events import event_stream
 from explorer.views.http import attachment, binary_part, encoded_json_part, json_response, read_body
-from explorer.views.links import API, RunLinks
 from explorer.views.operation import documented
 from explorer.views.records import find_compilation, stored_compilation, stored_run
 
@@ -33,7 +37,7 @@ LINKS = RunLinks()
 
 
 class RunTicket(msgspec.Struct, frozen=True):
-    """Where a run is found: `api` has it, `events` tells of it as it happens."""
+    """The addresses of a run: `api` is its document, `events` its event stream."""
 
     id: str
     api: str
@@ -43,19 +47,19 @@ class RunTicket(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class FoundRun:
-    """A run, recorded or made here, and the compilation that it is compared with.
+    """A run or a profile, and the compilation that it is compared with.
 
-    `stranger` is a compilation that a recording was to be compared with, but that is of another kernel.
+    `stranger` is the compilation that the request names, if it is of another kernel than the profile.
     """
 
     record: Record
     compilation: Record | None = None
-    recording: Recording | None = None
+    profile: Profile | None = None
     stranger: Record | None = None
 
     @classmethod
     def of(cls, run_id: str) -> FoundRun:
-        """The run that the current request is about; its `compilation` says what to compare with.
+        """Return the run of the current request, whose `compilation` names what to compare with.
 
         Raises:
             NotFound: there is no such run, or no such compilation.
@@ -63,73 +67,88 @@ class FoundRun:
         here = services()
         asked = request.args.get("compilation")
         if run_id.startswith(ID_PREFIX):
-            recording = here.recordings.find(run_id)
+            profile = here.profiles.find(run_id)
             compilation = stored_compilation(asked) if asked else None
-            if compilation is not None and recording.match(compilation) is None:
-                return cls(recording.record, None, recording, compilation)
-            return cls(recording.record, compilation, recording)
+            if compilation is not None and profile.match(compilation) is None:
+                return cls(profile.record, None, profile, compilation)
+            return cls(profile.record, compilation, profile)
         record = here.queue.find(stored_run(run_id).id)
         return cls(record, here.store.submit(compilation_of(record.request)))
 
     def document(self) -> RunDocument:
-        """All but what was measured."""
-        position = None if self.recording else services().queue.position(self.record)
-        return run_document(self.record, LINKS, self.compilation, position, self.recording)
+        """Return the document of the run."""
+        position = None if self.profile else services().queue.position(self.record)
+        return run_document(self.record, LINKS, self.compilation, position, self.profile)
 
 
-COMPILATION = Parameter(
-    "compilation", str, "Of a recorded run: the id of the compilation that it is looked at with."
-)
+COMPILATION = Parameter("compilation", str, "Of a profile: the ID of the compilation to compare it with.")
 
 
 @blueprint.post("/runs")
-@documented({200: RunTicket, 202: RunTicket}, RunBody)
+@documented({200: RunTicket, 202: RunTicket}, RunBody, FOLLOWER)
 def submit() -> Response:
-    """Run the kernel of a compilation. 200 when the same run is stored already, 202 when it is being made."""
+    """Run the kernel of a compilation.
+
+    The status is 200 if the result is stored, and 202 if the run waits or is at work.
+    """
     here = services()
     body = read_body(RunBody, here.settings.source_limit_bytes)
-    record = here.queue.submit(requested_run(here, body))
+    record = here.queue.submit(requested_run(here.store, here.queue, body))
     if body.run.device == "gpu":
         measure_roofs(here)
-    api = LINKS.run(record.id)
-    ticket = RunTicket(record.id, api, f"{api}/events", record.status)
-    return json_response(ticket, 200 if record.is_finished else 202)
+    return json_response(_ticket(record), 200 if record.is_finished else 202)
+
+
+@blueprint.post("/runs/imported")
+@documented({200: RunTicket}, ImportedRunBody)
+def submit_imported() -> Response:
+    """Store what another machine measured of the kernel of a compilation. Equal runs are stored once."""
+    here = services()
+    request, events = imported_run(here.store, read_body(ImportedRunBody, here.settings.source_limit_bytes))
+    here.store.admit(client())
+    record = here.store.submit(request, client())
+    if not record.is_final:
+        batch = here.store.batch(record.id)
+        writer = EntryWriter(batch)
+        here.store.finish(record.id, [writer.write(event) for event in events], batch)
+    return json_response(_ticket(here.store.find(record.id)))
 
 
 @blueprint.get("/runs/<run_id>")
 @documented({200: RunDocument}, None, COMPILATION)
 def show(run_id: str) -> Response:
-    """A run: how it stands, and where what it has measured is found."""
+    """Return a run: its status, and the addresses of its measurements."""
     return json_response(FoundRun.of(run_id).document())
 
 
 @blueprint.delete("/runs/<run_id>")
-@documented({204: None})
+@documented({202: FollowersDocument, 204: None}, None, FOLLOWER)
 def cancel(run_id: str) -> Response:
-    """Cancel a run that waits or goes on. A finished one stays as it is."""
-    here = services()
+    """Cancel a run that waits or is at work.
+
+    The status is 202 if the run goes on, because others follow it. A finished run stays as it is.
+    """
     if run_id.startswith(ID_PREFIX):
-        here.recordings.find(run_id)
-    else:
-        here.queue.cancel(stored_run(run_id).id)
-    return Response(status=204)
+        services().profiles.find(run_id)
+        return Response(status=204)
+    return cancel_job(stored_run(run_id))
 
 
 @blueprint.get("/runs/<run_id>/events")
-@documented({200: "text/event-stream", 204: None})
+@documented({200: "text/event-stream", 204: None}, None, FOLLOWER)
 def events(run_id: str) -> Response:
-    """Follow a run from its first event on, or from the one after `Last-Event-ID`.
+    """Follow the events of a run from the first one, or from the one after `Last-Event-ID`.
 
-    Beside those of a compilation there are `progress` and `measurement`, whose data has the address of the
-    document. 204 when nothing will follow any more.
+    Beside the events of a compilation there are `progress` and `measurement`, whose data has the address of
+    the document. The status is 204 if no event is left.
     """
     return event_stream(FoundRun.of(run_id).record)
 
 
 @blueprint.get("/runs/<run_id>/measurements/<name>")
-@documented({200: tuple(MEASUREMENTS.values())})
+@documented({200: tuple(kind.document for kind in KINDS)})
 def measurement(run_id: str, name: str) -> Response:
-    """Something that a run has measured: the document that belongs to the name."""
+    """Return a measurement of a run. Its name decides the type of the document."""
     record = FoundRun.of(run_id).record
     return encoded_json_part(record, record.measurement(name))
 
@@ -137,15 +156,17 @@ def measurement(run_id: str, name: str) -> Response:
 @blueprint.get("/compilations/<compilation_id>/runs")
 @documented({200: RunsDocument})
 def of_compilation(compilation_id: str) -> Response:
-    """The runs of a compilation's kernel, those recorded on other machines, and what can run it here."""
+    """List the runs and profiles of the kernel of a compilation, and the devices that can run it."""
     here = services()
     compilation = find_compilation(compilation_id)
     runs = [here.queue.latest(record) for record in here.store.runs(compilation.request, MOST_RUNS + 1)]
+    imported = here.store.runs(compilation.request, MOST_RUNS, imported=True)
     document = RunsDocument(
         [run_row(run, LINKS, compilation, here.queue.position(run)) for run in runs[:MOST_RUNS]],
+        [run_row(run, LINKS, compilation) for run in imported if run.is_finished],
         [
-            run_row(each.record, LINKS, compilation, recording=each)
-            for each, _ in here.recordings.matching(compilation)
+            run_row(each.record, LINKS, compilation, profile=each)
+            for each, _ in here.profiles.matching(compilation)
         ],
         devices_for(compilation, here.devices),
         f"Only the newest {MOST_RUNS} runs are listed." if len(runs) > MOST_RUNS else "",
@@ -156,31 +177,36 @@ def of_compilation(compilation_id: str) -> Response:
 @blueprint.get("/runs/<run_id>/sweep.csv")
 @documented({200: "text/csv"})
 def sweep(run_id: str) -> Response:
-    """The sweep of a run as a table."""
+    """Return the sweep of a run as a table."""
     return _table(FoundRun.of(run_id).record, "sweep", sweep_table)
 
 
 @blueprint.get("/runs/<run_id>/autotuning.csv")
 @documented({200: "text/csv"})
 def autotuning(run_id: str) -> Response:
-    """The autotune configurations of a run with their times, as a table."""
+    """Return the autotune configurations of a run and their times as a table."""
     return _table(FoundRun.of(run_id).record, "autotuning", autotuning_table)
 
 
 @blueprint.get("/runs/<run_id>/files")
 @documented({200: FilesDocument})
 def files(run_id: str) -> Response:
-    """The profilers' files of a run: what there is at `files/<name>`."""
+    """List the files of profilers of a run."""
     return json_response(files_document(FoundRun.of(run_id).record))
 
 
 @blueprint.get("/runs/<run_id>/files/<name>")
 @documented({200: "application/octet-stream"})
 def file(run_id: str, name: str) -> Response:
-    """A file of a profiler, such as Proton's tree for hatchet, or a trace for Chrome and Perfetto."""
+    """Return a file of a profiler, such as a Hatchet tree of Proton, or a trace for Chrome and Perfetto."""
     record = FoundRun.of(run_id).record
-    data = profile_file(record, name)  # whatever it is: a browser is to save it, not to show it
+    data = profile_file(record, name)  # browsers must save it and not show it
     return attachment(binary_part(record, data, "application/octet-stream"), name)
+
+
+def _ticket(record: Record) -> RunTicket:
+    api = LINKS.run(record.id)
+    return RunTicket(record.id, api, f"{api}/events", record.status)
 
 
 def _table(record: Record, name: str, write: Callable[[Record], str]) -> Response:

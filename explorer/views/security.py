@@ -1,12 +1,17 @@
-"""Headers on every answer: nothing that a user's code has written can become active in a browser."""
+"""Security headers of responses: text from user code cannot become active in a browser."""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from flask import Flask, Response, g, request
 
 from explorer.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 _READING = ("GET", "HEAD", "OPTIONS")
 
@@ -32,39 +37,65 @@ _HEADERS = {
 }
 
 
-def policy_text(directives: dict[str, str]) -> str:
-    """A Content-Security-Policy as it is written."""
-    return "; ".join(f"{name} {value}" for name, value in directives.items())
-
-
 def allow_frames() -> None:
-    """Let any site show the current answer in a frame. What it can load stays as it is."""
+    """Let all sites show the current response in a frame."""
     g.frame_ancestors = "*"
 
 
 def allow_wasm() -> None:
-    """Let the current answer, the code of a worker, compile WebAssembly.
+    """Let the current response, the code of a worker, compile WebAssembly.
 
-    A worker's policy is that of its own code, so that the page itself needs no such right.
+    A worker has the policy of its own code, so the page needs no such permission.
     """
     g.script_src = "'self' 'wasm-unsafe-eval'"
 
 
 def secure(app: Flask) -> None:
-    """Put the headers on every answer, and offer `csp_nonce` to the templates."""
+    """Add the headers to all responses of an application, and `csp_nonce` to its templates."""
     app.context_processor(lambda: {"csp_nonce": _nonce()})
     app.before_request(_refuse_other_sites)
+    # Flask documents this way to add middleware.
+    app.wsgi_app = _with_host_in_lower_case(app.wsgi_app)  # type: ignore[assignment, method-assign]
     app.after_request(_add_headers)
 
 
 def _refuse_other_sites() -> None:
-    """Only our own pages, and programs, start or stop something: a form of another site does not."""
-    if request.method not in _READING and request.headers.get("Sec-Fetch-Site") == "cross-site":
-        raise InvalidRequest("A page of another site has sent this. Open this one, and do it there.")
+    """Refuse requests from pages of other sites, and of other ports of this host, except to read.
+
+    Raises:
+        InvalidRequest: another site has sent the request.
+    """
+    if request.method not in _READING and not _is_own():
+        raise InvalidRequest(
+            "The request was sent by a page of another site. Send it from a page of this server."
+        )
+
+
+def _is_own() -> bool:
+    """Return whether the request is from a page of this server, or from a program.
+
+    Browsers send the first header to a secure or local address only, and the second with every such request.
+    """
+    site = request.headers.get("Sec-Fetch-Site")
+    if site is not None:
+        return site in ("same-origin", "none")
+    origin = request.headers.get("Origin")
+    return origin is None or origin.lower().partition("://")[2] == request.host
+
+
+def _with_host_in_lower_case(application: WSGIApplication) -> WSGIApplication:
+    """Return the application with host names in lower case: their case has no meaning."""
+
+    def call(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if "HTTP_HOST" in environ:
+            environ["HTTP_HOST"] = environ["HTTP_HOST"].lower()
+        return application(environ, start_response)
+
+    return call
 
 
 def _nonce() -> str:
-    """What lets the page's own `<style>` elements through: another one for each answer."""
+    """Return the nonce of the page's own `<style>` elements, which is new for each response."""
     if "csp_nonce" not in g:
         g.csp_nonce = secrets.token_urlsafe(16)
     return str(g.csp_nonce)
@@ -78,7 +109,9 @@ def _add_headers(response: Response) -> Response:
     }
     if "csp_nonce" in g:
         policy["style-src"] += f" 'nonce-{g.csp_nonce}'"
-    response.headers["Content-Security-Policy"] = policy_text(policy)
+    response.headers["Content-Security-Policy"] = "; ".join(
+        f"{name} {value}" for name, value in policy.items()
+    )
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
     return response

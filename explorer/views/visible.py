@@ -1,6 +1,6 @@
-"""Texts of others in what the server writes for people: what cannot be seen is written as its escape.
+"""Escape invisible characters of foreign texts, in pages and messages of the server.
 
-The browser's half, for all that it shows, is `static/visible.js`.
+`static/core/visible.js` does the same in the browser.
 """
 
 from __future__ import annotations
@@ -9,5 +9,5 @@ import unicodedata
 
 
 def visible(text: str) -> str:
-    """The text; characters of formats, such as those that turn its direction, as Python writes them."""
+    """Return a text with format characters, such as those that change its direction, as escapes."""
     return "".join(repr(each)[1:-1] if unicodedata.category(each) == "Cf" else each for each in text)

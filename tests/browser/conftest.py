@@ -1,38 +1,39 @@
-"""A real server with its real sandbox, and a real browser that looks at it.
+"""A real server with its sandbox, and a real browser.
 
-Every test fails that leaves an error in the browser's console: what the content security policy refuses
-is said there, too.
+A test fails if it leaves an error in the browser's console. Violations of the Content Security Policy
+appear there, too.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
-import socket
-import subprocess
-import sys
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from actions import SCALE, Visitor, wait_for_result
+from actions import SCALE, TIMEOUT_MS, Visitor, wait_for_result
 from measured_recordings import write_measured_recording
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from recorded import write_recording
+from served import Server
 
+from explorer.sandbox.settings import default_slots
 from explorer.settings import Settings
-from explorer.store import Store
+from explorer.store import Store, open_store
 
 ROOT = Path(__file__).parents[2]
-CHROMIUM = "/usr/bin/chromium"
+#: Chromium without its windows, which cost each visit as much time as half of the page.
+CHROMIUM = "/usr/bin/chromium-headless-shell"
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture(scope="session")
 def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with all recorded runs, one of `SCALE` made by hand, and one of a vector addition."""
+    """Create a folder with all profiles, a hand-written one of `SCALE`, and one of a vector addition."""
     folder = tmp_path_factory.mktemp("recordings")
     for file in (ROOT / "proton_profiles").glob("*.json"):
         shutil.copy(file, folder)
@@ -43,45 +44,36 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the server keeps its results."""
+    """The server's data folder."""
     return tmp_path_factory.mktemp("data")
 
 
 @pytest.fixture
 def store(server: str, data_dir: Path) -> Iterator[Store]:
-    """The server's results, to put some in that nobody has compiled."""
-    store = Store(Settings(data_dir=data_dir))
+    """The server's store, for tests that insert results."""
+    store = open_store(data_dir)
     yield store
     store.close()
 
 
 @pytest.fixture(scope="session")
-def server(recordings: Path, data_dir: Path) -> Iterator[str]:
-    """The address of a server that was started for these tests."""
+def running_server(recordings: Path, data_dir: Path) -> Iterator[Server]:
+    """Start a server for these tests."""
     assert (ROOT / "explorer/static/dist/manifest.json").is_file(), "Run `python hatch_build.py` first."
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "explorer", "serve", "--port", str(port)]
-    process = subprocess.Popen(
-        [*command, "--data-dir", str(data_dir)],
-        cwd=ROOT,
-        env=os.environ | {"TRITON_EXPLORER_RECORDINGS_DIR": str(recordings)},
-        stdout=subprocess.PIPE,
-        text=True,
+    server = Server(
+        data_dir, recordings_dir=recordings, slots=default_slots(), tritons_dir=Settings().tritons_dir
     )
-    assert process.stdout is not None
-    with process, process.stdout:
-        try:
-            announced = process.stdout.readline()
-            assert f":{port}" in announced, f"The server did not start: {announced!r}"
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-            process.wait(timeout=30)
+    yield server
+    server.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
+def server(running_server: Server) -> str:
+    """Return the URL of the server."""
+    return running_server.url
+
+
+@pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGUMENTS)
@@ -91,14 +83,15 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def visitor(browser: Browser, server: str) -> Iterator[Visitor]:
-    """Makes a page in a profile of its own: `visitor(width=…, height=…, color_scheme=…)`."""
+    """Open a page in a new browser profile: `visitor(width=…, height=…, color_scheme=…)`."""
     contexts: list[BrowserContext] = []
     complaints: list[str] = []
 
-    def visit(width: int = 1440, height: int = 900, **options: object) -> Page:
+    def visit(width: int = 1440, height: int = 900, **options: Any) -> Page:
         context = browser.new_context(
             base_url=server, viewport={"width": width, "height": height}, reduced_motion="reduce", **options
         )
+        context.set_default_timeout(TIMEOUT_MS)
         contexts.append(context)
         page = context.new_page()
         page.on(
@@ -113,6 +106,12 @@ def visitor(browser: Browser, server: str) -> Iterator[Visitor]:
         context.close()
     # Browsers note every request that fails: those tests see what the page says about it.
     assert [text for text in complaints if not text.startswith("Failed to load resource")] == []
+
+
+@pytest.fixture
+def own() -> Callable[[str], str]:
+    """Make a source of this attempt of the test alone: the server has no result of it, and no run."""
+    return lambda source: f"{source}\n# {uuid.uuid4()}\n"
 
 
 @pytest.fixture

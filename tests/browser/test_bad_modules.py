@@ -1,4 +1,4 @@
-"""Modules and dumps that cannot be understood, in a real browser: a pane says so, the others show theirs."""
+"""Test in a browser that a pane reports a module it cannot read, and that other panes still work."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def matmul(visitor: Visitor, store: Store) -> Record:
 
 @pytest.fixture
 def show(visitor: Visitor, store: Store, matmul: Record):
-    """Open what is made of that result."""
+    """Open the altered result."""
 
     def show(alter: Alter, view: str = BESIDE) -> Page:
         page = visitor(width=1920)
@@ -58,7 +58,7 @@ def test_a_kernel_of_single_values_says_why_nothing_has_a_layout(visitor: Visito
     expect(page.locator("#subject b")).to_have_text("kernel")
     wait_for_result(page)
     for pane in ("pane-layouts", "pane-registers"):
-        expect(page.locator(pane)).to_contain_text("the kernel works with single values only")
+        expect(page.locator(pane)).to_contain_text("the kernel uses only single values")
     expect(page.locator("pane-memory")).to_contain_text("uses no shared memory")
     expect_machine_code(page)
     expect_graph(page)
@@ -78,7 +78,7 @@ def test_a_layout_without_a_picture_has_the_reason_in_its_place(show, matmul: Re
     page = show(with_stage_text(matmul, "ttgir", ROTATING), "#panes=layouts:shared@60+stage:ttgir@40")
     pane = page.locator("pane-layouts")
     expect(pane.get_by_role("heading", name="#shared")).to_be_visible()
-    expect(pane).to_contain_text("The compiler gives no linear layout of it")
+    expect(pane).to_contain_text("The compiler has no linear layout for it")
     pane.get_by_role("option", name="#blocked 64 × 64").click()
     expect(pane.locator(".layout-canvas")).to_be_visible()
     expect_stage(page, "TTGIR", "amd_rotating_shared")
@@ -93,7 +93,7 @@ def test_a_dump_that_is_cut_off_says_so_above_what_there_is(show, buffers: int) 
 
     page = show(shortened)
     pane = page.locator("pane-memory")
-    expect(pane.locator(".warning")).to_contain_text(f"cut off: {3 - buffers} of 3 buffers")
+    expect(pane.locator(".warning")).to_contain_text(f"truncated: {3 - buffers} of 3 buffers")
     expect(pane).not_to_contain_text("uses no shared memory")
     expect_buffers(page, buffers)
     expect_machine_code(page)
@@ -103,7 +103,7 @@ def test_a_dump_that_is_cut_off_says_so_above_what_there_is(show, buffers: int) 
 
 def test_a_missing_dump_is_no_compilation_that_stopped(show) -> None:
     page = show(lambda entry: None if isinstance(entry, Allocation) else entry)
-    expect(page.locator("pane-memory")).to_contain_text("dump of its allocation is missing or cut off")
+    expect(page.locator("pane-memory")).to_contain_text("report of the allocation is missing or truncated")
     expect_machine_code(page)
     expect_graph(page)
 
@@ -112,9 +112,7 @@ def test_a_graph_of_a_hundred_thousand_nodes_leaves_the_page_at_work(show, matmu
     text = long_module(100_000)
     page = show(with_stage_text(matmul, "ttir", text), "#panes=stage:ttir@50+graph:ttir@50")
     pane = page.locator("pane-graph")
-    expect(pane.locator(".graph-cut")).to_contain_text(
-        "100,000 nodes are more than", timeout=DRAWN_TIMEOUT_MS
-    )
+    expect(pane.locator(".graph-cut")).to_contain_text("100,000 nodes, more than", timeout=DRAWN_TIMEOUT_MS)
     pane.get_by_role("button", name="Cancel").click()
     pane.get_by_role("button", name="Draw 1,000 nodes of it").click()
     page.get_by_role("button", name="Gallery").click()

@@ -1,11 +1,11 @@
-"""What a stage pane leaves out or adds, and what is copied from it."""
+"""Test the filters of the stage pane, and copying from it."""
 
 from __future__ import annotations
 
 import re
 
 import pytest
-from actions import Visitor, expect_stage, wait_for_result, whole_text
+from actions import Visitor, eventually, expect_stage, unfold, wait_for_result, whole_text
 from playwright.sync_api import Locator, Page, expect
 
 
@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 def page(page: Page) -> Page:
     """The matmul of a first visit, with its TTGIR and its SASS."""
     expect_stage(page, "TTGIR", "tt.get_program_id")
-    expect(page.locator("pane-stage.hue-ttgir .fold", has_text="▾").first).to_be_visible()
+    unfold(page.locator("pane-stage.hue-ttgir"))
     return page
 
 
@@ -95,7 +95,7 @@ def test_lines_are_left_out_and_keep_their_numbers(
 
 
 def copied(page: Page) -> str:
-    """What is in the clipboard."""
+    """Return the content of the clipboard."""
     text: str = page.evaluate("navigator.clipboard.readText()")
     return text
 
@@ -110,7 +110,7 @@ def test_a_long_selection_is_copied_in_its_order(page: Page, ttgir: Locator) -> 
     page.keyboard.press("Shift+ArrowUp")
     expect(ttgir.locator(".is-selected").first).to_be_visible()
     page.keyboard.press("Control+c")
-    assert copied(page) == "\n".join(text[1:-1]) + "\n"
+    eventually(lambda: copied(page), "\n".join(text[1:-1]) + "\n")
     page.keyboard.press("ArrowUp")
     expect(ttgir.locator(".is-selected")).to_have_count(0)
 

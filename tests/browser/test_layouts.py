@@ -1,4 +1,4 @@
-"""The pictures of layouts, in a real browser, against the documents that they are drawn from."""
+"""Test the pictures of layouts in a browser against the documents they are drawn from."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from actions import Visitor, expect_stage, result_id, set_source, wait_for_result
-from axe_playwright_python.sync_playwright import Axe
+from actions import Visitor, expect_stage, result_id, set_source, violations, wait_for_result
 from playwright.sync_api import Locator, Page, expect
 
-from explorer.analysis.linear_layout import LinearLayout
+from explorer.analysis.layouts.linear_layout import LinearLayout
 
 BESIDE = "/#panes=layouts:mma@55+stage:ttgir@45"
 
@@ -35,7 +34,7 @@ def told(page: Page) -> Locator:
 
 
 def document_of(page: Page) -> dict[str, Any]:
-    """What the server says of the layouts that are shown."""
+    """Return the server's document of the layouts that are shown."""
     compilation = re.search(r"/k/([\w-]+)", page.url)
     assert compilation
     document: dict[str, Any] = page.request.get(f"/api/v1/compilations/{compilation[1]}/layouts").json()
@@ -71,7 +70,7 @@ def test_a_cell_says_which_thread_holds_it(page: Page) -> None:
 
 
 def test_every_picture_agrees_with_the_layout_at_every_place(page: Page) -> None:
-    """The tables that the pictures are painted from, for all layouts in registers and memory."""
+    """Return the tables that the pictures are painted from, for all layouts in registers and memory."""
     document = document_of(page)
     checked = 0
     for row in document["layouts"]:
@@ -86,7 +85,7 @@ def test_every_picture_agrees_with_the_layout_at_every_place(page: Page) -> None
             row,
         )
         layout = linear(row)
-        expected = [layout.apply_packed(place) for place in layout.places()]
+        expected = [layout.element_index(place) for place in layout.places()]
         assert drawn["elements"] == expected, row["label"]
         for element, owner in enumerate(drawn["owners"]):
             assert owner < 0 or expected[owner] == element
@@ -183,8 +182,7 @@ def test_accessible_at_every_width(visitor: Visitor) -> None:
         for width, height in ((1280, 720), (375, 800)):
             page.set_viewport_size({"width": width, "height": height})
             expect(page.locator("html")).to_have_js_property("scrollWidth", width)
-            found = Axe().run(page, context="pane-layouts")
-            assert found.violations_count == 0, found.generate_report()
+            assert violations(page, "pane-layouts") == []
 
 
 def test_a_link_with_names_that_every_object_has_is_a_link(page: Page) -> None:
@@ -192,5 +190,5 @@ def test_a_link_with_names_that_every_object_has_is_a_link(page: Page) -> None:
         page.goto(f"/k/{result_id(page)}#panes=layouts:{state}")
         page.reload()
         expect(page.locator(".layout-title h3, .layout-head > h3").first).to_have_text(
-            re.compile("^(#mma|Not here)$")
+            re.compile("^(#mma|Layout not found)$")
         )

@@ -1,12 +1,23 @@
-"""What links the panes: hover cards, what a source line became, double clicks, the cursor in the address."""
+"""Test the links between panes: hover cards, double clicks and the cursor in the address."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
-from actions import Visitor, expect_stage, result_id, wait_for_result
-from playwright.sync_api import Locator, Page, expect
+from actions import (
+    Visitor,
+    editor_line,
+    eventually,
+    expect_lit,
+    expect_stage,
+    expect_structure,
+    result_id,
+    wait_for_result,
+)
+from playwright.sync_api import Locator, Page, Route, expect
 
 
 @pytest.fixture
@@ -14,6 +25,8 @@ def page(page: Page) -> Page:
     """The matmul of a first visit, with its TTGIR and its SASS."""
     expect_stage(page, "TTGIR", "tt.get_program_id")
     expect(page.locator("pane-stage.hue-ttgir .stripe:not(.is-blank)").first).to_be_visible()
+    for stage in ("ttgir", "sass"):
+        expect_structure(page.locator(f"pane-stage.hue-{stage}"))
     return page
 
 
@@ -38,8 +51,35 @@ def test_the_card_shows_the_source_of_what_is_under_the_mouse(page: Page, ttgir:
     expect(card).to_have_count(0)
 
 
+@pytest.mark.parametrize("is_clicked", [False, True], ids=["pointed at", "clicked"])
+def test_a_line_under_the_mouse_is_linked_when_its_locations_arrive(
+    page: Page, ttgir: Locator, is_clicked: bool
+) -> None:
+    held: list[Route] = []
+    page.route("**/stages/ttgir/locations", lambda route: held.append(route))
+    with page.expect_request("**/stages/ttgir/locations"):
+        page.reload()
+    # Folding moves the lines below.
+    expect(ttgir.locator(".folded")).to_have_count(2)
+    line = ttgir.locator(".text-row", has_text="tt.get_program_id")
+    line.hover()
+    expect_lit(page)
+    if is_clicked:
+        line.locator(".number").click()
+    for route in held:
+        route.continue_()
+    if is_clicked:
+        expect(page.locator(".cm-line.is-pinned")).to_have_text(re.compile(r"tl\.program_id\(axis=0\)"))
+        return
+    expect_lit(page, "tl.program_id(axis=0)")
+    expect(page.locator(".cm-line.is-pinned")).to_have_count(0)
+    card = page.locator(".location-card:popover-open")
+    expect(card.locator("code").filter(has_text="tl.program_id(axis=0)")).to_be_visible()
+    expect(card.locator(".explanation dt")).to_have_text("tt.get_program_id")
+
+
 def test_the_card_of_a_fused_line_shows_every_place_by_keyboard_alone(page: Page) -> None:
-    """Instructions of LLVM IR stem from library functions, too: the calls that led there are listed."""
+    """Instructions of LLVM IR that come from library functions list the calls that lead there."""
     page.keyboard.press("Alt+4")
     pane = page.locator("pane-stage.hue-llir")
     expect_stage(page, "LLVM IR", "define")
@@ -59,10 +99,10 @@ def test_the_card_of_a_fused_line_shows_every_place_by_keyboard_alone(page: Page
 
 
 def test_a_source_line_says_what_it_became(page: Page) -> None:
-    facts = page.get_by_role("group", name="What the source line became")
+    facts = page.get_by_role("group", name="Operations of the source line")
     expect(facts).to_contain_text("Point at a line")
     number, _ = source_line(page, "accumulator = tl.dot(")
-    page.locator(".cm-line", has_text="tl.dot(").hover()
+    editor_line(page, "tl.dot(").hover()
     expect(facts.locator(".source-line")).to_have_text(f"line {number}")
     for stage, title in (("ttgir", "TTGIR"), ("sass", "SASS")):
         document = page.request.get(f"/api/v1/compilations/{result_id(page)}/stages/{stage}/locations").json()
@@ -108,3 +148,40 @@ def test_the_cursor_is_part_of_the_address(page: Page, ttgir: Locator, visitor: 
     wait_for_result(other)
     expect(other.locator("pane-stage.hue-ttgir .is-cursor .number")).to_have_text(last)
     expect(other.locator("pane-stage.hue-ttgir .is-cursor")).to_be_in_viewport()
+
+
+def test_the_pointer_recomputes_the_style_of_the_lit_lines_alone(page: Page, ttgir: Locator) -> None:
+    line = ttgir.locator(".text-row", has_text="tt.get_program_id").first
+    expect(line.locator(".stripe:not(.is-blank)")).to_be_visible()
+    every = int(page.evaluate("document.querySelectorAll('*').length"))
+
+    def recomputes_few() -> bool:
+        page.mouse.move(5, 5)
+        expect(page.locator(".is-lit")).to_have_count(0)
+        return bool(style_changes(page, line.hover) < every / 4)
+
+    # What the page does by itself at the same moment counts, too, but not every time.
+    eventually(recomputes_few, True)
+
+
+def style_changes(page: Page, act: Callable[[], None]) -> int:
+    """Return how many elements got a computed style again until a line is lit by `act`."""
+    browser = page.context.browser
+    assert browser is not None
+    client = browser.new_browser_cdp_session()
+    counts: list[int] = []
+    complete: list[bool] = []
+
+    def collect(message: dict[str, Any]) -> None:
+        counts.extend(each["args"].get("elementCount", 0) for each in message["value"])
+
+    client.on("Tracing.dataCollected", collect)
+    client.on("Tracing.tracingComplete", lambda _: complete.append(True))
+    config = {"includedCategories": ["disabled-by-default-devtools.timeline", "devtools.timeline"]}
+    client.send("Tracing.start", {"transferMode": "ReportEvents", "traceConfig": config})
+    act()
+    expect(page.locator(".lit-lines > .is-lit").first).to_be_attached()
+    client.send("Tracing.end")
+    # Playwright receives events while it waits for the page.
+    eventually(lambda: page.evaluate("1") == len(complete), True)
+    return sum(counts)

@@ -1,16 +1,29 @@
-"""The passes pane: what each pass did, an operation's way through them, and LLVM's own passes."""
+"""Test the Passes pane: changes of each pass, tracing of operations, LLVM's own passes."""
 
 import re
 
 import pytest
-from actions import Visitor, wait_for_result
-from playwright.sync_api import Page, expect
+from actions import SCHEMES, Visitor, choose_scheme, eventually, wait_for_result
+from playwright.sync_api import Page, Route, expect
+
+#: The number of characters that a column shows, and the share of the changed lines that it shows in full.
+READABLE = """() => {
+  const column = document.querySelector("comparison-diff .text");
+  const { left } = column.querySelector(".diff-row:not(.is-fold) .code").getBoundingClientRect();
+  const context = document.createElement("canvas").getContext("2d");
+  context.font = getComputedStyle(column.querySelector(".text-row")).font;
+  const room = column.getBoundingClientRect().left + column.clientWidth - left;
+  const characters = Math.floor(room / Math.max(8, context.measureText("0").width));
+  const lines = [...column.querySelectorAll(":is(.is-added, .is-removed, .is-moved) .code")];
+  const whole = lines.filter(({ textContent }) => textContent.length <= characters);
+  return { characters, share: whole.length / lines.length };
+}"""
 
 
-@pytest.fixture(params=["light", "dark"])
-def page(visitor: Visitor, request: pytest.FixtureRequest) -> Page:
-    """The passes of the first example, looked at in both colour schemes."""
-    page = visitor(color_scheme=request.param)
+@pytest.fixture
+def page(visitor: Visitor) -> Page:
+    """Open the passes of the first example."""
+    page = visitor()
     page.goto("/")
     wait_for_result(page)
     page.get_by_role("button", name=re.compile("passes to TTGIR")).click()
@@ -35,32 +48,164 @@ def test_passes_are_stepped_through_by_keyboard(page: Page) -> None:
 
 def test_a_link_leads_to_the_same_difference(page: Page, visitor: Visitor) -> None:
     page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
-    page.keyboard.press("u")
     expect(page.locator("comparison-diff.is-unified")).to_be_visible()
-    expect(page).to_have_url(re.compile(r"passes:ttgir\.\d+\.u"))
-    other = visitor()
-    other.goto(page.url)
-    expect(other.locator("pane-passes h3")).to_have_text("tritongpu-accelerate-matmul")
-    expect(other.locator("comparison-diff.is-unified .is-added").first).to_contain_text(re.compile(r"#|%"))
+    for form, flag in (("split", "s"), ("unified", "u")):
+        page.keyboard.press("u")
+        expect(page.locator(f"comparison-diff.is-{form}")).to_be_visible()
+        expect(page).to_have_url(re.compile(rf"passes:ttgir\.\d+\.{flag}"))
+        other = visitor(width=1920)
+        other.goto(page.url)
+        expect(other.locator("pane-passes h3")).to_have_text("tritongpu-accelerate-matmul")
+        expect(other.locator(f"comparison-diff.is-{form} .is-added").first).to_contain_text(
+            re.compile(r"#|%")
+        )
 
 
 def test_an_operation_is_followed_to_where_it_came_from(page: Page) -> None:
     page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
     made = page.locator("comparison-diff .is-added", has_text="warp_group_dot").first
     made.click()
-    steps = page.locator(".lineage-step")
-    expect(steps.first).to_contain_text("made by")
-    expect(page.locator(".lineage-step[aria-current]")).to_contain_text("tritongpu-accelerate-matmul")
+    lineage = page.get_by_role("region", name="Lineage of the operation")
+    expect(lineage).to_contain_text(
+        re.compile(r"Made by tritongpu-accelerate-matmul from tt\.dot, source line \d+")
+    )
+    expect(lineage.locator("[aria-current]")).to_contain_text("tritongpu-accelerate-matmul")
+    touched = page.locator(".pass.is-touched")
+    expect(touched.filter(has_text="tritongpu-pipeline")).to_have_count(1)
+    expect(touched.filter(has_text="tritongpu-coalesce")).to_have_count(0)
     page.keyboard.press("b")
     expect(page.locator(".lineage-text")).to_contain_text("tt.dot")
-    page.get_by_role("button", name="Stop following the operation").click()
-    expect(page.locator("pass-lineage")).to_be_hidden()
+    page.get_by_role("button", name="Close the lineage").click()
+    expect(lineage).to_be_hidden()
+    expect(touched).to_have_count(0)
 
 
 def test_what_only_moved_is_said_to_have_moved(page: Page) -> None:
     page.get_by_role("option", name=re.compile("triton-licm")).click()
-    expect(page.locator("pane-passes .moved")).to_contain_text("moved")
+    moved = page.locator("pane-passes .pass-line").get_by_role(
+        "img", name=re.compile(r"\d+ operations? moved")
+    )
+    expect(moved).to_have_text(re.compile(r"⇅\d"))
     expect(page.locator("comparison-diff .is-moved .sign").first).to_have_text("⇅")
+
+
+def test_a_change_has_the_width_of_the_page_and_back(page: Page, visitor: Visitor) -> None:
+    page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
+    expect(page.locator("comparison-diff .text")).to_have_count(1)
+    page.get_by_role("button", name="Full width").click()
+    expect(page.locator("#editor")).to_be_hidden()
+    expect(page.locator("comparison-diff .text")).to_have_count(2)
+    eventually(lambda: page.evaluate(READABLE)["characters"] >= 72, True)
+    other = visitor()
+    other.goto(page.url)
+    expect(other.locator("pane-passes .diff-row").first).to_be_visible()
+    expect(other.locator("#editor")).to_be_hidden()
+    # Behind another tab it does not keep the page, and has it again in front.
+    page.get_by_role("tab", name="TTGIR").first.click()
+    expect(page.locator("#editor")).to_be_visible()
+    page.get_by_role("tab", name="Passes").click()
+    expect(page.locator("#editor")).to_be_hidden()
+    page.keyboard.press("w")
+    expect(page.locator("#editor")).to_be_visible()
+    expect(page.get_by_role("listbox", name="Passes")).to_be_visible()
+
+
+def test_long_types_are_folded_until_they_are_asked_for(page: Page) -> None:
+    page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
+    load = page.locator("comparison-diff .diff-row", has_text="tt.addptr").first
+    expect(load.locator(".is-cut")).to_be_visible()
+    expect(load.locator(".code")).to_have_attribute("title", re.compile(r"tensor<.*#blocked"))
+    page.keyboard.press("t")
+    expect(load).to_contain_text("#blocked")
+    expect(page).to_have_url(re.compile(r"passes:ttgir\.\d+\.y"))
+
+
+@pytest.mark.parametrize(
+    ("width", "view", "characters", "share"),
+    [
+        (1440, "", 54, 0.5),
+        (1280, "", 47, 0.35),
+        (1440, "#panes=passes", 76, 0.8),
+        (1280, "#panes=passes", 70, 0.7),
+    ],
+)
+def test_changes_are_read_without_a_key(
+    visitor: Visitor, width: int, view: str, characters: int, share: float
+) -> None:
+    page = visitor(width=width, height=900)
+    page.goto(f"/{view}")
+    wait_for_result(page)
+    if not view:
+        page.get_by_role("button", name=re.compile("passes to TTGIR")).click()
+    page.get_by_role("option", name=re.compile("tritongpu-pipeline")).click()
+    expect(page.locator("pane-passes h3")).to_have_text("tritongpu-pipeline")
+    expect(page.get_by_role("group", name=": tritongpu-pipeline, ")).not_to_have_count(0)
+    expect(page.locator("comparison-diff .is-removed .code .is-cut").first).to_be_visible()
+
+    def is_readable() -> bool:
+        found = page.evaluate(READABLE)
+        return bool(found["characters"] >= characters and found["share"] >= share)
+
+    eventually(is_readable, True)
+    expect(page.get_by_role("listbox", name="Passes").get_by_role("option", selected=True)).to_be_in_viewport(
+        ratio=1
+    )
+
+
+def test_the_form_follows_the_width_and_keeps_the_change_in_sight(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/passes/*/alignment", lambda route: held.append(route))
+    with page.expect_request("**/passes/*/alignment"):
+        page.get_by_role("option", name=re.compile("tritongpu-pipeline")).click()
+    expect(page.locator("pane-passes h3")).to_have_text("tritongpu-pipeline")
+    place = page.locator("pane-passes .pass-tools .count")
+    expect(place).to_be_empty()
+    # Keys apply to the pass that is named, whose change is still to come.
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    held[0].continue_()
+    expect(place).to_have_text(re.compile(r"^3 of \d+$"))
+    shown = place.inner_text()
+    for columns in (2, 1):
+        page.keyboard.press("w")
+        expect(page.locator("comparison-diff .text")).to_have_count(columns)
+        expect(place).to_have_text(shown)
+
+
+def test_a_change_is_limited_to_a_kind_of_operation(page: Page, visitor: Visitor) -> None:
+    page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
+    rows = page.locator("comparison-diff :is(.is-added, .is-removed)")
+    expect(rows.filter(has_text="warp_group_dot")).not_to_have_count(0)
+    page.get_by_label("Operations that are shown").select_option("ttg.convert_layout")
+    expect(rows.filter(has_text="warp_group_dot")).to_have_count(0)
+    expect(rows).not_to_have_count(0)
+    expect(rows.filter(has_not_text="ttg.convert_layout")).to_have_count(0)
+    other = visitor()
+    other.goto(page.url)
+    expect(other.get_by_label("Operations that are shown")).to_have_value("ttg.convert_layout")
+    expect(other.locator("comparison-diff :is(.is-added, .is-removed)")).to_have_count(rows.count())
+
+
+def test_a_text_is_searched_in_all_passes(page: Page, visitor: Visitor) -> None:
+    page.keyboard.press("o")
+    box = page.get_by_role("searchbox", name="Search all passes")
+    expect(box).to_be_focused()
+    page.keyboard.type("warp_group_dot ")
+    page.keyboard.press("Enter")
+    options = page.get_by_role("listbox", name="Passes").get_by_role("option")
+    expect(options.first).to_contain_text(
+        re.compile(r"tritongpu-accelerate-matmul.*appears, 1 line", re.DOTALL)
+    )
+    expect(options.last).to_contain_text("vanishes")
+    other = visitor()
+    other.goto(page.url)
+    expect(other.get_by_role("searchbox", name="Search all passes")).to_have_value("warp_group_dot")
+    found = other.get_by_role("listbox", name="Passes").get_by_role("option")
+    expect(found).to_have_count(options.count())
+    expect(found.last).to_contain_text("vanishes")
+    box.fill("")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("option", name=re.compile("tritongpu-coalesce"))).to_be_visible()
 
 
 def test_llvm_passes_are_watched_when_asked_for(visitor: Visitor) -> None:
@@ -69,6 +214,7 @@ def test_llvm_passes_are_watched_when_asked_for(visitor: Visitor) -> None:
     wait_for_result(page)
     page.get_by_role("button", name="Gallery").click()
     page.get_by_role("button", name=re.compile("Vector addition")).click()
+    expect(page.locator("#subject b")).to_have_text("add_kernel", timeout=60_000)
     wait_for_result(page)
     page.get_by_role("button", name=re.compile("passes to LLVM IR")).click()
     page.get_by_role("button", name="LLVM's own passes").click()
@@ -108,7 +254,7 @@ def test_the_graph_pane_goes_from_pass_to_pass_and_back_to_the_stage(page: Page)
     page.get_by_role("option", name=re.compile("tritongpu-coalesce(?!-)")).click()
     page.get_by_role("button", name="Graph of the module after this pass").click()
     graph = page.locator("pane-graph")
-    dots = graph.locator(".graph-svg .node", has_text=re.compile("tt.dot "))
+    dots = graph.locator(".graph-svg .node", has_text=re.compile("tt.dot"))
     expect(dots).to_have_count(1, timeout=60_000)
     choice = graph.get_by_label("Stage that is drawn")
     choice.select_option(label="after tritongpu-accelerate-matmul")
@@ -128,7 +274,7 @@ def test_layouts_are_shown_as_a_pass_has_left_them(page: Page) -> None:
     )
     # Matrix instructions are chosen by a later pass.
     expect(layouts.locator(".layout-label").first).to_contain_text("#blocked")
-    assert "#mma" not in layouts.locator(".layout-list").inner_text()
+    expect(layouts.locator(".layout-list")).not_to_contain_text("#mma")
     page.get_by_role("tab", name="Passes").click()
     page.get_by_role("option", name=re.compile("ast-to-ttir")).click()
     expect(page.locator("pane-passes h3")).to_have_text("ast-to-ttir")
@@ -136,19 +282,18 @@ def test_layouts_are_shown_as_a_pass_has_left_them(page: Page) -> None:
     expect(page.get_by_role("button", name="Layouts after this pass")).to_have_count(0)
 
 
-#: Whether the canvas beside each column is as high as the column, with a mark beside every row that differs
-#: and, where every row is as high as a mark at least, beside no other. They follow the window a moment later.
+#: Whether there is a mark beside every row that differs and, where every row is as high as a mark at least,
+#: beside no other. The marks follow the window a moment later.
 ARE_MARKED = """
 (isExact) => [...document.querySelectorAll("comparison-diff .text-frame")].every((column) => {
-  const canvas = column.querySelector("canvas");
-  if (canvas.height !== column.clientHeight) return false;
-  const height = column.querySelector(".text-space").clientHeight;
-  const scale = Math.min(1, canvas.clientHeight / height) * devicePixelRatio;
-  const context = canvas.getContext("2d");
-  const alpha = (y) => context.getImageData(3, Math.round(y * scale), 1, 1).data[3];
+  const marks = column.querySelector(".marks");
+  if (marks.clientHeight !== column.clientHeight) return false;
+  const scale = Math.min(1, column.clientHeight / column.querySelector(".text-space").clientHeight);
+  const isMarked = (y) =>
+    [...marks.children].some((path) => path.isPointInFill(new DOMPoint(4, Math.round(y * scale) + 0.5)));
   const rows = [...column.querySelectorAll(".diff-row")].map((row) => ({
     differs: ["is-added", "is-removed", "is-moved"].some((name) => row.classList.contains(name)),
-    marked: alpha(row.offsetTop + row.offsetHeight / 2) > 0,
+    marked: isMarked(row.offsetTop + row.offsetHeight / 2),
   }));
   return rows.some(({ differs }) => differs)
     && rows.every(({ differs, marked }) => (differs ? marked : !marked || !isExact));
@@ -156,19 +301,21 @@ ARE_MARKED = """
 """
 
 
-@pytest.mark.parametrize("keys", ["", "u"], ids=["side by side", "unified"])
-def test_marks_beside_the_scroll_bar_are_where_the_changes_are(page: Page, keys: str) -> None:
-    """With equal lines folded, and the text all in sight or not."""
+@pytest.mark.parametrize("form", ["split", "unified"])
+def test_marks_beside_the_scroll_bar_are_where_the_changes_are(page: Page, form: str) -> None:
+    """Test in both color schemes, with equal lines folded, and with the text fully visible or not."""
     page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
     expect(page.locator("pane-passes h3")).to_have_text("tritongpu-accelerate-matmul")
-    if keys:
-        page.keyboard.press(keys)
-        expect(page.locator("comparison-diff.is-unified")).to_be_visible()
+    if form == "split":
+        page.keyboard.press("u")
+    expect(page.locator(f"comparison-diff.is-{form}")).to_be_visible()
     expect(page.locator("comparison-diff .is-fold").first).to_be_visible()
-    for height in (420, 1600):
+    for height in (640, 1600):
         before = page.locator("comparison-diff").evaluate("element => element.clientHeight")
         page.set_viewport_size({"width": 1440, "height": height})
         page.wait_for_function(
             "before => document.querySelector('comparison-diff').clientHeight !== before", arg=before
         )
-        page.wait_for_function(ARE_MARKED, arg=height == 1600)
+        for scheme in SCHEMES:
+            choose_scheme(page, scheme)
+            page.wait_for_function(ARE_MARKED, arg=height == 1600)

@@ -1,4 +1,4 @@
-"""The resources pane, in a real browser against the real server."""
+"""Test the Resources pane in a browser."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from actions import expect_stage
+from actions import eventually, expect_stage, expect_structure, settled_box
 from playwright.sync_api import Locator, Page, expect
 
 
@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, Page, expect
 def page(page: Page) -> Page:
     """The matmul of a first visit, with its TTGIR and its SASS."""
     expect_stage(page, "TTGIR", "tt.get_program_id")
+    expect_structure(ttgir(page))
     return page
 
 
@@ -60,13 +61,26 @@ def test_search_takes_patterns_and_says_which_are_none(page: Page) -> None:
     expect(pane.locator(".count")).to_contain_text("group")
 
 
+def test_keys_apply_to_the_search_of_what_was_typed_last(page: Page) -> None:
+    pane = ttgir(page)
+    for text, key in (("tt.store", "Escape"), ("arith.muli", "Enter")):
+        pane.get_by_role("group").focus()
+        page.keyboard.press("/")
+        page.keyboard.type(text[0])
+        expect(pane.locator(".count")).to_contain_text("1 of")
+        page.keyboard.type(text[1:])
+        page.keyboard.press(key)
+        expect(pane.locator(".text-row", has_text=text).first).to_be_in_viewport()
+    expect(pane.locator(".count")).to_have_text(re.compile("^2 of"))
+
+
 def test_a_text_that_cannot_be_had_is_asked_for_again(page: Page) -> None:
     page.route("**/stages/ttgir", lambda route: route.abort("connectionrefused"))
     page.reload()
     expect_stage(page, "TTGIR", "tt.get_program_id")
     pane = ttgir(page)
     pane.get_by_role("searchbox").fill("arith")
-    expect(pane.locator(".count")).to_have_text("the text cannot be had just now")
+    expect(pane.locator(".count")).to_have_text("the text could not be fetched")
     page.unroute("**/stages/ttgir")
     pane.get_by_role("searchbox").fill("arith.")
     expect(pane.locator(".count")).to_have_text(re.compile(r"^1 of \d+$"))
@@ -77,12 +91,30 @@ def test_line_numbers_stay_in_sight_when_the_text_is_scrolled_sideways(page: Pag
     text = pane.locator(".text")
     number = pane.locator(".text-row .number").first
     code = pane.locator(".text-row .code").first
-    before, code_before = number.bounding_box(), code.bounding_box()
-    assert before is not None and code_before is not None
+    before, code_before = settled_box(number), settled_box(code)
     for shift in (120, 0):
         text.evaluate("(element, shift) => element.scrollTo({ left: shift })", shift)
         expect(text).to_have_class("text is-shifted" if shift else "text")
-        after, code_after = number.bounding_box(), code.bounding_box()
-        assert after is not None and code_after is not None
-        assert after["x"] == before["x"]
-        assert code_after["x"] == code_before["x"] - shift
+        eventually(lambda: code.bounding_box()["x"], code_before["x"] - shift)
+        assert number.bounding_box()["x"] == before["x"]
+
+
+def test_a_stage_is_edited_and_compared_with_the_original(page: Page) -> None:
+    pane = ttgir(page)
+    pane.get_by_role("button", name="edit", exact=True).click()
+    text = pane.get_by_role("textbox", name="Text of TTGIR")
+    text.locator(".cm-line", has_text="tt.get_program_id").click()
+    page.keyboard.press("End")
+    page.keyboard.type(" oops")
+    page.keyboard.press("Control+Enter")
+    expect(pane.get_by_role("alert")).to_contain_text(re.compile(r"Line \d+: .*oops"))
+    expect(pane.locator(".cm-lintRange-error")).to_have_count(1)
+    page.keyboard.press("End")
+    for _ in " oops":
+        page.keyboard.press("Backspace")
+    page.keyboard.press("Home")
+    page.keyboard.type("// my own\n")
+    pane.get_by_role("button", name="Compile from here").click()
+    page.wait_for_url("**/compare/**#stage=ttgir")
+    expect(page.locator("comparison-head")).to_contain_text("edited (")
+    expect(page.get_by_text("// my own")).to_be_visible()

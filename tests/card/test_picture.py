@@ -1,4 +1,4 @@
-"""The picture of a link: what is seen on it, whatever somebody has called a kernel."""
+"""Test the preview image of a link, with kernel names of any kind."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from PIL import Image, ImageChops
 
 from explorer.card import HEIGHT, WIDTH, draw_card
 from explorer.card.canvas import plain
-from explorer.documents import CompilationDocument
+from explorer.documents import ApiLinks, CompilationDocument
 from explorer.model import Diagnostic, Request
 from explorer.views.card import page_look
-from explorer.views.links import ApiLinks
 
 MARGIN = 60
 BACKGROUND = (14, 17, 22)
@@ -43,7 +42,7 @@ def picture(document: CompilationDocument) -> Image.Image:
 
 
 def ink(image: Image.Image) -> tuple[int, int, int, int]:
-    """The box around all that is not background."""
+    """Return the bounding box of everything that is not background."""
     box = ImageChops.difference(image, Image.new("RGB", image.size, BACKGROUND)).getbbox()
     assert box is not None
     return box

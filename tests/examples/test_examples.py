@@ -1,4 +1,4 @@
-"""The gallery: what the menu needs is there, and what the kernels compute is right."""
+"""Test that the gallery has what the menu needs, and that its kernels compute correct results."""
 
 import ast
 import os
@@ -77,8 +77,9 @@ def test_an_example_is_a_complete_script(example: Example):
     assert host_functions and host_functions <= called, "every launch is reached from the script"
 
 
+@pytest.mark.slow
 def test_the_kernels_compute_what_torch_does():
-    """In the interpreter, on the CPU; Gluon has no interpreter, its copy runs on GPUs only."""
+    """Run in the interpreter on the CPU. Gluon has no interpreter, so its copy runs on GPUs only."""
     output = run_python(str(Path(__file__).with_name("interpret.py")), TRITON_INTERPRET="1")
     checked = [line.removesuffix(" ok") for line in output.splitlines()]
     assert set(checked) == set(EXAMPLES) - {"gluon_copy"}

@@ -1,4 +1,4 @@
-"""Launch the gallery's vector addition under Triton's own Proton, with nothing of ours, and print its tree.
+"""Launch the gallery's vector addition under Proton, without code of this project, and print its tree.
 
 python proton_of_add.py ELEMENTS LAUNCHES
 """

@@ -1,4 +1,4 @@
-"""Run a gallery script for real on a GPU and print what the just-in-time compiler made of each launch.
+"""Run a gallery script on a GPU and print the TTGIR that the just-in-time compiler made for each launch.
 
     python real_launches.py NAME
 

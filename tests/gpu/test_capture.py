@@ -1,4 +1,4 @@
-"""On a GPU: the script's own launch is taken, runs the binary that is shown, and computes what it should."""
+"""On a GPU: test that the script's launch is selected, runs the shown binary, and is correct."""
 
 import base64
 import hashlib
@@ -14,7 +14,10 @@ import triton
 from explorer.examples import EXAMPLES, find_example
 from explorer.model import Request, Run, to_plain
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"),
+]
 
 ROOT = Path(__file__).parents[2]
 AFTER_WARM_UP = """
@@ -60,7 +63,7 @@ def documents(events):
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_run_the_binary_that_is_shown_and_match(name):
     source = find_example(name).source
-    told = documents(perform("explorer.measure", source, Run("gpu", ("check",))))
+    told = documents(perform("explorer.runner", source, Run("gpu", ("check",))))
     assert told["check"]["outputs"]
     assert all(output["matches"] for output in told["check"]["outputs"]), told["check"]
     (binary,) = [event for event in perform("explorer.pipeline", source) if event["event"] == "binary"]
@@ -71,21 +74,21 @@ def test_examples_run_the_binary_that_is_shown_and_match(name):
 def test_the_configuration_and_the_options_asked_for():
     run = Run("gpu", ("check",))
     source = find_example("matmul").source
-    told = documents(perform("explorer.measure", source, run, config=1, options={"num_stages": 2}))
+    told = documents(perform("explorer.runner", source, run, config=1, options={"num_stages": 2}))
     assert told["launch"]["config"] == 1
     assert told["launch"]["options"]["num_stages"] == 2
     assert told["check"]["outputs"][0]["matches"]
 
 
 def test_what_was_compiled_before_can_be_launched():
-    told = documents(perform("explorer.measure", AFTER_WARM_UP, Run("gpu", ("check",), reference="x + 2.5")))
+    told = documents(perform("explorer.runner", AFTER_WARM_UP, Run("gpu", ("check",), reference="x + 2.5")))
     assert told["launch"]["grid"] == [2, 1, 1]
     assert told["check"]["outputs"][0]["matches"]
 
 
 def test_tensors_that_are_too_large():
     source = find_example("vector_add").source.replace("torch.randn(1_000_000,", "torch.randn(10**12,")
-    events = perform("explorer.measure", source, Run("gpu", ("check",)))
+    events = perform("explorer.runner", source, Run("gpu", ("check",)))
     assert events[-1]["status"] == "failed"
     (error,) = [event for event in events if event["event"] == "diagnostic"]
     assert error["message"] == "The tensors do not fit in the GPU's memory."

@@ -1,7 +1,7 @@
-"""On a GPU: what is found by running a script against the fake GPU is what really happens.
+"""On a GPU: test that the fake GPU finds the launches that really happen.
 
-Every gallery script is run for real, and every launch that the pipeline finds in it must lead to a TTGIR
-that the just-in-time compiler has made, to the letter: the same types, alignments, options and configuration.
+Every gallery script runs on the GPU. Every launch that the pipeline finds in it must compile to exactly the
+TTGIR of the just-in-time compiler: the same types, alignments, options and configuration.
 """
 
 import json
@@ -14,7 +14,10 @@ import torch
 
 from explorer.examples import load_examples
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"),
+]
 
 ROOT = Path(__file__).parents[2]
 

@@ -1,4 +1,4 @@
-"""On a GPU: runs in their jails, by the real queue; whatever a run does, the next one works on a clean GPU.
+"""On a GPU: test runs in their jails, and that each run starts on a clean GPU.
 
     python -m pytest tests/gpu/test_runs.py
 
@@ -14,11 +14,13 @@ import msgspec
 import pytest
 
 from explorer.examples import find_example
-from explorer.jobs.nvidia import DriverError, find_gpus, usage_of
-from explorer.measurements import Check, Counters, Environment, Samples, Timings
 from explorer.model import Progress, Request, Run
+from explorer.model.measurements import Check, Counters, Environment, Samples, Timings
+from explorer.sandbox.nvidia import DriverError, find_gpus, usage_of
 from explorer.services import Services
 from explorer.settings import MEBIBYTE, Settings
+
+pytestmark = pytest.mark.slow
 
 try:
     GPUS = find_gpus()
@@ -137,7 +139,7 @@ def said(record):
 
 
 def assert_works(services, request, before):
-    """The next run is right, and before and after it nothing of the last one is on any GPU."""
+    """The next run is correct, and no process or memory of the last one remains on any GPU."""
     record = services.queue.complete(request)
     assert record.status == "complete", said(record)
     assert all(output.matches for output in document(record, "check", Check).outputs)
@@ -173,7 +175,7 @@ def test_nsight_compute_works_in_the_jail(services, request_of, vector_add, befo
     counters = document(record, "counters", Counters)
     samples = document(record, "samples", Samples)
     print(counters.reason, counters.tool, counters.bytes, samples.reason, len(samples.instructions))
-    if counters.reason.startswith("There is no Nsight Compute"):
+    if counters.reason.startswith("Nsight Compute is not installed"):
         pytest.skip(counters.reason)
     assert counters.reason == ""
     assert counters.bytes["dram"] > 0
@@ -204,7 +206,7 @@ def test_a_hang_ends_at_the_time_limit(request_of, vector_add, before, tmp_path)
     )
     try:
         record = short.queue.complete(request_of(TROUBLES["hangs"], "check", attempt=7))
-        assert "20 seconds: the time limit" in said(record)
+        assert "20 seconds, its time limit" in said(record)
         assert_works(short, request_of(vector_add, "check", attempt=7), before)
     finally:
         short.close()
@@ -230,16 +232,13 @@ kernel[(1,)](x)
 def test_what_a_job_leaves_in_memory_the_next_one_cannot_read(services, request_of):
     size = 1 << 31
     fill = f'x = torch.full(({size},), 12345.0, device="cuda")\n' + LAUNCH
-    search = (
-        f'x = torch.empty({size}, device="cuda")\n'
-        "found = int((x == 12345.0).sum())\n"
-        "if found:\n    raise ValueError(f'{found} numbers of another job')\n" + LAUNCH
-    )
+    search = f'x = torch.empty({size}, device="cuda")\nprint(int((x == 12345.0).sum()))\n' + LAUNCH
     for number in range(2):
         filled = services.queue.complete(request_of(HEAD + fill, "time", attempt=number))
         assert filled.status == "complete", said(filled)
         searched = services.queue.complete(request_of(HEAD + search, "time", attempt=number))
         assert searched.status == "complete", said(searched)
+        assert searched.result.logs["stdout"] == ["0\n"]
 
 
 def test_a_running_job_is_cancelled_at_once(services, request_of, vector_add, before):

@@ -1,30 +1,38 @@
-"""The queue with the real sandbox and the real compiler; the store is a new one for each test."""
+"""Test the queue with the real sandbox and compiler, and a new store for each test."""
 
+import time
 from dataclasses import replace
 from threading import Thread
 
 import pytest
 
 from explorer.errors import NotFound, QueueFull, Unavailable
-from explorer.jobs import Metrics, Queue, SandboxRunner
+from explorer.jobs import LocalQueue, Metrics, SandboxRunner
+from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.model import Diagnostic, Done, Inspection, Request
-from explorer.settings import Settings
-from explorer.store import StageEntry, Store
+from explorer.store import StageEntry, open_store
 from explorer.store.address import canonical_json, digest_of
 
 STAGES = ["ast", "ttir", "ttgir", "llir", "ptx", "sass"]
 
 
-class Desk:
-    """A queue and what belongs to it."""
+#: Every implementation of `Queue`.
+QUEUES = [LocalQueue]
 
-    def __init__(self, services, folder, **settings):
-        self.settings = Settings(data_dir=folder, slots=1, **settings)
+
+class Desk:
+    """A queue with its store and sandbox."""
+
+    def __init__(self, services, folder, make_queue, limit=50, waiting_threads=8):
         self.sandbox = services.sandbox
-        self.store = Store(self.settings)
+        self.store = open_store(folder)
         self.metrics = Metrics()
-        self.queue = Queue(
-            self.store, {"compile": [SandboxRunner(self.sandbox)]}, self.settings, self.metrics
+        self.queue = make_queue(
+            self.store,
+            {"compile": [SandboxRunner(self.sandbox)]},
+            self.metrics,
+            limit=limit,
+            waiting_threads=waiting_threads,
         )
 
     def compiled(self):
@@ -40,15 +48,16 @@ class Desk:
         self.store.close()
 
 
-@pytest.fixture
-def open_desk(services, tmp_path):
+@pytest.fixture(params=QUEUES, ids=lambda make_queue: make_queue.__name__)
+def open_desk(services, tmp_path, request):
     desks = []
 
-    def open_one(**settings):
-        desks.append(Desk(services, tmp_path, **settings))
+    def open_one(**limits):
+        desks.append(Desk(services, tmp_path, request.param, **limits))
         return desks[-1]
 
     yield open_one
+    work_for(Caller())
     for desk in desks:
         desk.close()
 
@@ -69,9 +78,9 @@ def endless_request(services, endless):
 
 
 def wait_until_running(desk, record):
-    """The first event says that the sandbox has it; an endless source sends none, so look at the status."""
+    """Wait until the sandbox has the job. An endless source emits no event, so check the status."""
     while desk.queue.find(record.id).status == "queued":
-        pass
+        time.sleep(0.01)
 
 
 def test_identical_requests_at_once_compile_once(desk, request_):
@@ -136,7 +145,7 @@ def test_a_job_can_be_cancelled_and_tried_again(desk, endless_request):
     desk.queue.cancel(record.id)
     *_, message, done = desk.queue.follow(record.id)
     assert isinstance(message, Diagnostic)
-    assert message.message == "Cancelled."
+    assert message.message == "Canceled."
     assert done.status == "failed"
     assert not desk.queue.find(record.id).is_final
     assert desk.queue.submit(endless_request).status in ("queued", "running")
@@ -154,7 +163,7 @@ def test_a_waiting_job_is_cancelled_at_once(desk, endless_request, request_):
 
 
 def test_a_full_queue_refuses(open_desk, endless_request):
-    desk = open_desk(queue_limit=1)
+    desk = open_desk(limit=1)
     running = desk.queue.submit(endless_request)
     wait_until_running(desk, running)
     waiting = desk.queue.submit(replace(endless_request, source="pass"))
@@ -208,7 +217,7 @@ def is_known(desk, job):
 
 
 def test_questions_leave_threads_for_others(open_desk, endless_request, request_):
-    desk = open_desk(threads=8)
+    desk = open_desk(waiting_threads=1)
     inspection = replace(endless_request, task="inspect")
     waiting = Thread(target=lambda: desk.queue.ask(inspection))
     running = desk.queue.submit(endless_request)
@@ -216,10 +225,174 @@ def test_questions_leave_threads_for_others(open_desk, endless_request, request_
     waiting.start()
     job = digest_of(canonical_json(inspection))
     while not is_known(desk, job):
-        pass
-    with pytest.raises(Unavailable, match="Too much is being looked at"):
+        time.sleep(0.01)
+    with pytest.raises(Unavailable, match="compiler queries are waiting"):
         desk.queue.ask(replace(request_, task="inspect"))
     desk.queue.cancel(job)
     waiting.join()
     desk.queue.cancel(running.id)
     assert desk.queue.ask(replace(request_, task="inspect")).status == "complete"
+
+
+def test_the_last_follower_cancels(desk, endless_request):
+    for follower in ("one", "two"):
+        work_for(Caller("here", follower))
+        record = desk.queue.submit(endless_request)
+    assert desk.queue.cancel(record.id) == 1
+    assert desk.queue.find(record.id).status in ("queued", "running")
+    work_for(Caller("here", "one"))
+    end_stream = desk.queue.begin_stream(record.id)
+    assert desk.queue.cancel(record.id) == 0
+    assert list(desk.queue.follow(record.id))[-1].status == "failed"
+    end_stream()
+
+
+def test_who_ends_its_stream_follows_no_more(desk, endless_request):
+    work_for(Caller("here", "one"))
+    record = desk.queue.submit(endless_request)
+    desk.queue.begin_stream(record.id)()
+    work_for(Caller("here", "two"))
+    end_streams = [desk.queue.begin_stream(record.id) for _ in range(2)]
+    end_streams[0]()
+    work_for(Caller("here", "three"))
+    assert desk.queue.cancel(record.id) == 1
+    end_streams[1]()
+    assert desk.queue.cancel(record.id) == 0
+
+
+def test_what_is_being_cancelled_is_started_again(desk, endless_request):
+    record = desk.queue.submit(endless_request)
+    wait_until_running(desk, record)
+    desk.queue.cancel(record.id)
+    again = desk.queue.submit(endless_request)
+    assert again.id == record.id
+    assert again.status == "queued"
+    assert not [entry for entry in again.entries if isinstance(entry, Diagnostic)]
+    desk.queue.cancel(record.id)
+
+
+def test_what_is_cancelled_just_before_it_is_joined_is_started_again(desk, endless_request, monkeypatch):
+    record = desk.queue.submit(endless_request)
+    wait_until_running(desk, record)
+    join_or_start = desk.queue._join_or_start
+
+    def join_late(record, **options):
+        desk.queue.cancel(record.id)
+        return join_or_start(record, **options)
+
+    monkeypatch.setattr(desk.queue, "_join_or_start", join_late)
+    canceled = desk.queue.follow(record.id)
+    desk.queue.submit(endless_request)
+    monkeypatch.undo()
+    assert list(canceled)[-1].status == "failed"
+    assert desk.queue.find(record.id).status in ("queued", "running")
+    desk.queue.cancel(record.id)
+
+
+def test_a_refused_request_is_not_stored(open_desk, endless_request):
+    desk = open_desk(limit=1)
+    running = desk.queue.submit(endless_request)
+    wait_until_running(desk, running)
+    waiting = desk.queue.submit(replace(endless_request, source="pass"))
+    refused = replace(endless_request, source="pass # another")
+    with pytest.raises(QueueFull):
+        desk.queue.submit(refused)
+    assert desk.store.known(refused) is None
+    assert desk.queue.position(desk.queue.find(waiting.id)) == 1
+    assert desk.queue.position(desk.queue.find(running.id)) is None
+    desk.queue.cancel(waiting.id)
+    desk.queue.cancel(running.id)
+
+
+def test_a_request_is_refused_before_it_is_stored_or_not_at_all(open_desk, endless_request, monkeypatch):
+    desk = open_desk(limit=1)
+    running = desk.queue.submit(endless_request)
+    wait_until_running(desk, running)
+    join_or_start = desk.queue._join_or_start
+    other = replace(endless_request, source="pass # of another thread")
+
+    def join_late(record, **options):
+        with monkeypatch.context() as patch:
+            patch.setattr(desk.queue, "_join_or_start", join_or_start)
+            with pytest.raises(QueueFull):  # the request that is stored already has the place
+                desk.queue.submit(other)
+        return join_or_start(record, **options)
+
+    monkeypatch.setattr(desk.queue, "_join_or_start", join_late)
+    waiting = desk.queue.submit(replace(endless_request, source="pass"))
+    monkeypatch.undo()
+    assert desk.queue.position(waiting) == 1
+    assert desk.store.known(other) is None
+    desk.queue.cancel(waiting.id)
+    desk.queue.cancel(running.id)
+
+
+class Gone(Exception):
+    pass
+
+
+@pytest.mark.parametrize("way", ["ask", "complete"])
+def test_a_wait_for_a_result_ends_when_nobody_wants_it(desk, endless_request, way):
+    request = replace(endless_request, task="inspect") if way == "ask" else endless_request
+    checks: list[int] = []
+
+    def check():
+        checks.append(len(checks))
+        if len(checks) == 3:
+            raise Gone
+
+    with pytest.raises(Gone):
+        getattr(desk.queue, way)(request, check)
+    desk.queue.cancel(digest_of(canonical_json(request)) if way == "ask" else desk.queue.submit(request).id)
+
+
+def live(follower):
+    return Caller("here", follower, Urgency.LIVE)
+
+
+def test_a_live_job_ends_the_one_before_it(desk, endless_request):
+    work_for(live("typist"))
+    first = desk.queue.submit(endless_request)
+    wait_until_running(desk, first)
+    second = desk.queue.submit(replace(endless_request, source=f"{endless_request.source}# 2"))
+    assert list(desk.queue.follow(first.id))[-1].status == "failed"
+    assert desk.queue.find(second.id).status in ("queued", "running")
+    assert desk.queue.submit(second.request).id == second.id, "the same source again ends nothing"
+    assert desk.queue.find(second.id).status in ("queued", "running")
+    desk.queue.cancel(second.id)
+
+
+def test_a_live_job_that_others_follow_goes_on(desk, endless_request, request_):
+    work_for(live("typist"))
+    first = desk.queue.submit(endless_request)
+    work_for(Caller("there", "reader"))
+    desk.queue.submit(endless_request)
+    work_for(live("typist"))
+    second = desk.queue.submit(request_)
+    assert desk.queue.find(first.id).status in ("queued", "running")
+    desk.queue.cancel(second.id)
+    work_for(Caller("there", "reader"))
+    desk.queue.cancel(first.id)
+
+
+def test_a_button_overtakes_live_jobs(desk, endless_request, request_):
+    running = desk.queue.submit(endless_request)
+    wait_until_running(desk, running)
+    waiting = []
+    for number in range(3):
+        work_for(Caller(f"client {number}", f"typist {number}", Urgency.LIVE))
+        waiting.append(desk.queue.submit(replace(endless_request, source=f"pass # {number}")))
+    work_for(Caller("another", "reader"))
+    pressed = desk.queue.submit(request_)
+    assert desk.queue.position(pressed) == 1
+    work_for(Caller("client 2", "typist 2"))
+    again = desk.queue.submit(waiting[2].request)
+    assert [desk.queue.position(desk.queue.find(each.id)) for each in (pressed, again, waiting[0])] == [
+        1,
+        2,
+        3,
+    ]
+    work_for(Caller())
+    desk.queue.cancel(running.id)
+    for each in (pressed, *waiting):
+        list(desk.queue.follow(each.id))

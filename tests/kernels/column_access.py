@@ -1,4 +1,4 @@
-"""A tile is written to shared memory by rows and read by columns: all lanes of a warp want the same bank."""
+"""A tile written to shared memory by rows and read by columns: all lanes of a warp access one bank."""
 
 import torch
 from triton.experimental import gluon

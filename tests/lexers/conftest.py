@@ -1,4 +1,4 @@
-"""Real texts of every language: one small kernel through the real compiler and disassembler."""
+"""Texts of every language: one small kernel, compiled and disassembled."""
 
 import re
 import subprocess
@@ -9,7 +9,8 @@ import triton
 import triton.language as tl
 from triton.compiler import ASTSource
 
-from explorer.pipeline.targets import find_target
+from explorer.model.hardware import find_target
+from explorer.pipeline.targets import triton_target
 
 
 @triton.jit
@@ -58,7 +59,7 @@ def real_texts(tmp_path_factory) -> dict[tuple[str, str], str]:
                 BLOCKS,
                 {(index,): [["tt.divisibility", 16]] for index in range(9)},
             )
-            compiled = triton.compile(source, target=find_target(name).for_triton())
+            compiled = triton.compile(source, target=triton_target(find_target(name)))
             for language in ("ttir", "ttgir", "llir", "ptx", "amdgcn"):
                 if language in compiled.asm:
                     texts[name, language] = compiled.asm[language]

@@ -1,4 +1,4 @@
-"""Whatever is lexed: nothing lost, nothing unknown in real output, line by line, in linear time."""
+"""Test that lexers lose nothing, know all real output, work line by line, and take linear time."""
 
 import time
 from itertools import pairwise
@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from explorer.lexers import LEXERS, count_lines, highlight_ansi, highlight_lines, lexer_for
+from explorer.lexers import count_lines, highlight_ansi, highlight_lines
+from explorer.model.languages import LANGUAGES
 
-OURS = sorted(set(LEXERS) - {"python", "text"})
+OURS = sorted(set(LANGUAGES) - {"python", "text"})
 #: One language for each lexer of ours: several dialects share one.
 DISTINCT = ("python-ast", "ttir", "llir", "ptx", "sass", "amdgcn")
 
@@ -25,7 +26,7 @@ LINES = st.lists(st.one_of(st.sampled_from(PIECES.split(" ")), st.text(max_size=
 TEXTS = st.lists(LINES, max_size=6).map("\n".join)
 
 
-@pytest.mark.parametrize("language", LEXERS)
+@pytest.mark.parametrize("language", LANGUAGES)
 @given(text=TEXTS)
 def test_lines_keep_every_character(language, text):
     lines = highlight_lines(text, language)
@@ -135,10 +136,10 @@ def test_python_ast():
      "a=", "R1.", "/*0*/ ", "0x", "_1", "B-"],
 )  # fmt: skip
 def test_time_is_linear_in_a_hostile_line(language, unit):
-    line = unit * (200_000 // len(unit))
+    line = unit * (100_000 // len(unit))
     start = time.process_time()
     highlight_lines(line, language)
-    assert time.process_time() - start < 2  # were it quadratic, minutes
+    assert time.process_time() - start < 2  # quadratic, it would take half a minute
 
 
 @pytest.mark.parametrize("language", OURS)
@@ -152,6 +153,6 @@ def test_a_terminal_shows_the_same_characters(language, text):
     assert plain == text.replace("\x1b", "")
 
 
-def test_a_language_that_is_not_there():
-    with pytest.raises(KeyError, match="brainfuck"):
-        lexer_for("brainfuck")
+def test_an_unknown_language_is_plain_text():
+    """A forged result may name any language."""
+    assert highlight_lines("a < b\n", "brainfuck") == highlight_lines("a < b\n", "text")

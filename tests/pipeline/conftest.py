@@ -1,25 +1,25 @@
-"""The gallery, compiled for every target by each supported Triton, once for all tests."""
+"""The gallery, compiled by each supported Triton version when a test first needs it."""
 
 import os
 import pickle
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tritons import TRITONS
 
-from explorer.examples import EXAMPLES
 from explorer.sandbox.versions import installed_versions
 
 
 @dataclass(frozen=True)
 class Captured:
-    """What one compile has told, the dump of its allocation of shared memory, and its live registers."""
+    """The events of one compilation, its shared memory allocation, and its live registers."""
 
-    events: list
-    dumps: list
+    events: list[Any]
+    dumps: list[str]
     live: object
 
     def of(self, kind):
@@ -30,31 +30,52 @@ class Captured:
         return {stage.name: stage for stage in self.of("stage")}
 
 
-@pytest.fixture(scope="session", params=["3.9.0", "3.6.0"])
+class Gallery:
+    """The examples as one Triton version compiles them, in a separate process."""
+
+    def __init__(self, triton, folder):
+        self.triton = triton
+        self.folder = folder
+        paths = [str(path) for path in (installed_versions()[triton], Path(__file__).parents[2]) if path]
+        self.environment = {
+            **os.environ,
+            "TRITON_CACHE_DIR": str(folder / "cache"),
+            "OMP_NUM_THREADS": "1",
+            "PYTHONPATH": os.pathsep.join(paths),
+        }
+        self._log = folder / "log"
+        with self._log.open("wb") as log:
+            self._compiler = subprocess.Popen(
+                [sys.executable, str(Path(__file__).with_name("serve_gallery.py")), str(folder)],
+                env=self.environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+
+    def __call__(self, example, target, stage="", as_source=""):
+        """Return the compilation of an example for a target. The first call compiles it.
+
+        With a stage, the later stages are compiled from the stage's own text: as an edit, or if `as_source`
+        is "source" as the source.
+        """
+        path = self.folder / f"{example}@{target}{stage and f'={stage}'}{as_source}.pickle"
+        if not path.exists():
+            self._compiler.stdin.write(f"{example} {target} {stage} {as_source}\n")
+            self._compiler.stdin.flush()
+            assert self._compiler.stdout.readline() == f"{path.name}\n", self._log.read_text()[-4000:]
+        return Captured(*pickle.loads(path.read_bytes()))
+
+    def close(self):
+        self._compiler.stdin.close()
+        self._compiler.stdout.close()
+        self._compiler.wait()
+
+
+@pytest.fixture(scope="session", params=TRITONS)
 def gallery(request, tmp_path_factory):
-    """A function from kernel and target to what the compile has told."""
-    folder = tmp_path_factory.mktemp("gallery")
-    environment = {**os.environ, "TRITON_CACHE_DIR": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
-    folder_of_triton = installed_versions()[request.param]
-    paths = [str(path) for path in (folder_of_triton, Path(__file__).parents[2]) if path is not None]
-    environment["PYTHONPATH"] = os.pathsep.join(paths)
-    script = Path(__file__).with_name("capture_gallery.py")
-    processes = max(1, len(os.sched_getaffinity(0)) // int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
-
-    def capture(names):
-        return subprocess.run(
-            [sys.executable, str(script), str(folder), *names],
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
-
-    with ThreadPoolExecutor(processes) as pool:
-        for done in pool.map(capture, [EXAMPLES[first::processes] for first in range(processes)]):
-            assert done.returncode == 0, done.stderr[-4000:]
-
-    def captured(example, target):
-        return Captured(*pickle.loads((folder / f"{example}@{target}.pickle").read_bytes()))
-
-    captured.folder, captured.environment = folder, environment
-    return captured
+    """Return a function from example and target to its `Captured` compilation."""
+    gallery = Gallery(request.param, tmp_path_factory.mktemp("gallery"))
+    yield gallery
+    gallery.close()

@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 from explorer.model import Request
+from explorer.model.hardware import find_target
 from explorer.pipeline.job import warm_up
 from explorer.pipeline.module import load
 from explorer.pipeline.specialize import resolve
-from explorer.pipeline.targets import find_target
 
 TARGETS = ("cuda:80", "cuda:90", "cuda:100", "hip:gfx942", "hip:gfx1100")
 

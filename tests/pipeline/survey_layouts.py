@@ -1,8 +1,8 @@
-"""Ask for the layouts of every captured TTGIR; compare each layout with the compiler's own, place by place.
+"""Query the layouts of every captured TTGIR and compare each with the compiler's, element by element.
 
-    python survey_layouts.py FOLDER
+    python survey_layouts.py FOLDER EXAMPLE@TARGET …
 
-Reads what `capture_gallery.py` has written there; writes one JSON document. It runs in a process of its own
+Reads what `serve_gallery.py` has written there; writes one JSON document. It runs in a process of its own
 because a process can hold only one Triton.
 """
 
@@ -16,17 +16,15 @@ from triton._C.libtriton.gluon_ir import GluonOpBuilder
 from triton._C.libtriton.linear_layout import LinearLayout as CompilersLayout
 from triton.experimental.gluon import language as gl
 
-from explorer.analysis.bank_conflicts import shared_access
-from explorer.analysis.linear_layout import LinearLayout
+from explorer.analysis.layouts.linear_layout import LinearLayout
+from explorer.analysis.memory.bank_conflicts import shared_access
 from explorer.model import Request, to_plain
-from explorer.pipeline.questions.layouts import layouts, parse_module
-from explorer.pipeline.targets import find_target
-
-TARGETS = ("cuda:80", "cuda:90", "cuda:100", "hip:gfx942")
+from explorer.model.hardware import find_target
+from explorer.pipeline.compiler_queries.layouts import layouts, parse_module
 
 
 def disagreements(bases):
-    """The places where our algebra and the compiler's lead to different elements."""
+    """Return the positions where our algebra and the compiler's give different elements."""
     inputs = [(each["name"], each["bases"]) for each in bases["inputs"]]
     names = [f"dim{index}" for index in range(len(bases["shape"]))]
     compilers = CompilersLayout.from_bases(inputs, names, list(bases["shape"]), False)
@@ -41,7 +39,7 @@ def disagreements(bases):
 
 
 def conflicts(text, folder):
-    """What the compiler and we count for pairs of layouts, with and without conflicts."""
+    """Return the wavefronts that the compiler and we count for pairs of layouts."""
     path = folder / "any.mlir"
     path.write_text(text)
     context, module = parse_module(path, find_target("cuda:90"))
@@ -79,7 +77,7 @@ def conflicts(text, folder):
 
 
 def swizzled(vector, phase, most, shape):
-    """A swizzled layout by its definition: vectors of a row change places, by the row's phase."""
+    """Return a swizzled layout by its definition: vectors of a row are permuted by the row's phase."""
 
     def column(row):
         return vector * (row // phase % most) % shape[1]
@@ -93,16 +91,15 @@ def swizzled(vector, phase, most, shape):
 def main() -> None:
     folder = Path(sys.argv[1])
     surveys, checked, wrong = {}, set(), []
-    for path in sorted(folder.glob("*.pickle")):
-        target = path.stem.split("@")[1]
-        if target not in TARGETS:
-            continue
-        stages = [event for event in pickle.loads(path.read_bytes())[0] if event.kind == "stage"]
+    for name in sys.argv[2:]:
+        events, *_ = pickle.loads((folder / f"{name}.pickle").read_bytes())
+        target = name.split("@")[1]
+        stages = [event for event in events if event.kind == "stage"]
         text = next(stage.text for stage in stages if stage.name == "ttgir")
         if target == "cuda:90":
             nvidia = text
         found = to_plain(layouts(Request(text, target, ""), find_target(target)))
-        surveys[path.stem] = found
+        surveys[name] = found
         for layout in found["layouts"]:
             key = json.dumps(layout["bases"])
             if layout["bases"] and key not in checked:

@@ -1,21 +1,16 @@
-"""The whole gallery, for every target, by both Tritons: all stages are there, and all lines know their place.
+"""Test all stages and line locations of the gallery, for every target and Triton version.
 
-Locations are compared with a second reading of what the tools printed (`independent_lines`).
+Locations are compared with an independent reading of the tools' output (`independent_lines`).
 """
 
 import re
 
 import pytest
+from gallery_cases import every_case
 from independent_lines import llvm_lines, mlir_lines, ptx_lines, sass_lines
 
-from explorer.examples import load_examples
-from explorer.pipeline.targets import TARGETS
-
-EXAMPLES = {example.name: example for example in load_examples()}
-CASES = [(example, target) for example in EXAMPLES for target in TARGETS]
-every_case = pytest.mark.parametrize(
-    ("example", "target"), CASES, ids=[f"{example}-{target.architecture}" for example, target in CASES]
-)
+from explorer.examples import find_example
+from explorer.pipeline.stages import stages_of
 
 
 def stack_of(location):
@@ -23,7 +18,7 @@ def stack_of(location):
 
 
 def stacks_of_lines(stage):
-    """For each shown line, the stacks of its locations, without their columns."""
+    """Return the stacks of the locations of each shown line, without columns."""
     stacks = [stack_of(location) for location in stage.locations]
     return [list(dict.fromkeys(stacks[index] for index in line)) for line in stage.line_locations]
 
@@ -47,7 +42,7 @@ def test_every_stage_is_there(gallery, example, target):
     assert [event.message for event in captured.of("diagnostic") if event.severity == "error"] == []
     assert captured.of("done")[0].status == "complete"
     first = "glir" if captured.of("specialized")[0].language == "gluon" else "ttir"
-    assert list(captured.stages) == [first if name == "ttir" else name for name in target.stages]
+    assert list(captured.stages) == [first if name == "ttir" else name for name in stages_of(target.backend)]
     for stage in captured.stages.values():
         assert stage.text.strip()
         assert len(stage.line_locations) == len(stage.text.splitlines()), stage.name
@@ -72,7 +67,7 @@ def test_shown_mlir_is_what_the_compiler_prints_without_locations(gallery, examp
 
 @every_case
 def test_mlir_locations(gallery, example, target):
-    """At least 99 % of the operations have the lines that the compiler gives, inlined ones with callers."""
+    """At least 99 % of the operations have the compiler's locations, inlined ones with their callers."""
     right = total = 0
     for name in ("ttir", "ttgir", "glir"):
         stage = gallery(example, target.name).stages.get(name)
@@ -106,7 +101,7 @@ def test_llvm_ir_locations(gallery, example, target):
 
 
 def agrees(shown, expected):
-    """Where the tool names only the innermost line (Triton 3.6), the callers are found by other means."""
+    """Triton 3.6 names only the innermost line; the callers come from another source."""
     if shown == expected:
         return True
     innermost_only = len(expected) == 1 and len(expected[0]) == 1
@@ -138,9 +133,8 @@ def test_sass_locations(gallery, example, target):
         pytest.skip("AMD has no SASS")
     shown = {}
     for text, stacks in zip(stage.text.splitlines(), stacks_of_lines(stage), strict=True):
-        offset = re.search(r"/\*([0-9a-f]{4,})\*/", text)
-        if offset:
-            shown[int(offset[1], 16)] = stacks
+        if address := re.search(r"/\*([0-9a-f]{4,})\*/", text):
+            shown[int(address[1], 16)] = stacks
     expected = sass_lines(stage.raw)
     assert expected
     for offset, stack in expected.items():
@@ -153,7 +147,8 @@ def test_amdgcn_locations(gallery, example, target):
     stage = gallery(example, target.name).stages.get("amdgcn")
     if stage is None:
         pytest.skip("NVIDIA has no AMDGCN")
-    expected, current = [], ()
+    expected: list[tuple[str, tuple[tuple[str, int], ...]]] = []
+    current: tuple[tuple[str, ...], ...] = ()
     for line in stage.raw.splitlines():
         if line.split()[:1] == [".loc"]:
             place = line.split(";", 1)[1].replace("@[", " ").replace("]", " ").split()
@@ -194,7 +189,7 @@ def test_library_code_is_the_librarys_and_leads_to_the_users_line(gallery):
     stage = gallery("softmax", "cuda:90").stages["ttgir"]
     inlined = [location for location in stage.locations if location.frames[0].file]
     assert inlined
-    source = EXAMPLES["softmax"].source.splitlines()
+    source = find_example("softmax").source.splitlines()
     for location in inlined:
         assert location.frames[0].file.startswith("triton/language/")
         assert location.frames[-1].file == ""

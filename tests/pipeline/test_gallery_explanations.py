@@ -2,7 +2,7 @@
 
 import re
 
-from test_gallery import every_case
+from gallery_cases import every_case
 
 from explorer.analysis.graphs.control_flow import read_functions
 from explorer.explanations import explanations
@@ -30,7 +30,7 @@ def words_met(stage):
 
 
 def explained(word, vocabulary):
-    """The page takes the longest word that an opcode begins with, as far as a dot or an underscore."""
+    """Look up the longest prefix of an opcode that ends at a dot or an underscore, as the page does."""
     return any(re.match(rf"{re.escape(known)}(?![^._])", word) for known in explanations(vocabulary))
 
 

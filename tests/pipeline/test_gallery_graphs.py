@@ -1,9 +1,9 @@
-"""The graphs of the whole gallery: nothing is left out, and the loops are those that the compiler names."""
+"""Test that the gallery's graphs are complete and that their loops are those the compiler names."""
 
 import re
 
 import pytest
-from test_gallery import every_case
+from gallery_cases import every_case
 
 from explorer.analysis.graphs import control_flow, data_flow
 from explorer.analysis.graphs.control_flow import read_functions
@@ -101,7 +101,7 @@ def test_loops_are_those_that_the_compiler_writes_into_its_comments(gallery, exa
             comment = re.split(r"\n(?=\s*[^\s/;])", comment)[0]
             if depth := DEPTH.search(comment):
                 expected[label[1]] = int(depth[1])
-        found = {}
+        found: dict[str, int] = {}
         for function in read_functions(stage.text, stage.language):
             nest = find_loops(function.successors())
             for loop in nest.loops:
@@ -137,7 +137,7 @@ def test_every_value_that_is_used_leads_to_its_user(gallery, example, target):
         nodes = {node.first_line: node.id for node in graph.nodes if node.kind == "operation"}
         pairs = {(edge.tail, edge.head) for edge in graph.edges}
         lines = stage.text.split("\n")
-        defined = {}
+        defined: dict[str, list[int]] = {}
         for number, line in enumerate(lines, 1):
             for value in re.findall(r"(%[\w$.-]+)(?::\d+)? = |(%[\w$.-]+): ", line):
                 defined.setdefault("".join(value), []).append(number)

@@ -1,4 +1,4 @@
-"""The second reading of line information, on texts small enough to read by eye."""
+"""Test the independent reading of line information on small texts."""
 
 from independent_lines import llvm_lines, mlir_lines, ptx_lines, sass_lines
 

@@ -1,12 +1,16 @@
-"""What a forked copy of the compiler has found out, and how it ended."""
+"""Test the results and the exit status of a forked copy of the compiler."""
 
 import os
 import signal
 
 import pytest
 
+from explorer.pipeline.compiler_queries.isolation import (
+    CompilerRefused,
+    call_in_forks,
+    capture_stderr_in_fork,
+)
 from explorer.pipeline.errors import UserError
-from explorer.pipeline.questions.isolation import Refused, in_copies, printed_in_a_copy
 
 
 def end_by(number):
@@ -15,15 +19,15 @@ def end_by(number):
 
 
 def test_an_assertion_takes_one_task_down():
-    first, second, third = in_copies([lambda: 1, end_by(signal.SIGABRT), lambda: 3])
+    first, second, third = call_in_forks([lambda: 1, end_by(signal.SIGABRT), lambda: 3])
     assert (first, third) == (1, 3)
-    assert isinstance(second, Refused)
-    assert str(second) == "the compiler has aborted."
+    assert isinstance(second, CompilerRefused)
+    assert str(second) == "the compiler aborted."
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGXCPU])
 def test_who_is_ended_from_outside_has_said_nothing_of_the_compiler(number):
     with pytest.raises(UserError, match=f"{number.name}.*Try again"):
-        in_copies([lambda: 1, end_by(number), lambda: 3])
+        call_in_forks([lambda: 1, end_by(number), lambda: 3])
     with pytest.raises(UserError, match=number.name):
-        printed_in_a_copy(end_by(number), 10)
+        capture_stderr_in_fork(end_by(number), 10)

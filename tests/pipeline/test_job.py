@@ -1,12 +1,14 @@
-"""What a whole job tells of a kernel that cannot be compiled: the message, on the user's line."""
+"""Test the diagnostics of kernels that cannot be compiled: the message at the user's line."""
 
 import subprocess
 import sys
 
 import pytest
 
-from explorer.model import Diagnostic, Done, Pass, Request, Stage
+from explorer.model import Diagnostic, Done, Event, Pass, Request, Stage
 from explorer.pipeline.job import perform
+
+pytestmark = pytest.mark.slow
 
 HEAD = """\
 import torch, triton
@@ -30,7 +32,7 @@ def private_cache(tmp_path, monkeypatch):
 
 def told(body, target="cuda:90"):
     """The events of a job."""
-    events = []
+    events: list[Event] = []
     perform(Request(HEAD + body + LAUNCH, target, ""), events.append)
     assert isinstance(events[-1], Done)
     return events
@@ -72,13 +74,13 @@ def test_what_is_refused_is_said_on_its_line(body, line, message, last_stage):
 
 def test_a_kernel_that_needs_too_much_shared_memory_is_shown_whole():
     body = (
-        "    rows = tl.arange(0, 256)\n"
-        "    a = tl.load(x_ptr + rows[:, None] * 256 + rows[None, :])\n"
-        "    total = tl.zeros((256, 256), tl.float32)\n"
+        "    rows = tl.arange(0, 128)\n"
+        "    a = tl.load(x_ptr + rows[:, None] * 128 + rows[None, :])\n"
+        "    total = tl.zeros((128, 128), tl.float32)\n"
         "    for step in tl.range(0, 8, num_stages=4):\n"
-        "        b = tl.load(x_ptr + step + rows[:, None] * 256 + rows[None, :])\n"
+        "        b = tl.load(x_ptr + step + rows[:, None] * 128 + rows[None, :])\n"
         "        total = tl.dot(a.to(tl.float32), b.to(tl.float32), total)\n"
-        "    tl.store(x_ptr + rows[:, None] * 256 + rows[None, :], total.to(tl.int32))\n"
+        "    tl.store(x_ptr + rows[:, None] * 128 + rows[None, :], total.to(tl.int32))\n"
     )
     events = told(body, "cuda:86")
     (error,) = errors(events)
@@ -88,13 +90,13 @@ def test_a_kernel_that_needs_too_much_shared_memory_is_shown_whole():
 
 
 def test_more_threads_than_a_block_can_have_are_refused():
-    events = []
+    events: list[Event] = []
     request = Request(
         HEAD + "    tl.store(x_ptr + offsets, x)\n" + LAUNCH, "cuda:90", "", options={"num_warps": 64}
     )
     perform(request, events.append)
     (error,) = errors(events)
-    assert "2048 threads; a block can have 1024" in error.message
+    assert "2048 threads; the limit of a block is 1024" in error.message
 
 
 def test_warming_up_leaves_one_thread():
@@ -120,11 +122,11 @@ square[(1,)](torch.zeros(64, 64, dtype=torch.float16, device="cuda"), BLOCK=64)
 
 
 def test_the_pass_in_which_it_fails_is_the_last_one():
-    """The blocks of a cluster cannot share the right side of a product on sm_100."""
-    events = []
+    """On sm_100, the blocks of a cluster cannot share the right operand of a product."""
+    events: list[Event] = []
     perform(Request(SQUARE, "cuda:100", "", options={"num_ctas": 2}), events.append)
     passes = [event for event in events if isinstance(event, Pass)]
-    assert events[-1].status == "failed"
+    assert isinstance(events[-1], Done) and events[-1].status == "failed"
     assert [each.failed for each in passes] == [False] * (len(passes) - 1) + [True]
     assert len(passes) > 10
     assert f"(pass {passes[-1].name})" in errors(events)[-1].message

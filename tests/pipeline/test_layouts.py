@@ -1,4 +1,4 @@
-"""The layouts of the whole gallery, by both Tritons, against the compiler and against counting by hand."""
+"""Test the layouts of the gallery against the compiler and against a brute-force count."""
 
 import json
 import subprocess
@@ -6,19 +6,33 @@ import sys
 from pathlib import Path
 
 import pytest
+from gallery_cases import REPRESENTATIVES
 
-from explorer.analysis.bank_conflicts import shared_access
-from explorer.analysis.layout_conversion import movement
-from explorer.analysis.linear_layout import LinearLayout
+from explorer.analysis.layouts.conversion import movement
+from explorer.analysis.layouts.linear_layout import LinearLayout
+from explorer.analysis.memory.bank_conflicts import shared_access
+from explorer.examples import EXAMPLES
 
-REASONS = ("linear layouts of registers and shared memory only", "of single buffers only")
+REASONS = ("linear layouts of registers and shared memory only", "only the layout of a single buffer")
 
 
-@pytest.fixture(scope="session")
-def survey(gallery):
+#: On Ampere, matrix instructions read all operands from registers: what is in shared memory is loaded first.
+LOADED_ON_AMPERE = ("matmul", "flash_attention", "convolution_2d")
+
+
+@pytest.fixture(
+    scope="session",
+    params=[LOADED_ON_AMPERE, pytest.param(EXAMPLES, marks=pytest.mark.matrix)],
+    ids=lambda examples: f"{len(examples)} on Ampere",
+)
+def survey(request, gallery):
+    modules = [f"{example}@{target}" for example in EXAMPLES for target in REPRESENTATIVES]
+    modules += [f"{example}@cuda:80" for example in request.param]
+    for module in modules:
+        gallery(*module.split("@"))
     script = Path(__file__).with_name("survey_layouts.py")
     done = subprocess.run(
-        [sys.executable, str(script), str(gallery.folder)],
+        [sys.executable, str(script), str(gallery.folder), *modules],
         env=gallery.environment,
         capture_output=True,
         text=True,
@@ -28,7 +42,7 @@ def survey(gallery):
 
 
 def operations(survey, *names):
-    """The operations of these names, each with its module's layouts."""
+    """Return the operations with these names, each with its module's layouts."""
     for module, found in survey["surveys"].items():
         for operation in found["operations"]:
             if operation["name"] in names:

@@ -1,18 +1,20 @@
-"""LLVM's own passes over a kernel, as they are told."""
+"""Test the recording of LLVM's own passes."""
 
 from dataclasses import replace
 
 import pytest
 
 from explorer.examples import find_example
-from explorer.model import Done, Pass, Request, Stage
+from explorer.model import Done, Event, Pass, Request, Stage
 from explorer.pipeline.job import perform
+
+pytestmark = pytest.mark.slow
 
 REQUEST = Request(find_example("vector_add").source, "cuda:90", "", task="llvm-passes")
 
 
 def told(request):
-    events = []
+    events: list[Event] = []
     perform(request, events.append)
     return events
 
@@ -58,7 +60,7 @@ def test_a_kernel_that_does_not_compile_says_so():
 
 
 def test_what_a_source_prints_in_between_hides_no_pass(passes):
-    """It can make up a pass of its own result, in bytes that are no text, and no more."""
+    """A source can forge a pass of its own result only, even with bytes that are not text."""
     forging = (
         "import os\n"
         "from triton._C.libtriton import llvm\n"

@@ -1,19 +1,13 @@
-"""The map of memory for the whole gallery, every target and both Tritons, against what the compiler says."""
+"""Test the memory map of the gallery against the compiler, for every target and Triton version."""
 
 import re
 from collections import Counter
 
 import pytest
+from gallery_cases import every_case
 
-from explorer.analysis.memory_map import map_functions
-from explorer.analysis.tensor_memory import map_tensor_memory
-from explorer.examples import load_examples
-from explorer.pipeline.targets import TARGETS
-
-CASES = [(example.name, target) for example in load_examples() for target in TARGETS]
-every_case = pytest.mark.parametrize(
-    ("example", "target"), CASES, ids=[f"{example}-{target.architecture}" for example, target in CASES]
-)
+from explorer.analysis.memory.memory_map import map_functions
+from explorer.analysis.memory.tensor_memory import map_tensor_memory
 
 
 def text_after(captured, last):
@@ -41,7 +35,8 @@ def mapped(gallery):
 
 def read_dump(dump):
     """The last placement of each function, read word by word: (id, size, offset, start, end)."""
-    functions, rows = [], []
+    functions: list[tuple[list[tuple[int, ...]], int]] = []
+    rows: list[tuple[int, ...]] = []
     for line in dump.splitlines():
         words = line.split()
         if "bufferRange:" in words:

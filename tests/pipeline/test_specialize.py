@@ -1,4 +1,4 @@
-"""What a request makes of a source: a launch, arguments, a signature, guesses; or what is wrong with it."""
+"""Test how a request is resolved: by launch, arguments, signature or guesses; and its errors."""
 
 from dataclasses import replace
 
@@ -7,10 +7,11 @@ import triton.language as tl
 from triton.compiler import compiler
 
 from explorer.model import Argument, Request
+from explorer.model.hardware import find_target
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.module import load
 from explorer.pipeline.specialize import resolve
-from explorer.pipeline.targets import find_target
+from explorer.pipeline.targets import triton_target
 
 HOPPER = find_target("cuda:90")
 CDNA = find_target("hip:gfx942")
@@ -71,11 +72,11 @@ def specialize(source, target=HOPPER, **wishes):
 
 
 def compiled(specialization, target):
-    """Compile for real: what was resolved must be what Triton takes."""
+    """Compile: Triton must accept what was resolved."""
     source = compiler.ASTSource(
         specialization.jit_function, specialization.signature, specialization.constexprs, specialization.attrs
     )
-    return compiler.compile(source, target=target.for_triton(), options=specialization.options)
+    return compiler.compile(source, target=triton_target(target), options=specialization.options)
 
 
 @pytest.fixture(autouse=True)
@@ -224,17 +225,16 @@ def test_without_launch_and_arguments_guesses_are_taken():
 @pytest.mark.parametrize(
     ("source", "wishes", "message", "line"),
     [
-        ("x = 1\n", {}, "There is no kernel in the source", 0),
+        ("x = 1\n", {}, "The source has no kernel", 0),
         ("def f(:\n", {}, "SyntaxError", 1),
-        ("import flash_attn\n", {}, "There is no module 'flash_attn' here", 1),
-        (SCALE, {"kernel": "scales"}, "There is no kernel 'scales'", 0),
-        (SCALE, {}, "nothing says what dtype should be", 5),
-        (SCALE, {"launch": 0}, "There is no launch 0: the source makes 0 launches", 0),
-        (LAUNCHED, {"launch": 2}, "There is no launch 2: the source makes 2 launches", 0),
-        (LAUNCHED, {"launch": -1}, "There is no launch -1", 0),
+        ("import flash_attn\n", {}, "The source has no kernel", 0),
+        (SCALE, {"kernel": "scales"}, "The source has no kernel 'scales'", 0),
+        (SCALE, {"launch": 0}, "The source has no launch 0: it makes 0 launches", 0),
+        (LAUNCHED, {"launch": 2}, "The source has no launch 2: it makes 2 launches", 0),
+        (LAUNCHED, {"launch": -1}, "The source has no launch -1", 0),
         (LAUNCHED, {"launch": 0, "arguments": "i32"}, "either a launch or arguments", 0),
-        (LAUNCHED, {"config": 0}, "There is no configuration 0: scale has 0", 5),
-        (TUNED_AND_LAUNCHED, {"config": 3}, "There is no configuration 3: copy has 3", 19),
+        (LAUNCHED, {"config": 0}, "scale has no configuration 0: it has 0", 5),
+        (TUNED_AND_LAUNCHED, {"config": 3}, "copy has no configuration 3: it has 3", 19),
         (LAUNCHED, {"options": {"num_warp": 4}}, "Unknown compiler option 'num_warp'", 0),
         (LAUNCHED, {"options": {"num_warps": 3}}, "num_warps", 12),
         (TUNED, {"arguments": "*i8, *i8, i32, EVEN=True", "options": {"num_warps": 3}}, "num_warps", 19),
@@ -245,18 +245,18 @@ def test_without_launch_and_arguments_guesses_are_taken():
         (SCALE, {"arguments": "*fp16, i32:8"}, "character 8: unknown hint ':8'", 0),
         (SCALE, {"arguments": "*fp16,, i32"}, "character 7: an argument is missing", 0),
         (SCALE, {"arguments": "*fp16, (1"}, "not closed", 0),
-        (SCALE, {"arguments": "*fp16, nonsense"}, "for 'y_ptr', 'nonsense' is neither a type", 5),
+        (SCALE, {"arguments": "*fp16, nonsense"}, "for 'y_ptr', 'nonsense' is not a type", 5),
         (SCALE, {"arguments": "z=i32"}, "scale has no parameter 'z'", 5),
         (SCALE, {"arguments": (Argument("z", "i32"),)}, "scale has no parameter 'z'", 5),
-        (SCALE, {"arguments": (Argument("x_ptr", "float"),)}, "'float' is no type for 'x_ptr'", 5),
+        (SCALE, {"arguments": (Argument("x_ptr", "float"),)}, "'float' is not a valid type for 'x_ptr'", 5),
         (
             SCALE,
             {"arguments": (Argument("n_elements", "i32", 2**31),)},
-            "'n_elements' is i32, which goes from",
+            "'n_elements' is i32, with values from",
             5,
         ),
-        (SCALE, {"arguments": (Argument("n_elements", "u8", -1),)}, "goes from 0 to 255: -1 does not fit", 5),
-        (SCALE, {"arguments": (Argument("n_elements", "i32", 2.5),)}, "is i32, and 2.5 is no integer", 5),
+        (SCALE, {"arguments": (Argument("n_elements", "u8", -1),)}, "with values from 0 to 255, got -1", 5),
+        (SCALE, {"arguments": (Argument("n_elements", "i32", 2.5),)}, "is i32, and 2.5 is not an integer", 5),
         (
             SCALE,
             {"arguments": (Argument("n_elements", "i32", 100, "divisible by 16"),)},
@@ -282,7 +282,12 @@ def test_without_launch_and_arguments_guesses_are_taken():
             5,
         ),
         (SCALE, {"arguments": (Argument("x_ptr", "*fp32"),)}, "missing: y_ptr, n_elements", 5),
-        (SCALE + SCALE.replace("scale", "other"), {}, "several kernels and no launch", 0),
+        (
+            SCALE.replace("@triton.jit", "@triton.autotune(configs=[(16, 32)], key=[])\n@triton.jit"),
+            {},
+            "An autotune configuration must be a triton.Config, got (16, 32).",
+            6,
+        ),
     ],
 )
 def test_what_is_wrong_is_said(source, wishes, message, line):

@@ -11,7 +11,7 @@ SMALL = Limits(wall_seconds=8, cpu_seconds=2, memory_bytes=512 * 1024 * 1024, pr
 
 
 class Result:
-    """The events of one job, and what a user would read in them."""
+    """The events of one job, and their text for users."""
 
     def __init__(self, events):
         self.events = list(events)
@@ -37,7 +37,11 @@ class Wall:
 @pytest.fixture(scope="session")
 def settings():
     return SandboxSettings(
-        limits=SMALL, slots_per_version=1, entry_point="stand_in", python_path=(JAILED,), start_seconds=30
+        limits=SMALL,
+        slots_per_version=1,
+        entry_point="python_entry_point",
+        python_path=(JAILED,),
+        start_seconds=30,
     )
 
 

@@ -1,26 +1,46 @@
-"""Jails of other kinds: what a GPU needs is allowed in its own jail only, and the rest of the wall stands."""
+"""Test that GPU jails allow only what a GPU needs."""
 
 import contextlib
 import dataclasses
+import os
+import stat
+import time
 from pathlib import Path
 
 import pytest
 
-from explorer.errors import SandboxUnavailable
+from explorer.model import Inspection, Request
 from explorer.sandbox import Sandbox
 from explorer.settings import Settings
 
-from .conftest import JAILED, Wall
+from .conftest import JAILED, Result, Wall
 
-#: Anything that the plain /dev of a jail does not have stands for a GPU.
-DEVICE = Path("/dev/fuse")
-OPEN_DEVICE = f"import os\nos.close(os.open({str(DEVICE)!r}, os.O_RDWR))"
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def device():
+    """A device file that everybody may open and that a jail's /dev lacks. It represents a GPU."""
+    fuse = Path("/dev/fuse")
+    if fuse.exists() and fuse.stat().st_mode & 0o006 == 0o006:
+        yield fuse
+        return
+    made = Path(f"/dev/triton-explorer-test-{os.getpid()}")
+    try:
+        os.mknod(made, stat.S_IFCHR, os.makedev(1, 5))
+    except PermissionError:
+        pytest.skip("no device file for everybody, and only root can make one")
+    try:
+        made.chmod(0o666)
+        yield made
+    finally:
+        made.unlink()
 
 
 def open_wall(settings, **changes):
     sandbox = Sandbox(
         dataclasses.replace(
-            settings, entry_point="stand_in", python_path=(JAILED,), start_seconds=30, **changes
+            settings, entry_point="python_entry_point", python_path=(JAILED,), start_seconds=30, **changes
         )
     )
     sandbox.start()
@@ -28,16 +48,15 @@ def open_wall(settings, **changes):
 
 
 @pytest.fixture(scope="module")
-def gpu_wall(tmp_path_factory):
+def gpu_wall(tmp_path_factory, device):
     folder = tmp_path_factory.mktemp("nsight")
     (folder / "program").write_text("a profiler")
     folder.chmod(0o755)
-    devices = (DEVICE,) if DEVICE.exists() else ()
     settings = Settings(
         gpu_wall_limit_seconds=20, gpu_memory_limit_bytes=512 * 1024 * 1024, gpu_process_limit=300
     )
     environment = {"CUDA_VISIBLE_DEVICES": "GPU-1234", "NSIGHT": str(folder)}
-    wall = open_wall(settings.gpu_sandbox(devices, environment, (folder, Path("/not/there"))))
+    wall = open_wall(settings.gpu_sandbox((device,), environment, (folder, Path("/not/there"))))
     yield wall
     wall.sandbox.close()
 
@@ -62,10 +81,11 @@ def test_the_environment_is_that_of_the_kind(gpu_wall, interpreter_wall, wall):
     assert printed(gpu_wall, look) == "None GPU-1234"
 
 
-@pytest.mark.skipif(not DEVICE.exists(), reason=f"this machine has no {DEVICE}")
-def test_devices_are_in_their_own_jail_only(gpu_wall, interpreter_wall):
-    assert gpu_wall.run(OPEN_DEVICE).done.status == "complete"
-    assert "No such file" in interpreter_wall.run(OPEN_DEVICE).message
+def test_devices_are_in_their_own_jail_only(gpu_wall, interpreter_wall, device):
+    open_device = f"import os\nos.close(os.open({str(device)!r}, os.O_RDWR))"
+    opened = gpu_wall.run(open_device)
+    assert opened.done.status == "complete", opened.message
+    assert "No such file" in interpreter_wall.run(open_device).message
 
 
 def test_folders_of_tools_are_read_there_only(gpu_wall, wall):
@@ -107,7 +127,7 @@ def test_what_is_reserved_is_free_and_what_is_held_counts(gpu_wall, wall):
     assert gpu_wall.run(reserve).done.status == "complete"
     assert wall.run(reserve).done.status == "failed"
     hold = "import time\nblock = bytearray(b'x') * (700 << 20)\ntime.sleep(60)"
-    assert "512 MiB of memory" in gpu_wall.run(hold).message
+    assert "512 MiB" in gpu_wall.run(hold).message
 
 
 def test_threads_are_many_but_not_endless(gpu_wall):
@@ -134,11 +154,27 @@ def test_namespaces_and_mounts_stay_out_of_reach(gpu_wall):
 
 def test_the_time_of_a_kind_is_its_own(interpreter_wall):
     result = interpreter_wall.run("import time; time.sleep(60)")
-    assert "5 seconds: the time limit" in result.message
+    assert "5 seconds, its time limit" in result.message
+
+
+def test_a_program_with_the_compiler_of_torch_has_almost_all_of_the_time_of_its_kind():
+    sandbox = Sandbox(Settings(torch_compile_wall_limit_seconds=60).torch_compile_sandbox)
+    source = (
+        "import torch\nfrom explorer.pipeline import time_limit\nprint(time_limit.script_seconds())\n"
+        "torch.compile(lambda x: x + 1)(torch.ones(8, device='cuda'))\n"
+    )
+    try:
+        sandbox.start()
+        result = Result(sandbox.run(Request(source, "cuda:90", sandbox.versions[0], task="inspect")))
+    finally:
+        sandbox.close()
+    assert (result.message, result.logs["stdout"]) == ("", "45.0\n")
+    (inspection,) = [event for event in result.events if isinstance(event, Inspection)]
+    assert inspection.output_code is not None
 
 
 def runs_anywhere(command):
-    """Whether a process with this command line is there, on the whole machine."""
+    """Return whether the machine runs a process with this command line."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
@@ -150,11 +186,12 @@ def runs_anywhere(command):
 def test_what_a_job_leaves_behind_ends_with_its_jail(gpu_wall):
     source = "import subprocess\nsubprocess.Popen(['/bin/sleep', '4242.5'], start_new_session=True)"
     assert gpu_wall.run(source).done.status == "complete"
-    assert printed(gpu_wall, "print('fine')") == "fine"  # in a jail that starts once the last one has ended
-    assert not runs_anywhere([b"/bin/sleep", b"4242.5"])
+    deadline = time.monotonic() + 60
+    while runs_anywhere([b"/bin/sleep", b"4242.5"]):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
-def test_a_job_that_kills_all_it_can_kills_its_own_jail(gpu_wall):
-    with pytest.raises(SandboxUnavailable, match="restarted in the middle of this job"):
-        gpu_wall.run("import os\nos.kill(-1, 9)")
+def test_a_job_cannot_kill_its_own_jail(gpu_wall):
+    assert "Operation not permitted" in gpu_wall.run("import os\nos.kill(-1, 9)").message
     assert printed(gpu_wall, "print('fine')") == "fine"

@@ -1,4 +1,4 @@
-"""What the web side accepts from the jail."""
+"""Test which events the web side accepts from the jail."""
 
 import dataclasses
 import json
@@ -11,6 +11,7 @@ from explorer.model import (
     Buffer,
     Diagnostic,
     Done,
+    Event,
     Frame,
     Inspection,
     Location,
@@ -91,7 +92,7 @@ def test_anything_else_is_refused(line):
 
 
 def test_a_stream_is_read_at_any_cut():
-    events = [STAGE, Log("stdout", "x"), Done("complete", 1)]
+    events: list[Event] = [STAGE, Log("stdout", "x"), Done("complete", 1)]
     data = b"".join(encode_event(event) for event in events)
     for size in (1, 7, 1000):
         stream = EventStream(SandboxSettings())
@@ -161,7 +162,7 @@ def test_what_is_kept_in_memory_is_little():
 
 
 def test_names_are_no_texts():
-    """They stand in the index of a result, which is kept in memory, too."""
+    """Resources are part of the index of a result, which is kept in memory."""
     stream = EventStream(dataclasses.replace(SandboxSettings(), event_journal_bytes=1000))
     with pytest.raises(ProtocolError, match="1,000 bytes"):
         stream.feed(encode_event(Pass(0, "ttir", "a", "A" * 1001, (), 1, "text")))

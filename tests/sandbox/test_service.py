@@ -1,4 +1,4 @@
-"""The sandbox as its callers know it: versions, queue, tiers, the real pipeline."""
+"""Test the interface of the sandbox: versions, queue, tiers, the real pipeline."""
 
 import dataclasses
 import importlib.metadata
@@ -8,28 +8,36 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from explorer.errors import QueueFull, SandboxUnavailable, UnknownTriton
 from explorer.model import Diagnostic, Done, Log, Request, Stage
 from explorer.sandbox import Sandbox, SandboxSettings
+from explorer.sandbox.launch import find_bubblewrap
 from explorer.sandbox.versions import installed_versions
+
+pytestmark = pytest.mark.slow
 
 VECTOR_ADD = Path(__file__).parents[2] / "explorer" / "examples" / "vector_add.py"
 
 
 def test_versions_are_found_without_an_import(tmp_path):
     own = importlib.metadata.version("triton")
-    (tmp_path / "triton").mkdir()
-    (tmp_path / "triton-99.1.0.dist-info").mkdir()
-    (tmp_path / "triton-99.1.0.dist-info" / "METADATA").write_text("Name: triton\nVersion: 99.1.0\n")
+    folder = tmp_path / "99.1.0"
+    (folder / "triton").mkdir(parents=True)
+    (folder / "triton-99.1.0.dist-info").mkdir()
+    (folder / "triton-99.1.0.dist-info" / "METADATA").write_text("Name: triton\nVersion: 99.1.0\n")
     (tmp_path / "empty").mkdir()
-    found = installed_versions([tmp_path, tmp_path / "empty", tmp_path / "missing"])
+    shutil.copytree(folder, tmp_path / ".being-added")
+    found = installed_versions(tmp_path)
     assert next(iter(found)) == "99.1.0"
-    assert found["99.1.0"] == tmp_path
+    assert found["99.1.0"] == folder
     assert found[own] is None
+    assert installed_versions(tmp_path / "missing").keys() == installed_versions().keys()
 
 
 def test_before_the_start_and_after_the_end_nothing_runs(settings):
@@ -54,14 +62,58 @@ def test_without_bubblewrap_nothing_runs_and_the_way_out_is_told(settings, tmp_p
     assert sandbox.tier == "none"
 
 
-def test_a_jail_with_a_hole_is_not_used(settings, tmp_path):
-    leaky = tmp_path / "bwrap"
-    real = shutil.which("bwrap")
+def leaky_bubblewrap(settings, folder):
+    """Return a program that makes jails in which /etc can be read."""
+    leaky = folder / "bwrap"
+    real = find_bubblewrap(settings).path
     leaky.write_text(f'#!/bin/sh\nexec {real} --ro-bind /etc /etc "$@"\n')
     leaky.chmod(0o755)
-    sandbox = Sandbox(dataclasses.replace(settings, bubblewrap=leaky))
+    return leaky
+
+
+def test_a_jail_with_a_hole_is_not_used(settings, tmp_path):
+    sandbox = Sandbox(dataclasses.replace(settings, bubblewrap=leaky_bubblewrap(settings, tmp_path)))
     with pytest.raises(SandboxUnavailable, match="user code can read /etc/passwd"):
         sandbox.start()
+
+
+def test_a_slot_that_began_before_the_start_does_the_job(settings):
+    sandbox = Sandbox(dataclasses.replace(settings, warm_up=False))
+    sandbox.begin(sandbox.versions[0])
+    try:
+        sandbox.start()
+        *_, done = sandbox.run(Request("print(1)", "", sandbox.versions[0]))
+    finally:
+        sandbox.close()
+    assert isinstance(done, Done)
+    assert done.status == "complete"
+
+
+def test_a_slot_that_began_gets_no_job_in_a_jail_with_a_hole(settings, tmp_path):
+    sandbox = Sandbox(dataclasses.replace(settings, bubblewrap=leaky_bubblewrap(settings, tmp_path)))
+    sandbox.begin(sandbox.versions[0])
+    with pytest.raises(SandboxUnavailable, match="user code can read /etc/passwd"):
+        sandbox.start()
+    with pytest.raises(SandboxUnavailable, match="user code can read /etc/passwd"):
+        sandbox.run(Request("print(1)", "", sandbox.versions[0]))
+    sandbox.close()
+
+
+def test_a_reserve_slot_does_what_would_wait(settings):
+    sandbox = Sandbox(dataclasses.replace(settings, reserve_slots=1))
+    sandbox.start()
+    version, cancelled = sandbox.versions[0], threading.Event()
+    sleeping = sandbox.run(Request("import time; time.sleep(7)", "", version), cancelled)
+    first: list[Any] = []
+    long = threading.Thread(target=lambda: first.extend(sleeping))
+    long.start()
+    *_, done = sandbox.run(Request("print(1)", "", version))
+    cancelled.set()
+    long.join()
+    sandbox.close()
+    assert isinstance(done, Done)
+    assert done.status == "complete"
+    assert [event.message for event in first if isinstance(event, Diagnostic)] == ["Canceled."]
 
 
 def test_an_unknown_version_is_refused(wall):
@@ -75,7 +127,7 @@ def test_a_full_queue_refuses(settings):
     request = Request(
         "emit(model.Log('stdout', 'here'))\nimport time; time.sleep(60)", "", sandbox.versions[0]
     )
-    running = sandbox.run(request)
+    running: Any = sandbox.run(request)
     next(running)
     waiting = sandbox.run(request)
     with pytest.raises(QueueFull):
@@ -94,6 +146,42 @@ def test_a_slot_is_replaced_after_so_many_jobs(settings):
     sandbox.close()
 
 
+def test_the_slot_of_the_next_job_starts_during_the_job_that_uses_one_up(settings):
+    sandbox = Sandbox(dataclasses.replace(settings, jobs_per_slot=1, slots_per_version=2, warm_up=False))
+    sandbox.start()
+    version = sandbox.versions[0]
+    waits = "emit(model.Log('stdout', 'here'))\nimport time; time.sleep(60)"
+    running: Any = sandbox.run(Request(waits, "", version))
+    next(running)
+    pool = sandbox._pools.of(version)
+    with pool._changed:
+        assert pool._changed.wait_for(lambda: pool._idle == 1, timeout=60)
+    running.close()
+    with pool._changed:  # No third slot is started after the job.
+        assert pool._changed.wait_for(lambda: len(pool._threads) == 1, timeout=60)
+        assert (pool._idle, pool._starting) == (1, 0)
+    sandbox.close()
+
+
+def test_a_single_slot_for_one_job_is_not_replaced_before_another_job_waits(settings):
+    sandbox = Sandbox(dataclasses.replace(settings, jobs_per_slot=1, slots_per_version=1, warm_up=False))
+    sandbox.start()
+    version = sandbox.versions[0]
+    for _ in range(2):
+        assert [event.kind for event in sandbox.run(Request("", "", version))] == ["done"]
+    pool = sandbox._pools.of(version)
+    with pool._changed:
+        assert pool._changed.wait_for(lambda: not pool._threads, timeout=60)
+        assert pool._starting == 0
+    sandbox.close()
+
+
+def test_the_process_of_a_job_gets_ready_before_the_request_arrives(wall):
+    source = "import python_entry_point\nprint(python_entry_point.ready)"
+    events = wall.sandbox.run(Request(source, "", wall.sandbox.versions[0]))
+    assert [event.text for event in events if isinstance(event, Log)] == ["[True]\n"]
+
+
 def test_a_pipeline_that_does_not_start_is_reported(settings):
     sandbox = Sandbox(dataclasses.replace(settings, entry_point="no_such_module"))
     sandbox.start()
@@ -109,9 +197,9 @@ def test_unsafe_mode_still_has_limits(settings):
     assert sandbox.tier == "unsafe"
     version = sandbox.versions[0]
     events = list(sandbox.run(Request("import os; os.abort()", "", version)))
-    assert "SIGABRT" in events[0].message
+    assert isinstance(events[0], Diagnostic) and "SIGABRT" in events[0].message
     events = list(sandbox.run(Request("import socket; socket.socket()", "", version)))
-    assert "PermissionError" in events[0].message
+    assert isinstance(events[0], Diagnostic) and "PermissionError" in events[0].message
     sandbox.close()
 
 
@@ -122,7 +210,8 @@ from explorer.model import Request
 from explorer.sandbox import Sandbox, SandboxSettings
 
 folder = Path({str(settings.python_path[0])!r})
-sandbox = Sandbox(SandboxSettings(slots_per_version=1, entry_point="stand_in", python_path=(folder,)))
+settings = SandboxSettings(slots_per_version=1, entry_point="python_entry_point", python_path=(folder,))
+sandbox = Sandbox(settings)
 sandbox.start()
 source = "import os; emit(model.Log('stdout', 'x')); os.execv('/bin/sleep', ['sleep', '977004'])"
 events = sandbox.run(Request(source, "", sandbox.versions[0]))
@@ -183,7 +272,7 @@ def test_the_real_pipeline_fits_in(compiler, target):
 
 
 def test_a_project_below_a_hidden_folder_is_served_and_what_stands_beside_it_stays_hidden(settings):
-    """As in /home: the folders that lead to the project are there, and nothing else in them."""
+    """As in /home, the parent folders of the project exist and contain nothing else."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
         home = Path(folder)
         home.chmod(0o755)

@@ -27,12 +27,16 @@ def test_every_field_decides():
         replace(REQUEST, arguments=(Argument("x", "i32"),)),
         replace(REQUEST, options={"num_warps": 8, "num_stages": 3}),
         replace(REQUEST, task="inspect"),
+        replace(REQUEST, path="kernels/add.py"),
+        replace(REQUEST, files={"tools.py": "x = 1"}),
+        replace(REQUEST, files={"tools.py": "x = 2"}),
+        replace(REQUEST, assumed={"3": 7}),
     ]
     assert len({address(request) for request in [REQUEST, *others]}) == len(others) + 1
 
 
 def test_the_address_of_a_request_never_changes():
-    """Links of today must lead to the same result in ten years."""
+    """The hash of a request must never change, because links contain it."""
     assert address(REQUEST) == "3963b490335cf633cfa3d37f822f05f5ace4cda6ed3ddefd3d69a2d2d63c11da"
 
 

@@ -1,7 +1,11 @@
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import text, update
 
 from explorer.errors import NotFound, StoreError
 from explorer.model import (
@@ -17,11 +21,10 @@ from explorer.model import (
     Specialized,
     Stage,
 )
-from explorer.settings import Settings
-from explorer.store import Store
-from explorer.store import store as store_module
-from explorer.store.database import SCHEMA_VERSION, open_database
-from explorer.store.entries import Recorder
+from explorer.store import open_store, sql
+from explorer.store.database import open_database
+from explorer.store.entry_writer import EntryWriter
+from explorer.store.tables import SCHEMA_VERSION, UsageRow
 
 REQUEST = Request("source", "cuda:90", "3.9.0")
 EVENTS = (
@@ -39,22 +42,27 @@ EVENTS = (
 )
 
 
-@pytest.fixture
-def settings(tmp_path):
-    return Settings(data_dir=tmp_path)
+#: Every implementation of `Store`, as a function that opens the one of a folder.
+OPENERS = [open_store]
+
+
+@pytest.fixture(params=OPENERS, ids=lambda opener: opener.__name__)
+def reopen(request, tmp_path):
+    """Open the store of this test once more."""
+    return partial(request.param, tmp_path)
 
 
 @pytest.fixture
-def store(settings):
-    store = Store(settings)
+def store(reopen):
+    store = reopen()
     yield store
     store.close()
 
 
 def finish(store, record, events=EVENTS):
     batch = store.batch()
-    recorder = Recorder(batch)
-    store.finish(record.id, [recorder.record(event) for event in events], batch)
+    writer = EntryWriter(batch)
+    store.finish(record.id, [writer.write(event) for event in events], batch)
 
 
 def test_a_request_is_known_from_its_submission_on(store):
@@ -71,11 +79,11 @@ def test_an_unknown_id_is_not_found(store):
         store.find("123456789ABC")
 
 
-def test_a_result_survives_a_restart(settings, store):
+def test_a_result_survives_a_restart(reopen, store):
     record = store.submit(REQUEST)
     finish(store, record)
     store.close()
-    store = Store(settings)
+    store = reopen()
     found = store.find(record.id)
     result = found.result
     assert found.status == "complete"
@@ -102,18 +110,30 @@ def test_a_pass_that_changed_nothing_shows_what_was_there(store):
     assert [record.text_before_pass(index) for index in range(3)] == ["", "one\ntwo\n", "one\ntwo\n"]
 
 
-def test_what_was_found_out_is_kept_with_the_result(settings, store):
+def test_what_was_found_out_is_kept_with_the_result(reopen, store):
     record = store.submit(REQUEST)
-    store.keep_finding(record, "how many?", b"[1]")
-    assert store.finding(record, "how many?") is None
+    store.keep_answers(record, {"how many?": b"[1]"})
+    assert store.answer(record, "how many?") is None
     finish(store, record)
     record = store.find(record.id)
-    store.keep_finding(record, "how many?", b"[2]")
-    assert store.finding(record, "how many?") == b"[2]"
-    assert store.finding(record, "how much?") is None
-    again = Store(settings)
-    assert again.finding(again.find(record.id), "how many?") == b"[2]"
+    store.keep_answers(record, {"how many?": b"[2]"})
+    assert store.answer(record, "how many?") == b"[2]"
+    assert store.answer(record, "how much?") is None
+    again = reopen()
+    assert again.answer(again.find(record.id), "how many?") == b"[2]"
     again.close()
+
+
+def test_equal_answers_may_be_stored_at_the_same_time(store):
+    record = store.submit(REQUEST)
+    finish(store, record)
+    record = store.find(record.id)
+    with ThreadPoolExecutor(4) as threads:
+        for number in range(5):
+            calls = [threads.submit(store.keep_answers, record, {f"{number}?": b"[1]"}) for _ in range(4)]
+            for call in calls:
+                call.result()
+    assert store.answer(record, "4?") == b"[1]"
 
 
 def test_a_result_with_a_forged_journal_does_not_answer_for_another(store):
@@ -123,24 +143,24 @@ def test_a_result_with_a_forged_journal_does_not_answer_for_another(store):
     finish(store, forged)
     record, forged = store.find(record.id), store.find(forged.id)
     assert record.journal == forged.journal
-    store.keep_finding(forged, "how many?", b"[666]")
-    assert store.finding(record, "how many?") is None
+    store.keep_answers(forged, {"how many?": b"[666]"})
+    assert store.answer(record, "how many?") is None
 
 
 @pytest.mark.parametrize(
     "damage", [lambda path: path.write_bytes(b"\x00" * 9), lambda path: path.write_bytes(b""), Path.unlink]
 )
-def test_a_damaged_finding_is_found_out_again(settings, store, damage):
+def test_a_damaged_answer_is_computed_again(tmp_path, store, damage):
     record = store.submit(REQUEST)
     finish(store, record)
     record = store.find(record.id)
-    before = set((settings.data_dir / "blobs").glob("*.zst"))
-    store.keep_finding(record, "how many?", b"[2]")
-    (blob,) = set((settings.data_dir / "blobs").glob("*.zst")) - before
+    before = set((tmp_path / "blobs").glob("*.zst"))
+    store.keep_answers(record, {"how many?": b"[2]"})
+    (blob,) = set((tmp_path / "blobs").glob("*.zst")) - before
     damage(blob)
-    assert store.finding(record, "how many?") is None
-    store.keep_finding(record, "how many?", b"[2]")
-    assert store.finding(record, "how many?") == b"[2]"
+    assert store.answer(record, "how many?") is None
+    store.keep_answers(record, {"how many?": b"[2]"})
+    assert store.answer(record, "how many?") == b"[2]"
 
 
 def test_a_final_result_is_never_replaced(store):
@@ -161,7 +181,7 @@ def test_a_transient_failure_gives_way_to_the_next_attempt(store):
 
 
 def test_requests_whose_ids_begin_alike_get_longer_ones(store, monkeypatch):
-    monkeypatch.setattr(store_module, "SHORTEST_ID", 1)
+    monkeypatch.setattr(sql, "SHORTEST_ID", 1)
     requests = [Request(str(number), "cuda:90", "3.9.0") for number in range(200)]
     records = [store.submit(request) for request in requests]
     assert len({record.id for record in records}) == len(requests)
@@ -170,14 +190,14 @@ def test_requests_whose_ids_begin_alike_get_longer_ones(store, monkeypatch):
     assert [store.submit(request).id for request in requests] == [record.id for record in records]
 
 
-def test_nothing_is_visible_of_a_result_that_is_not_finished(settings, store):
+def test_nothing_is_visible_of_a_result_that_is_not_finished(reopen, store):
     record = store.submit(REQUEST)
     batch = store.batch()
-    recorder = Recorder(batch)
+    writer = EntryWriter(batch)
     for event in EVENTS[:-1]:
-        recorder.record(event)
+        writer.write(event)
     batch.commit()
-    other = Store(settings)
+    other = reopen()
     assert other.find(record.id).status == "queued"
     assert other.find(record.id).entries == ()
     other.close()
@@ -196,7 +216,7 @@ def test_tables_of_a_newer_version_are_left_alone(tmp_path):
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=str(tmp_path)):
-        Store(Settings(data_dir=tmp_path / "file"))
+        open_store(tmp_path / "file")
 
 
 def test_a_pass_with_a_high_number_is_found_at_once(store):
@@ -204,3 +224,41 @@ def test_a_pass_with_a_high_number_is_found_at_once(store):
     late = Pass(9_000_000, "ttir", "late", "Late", (), 1.0)
     finish(store, record, [*EVENTS[:-1], late, EVENTS[-1]])
     assert store.find(record.id).text_after_pass(9_000_000) == store.find(record.id).text_after_pass(2)
+
+
+def make_old(folder, hours):
+    """Let all results of a store in a folder have been used last some hours ago."""
+    engine = open_database(f"sqlite:///{folder / 'explorer.sqlite'}")
+    with engine.begin() as connection:
+        connection.execute(update(UsageRow).values(used=datetime.now(UTC) - timedelta(hours=hours)))
+    engine.dispose()
+
+
+def test_live_results_are_removed_early(store, tmp_path):
+    def stored(source, *, is_live, events=EVENTS):
+        record = store.submit(replace(REQUEST, source=source), is_live=is_live)
+        finish(store, record, events)
+        return record.id
+
+    failed = stored("failed", is_live=True, events=[EVENTS[0], Done("failed", 1.0)])
+    forgotten = stored("live", is_live=True)
+    kept = [
+        stored("by hand", is_live=False),
+        *(stored(f"live {number}", is_live=True) for number in range(3)),
+    ]
+    store.keep(kept[1])
+    store.retain(kept[2], "somebody")
+    store.submit(replace(REQUEST, source="live 2"))
+    store.write_uses()
+    assert store.prune().results == 0, "they are young"
+    make_old(tmp_path, 3)
+    assert not store.pruning_is_due.is_set()
+    store.write_uses()
+    assert store.pruning_is_due.is_set()
+    removed = store.prune()
+    assert (removed.results, removed.requests) == (2, 1)
+    assert not store.pruning_is_due.is_set()
+    assert store.find(forgotten).status == "queued", "its address computes it again"
+    with pytest.raises(NotFound):
+        store.find(failed)
+    assert [store.find(each).status for each in kept] == ["complete"] * 4

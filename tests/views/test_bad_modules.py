@@ -1,15 +1,16 @@
-"""Modules and dumps that cannot be understood: what is asked of them says so, everything else answers."""
+"""Test that queries report modules they cannot read, and that all others work."""
 
 import dataclasses
 
 import pytest
 from altered_results import ROTATING, SCALAR, long_module, store_altered, with_stage_text
+from tritons import TRITONS
 
 from explorer.examples import find_example
 from explorer.model import Allocation, Pass, Request
 from explorer.store import PassEntry
 
-QUESTIONS = (
+COMPILER_QUERIES = (
     "layouts",
     "allocation",
     "registers",
@@ -21,7 +22,7 @@ QUESTIONS = (
 )
 
 
-@pytest.fixture(scope="module", params=["3.9.0", "3.6.0"])
+@pytest.fixture(scope="module", params=TRITONS)
 def matmul(request, services):
     source = find_example("matmul").source
     return services.queue.complete(Request(source, "cuda:90", services.triton_version(request.param)))
@@ -29,7 +30,7 @@ def matmul(request, services):
 
 @pytest.fixture
 def ask(client):
-    """Ask about a result: the document, or the words why there is none. Never a fault of the server."""
+    """Query a result; return the document or the error message. A server error fails the test."""
 
     def ask(record, question):
         response = client.get(f"/api/v1/compilations/{record.id}/{question}")
@@ -40,8 +41,8 @@ def ask(client):
 
 
 def refused(ask, record):
-    """The questions that are not answered, and why."""
-    return {each: words for each in QUESTIONS if isinstance(words := ask(record, each), str)}
+    """Return the queries without an answer, and why."""
+    return {each: words for each in COMPILER_QUERIES if isinstance(words := ask(record, each), str)}
 
 
 def without_dump(entry):
@@ -49,7 +50,7 @@ def without_dump(entry):
 
 
 def shortened(buffers, shared_bytes=98_304):
-    """Cut a dump off behind so many buffers."""
+    """Cut a dump off after a number of buffers."""
 
     def alter(entry):
         if isinstance(entry, Allocation):
@@ -59,16 +60,16 @@ def shortened(buffers, shared_bytes=98_304):
     return alter
 
 
-@pytest.mark.parametrize("triton", ["3.9.0", "3.6.0"])
+@pytest.mark.parametrize("triton", TRITONS)
 def test_a_kernel_of_single_values_has_no_layouts(services, ask, triton):
     record = services.queue.complete(Request(SCALAR, "cuda:90", services.triton_version(triton)))
     assert record.status == "complete"
     why = refused(ask, record)
     assert set(why) == {"layouts", "tensor_registers"}
     for words in why.values():
-        assert "works with single values only" in words
+        assert "uses only single values" in words
         assert "tl.arange" in words
-    assert "Look at TTGIR" in ask(record, "layouts?stage=ttir")
+    assert "Select TTGIR" in ask(record, "layouts?stage=ttir")
 
 
 def test_an_encoding_that_the_compiler_cannot_read(services, ask, matmul):
@@ -77,12 +78,12 @@ def test_an_encoding_that_the_compiler_cannot_read(services, ask, matmul):
     why = refused(ask, store_altered(services.store, matmul, with_stage_text(matmul, "ttgir", text)))
     assert set(why) == {"layouts", "tensor_registers"}
     for words in why.values():
-        assert f"It says of line {line}: unknown attribute `quantum`" in words
-        assert "Look at the text there" in words
+        assert f"Line {line}: unknown attribute `quantum`" in words
+        assert "Check the text" in words
 
 
 def test_an_encoding_that_has_no_picture_takes_no_other_one_along(services, ask, matmul):
-    """The parser knows it, the tools that name layouts do not."""
+    """The parser accepts it; the tools that name layouts do not."""
     altered = with_stage_text(matmul, "ttgir", ROTATING)
     record = store_altered(services.store, matmul, altered)
     assert refused(ask, record) == {}
@@ -90,7 +91,7 @@ def test_an_encoding_that_has_no_picture_takes_no_other_one_along(services, ask,
     assert (registers["kind"], shared["kind"]) == ("blocked", "rotating shared")
     assert registers["bases"] is not None
     assert shared["bases"] is None
-    assert shared["reason"].startswith("The compiler gives no linear layout of it: ")
+    assert shared["reason"].startswith("The compiler has no linear layout for it: ")
 
 
 @pytest.mark.parametrize("buffers", [0, 1, 2])
@@ -99,7 +100,7 @@ def test_a_dump_that_is_cut_off_says_what_is_missing(services, ask, matmul, buff
     assert refused(ask, record) == {}
     (function,) = ask(record, "allocation")["functions"]
     assert len(function["buffers"]) == buffers
-    assert f"cut off: {3 - buffers} of 3 buffers of the module are missing" in function["problem"]
+    assert f"truncated: {3 - buffers} of 3 buffers of the module are missing" in function["problem"]
     assert "Compile again" in function["problem"]
     (sound,) = ask(matmul, "allocation")["functions"]
     assert sound["problem"] == ""
@@ -108,7 +109,7 @@ def test_a_dump_that_is_cut_off_says_what_is_missing(services, ask, matmul, buff
 def test_a_dump_without_an_end_is_none_and_says_so(services, ask, matmul):
     why = refused(ask, store_altered(services.store, matmul, without_dump))
     assert set(why) == {"allocation"}
-    assert "missing or cut off, though allocate-shared-memory-nv has run" in why["allocation"]
+    assert "missing or truncated, though allocate-shared-memory-nv has run" in why["allocation"]
     assert "Passes pane" in why["allocation"]
 
 
@@ -125,7 +126,7 @@ def test_a_module_that_is_cut_off_leaves_the_buffers_of_the_dump(services, ask, 
     assert refused(ask, record) == {}
     (function,) = ask(record, "allocation")["functions"]
     assert len(function["buffers"]) == 3
-    assert "were not found where the compiler says" in function["problem"]
+    assert "were not found at their positions" in function["problem"]
     assert "Passes pane" in function["problem"]
 
 
@@ -136,4 +137,4 @@ def test_a_graph_of_a_hundred_thousand_nodes_is_cut_in_words(services, ask, matm
     document = ask(record, "graph?stage=ttir")
     assert document["total_nodes"] == 100_001
     assert len(document["nodes"]) == 5000
-    assert document["cut"].startswith("100,001 nodes are more than can be drawn (5,000)")
+    assert document["cut"].startswith("The graph has 100,001 nodes, more than the limit of 5,000")

@@ -1,8 +1,10 @@
-"""Two compilations side by side, as a program sees them."""
+"""Test the comparison of two compilations in the API."""
 
 import re
 
 import pytest
+
+from explorer.queries.comparison import compare
 
 
 @pytest.fixture(scope="module")
@@ -106,15 +108,16 @@ def test_two_stages_of_one_compilation_are_compared(client, ticket):
     assert client.get(url.replace("ttgir", "nothing")).get_json()["lines_added"] == 0
 
 
-def test_nobody_waits_for_the_lines_of_passes_to_be_counted(client, ticket, other, monkeypatch):
-    """That takes longer than all else together."""
+def test_nobody_waits_for_the_lines_of_passes_to_be_counted(services, ticket, other, monkeypatch):
+    """Counting lines takes longer than the rest of the comparison, so it must not happen here."""
 
     def count(*_):
         raise AssertionError("the lines of passes were counted")
 
-    monkeypatch.setattr("explorer.analyses.changes.count_changes", count)
-    comparison = client.get(f"{ticket['api']}/compare/{other['id']}").get_json()
-    assert any(row["before"]["changed"] for row in comparison["passes"] if row["before"])
+    monkeypatch.setattr("explorer.queries.changes.compared", count)
+    before, after = (services.store.find(each["id"]) for each in (ticket, other))
+    passes = compare(before, after).passes
+    assert any(row.before.changed for row in passes if row.before)
 
 
 def test_a_side_that_failed_says_why(client, api, ticket):
@@ -136,3 +139,23 @@ def test_the_page_of_what_does_not_exist_is_not_found(client, ticket):
     response = client.get(f"/compare/{ticket['id']}..7Qm2xV9dKcAB")
     assert response.status_code == 404
     assert response.text.startswith("<!doctype html>") and "og:title" not in response.text
+
+
+def test_passes_that_two_tritons_order_differently_are_matched(client, api, ticket, vector_add):
+    """Both versions check matrix products for two CTAs, at different places."""
+    older = api.compile(vector_add, target="cuda:90", triton="3.6.0")
+    rows = client.get(f"{older['api']}/compare/{ticket['id']}").get_json()["passes"]
+    check = [row for row in rows if row["name"] == "triton-nvidia-check-matmul-two-cta"]
+    assert [row["match"] for row in check] == ["moved"]
+    assert all(row["match"] == "alone" for row in rows if not (row["before"] and row["after"]))
+    befores = [row["before"]["index"] for row in rows if row["before"]]
+    afters = sorted(row["after"]["index"] for row in rows if row["after"])
+    assert befores == sorted(set(befores)) and afters == sorted(set(afters))
+
+
+def test_machine_code_of_two_tritons_differs_by_less_than_its_registers(client, api, ticket, vector_add):
+    older = api.compile(vector_add, target="cuda:90", triton="3.6.0")
+    stages = client.get(f"{older['api']}/compare/{ticket['id']}").get_json()["stages"]
+    sass = next(stage for stage in stages if stage["name"] == "sass")
+    assert sass["operations_added"] + sass["operations_moved"] < sass["lines_added"] + 1
+    assert sass["operations_added"] < sass["after"]["lines"] / 2

@@ -3,6 +3,7 @@ import json
 import zipfile
 
 import pytest
+from tritons import TRITONS
 
 
 def test_a_finished_compilation_has_everything(index, ticket, vector_add, services):
@@ -29,9 +30,9 @@ def test_a_finished_compilation_has_everything(index, ticket, vector_add, servic
     assert [launch["line"] for launch in index["launches"]]
 
 
-@pytest.mark.parametrize("triton", ["3.9.0", "3.6.0"])
+@pytest.mark.parametrize("triton", TRITONS)
 def test_the_log_holds_what_was_said_and_nothing_that_we_have_asked_for(api, client, vector_add, triton):
-    """The allocation that the compiler was made to print is a measurement of ours, and no message."""
+    """The allocation dump is parsed by us and does not appear as a message of the compiler."""
     ticket = api.compile(vector_add + "# said\nimport sys\nsys.stderr.write('said')\n", triton=triton)
     index = client.get(ticket["api"]).get_json()
     logs = {row["source"]: row["text"] for row in index["logs"]}
@@ -106,7 +107,19 @@ def test_a_cancelled_compilation_says_so(client, api, endless):
     assert api.events(ticket["events"])[-1][2]["status"] == "failed"
     index = client.get(ticket["api"]).get_json()
     assert index["status"] == "failed"
-    assert index["diagnostics"][-1]["message"] == "Cancelled."
+    assert index["diagnostics"][-1]["message"] == "Canceled."
+
+
+def test_a_script_of_several_files_is_compiled(api, client, vector_add):
+    source = vector_add.replace("import torch\n", "import torch\nfrom .shapes import COUNT\n", 1)
+    files = {"kernels/shapes.py": "COUNT = 3\n"}
+    ticket = api.compile(source, path="kernels/add.py", files=files)
+    index = client.get(ticket["api"]).get_json()
+    assert index["status"] == "complete"
+    assert (index["request"]["path"], index["request"]["files"]) == ("kernels/add.py", files)
+    with zipfile.ZipFile(io.BytesIO(client.get(f"{ticket['api']}/archive.zip").data)) as archive:
+        names = [name for name in archive.namelist() if name.endswith("files/kernels/shapes.py")]
+        assert [archive.read(name) for name in names] == [b"COUNT = 3\n"]
 
 
 def test_two_launches_are_two_results(api, client, vector_add):
@@ -117,3 +130,18 @@ def test_two_launches_are_two_results(api, client, vector_add):
     assert first["specialization"]["launch"] == 0
     assert second["specialization"]["launch"] == 1
     assert {argument["value"] for argument in second["specialization"]["arguments"]} >= {256}
+
+
+def test_changes_are_part_of_the_request_and_cannot_be_run(api, client, vector_add):
+    edits = {"stage": "", "text": "", "without_passes": ["tritongpu-coalesce"], "pass_options": {}}
+    plain, empty, changed = (api.compile(vector_add, edits=each) for each in (None, {}, edits))
+    assert plain["id"] == empty["id"] != changed["id"]
+    index = client.get(changed["api"]).get_json()
+    assert index["request"]["edits"] == edits
+    assert "Coalesce (left out)" in [row["title"] for row in index["passes"]]
+    body = {"compilation": changed["id"], "run": {"device": "interpreter"}}
+    refused = client.post("/api/v1/runs", json=body)
+    assert refused.status_code == 422
+    assert "has edits" in refused.get_json()["detail"]
+    compared = client.get(f"{plain['api']}/compare/{changed['id']}").get_json()
+    assert {"name": "pass tritongpu-coalesce", "before": None, "after": "left out"} in compared["differences"]

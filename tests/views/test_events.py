@@ -46,14 +46,14 @@ def test_a_stage_can_be_read_as_soon_as_it_is_announced(api, client, vector_add)
             assert client.get(ticket["api"]).get_json()["status"] in ("running", "complete")
 
 
-def test_listeners_leave_room_for_those_who_ask(client, ticket, services):
-    """Every open stream holds a thread of the server."""
+def test_a_client_has_a_limited_number_of_streams(client, ticket, services):
     url = ticket["events"]
-    most = services.settings.threads // 2
+    most = services.settings.client_streams
     open_streams = [client.get(url) for _ in range(most)]
     refused = client.get(url)
-    assert refused.status_code == 503
+    assert refused.status_code == 429
     assert refused.headers["Retry-After"]
+    assert client.get(url, environ_base={"REMOTE_ADDR": "203.0.113.7"}).status_code == 200
     for stream in open_streams:
         stream.close()
     assert client.get(url).status_code == 200

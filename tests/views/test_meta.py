@@ -1,4 +1,13 @@
-from explorer.pipeline.targets import TARGETS
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+
+from explorer.model.hardware import TARGETS
+from explorer.profiles.read import Profiles
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_targets_are_listed(client):
@@ -23,13 +32,40 @@ def test_every_example_of_the_gallery_can_be_had(client):
     assert client.get("/api/v1/gallery/nothing").status_code == 404
 
 
+def test_an_example_names_the_target_and_the_version_of_its_profile(client, services, monkeypatch):
+    def row():
+        rows = {row["name"]: row for row in client.get("/api/v1/gallery").get_json()}
+        return rows["matmul"]["profiled_target"], rows["matmul"]["profiled_triton"]
+
+    profile = Profiles(ROOT / "proton_profiles").of_example("matmul")
+    assert profile is not None
+    for triton, expected in (
+        (services.versions[0], ("cuda:90", services.versions[0])),
+        ("0.1", (None, None)),
+    ):
+        found = replace(profile, request=msgspec.structs.replace(profile.request, triton=triton))
+        monkeypatch.setattr(services.profiles, "of_example", lambda name, found=found: found)
+        assert row() == expected
+    monkeypatch.setattr(services.profiles, "of_example", lambda name: None)
+    assert row() == (None, None)
+
+
 def test_health_names_the_sandbox_there_is(client, services, ticket):
+    found = services.sandbox.bubblewrap
     document = client.get("/healthz").get_json()
+    store = document.pop("store")
+    assert store.pop("free_bytes") > 0
+    assert store.pop("used_bytes") > 0
+    assert store == {"problem": None, "quota_bytes": services.settings.store_quota_bytes}
+    # Others may have started some, or not.
+    assert document.pop("disassembler").keys() == {"ready", "problem"}
     assert document == {
         "status": "ok",
+        "version": version("triton-explorer"),
         "sandbox": "full",
         "tritons": list(services.versions),
         "problem": None,
+        "bubblewrap": {"path": str(found.path), "source": found.source, "version": found.version},
         "devices": {
             "interpreter": {"available": True, "reason": ""},
             "gpu": {

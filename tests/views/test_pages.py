@@ -1,4 +1,4 @@
-"""The page's document and the files of its bundle."""
+"""Test the HTML of the page and the files of its bundle."""
 
 from __future__ import annotations
 
@@ -56,16 +56,22 @@ def test_the_document_names_what_a_first_visit_asks_for(client: FlaskClient) -> 
     text = client.get("/").text
     modules = re.findall(r'rel="modulepreload" href="/assets/(?:\w+/)?(\w+)-', text)
     assert {"app", "editor", "dock", "stage"} <= set(modules)
-    assert "editor_extras" not in modules
+    assert not {"editing", "share_menu"} & set(modules)
     documents = re.findall(r'rel="preload" href="([^"]+)" as="fetch"', text)
     assert "/page.json" in documents
     assert all(client.get(document).status_code == 200 for document in documents)
     assert "/api/v1/compilations/" not in client.get("/k/7Qm2xV9dKcAB").text
 
 
+def test_the_first_scripts_are_no_more_than_200_kb() -> None:
+    names = [*pages.first_load(), pages.manifest()["theme.js"]]
+    sizes = {name: (pages.DIST / f"{name}.br").stat().st_size for name in names}
+    assert sum(sizes.values()) <= 200_000, sizes
+
+
 @pytest.mark.parametrize("encoding", ["br", "gzip"])
 def test_files_come_compressed_to_those_who_can_read_them(client: FlaskClient, encoding: str) -> None:
-    address = re.search(r'src="(/assets/app-[^"]+)"', client.get("/").text)
+    address = re.search(r'href="(/assets/chunks/dock-[^"]+)"', client.get("/").text)
     assert address
     plain = client.get(address[1], headers={"Accept-Encoding": "identity"})
     packed = client.get(address[1], headers={"Accept-Encoding": encoding})
@@ -86,8 +92,19 @@ def test_the_browser_learns_the_panes_in_their_order(client: FlaskClient) -> Non
     assert [pane["name"] for pane in document["panes"]] == [pane.name for pane in PANES]
     for pane in document["panes"]:
         module = client.get(pane["module"]).text
-        assert f"pane-{pane['name'].replace('_', '-')}" in module
-    assert {"name": "ttgir", "title": "TTGIR"} in document["stages"]
+        # A pane that others share code with is in a file beside it.
+        shared = re.findall(r'from"\.\./(chunks/[^"]+)"', module)
+        text = module + "".join(client.get(f"/assets/{name}").text for name in shared)
+        assert f'define("pane-{pane["name"].replace("_", "-")}"' in text
+    assert {
+        "name": "ttgir",
+        "title": "TTGIR",
+        "language": "ttgir",
+        "summary": "tensor layouts",
+        "is_editable": True,
+    } in document["stages"]
+    assert {stage["language"] for stage in document["stages"]} <= document["languages"].keys()
+    assert document["languages"]["ttgir"]["vocabulary"] == "mlir"
 
 
 def test_the_browser_checks_what_is_typed_by_the_names_of_the_pipeline(client: FlaskClient) -> None:

@@ -3,7 +3,7 @@ import pytest
 
 @pytest.fixture
 def index(client, ticket):
-    """The index with the lines that each pass has changed: they are counted when somebody asks."""
+    """Return the index with the changed lines of each pass, which are counted on request."""
     assert client.get(f"{ticket['api']}/changes").status_code == 200
     return client.get(ticket["api"]).get_json()
 

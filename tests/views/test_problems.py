@@ -2,7 +2,7 @@ def test_a_person_gets_a_page(client):
     response = client.get("/nothing")
     assert response.status_code == 404
     assert response.mimetype == "text/html"
-    assert "There is nothing at /nothing" in response.get_data(as_text=True)
+    assert "There is no page at /nothing" in response.get_data(as_text=True)
 
 
 def test_what_the_address_says_cannot_become_markup(client):
@@ -12,7 +12,7 @@ def test_what_the_address_says_cannot_become_markup(client):
 
 def test_an_address_cannot_turn_the_words_around_it(client):
     page = client.get("/n%E2%80%AEgpj%E2%80%8B").get_data(as_text=True)
-    assert r"There is nothing at /n\u202egpj\u200b. Check" in page
+    assert r"There is no page at /n\u202egpj\u200b. Check" in page
 
 
 def test_a_program_gets_a_document(client):

@@ -1,4 +1,4 @@
-"""Bad input is refused with what to do."""
+"""Test that bad input is refused with a message that says what to do."""
 
 import pytest
 
@@ -55,7 +55,7 @@ def test_the_limit_counts_bytes_of_the_source_not_of_the_request(api):
         ({"arguments": [{"name": "x"}]}, "type"),
         ({"arguments": [{"name": "x", "type": "i32", "specialization": "big"}]}, "specialization"),
         ({"options": {"num_warps": [4]}}, "$.options"),
-        ({"launch": 0, "arguments": "i32"}, "not both"),
+        ({"launch": 0, "arguments": "i32"}, "exclude each other"),
         ({"source": " \n"}, "empty"),
         ({"source": None}, "$.source"),
     ],
@@ -83,6 +83,31 @@ def test_what_is_no_request_is_refused(client, data):
     refused(client.post(URL, data=data, content_type="application/json"), 400, "invalid_request")
 
 
+@pytest.mark.parametrize(
+    "path",
+    ["../up.py", "/etc/passwd.py", "a//b.py", "a/../b.py", ".hidden.py", "a.txt", "a\n.py", "", "a\\b.py"],
+)
+def test_a_path_that_is_no_file_below_a_folder_is_refused(client, path):
+    body = {"source": "x", "target": "cuda:90", "files": {path: "x = 1"}}
+    detail = refused(client.post(URL, json=body), 400, "invalid_request")
+    assert "is not the path of a Python file" in detail
+
+
+def test_files_count_for_the_limit(client):
+    body = {"source": "x", "target": "cuda:90", "files": {"a.py": "#" * 600_000, "b.py": "#" * 600_000}}
+    detail = refused(client.post(URL, json=body), 413, "source_too_large")
+    assert "1,200,001 bytes" in detail
+
+
+@pytest.mark.parametrize(
+    "assumed",
+    [{"x": 1}, {"0": 1}, {"a.py:": 1}, {"3": 1.5}, {"3": 2**63}, {str(n): 1 for n in range(1, 102)}],
+)
+def test_numbers_to_assume_that_are_none_are_refused(client, assumed):
+    body = {"source": "x", "target": "cuda:90", "assumed": assumed}
+    refused(client.post(URL, json=body), 400, "invalid_request")
+
+
 @pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded", ""])
 def test_forms_of_other_sites_are_refused(client, content_type):
     """A browser sends these across sites without asking."""
@@ -90,6 +115,7 @@ def test_forms_of_other_sites_are_refused(client, content_type):
     refused(client.post(URL, data=body, content_type=content_type), 415, "unsupported_media_type")
 
 
+@pytest.mark.slow
 def test_a_full_queue_says_when_to_come_back(tmp_path):
     app = create_app(Settings(data_dir=tmp_path, queue_limit=0))
     try:
@@ -98,3 +124,21 @@ def test_a_full_queue_says_when_to_come_back(tmp_path):
         services_of(app).close()
     refused(response, 503, "queue_full")
     assert int(response.headers["Retry-After"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("edits", "message"),
+    [
+        ({"stage": "ttir"}, "'edits' needs both 'stage' and its 'text'"),
+        ({"text": "module {}"}, "'edits' needs both 'stage' and its 'text'"),
+        ({"without_passes": [""]}, "$.edits.without_passes"),
+        ({"pass_options": {"cse": 1}}, "$.edits.pass_options"),
+        ({"passes": []}, "unknown field `passes`"),
+        ({"stage": "ttir", "text": "x" * 2**20}, "limit is"),
+    ],
+)
+def test_changes_that_are_none_are_refused(client, edits, message):
+    body = {"source": "x", "target": "cuda:90", "edits": edits}
+    response = client.post("/api/v1/compilations", json=body)
+    assert response.status_code in (400, 413, 422)
+    assert message in response.get_json()["detail"]

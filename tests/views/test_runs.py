@@ -1,18 +1,20 @@
-"""Runs by the API: what is refused, what a recorded run answers, what a compilation knows of its runs."""
+"""Test runs in the API: refused requests, profiles, and the runs of a compilation."""
 
 import csv
 import json
 import os
 import re
 from hashlib import sha256
+from typing import Any
 
 import pytest
+from api import Api
 from flask import Response
 from recorded import TRACE, recording, write_recording
 
 from explorer.examples import EXAMPLES, find_example
-from explorer.recordings import MOST_BYTES, Recordings, decode_document, read_recordings
-from explorer.run_documents import binary_match
+from explorer.profiles.read import MOST_BYTES, Profiles, decode_document, read_profiles
+from explorer.runs.documents import binary_match
 from explorer.services import services_of
 from explorer.settings import DEFAULT_RECORDINGS
 from explorer.views.http import attachment
@@ -29,13 +31,13 @@ def post(client, ticket, **run):
     [
         ({}, "`device`"),
         ({"device": "tpu"}, "'device' must be \"interpreter\" or \"gpu\", got 'tpu'"),
-        ({"device": "interpreter", "measures": ["speed"]}, "no measure 'speed'. There are check, time"),
+        ({"device": "interpreter", "measures": ["speed"]}, "Unknown measure 'speed'. Known are check, time"),
         ({"device": "interpreter", "repeats": 0}, "`$.run.repeats`"),
         ({"device": "interpreter", "repeats": 1001}, "`$.run.repeats`"),
         ({"device": "interpreter", "sizes": {"n": 0}}, "`$.run.sizes[...]`"),
         ({"device": "interpreter", "sizes": {"n m": 4}}, "$.run.sizes"),
         ({"device": "interpreter", "sweep_size": "n", "sweep_values": [1] * 65}, "length <= 64"),
-        ({"device": "interpreter", "sweep_values": [1]}, "'sweep_values' need a 'sweep_size'"),
+        ({"device": "interpreter", "sweep_values": [1]}, "'sweep_values' needs 'sweep_size'"),
         ({"device": "interpreter", "reference": "x" * 100_001}, "`$.run.reference`"),
         (
             {"device": "interpreter", "inputs": [{"name": "x", "type": "*fp16", "shape": ["n"]}]},
@@ -43,15 +45,15 @@ def post(client, ticket, **run):
         ),
         (
             {"device": "interpreter", "grid": ["1"], "inputs": [{"name": "x", "type": "float"}]},
-            "type 'float', which Triton does not know",
+            "unknown type 'float'",
         ),
         (
             {"device": "interpreter", "grid": ["1"], "inputs": [{"name": "x", "type": "i32"}] * 2},
-            "'x' is there twice",
+            "'x' is given twice",
         ),
         ({"device": "interpreter", "speed": 1}, "unknown field `speed`"),
-        ({"device": "interpreter", "sizes": {"n\n": 1}}, "'n\\n' cannot be a name in Python"),
-        ({"device": "interpreter", "sizes": {"lambda": 1}}, "'lambda' cannot be a name in Python"),
+        ({"device": "interpreter", "sizes": {"n\n": 1}}, "'n\\n' is not a valid Python name"),
+        ({"device": "interpreter", "sizes": {"lambda": 1}}, "'lambda' is not a valid Python name"),
     ],
 )
 def test_what_makes_no_sense_is_refused_by_name(client, ticket, run, message):
@@ -101,8 +103,8 @@ def test_a_run_that_is_not_there_is_called_a_run(client, run_id, part):
     response = client.delete(address) if part == "DELETE" else client.get(address + part)
     problem = response.get_json()
     assert (response.status_code, problem["kind"]) == (404, "not_found")
-    kind = "recording" if run_id.startswith("recorded") else "run"
-    assert problem["detail"] == f"There is no {kind} {run_id!r} here. Check the link."
+    kind = "profile" if run_id.startswith("recorded") else "run"
+    assert problem["detail"] == f"There is no {kind} {run_id!r} on this server. Check the link."
 
 
 def test_a_compilation_is_not_cancelled_as_a_run(client, api, endless):
@@ -117,14 +119,13 @@ def test_a_compilation_is_not_cancelled_as_a_run(client, api, endless):
 
 def test_samples_are_put_on_a_compilation_that_is_named(client):
     response = client.get(f"{RECORDED}/heat")
-    assert (response.status_code, response.get_json()["error"]) == (422, "This cannot be answered")
+    assert (response.status_code, response.get_json()["error"]) == (422, "No answer")
     assert "?compilation=<id>" in response.get_json()["detail"]
 
 
 @pytest.fixture(scope="module")
 def interpreted(app):
-    """The id of a run that is done."""
-    from .conftest import Api
+    """Return the id of a completed run."""
 
     api = Api(app.test_client())
     compiled = api.compile(find_example("vector_add").source.replace("1_000_000", "257"))
@@ -141,13 +142,13 @@ def test_samples_of_another_kernel_are_not_put_on_a_compilation(client, api, vec
     response = client.get(f"{RECORDED}/heat{query}")
     assert response.status_code == 422
     assert (
-        "What ran is add_kernel for cuda:90, and this compilation is of own_kernel"
+        "The run is of add_kernel for cuda:90, and this compilation is of own_kernel"
         in (response.get_json()["detail"])
     )
     same_name = api.compile(vector_add.replace("x + y", "x * y"))
     response = client.get(f"{RECORDED}/heat?compilation={same_name['id']}")
     assert response.status_code == 422
-    assert "What ran is another add_kernel" in response.get_json()["detail"]
+    assert "The run is of another add_kernel" in response.get_json()["detail"]
     # What it says by itself, it says all the same.
     alone = client.get(f"{RECORDED}/roofline").get_json()
     assert client.get(f"{RECORDED}/roofline{query}").get_json() == alone
@@ -185,7 +186,7 @@ def test_a_run_is_no_compilation(client, ticket, interpreted, part):
     if part not in ("page", "card"):
         detail = response.get_json()["detail"]
         assert (
-            f"{interpreted!r} is no compilation but a run. Its address is /api/v1/runs/{interpreted}"
+            f"{interpreted!r} is a run, not a compilation. Its address is /api/v1/runs/{interpreted}"
             in detail
         )
         assert client.get(f"/api/v1/runs/{interpreted}").get_json()["status"] == "complete"
@@ -299,11 +300,11 @@ def test_a_compilation_knows_its_recordings_and_the_devices(client, ticket, serv
 
 
 def match(tmp_path, app, compilation_id, source, example="vector_add", binary="", **changes):
-    """How close a recording made by hand comes to a compilation."""
+    """Return the match of a hand-written profile with a compilation."""
     file = recording(source, example=example, **changes)
     file["runs"][0]["measurements"]["environment"]["binary_sha256"] = binary
     (tmp_path / f"{example}.json").write_text(json.dumps(file))
-    matching = Recordings(tmp_path).matching(services_of(app).store.find(compilation_id))
+    matching = Profiles(tmp_path).matching(services_of(app).store.find(compilation_id))
     return [found for _, found in matching]
 
 
@@ -327,7 +328,7 @@ def test_a_kernel_of_ones_own_never_has_a_strangers_profile(api, app, tmp_path, 
 def test_the_closest_recording_is_the_first(app, tmp_path, ticket, vector_add, services):
     for name, triton in (("a", "3.5.0"), ("b", services.versions[0]), ("c", "3.4.0")):
         write_recording(tmp_path, vector_add, example=name, triton=triton)
-    matching = Recordings(tmp_path).matching(services_of(app).store.find(ticket["id"]))
+    matching = Profiles(tmp_path).matching(services_of(app).store.find(ticket["id"]))
     assert next(recording.example for recording, _ in matching) == "b"
 
 
@@ -338,11 +339,11 @@ def test_the_binary_that_ran_is_compared_with_the_compiled_one(app, api, tmp_pat
         file["runs"][0]["measurements"]["environment"]["binary_sha256"] = sha256(found).hexdigest()
         (tmp_path / "vector_add.json").write_text(json.dumps(file))
         services = services_of(app)
-        before, services.recordings = services.recordings, Recordings(tmp_path)
+        before, services.profiles = services.profiles, Profiles(tmp_path)
         try:
             (row,) = api.client.get(f"{ticket['api']}/runs").get_json()["recordings"]
         finally:
-            services.recordings = before
+            services.profiles = before
         assert row["binary"] == expected
 
 
@@ -363,8 +364,8 @@ def test_a_file_that_is_no_recording_is_left_out(tmp_path, vector_add, spoil, ca
     file = recording(vector_add, example="matmul")
     spoil(file)
     (tmp_path / "matmul.json").write_text(json.dumps(file))
-    assert list(Recordings(tmp_path).all) == ["recorded-vector_add-0"]
-    assert "matmul.json is left out" in caplog.text
+    assert list(Profiles(tmp_path).all) == ["recorded-vector_add-0"]
+    assert "/matmul.json: " in caplog.text
 
 
 def test_a_file_that_is_no_text_or_no_file_is_left_out(tmp_path, vector_add, caplog):
@@ -372,19 +373,21 @@ def test_a_file_that_is_no_text_or_no_file_is_left_out(tmp_path, vector_add, cap
     (tmp_path / "latin.json").write_bytes(b'{"format":1,"example":"\xe9"}')
     (tmp_path / "folder.json").mkdir()
     os.mkfifo(tmp_path / "pipe.json")
-    assert list(Recordings(tmp_path).all) == ["recorded-vector_add-0"]
-    assert all(f"{name}.json is left out" in caplog.text for name in ("latin", "folder", "pipe"))
+    assert list(Profiles(tmp_path).all) == ["recorded-vector_add-0"]
+    assert all(f"/{name}.json: " in caplog.text for name in ("latin", "folder", "pipe"))
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_kernel_of_the_gallery_is_recorded_and_right(example):
     path = DEFAULT_RECORDINGS / f"{example}.json"
-    recordings = list(read_recordings(path))
+    recordings = list(read_profiles(path))
     source = find_example(example).source
     for recording_ in recordings:
         assert f"def {recording_.request.kernel}(" in source
         assert recording_.environment.gpu
-        documents = {name: decode_document(name, data) for name, data in recording_.measurements.items()}
+        documents: dict[str, Any] = {
+            name: decode_document(name, data) for name, data in recording_.measurements.items()
+        }
         assert documents["check"].reason == ""
         assert all(output.matches for output in documents["check"].outputs)
         assert {timing.method for timing in documents["timings"].timings} == {"proton", "do_bench"}
@@ -394,7 +397,7 @@ def test_every_kernel_of_the_gallery_is_recorded_and_right(example):
 
 
 def test_the_roofline_of_a_recorded_run(client):
-    """The recording's 1,048,576 additions and 12,582,912 bytes take 4 µs, on an H200 of 4.8 TB/s."""
+    """The profile's 1,048,576 additions and 12,582,912 bytes take 4 µs, on an H200 with 4.8 TB/s."""
     document = client.get(f"{RECORDED}/roofline").get_json()
     assert (document["reason"], document["gpu"], document["operation"]) == ("", "NVIDIA H200", "fp32")
     assert document["floors"][0]["binding"] == "dram"
@@ -409,8 +412,7 @@ def test_a_roofline_without_a_run_is_not_found(client):
 
 @pytest.fixture(scope="module")
 def small(app):
-    """A compilation whose script launches little, so that it is interpreted at once."""
-    from .conftest import Api
+    """A compilation whose script launches a small grid, so that its interpretation is fast."""
 
     return Api(app.test_client()).compile(find_example("vector_add").source.replace("1_000_000", "4_099"))
 
@@ -450,7 +452,7 @@ def test_a_run_is_cancelled(client, api, app, endless):
     assert api.events(ticket["events"])[-1][2]["status"] == "failed"
     run = client.get(ticket["api"]).get_json()
     assert run["status"] == "failed"
-    assert "Cancelled." in [diagnostic["message"] for diagnostic in run["diagnostics"]]
+    assert "Canceled." in [diagnostic["message"] for diagnostic in run["diagnostics"]]
 
 
 def test_what_goes_wrong_in_a_run_is_told_on_its_line(client, api):
@@ -482,7 +484,7 @@ def test_a_list_of_runs_tells_a_wrong_result_from_a_right_one(client, api):
 
 
 def test_other_debug_information_leaves_the_code_the_same(app, client, api, tmp_path, vector_add, ticket):
-    """A path of the machine that compiled is in the binary, not in its code."""
+    """The binary contains a path of the machine that compiled it; its code does not."""
     sass = client.get(f"{ticket['api']}/stages/sass").text
     listed = re.findall(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?\w+ )?([A-Z][A-Z0-9_.]*)", sass)
     assert len(listed) > 20
@@ -504,5 +506,5 @@ def test_other_debug_information_leaves_the_code_the_same(app, client, api, tmp_
         }
         (tmp_path / "vector_add.json").write_text(json.dumps(file))
         compilation = services_of(app).store.find(ticket["id"])
-        ((found, _),) = Recordings(tmp_path).matching(compilation)
+        ((found, _),) = Profiles(tmp_path).matching(compilation)
         assert binary_match(found.record, compilation) == expected

@@ -32,7 +32,7 @@ def test_texts_of_users_are_plain_text(api, client):
 
 
 def test_a_foreign_name_for_this_machine_is_refused(client):
-    """Otherwise any web site could talk to a server on loopback under a name of its own."""
+    """Otherwise any web site could reach a loopback server through a DNS name of its own."""
     assert client.get("/api/v1/targets", headers={"Host": "evil.example"}).status_code == 400
     assert client.get("/api/v1/targets", headers={"Host": "127.0.0.1:8000"}).status_code == 200
 
@@ -65,9 +65,41 @@ def test_webassembly_is_for_the_worker_that_lays_out_graphs_alone(client):
     assert set(rights.values()) == {"'self'", "'self' 'wasm-unsafe-eval'"}
 
 
-def test_other_sites_start_nothing(client, ticket):
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site", "Origin": "http://localhost:9000"},
+        {"Origin": "http://localhost:9000"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+    ],
+)
+def test_other_sites_start_nothing(client, ticket, headers):
     """A form needs no body and no question asked before."""
     url = ticket["api"] + "/llvm-passes"
-    refused = client.post(url, data={"a": "b"}, headers={"Sec-Fetch-Site": "cross-site"})
-    assert (refused.status_code, refused.get_json()["kind"]) == (400, "invalid_request")
-    assert client.get(ticket["api"], headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200
+    for send in (client.post, client.put, client.patch, client.delete):
+        refused = send(url, data={"a": "b"}, headers=headers)
+        assert (refused.status_code, refused.get_json()["kind"]) == (400, "invalid_request")
+        assert "another site" in refused.get_json()["detail"]
+    assert client.get(ticket["api"], headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Sec-Fetch-Site": "same-origin", "Origin": "https://a-proxy.example"},
+        {"Sec-Fetch-Site": "none"},
+        {"Origin": "http://localhost:8000", "Host": "localhost:8000"},
+        {"Origin": "https://LOCALHOST", "Host": "localhost"},
+        {"Origin": "http://localhost", "Host": "localhost:80"},
+    ],
+)
+def test_the_page_and_programs_may_send(client, headers):
+    answer = client.post("/api/v1/inspect", data="no JSON", headers=headers)
+    assert (answer.status_code, answer.get_json()["kind"]) == (415, "unsupported_media_type")
+
+
+def test_the_case_of_a_host_name_means_nothing(client):
+    assert client.get("/api/v1/targets", headers={"Host": "LOCALHOST:8000"}).status_code == 200

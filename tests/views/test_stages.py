@@ -85,3 +85,21 @@ def test_a_source_line_says_how_many_operations_it_became(client, ticket, vector
     store = next(number for number, line in enumerate(source, 1) if "tl.store(" in line)
     assert 0 < counts[store] < document["operations"] <= len(document["lines"])
     assert all(counts[line] <= sum(line in lines for lines in document["source_lines"]) for line in counts)
+
+
+def test_lines_without_highlighting_are_those_of_the_text(client, ticket):
+    address = f"{ticket['api']}/stages/ttgir"
+    lines = client.get(address).get_data(as_text=True).splitlines()
+    document = client.get(f"{address}/text?from=3&to=5").get_json()
+    assert document == {"from": 3, "lines": lines[2:5], "total": len(lines)}
+    assert client.get(f"{address}/text?from=100000").get_json()["lines"] == []
+
+
+def test_a_search_finds_all_lines_in_upper_or_lower_case(client, ticket):
+    address = f"{ticket['api']}/stages/ttgir"
+    lines = client.get(address).get_data(as_text=True).splitlines()
+    wanted = [{"line": n, "text": line} for n, line in enumerate(lines, 1) if "tt.load" in line]
+    document = client.get(f"{address}/search?text=TT.LOAD").get_json()
+    assert document == {"lines": wanted, "total": len(wanted)}
+    assert client.get(f"{address}/search?text=tt.load&first=1").get_json()["lines"] == wanted[1:]
+    assert client.get(f"{address}/search").status_code == 400

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from explorer.analysis.graphs.control_flow import READERS, control_flow
+from functools import lru_cache
+
+from explorer.analysis.graphs.addresses import without_addresses
+from explorer.analysis.graphs.control_flow import control_flow
 from explorer.analysis.graphs.cut import Cut, at_most, part_of, without_constants
 from explorer.analysis.graphs.data_flow import data_flow
 from explorer.analysis.graphs.dot import to_dot
 from explorer.analysis.graphs.graph import Cluster, Edge, Graph, Node, NothingToDraw
-
-#: The languages whose values are followed; of the others, the control flow is drawn.
-DATA_FLOW_LANGUAGES = ("ttir", "ttgir", "glir", "mlir-llvm")
-CONTROL_FLOW_LANGUAGES = tuple(READERS)
+from explorer.model.languages import find_language
 
 __all__ = [
-    "CONTROL_FLOW_LANGUAGES",
-    "DATA_FLOW_LANGUAGES",
     "Cluster",
     "Cut",
     "Edge",
@@ -27,18 +25,22 @@ __all__ = [
     "graph_of",
     "part_of",
     "to_dot",
+    "without_addresses",
     "without_constants",
 ]
 
 
+@lru_cache(maxsize=1)  # a saved page has many parts of one graph
 def graph_of(text: str, language: str) -> Graph:
-    """The graph of a text: data flow or control flow, as its language has it.
+    """Return the graph of a text: of its data flow or of its control flow, according to the language.
 
     Raises:
-        NothingToDraw: there is nothing to draw in it, or the language has no graph.
+        NothingToDraw: the text has nothing to draw, or the language has no graph.
     """
-    if language in DATA_FLOW_LANGUAGES:
-        return data_flow(text)
-    if language in CONTROL_FLOW_LANGUAGES:
-        return control_flow(text, language)
-    raise NothingToDraw(f"There is no graph of {language}: it is neither an IR nor assembly.")
+    match find_language(language).graph:
+        case "data flow":
+            return data_flow(text)
+        case "control flow":
+            return control_flow(text, language)
+        case None:
+            raise NothingToDraw(f"{language} has no graph. Choose a stage that is an IR or assembly.")

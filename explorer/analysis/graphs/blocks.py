@@ -1,7 +1,7 @@
-"""Basic blocks: what the readers of the languages tell, cut where control may come in or go away.
+"""Basic blocks, from the labels and instructions that the readers of the languages yield.
 
-A reader yields, for each function, labels and instructions in the order of the text; an instruction says
-where it may go. Out come functions of blocks.
+A reader yields, for each function, labels and instructions in the order of the text; an instruction has its
+successors. The result is functions of blocks.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """A way out of a block, to a label; `condition` is when it is taken, "" always."""
+    """A branch to a label; `condition` is when it is taken, "" if always."""
 
     target: str
     condition: str = ""
@@ -21,9 +22,9 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """That an instruction ends its block: jumps, and the condition under which the next one follows.
+    """The end of a block: branches, and the condition under which the next block follows.
 
-    `otherwise` is None where the next one never follows.
+    `otherwise` is None if the next block never follows.
     """
 
     jumps: tuple[Jump, ...] = ()
@@ -32,9 +33,9 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One instruction: its first line in the text, what it says, and how it ends its block, if it does.
+    """One instruction: its first line in the text, its text, and its exit if it ends its block.
 
-    `calls` names the function, or the block of another one, that it calls.
+    `calls` names the function that it calls, or a block of another function.
     """
 
     line: int
@@ -45,15 +46,19 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A place that can be jumped to."""
+    """The target of a branch."""
 
     line: int
     name: str
 
 
+#: A part of a text: the name of its function, its first line, and its labels and instructions.
+Part: TypeAlias = tuple[str, int, list[Label | Instruction]]
+
+
 @dataclass
 class Block:
-    """Instructions that run one after another. `labels` are its names; `jumps` where it may go."""
+    """Instructions without branches between them. `labels` are the names of the block."""
 
     labels: list[str] = field(default_factory=list)
     first_line: int = 0
@@ -73,14 +78,14 @@ class Function:
     blocks: list[Block]
 
     def successors(self) -> list[list[int]]:
-        """The blocks that each block may go to, once each."""
+        """Return the successors of each block, without duplicates."""
         return [
             list(dict.fromkeys(target for target, _ in self.ways_out(index)))
             for index in range(len(self.blocks))
         ]
 
     def ways_out(self, index: int) -> list[tuple[int, str]]:
-        """The blocks that a block may go to, each with the condition. Unknown targets are left out."""
+        """Return the successors of a block with their conditions, without unknown targets."""
         block = self.blocks[index]
         places = self._places
         ways = [(places[jump.target], jump.condition) for jump in block.jumps if jump.target in places]
@@ -93,9 +98,16 @@ class Function:
         return {label: index for index, block in enumerate(self.blocks) for label in block.labels}
 
 
+def cut_functions(parts: Iterable[Part]) -> list[Function]:
+    """Cut parts into blocks. Those without instructions are left out."""
+    functions = (cut_into_blocks(*part) for part in parts)
+    return [function for function in functions if function.blocks]
+
+
 def cut_into_blocks(name: str, first_line: int, items: Iterable[Label | Instruction]) -> Function:
-    """Cut a function at its labels and behind what ends a block. Blocks without instructions are left out,
-    and their labels are those of the next one.
+    """Cut a function at its labels and after each exit.
+
+    Blocks without instructions are left out; the next block gets their labels.
     """
     blocks: list[Block] = []
     current = Block()
@@ -122,5 +134,5 @@ def cut_into_blocks(name: str, first_line: int, items: Iterable[Label | Instruct
 
 
 def opposite(condition: str) -> str:
-    """The condition under which another one does not hold."""
+    """Return the negation of a condition."""
     return condition[1:] if condition.startswith("!") else f"!{condition}"

@@ -1,42 +1,39 @@
-"""The control flow of a program: its blocks with their instructions, and its loops.
+"""The control flow graph of a program: its basic blocks with their instructions, and its loops.
 
-In: LLVM IR, PTX, SASS or AMDGCN assembly. Out: a graph with a node a block, a cluster a function and a loop.
+In: LLVM IR, PTX, SASS or AMDGCN assembly. Out: a graph with a node for each block, and a cluster for each
+function and loop.
 """
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Callable
 
-from explorer.analysis.graphs import read_amdgcn, read_llvm, read_ptx, read_sass
 from explorer.analysis.graphs.blocks import Block, Function
 from explorer.analysis.graphs.graph import Cluster, Edge, EdgeKind, Graph, Node, NothingToDraw
 from explorer.analysis.graphs.long_lines import with_short_lines
 from explorer.analysis.graphs.loops import LoopNest, find_loops
+from explorer.model.languages import find_language
 
-READERS: dict[str, Callable[[str], list[Function]]] = {
-    "llir": read_llvm.read,
-    "ptx": read_ptx.read,
-    "sass": read_sass.read,
-    "amdgcn": read_amdgcn.read,
-}
-#: Of a longer block, the first and the last ones are shown.
+#: Of a longer block, only the first and the last instructions are shown.
 _FIRST_INSTRUCTIONS, _LAST_INSTRUCTIONS = 10, 4
 
 
 def read_functions(text: str, language: str) -> list[Function]:
-    """The functions of a text, in blocks.
+    """Read the functions of a text with their basic blocks.
 
     Raises:
         NothingToDraw: there is none in it.
     """
-    functions = READERS[language](with_short_lines(text))
+    read: Callable[[str], list[Function]] = pkgutil.resolve_name(find_language(language).control_flow)
+    functions = read(with_short_lines(text))
     if not any(function.blocks for function in functions):
-        raise NothingToDraw("No function with instructions is found in this text.")
+        raise NothingToDraw("The text has no function with instructions.")
     return functions
 
 
 def control_flow(text: str, language: str) -> Graph:
-    """The control flow graph of every function of a text.
+    """Return the control flow graphs of all functions of a text.
 
     Raises:
         NothingToDraw: there is none in it.

@@ -1,4 +1,4 @@
-"""Make a graph small enough to be looked at: a part of it, or its inner parts drawn as one node each."""
+"""Reduce a graph to a size that can be drawn: a part of it, or its inner parts as one node each."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from explorer.analysis.graphs.graph import Cluster, Edge, Graph, Node
 
 @dataclass(frozen=True)
 class Cut:
-    """A graph that is small enough, and in words what was left out; "" where nothing was."""
+    """A graph that is small enough, and a description of what is missing; "" if nothing is."""
 
     graph: Graph
     words: str = ""
 
 
 def part_of(graph: Graph, cluster: str) -> Graph | None:
-    """What is inside of a cluster; None: there is no such cluster."""
+    """Return the part of a graph inside a cluster; None if there is no such cluster."""
     inside: set[str] = set()
     for each in graph.clusters:
         if each.id == cluster or each.parent in inside:
@@ -36,22 +36,22 @@ def part_of(graph: Graph, cluster: str) -> Graph | None:
 
 
 def at_most(graph: Graph, most_nodes: int) -> Cut:
-    """Draw inner loops and regions as one node each until there are few enough; then leave out the rest."""
+    """Replace inner loops and regions by one node each until the graph is small enough; then truncate it."""
     if len(graph.nodes) <= most_nodes:
         return Cut(graph)
     total = len(graph.nodes)
     folded = _folded(graph, most_nodes)
-    words = f"{total:,} nodes are more than can be drawn ({most_nodes:,})"
+    words = f"The graph has {total:,} nodes, more than the limit of {most_nodes:,}"
     if len(folded.nodes) < total:
-        words += ": the innermost parts are drawn as one node each"
+        words += ": each of the innermost parts is drawn as one node"
     if len(folded.nodes) > most_nodes:
         folded = _first(folded, most_nodes)
         words += f"{',' if ':' in words else ':'} only the first {most_nodes:,} are shown"
-    return Cut(folded, f"{words}. Choose a part to see it whole.")
+    return Cut(folded, f"{words}. Choose a part to see all of it.")
 
 
 def without_constants(graph: Graph) -> Graph:
-    """The graph without the operations that only make constants."""
+    """Return the graph without the operations that define constants."""
     constants = {
         node.id
         for node in graph.nodes
@@ -61,7 +61,7 @@ def without_constants(graph: Graph) -> Graph:
 
 
 def _folded(graph: Graph, most_nodes: int) -> Graph:
-    """Fold clusters, the innermost and largest first, but not the only function."""
+    """Fold clusters, the innermost and largest first; never the only function."""
     depths: dict[str, int] = {}
     for cluster in graph.clusters:
         depths[cluster.id] = 0 if cluster.parent is None else depths[cluster.parent] + 1

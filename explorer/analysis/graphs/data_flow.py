@@ -1,40 +1,66 @@
-"""The flow of data through a module: from where values are made to where they are used.
+"""The data flow graph of a module: edges lead from the definition of a value to its uses.
 
 In: MLIR as the compiler prints it (TTIR, TTGIR, Gluon's first stage, the LLVM dialect). Out: a graph with a
-node an operation and an argument, a cluster a function and an operation with regions. What a region yields
-flows out of its last operation; in a loop also back into the arguments of the next turn.
+node for each operation and argument, and a cluster for each function and operation with regions. The values
+that a region yields flow out of its last operation; in a loop also back into the arguments of the next
+iteration.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from explorer.analysis.graphs import read_mlir
-from explorer.analysis.graphs.graph import Cluster, ClusterKind, Edge, EdgeKind, Graph, Node, NothingToDraw
+from explorer.analysis.graphs.graph import (
+    Cluster,
+    ClusterKind,
+    Edge,
+    EdgeKind,
+    Graph,
+    Node,
+    NothingToDraw,
+    Role,
+)
 from explorer.analysis.graphs.long_lines import with_short_lines
-from explorer.analysis.graphs.read_mlir import Argument, Operation, Region
+from explorer.analysis.mlir.operations import Block, Operation, Region, read_module
 
+_MODULES = ("module", "builtin.module")
+_LOOPS = ("scf.for", "scf.while", "affine.for")
+#: What the first of several regions is called.
+_FIRST_REGIONS = {"scf.if": "then", "scf.while": "before"}
 _TERMINATOR = re.compile(r"(?:^|[._])(?:yield|return|condition)$")
 #: Deeper regions are drawn as parts of the one around them: no compiler nests so deep, and layout would fail.
 _DEEPEST = 40
 _LONGEST_LABEL = 400
+_ARGUMENT_TYPE = re.compile(r"(%[\w$.-]++)\s*+:\s*+([^\s,{)]++)")
+_ROLES: tuple[tuple[re.Pattern[str], Role], ...] = (
+    (re.compile(r"(?:^|[._])(?:load|load_to_local|gather)$|copy_global_to_local|buffer_load"), "load"),
+    (
+        re.compile(
+            r"(?:^|[._])(?:store|scatter)$|atomic|copy_local_to_global|buffer_store|tma_store|tma_reduce"
+        ),
+        "store",
+    ),
+    (re.compile(r"(?:dot|mma)(?:_scaled)?$|[._](?:reduce|scan)$"), "compute"),
+)
+#: Data in registers and shared memory does not reach global memory.
+_ON_CHIP = re.compile(r"ttn?g\.(?:local_|async_shared|tmem_)")
 
 
 def data_flow(text: str) -> Graph:
-    """The data flow graph of a module.
+    """Return the data flow graph of a module.
 
     Raises:
         NothingToDraw: there is no operation in it.
     """
-    graph = _Builder().build(read_mlir.read(with_short_lines(text)))
+    graph = _Builder().build(read_module(with_short_lines(text)))
     if not graph.nodes:
-        raise NothingToDraw("No operation is found in this text.")
+        raise NothingToDraw("The text has no operation.")
     return graph
 
 
 class _Scope:
-    """The values that can be seen in a region: its own, and those of the regions around it."""
+    """The values that are visible in a region: its own, and those of the regions around it."""
 
     def __init__(self, parent: _Scope | None, cluster: str | None, loop_depth: int, depth: int) -> None:
         self.parent = parent
@@ -44,8 +70,8 @@ class _Scope:
         self.makers: dict[str, tuple[str, ...]] = {}
 
     def find(self, value: str) -> tuple[str, ...]:
-        """The nodes that a value comes from: several where branches yield it."""
-        name = value.split("#", 1)[0]
+        """Return the nodes that define a value: several if branches yield it."""
+        name = _name(value)
         scope: _Scope | None = self
         while scope is not None:
             if name in scope.makers:
@@ -59,9 +85,11 @@ class _Builder:
         self._nodes: list[Node] = []
         self._edges: dict[tuple[str, str, EdgeKind], str] = {}
         self._clusters: list[Cluster] = []
-        self._arguments: dict[Argument, str] = {}
+        self._arguments: dict[tuple[Block, int], str] = {}
         self._ids: dict[Operation, str] = {}
         self._scopes: dict[Region, _Scope] = {}
+        #: The types of the current function's arguments.
+        self._types: dict[str, str] = {}
 
     def build(self, top: Region) -> Graph:
         regions = list(self._place(top))
@@ -84,10 +112,11 @@ class _Builder:
             region, scope, operations = work.pop()
             if operations is None:
                 self._scopes[region] = scope
-                for argument in region.all_arguments():
-                    self._add_argument(argument, scope)
+                for block in region.blocks:
+                    for index in range(len(block.arguments)):
+                        self._add_argument(block, index, scope)
                 yield region
-                operations = iter(region.operations)
+                operations = region.operations
             for operation in operations:
                 inner = self._add_operation(operation, scope)
                 if inner:
@@ -96,35 +125,36 @@ class _Builder:
                     break
 
     def _add_operation(self, operation: Operation, scope: _Scope) -> list[tuple[Region, _Scope]]:
-        if operation.is_module:
+        if operation.name in _MODULES:
             return [(region, scope) for region in operation.regions]
-        if operation.is_function:
+        if operation.name.endswith(".func") and operation.regions:
             name = re.search(r'@([\w$.-]+|"[^"]*")', operation.text)
+            self._types = dict(_ARGUMENT_TYPE.findall(operation.text))
             own = self._cluster(operation, scope, "function", name[1] if name else operation.name)
             return [(region, own) for region in operation.regions]
         if not operation.regions:
-            self._add_node(operation, scope)
+            self._add_node(operation, scope, scope)
             return []
-        own = self._cluster(operation, scope, "loop" if operation.is_loop else "region", operation.name)
-        own.loop_depth += operation.is_loop
-        self._add_node(operation, own)
+        is_loop = operation.name in _LOOPS
+        own = self._cluster(operation, scope, "loop" if is_loop else "region", operation.name)
+        own.loop_depth += is_loop
+        self._add_node(operation, scope, own)
         inner = []
-        for index, region in enumerate(operation.regions):
+        regions = operation.printed_regions
+        for index, region in enumerate(regions):
             inside = own
-            if len(operation.regions) > 1:
-                inside = self._region_cluster(region, own, index)
+            if len(regions) > 1:
+                inside = self._region_cluster(operation, region, own, index)
             inner.append((region, _Scope(inside, inside.cluster, inside.loop_depth, inside.depth)))
         return inner
 
     def _cluster(self, operation: Operation, scope: _Scope, kind: ClusterKind, label: str) -> _Scope:
-        return self._new_scope(scope, kind, label, operation.first_line, operation.last_line)
+        return self._new_scope(scope, kind, label, operation.line, operation.end_line or operation.line)
 
-    def _region_cluster(self, region: Region, scope: _Scope, index: int) -> _Scope:
-        parent = region.parent
-        default = (
-            ("then" if index == 0 else "else") if parent and parent.name == "scf.if" else f"region {index}"
-        )
-        label = "before" if parent and parent.name == "scf.while" and index == 0 else region.title or default
+    def _region_cluster(self, operation: Operation, region: Region, scope: _Scope, index: int) -> _Scope:
+        label = region.title or f"region {index}"
+        if index == 0 and operation.name in _FIRST_REGIONS:
+            label = _FIRST_REGIONS[operation.name]
         return self._new_scope(scope, "region", label, region.first_line, region.last_line)
 
     def _new_scope(self, scope: _Scope, kind: ClusterKind, label: str, first: int, last: int) -> _Scope:
@@ -134,7 +164,8 @@ class _Builder:
         self._clusters.append(Cluster(identifier, kind, label, scope.cluster, first, last))
         return _Scope(scope, identifier, scope.loop_depth, scope.depth + 1)
 
-    def _add_node(self, operation: Operation, scope: _Scope) -> None:
+    def _add_node(self, operation: Operation, outside: _Scope, scope: _Scope) -> None:
+        """Add the node of an operation; `outside` is where its results can be seen."""
         identifier = f"n{len(self._nodes)}"
         self._ids[operation] = identifier
         self._nodes.append(
@@ -142,85 +173,96 @@ class _Builder:
                 identifier,
                 "operation",
                 _label(operation),
-                operation.first_line,
-                operation.first_line,
+                operation.line,
+                operation.line,
                 scope.cluster,
                 scope.loop_depth,
+                role=_role(operation.name),
             )
         )
-        outer = self._scopes[operation.region]
         for result in operation.results:
-            outer.makers[result] = (identifier,)
+            outside.makers[_name(result)] = (identifier,)
 
-    def _add_argument(self, argument: Argument, scope: _Scope) -> None:
-        identifier = f"n{len(self._nodes)}"
-        self._arguments[argument] = identifier
+    def _add_argument(self, block: Block, index: int, scope: _Scope) -> None:
+        identifier, name = f"n{len(self._nodes)}", block.arguments[index]
+        self._arguments[block, index] = identifier
         self._nodes.append(
             Node(
                 identifier,
                 "argument",
-                (argument.name,),
-                argument.line,
-                argument.line,
+                (name, self._types[name]) if name in self._types else (name,),
+                block.line,
+                block.line,
                 scope.cluster,
                 scope.loop_depth,
                 operations=0,
             )
         )
-        scope.makers[argument.name] = (identifier,)
+        scope.makers[name] = (identifier,)
 
     def _find_makers(self, region: Region) -> None:
-        """What an operation with regions results in comes from what these yield."""
+        """Let the results of an operation with regions come from what the regions yield."""
         for operation in region.operations:
-            ends = [end for inner in operation.regions if (end := _end(inner)) and end.operands]
+            ends = [end for inner in operation.printed_regions if (end := _end(inner)) and end.operands]
             if operation.name == "scf.while":
                 ends = ends[:1]
             if ends and operation in self._ids:
                 makers = tuple(self._ids[end] for end in ends)
                 for result in operation.results:
-                    self._scopes[region].makers[result] = makers
+                    self._scopes[region].makers[_name(result)] = makers
 
     # --- edges ------------------------------------------------------------------------------------
 
     def _connect(self, region: Region) -> None:
         scope = self._scopes[region]
+        blocks = {block.label: block for block in region.blocks}
         for operation in region.operations:
             identifier = self._ids.get(operation)
             if identifier is None:
                 continue
-            self._connect_values(operation.operands, identifier, scope)
-            for label, handed_on in operation.successors:
-                for value, argument in zip(handed_on, region.blocks.get(label, ()), strict=False):
-                    self._add_edge(identifier, self._arguments[argument], "passed", value)
+            self._connect_values(operation.own_operands, identifier, scope)
+            for label, passed in operation.successors:
+                if label in blocks:
+                    for value, argument in zip(passed, self._nodes_of(blocks[label]), strict=False):
+                        self._add_edge(identifier, argument, "passed", value)
             if operation.regions:
                 self._connect_regions(operation, identifier, scope)
 
     def _connect_regions(self, operation: Operation, identifier: str, scope: _Scope) -> None:
-        for region in operation.regions:
-            for argument in region.all_arguments():
-                own = self._arguments[argument]
-                if not argument.initial:
-                    self._add_edge(identifier, own, "value", "")
-                for maker in scope.find(argument.initial) if argument.initial else ():
-                    self._add_edge(maker, own, "initial", argument.initial)
-        ends = [end for region in operation.regions if (end := _end(region))]
-        if operation.is_loop and ends:
-            self._connect_turns(operation, ends)
+        regions = operation.printed_regions
+        for region in regions:
+            for block in region.blocks:
+                initial = operation.initial if block is regions[0].blocks[0] else ()
+                nodes = self._nodes_of(block)
+                own = max(len(nodes) - len(initial), 0)
+                for node in nodes[:own]:
+                    self._add_edge(identifier, node, "value", "")
+                for node, value in zip(nodes[own:], initial, strict=False):
+                    for maker in scope.find(value):
+                        self._add_edge(maker, node, "initial", value)
+        ends = [end for region in regions if (end := _end(region))]
+        if operation.name in _LOOPS and ends:
+            self._connect_iterations(operation, ends)
 
-    def _connect_turns(self, operation: Operation, ends: list[Operation]) -> None:
-        """Of a loop, lead what a turn ends with to the arguments of the next one."""
+    def _connect_iterations(self, operation: Operation, ends: list[Operation]) -> None:
+        """Lead what an iteration of a loop ends with to the arguments of the next one."""
         *before, last = ends
-        carried = operation.regions[0].arguments
-        counters = len(carried) - sum(bool(argument.initial) for argument in carried)
-        for value, argument in zip(last.operands, carried[counters:], strict=False):
-            self._add_edge(self._ids[last], self._arguments[argument], "carried", value)
-        # The first region of a while loop decides, and hands on what the second one and the results get.
+        carried = self._nodes_of(operation.regions[0].blocks[0])
+        carried = carried[max(len(carried) - len(operation.initial), 0) :]
+        for value, node in zip(last.operands, carried, strict=False):
+            self._add_edge(self._ids[last], node, "carried", value)
+        # The first region of a while loop decides; it passes values to the second one and to the results.
         for end, region in zip(before, operation.regions[1:], strict=False):
-            for value, argument in zip(end.operands[1:], region.all_arguments(), strict=False):
-                self._add_edge(self._ids[end], self._arguments[argument], "passed", value)
+            nodes = [node for block in region.blocks for node in self._nodes_of(block)]
+            for value, node in zip(end.operands[1:], nodes, strict=False):
+                self._add_edge(self._ids[end], node, "passed", value)
 
-    def _connect_values(self, values: list[str], identifier: str, scope: _Scope) -> None:
-        for value in values:
+    def _nodes_of(self, block: Block) -> list[str]:
+        """Return the nodes of a block's arguments."""
+        return [self._arguments[block, index] for index in range(len(block.arguments))]
+
+    def _connect_values(self, values: Iterable[str], identifier: str, scope: _Scope) -> None:
+        for value in dict.fromkeys(values):
             for maker in scope.find(value):
                 if maker != identifier:
                     self._add_edge(maker, identifier, "value", value)
@@ -229,15 +271,26 @@ class _Builder:
         self._edges.setdefault((tail, head, kind), label)
 
 
+def _name(value: str) -> str:
+    """Return the name of an operation's results, without the number of one of them."""
+    return value.partition("#")[0]
+
+
 def _end(region: Region) -> Operation | None:
-    """The operation that says what a region yields."""
-    last = region.operations[-1] if region.operations else None
+    """Return the operation that yields the values of a region."""
+    *_, last = (None, *region.operations)
     return last if last is not None and _TERMINATOR.search(last.name) else None
 
 
+def _role(name: str) -> Role:
+    if _ON_CHIP.match(name):
+        return ""
+    return next((role for pattern, role in _ROLES if pattern.search(name)), "")
+
+
 def _label(operation: Operation) -> tuple[str, ...]:
-    """What it does, and under it the types."""
-    text = operation.text[:_LONGEST_LABEL]
+    """Return what the operation does, and on a line of their own the types."""
+    text = operation.text.removesuffix("{").rstrip(" (")[:_LONGEST_LABEL]
     depth = 0
     for index, character in enumerate(text):
         if character in "([{":

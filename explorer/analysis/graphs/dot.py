@@ -1,6 +1,6 @@
-"""A graph in DOT, by the writer of the `graphviz` package; laid out it is elsewhere.
+"""A graph in DOT, written by the `graphviz` package. The page computes the layout.
 
-Classes say what a node or an edge is, so that a page can give it its own colours.
+Nodes and edges have classes, by which the page colors them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,12 @@ _LONGEST_LINE = 68
 _LONGEST_EDGE_LABEL = 28
 #: What no XML can hold, and with it no SVG.
 _NOT_IN_XML = re.compile(r"[^\t\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+#: The results and the name of an operation, and the rest of it.
+_HEAD = re.compile(r"((?:%[^=]*+= )?+)(\"?+[\w.$]++\"?+)(.*)", re.DOTALL)
+#: What comes before the operands: a predicate, a constant, the text of inline assembly.
+_UP_TO_OPERANDS = re.compile(r'(?:\s*+"(?:[^"\\]|\\.)*+")?+[^%({\[]*+')
+_SHAPED = re.compile(r"(?:tensor|memdesc)?<((?:\d++x)++)((?:!tt\.ptr<[^>]++>|[^,<>])++)(?:, (#[\w.]++))?+")
+_POINTEE = re.compile(r"^!tt\.ptr<(.+)>$")
 _FEW_TURNS = {"searchsize": "5", "maxiter": "1"}
 #: Less effort is spent on crossings and on straight lines where there are more nodes than this.
 _EFFORT: tuple[tuple[int, dict[str, str]], ...] = (
@@ -27,7 +33,7 @@ _EFFORT: tuple[tuple[int, dict[str, str]], ...] = (
 
 
 def to_dot(graph: Graph) -> str:
-    """Write a graph in DOT."""
+    """Write a graph in DOT. Of an operation, its name and type are shown: its operands are edges."""
     effort = next(attributes for count, attributes in _EFFORT if len(graph.nodes) >= count)
     digraph = graphviz.Digraph(
         "graph",
@@ -76,7 +82,8 @@ def to_dot(graph: Graph) -> str:
 def _fill(body: graphviz.Digraph, nodes: list[Node], subgraphs: list[graphviz.Digraph]) -> None:
     for node in nodes:
         shape = {"shape": "ellipse"} if node.kind == "argument" else {}
-        body.node(node.id, label=_label(node.label), id=node.id, **{"class": node.kind}, **shape)
+        classes = f"{node.kind} {node.role}".strip()
+        body.node(node.id, label=_label(_shown(node)), id=node.id, **{"class": classes}, **shape)
     for subgraph in reversed(subgraphs):
         body.subgraph(subgraph)
 
@@ -88,6 +95,34 @@ def _add_edge(digraph: graphviz.Digraph, edge: Edge, identifier: str, *, with_la
     if label:
         free["label"] = _label((label,), _LONGEST_EDGE_LABEL)
     digraph.edge(edge.tail, edge.head, id=identifier, **{"class": edge.kind}, **free)
+
+
+def _shown(node: Node) -> tuple[str, ...]:
+    """Return the lines of a node that are drawn."""
+    if node.kind == "argument":
+        return node.label[:1]
+    if node.kind != "operation":
+        return node.label
+    text, *types = node.label
+    head = _HEAD.match(text)
+    if head is None:
+        return node.label
+    results, name, rest = head.groups()
+    before = _UP_TO_OPERANDS.match(rest)
+    short = f"{results}{name}{before[0] if before else ''}".rstrip(" ,")
+    has_one_result = bool(results) and ":" not in results
+    return (short, *(_short_type(each) for each in types if has_one_result or node.role == "store"))
+
+
+def _short_type(text: str) -> str:
+    """Return the type of a result as people write it: "128×64 f16 #blocked"."""
+    result = re.split(r"-> | to ", text)[-1].strip()
+    shaped = _SHAPED.findall(result)
+    if not shaped:
+        return result
+    shape, element, encoding = shaped[-1]
+    # A load or a store prints the type of its pointers.
+    return " ".join(filter(None, (shape[:-1].replace("x", "×"), _POINTEE.sub(r"\1", element), encoding)))
 
 
 def _label(lines: tuple[str, ...], longest: int = _LONGEST_LINE) -> str:

@@ -1,28 +1,33 @@
-"""The graph that a text is drawn as: nodes, edges, and clusters that hold nodes and other clusters."""
+"""The graph of a text: nodes, edges, and clusters of nodes and other clusters."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
-NodeKind = Literal["operation", "argument", "block", "summary"]
-#: "value": from where a value is made to where it is used; "initial" and "carried": into a loop and around
-#: it; "passed": into a block, with a jump. "flow": from block to block; "back": to the header of a loop;
-#: "call": into a function.
+#: "address": the address arithmetic of an access. "summary": a part that is drawn as one node.
+NodeKind = Literal["operation", "argument", "block", "summary", "address"]
+#: What an operation does with data; "" if it is none of these.
+Role = Literal["", "load", "compute", "store"]
+#: "value": from the definition of a value to a use; "initial" and "carried": into a loop, and to its next
+#: iteration; "passed": to a block, by a branch. "flow": from block to block; "back": to the header of a loop;
+#: "call": to a function.
 EdgeKind = Literal["value", "initial", "carried", "passed", "flow", "back", "call"]
 ClusterKind = Literal["function", "loop", "region"]
+_OPERATION = re.compile(r"(?:%[^=]*+= )?+\"?+((?:[a-z_][\w$]*+\.)*+[\w$]++)")
 
 
 class NothingToDraw(ValueError):
-    """The text holds nothing that could be drawn; the message says what is missing."""
+    """The text has nothing to draw; the message says what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """Something that is drawn as a box. Lines are those of the text, from 1 on.
+    """A box of the graph. Line numbers are those of the text and start at 1.
 
-    `operations` is how many operations or instructions it stands for, `source_lines` those of the user's
-    source that they come from, as far as that is known.
+    `operations` is the number of operations or instructions that the node represents, `source_lines` are
+    their source lines, as far as known. `parts` are the texts of operations that are folded into the node.
     """
 
     id: str
@@ -34,11 +39,19 @@ class Node:
     loop_depth: int = 0
     operations: int = 1
     source_lines: tuple[int, ...] = ()
+    role: Role = ""
+    parts: tuple[str, ...] = ()
+
+
+def operation_name(node: Node) -> str:
+    """Return the name of a node's operation, such as "tt.load"; "" if the node is none."""
+    found = _OPERATION.match(node.label[0]) if node.kind == "operation" else None
+    return found[1] if found else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """From `tail` to `head`. `label` is the condition of a jump, or the value that is handed on."""
+    """An edge from `tail` to `head`. `label` is the condition of a branch, or the passed value."""
 
     tail: str
     head: str
@@ -60,7 +73,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Graph:
-    """What is drawn. A cluster comes before those inside of it."""
+    """A whole graph. A cluster comes before those inside it."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]

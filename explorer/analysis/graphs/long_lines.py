@@ -1,4 +1,4 @@
-"""Lines that no compiler writes: they are cut, so that a hostile text costs little to read."""
+"""Truncation of lines that no compiler writes, which bounds the cost of reading a hostile text."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The loops of a control flow graph, by its dominators.
 
-A back edge leads to a block that dominates the one it comes from; the loop is what can reach it without
-passing that block. What nobody can reach from the entry has no dominator, and is in no loop.
+A back edge leads to a block that dominates the block that it comes from. Its loop is all blocks that can
+reach it without passing the dominator. Unreachable blocks have no dominator and are in no loop.
 
 Source: Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001); nesting as in
 LLVM's LoopInfo.
@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Loop:
-    """`header` is the block that every turn passes; `parent` the index of the loop around it."""
+    """A loop: `header` is the block that every iteration passes; `parent` the index of the loop around it."""
 
     header: int
     back_edges: list[int] = field(default_factory=list)
@@ -31,12 +31,12 @@ class LoopNest:
     innermost: list[int | None]
 
     def depth(self, block: int) -> int:
-        """How many loops a block is in."""
+        """Return the number of loops around a block."""
         loop = self.innermost[block]
         return 0 if loop is None else self.loops[loop].depth
 
     def is_back_edge(self, tail: int, head: int) -> bool:
-        """Whether the edge closes a loop."""
+        """Return whether an edge closes a loop."""
         loop = self.innermost[head]
         return loop is not None and self.loops[loop].header == head and tail in self.loops[loop].back_edges
 
@@ -121,7 +121,7 @@ def _outermost_first(loops: list[Loop], innermost: list[int | None]) -> LoopNest
 
 
 class _Dominance:
-    """Answers whether a block dominates another, by when a walk over the tree enters and leaves them."""
+    """Answers whether a block dominates another, by the order of a walk over the dominator tree."""
 
     def __init__(self, dominators: list[int | None], order: list[int]) -> None:
         children: dict[int, list[int]] = {}
@@ -166,7 +166,7 @@ def _predecessors(successors: Sequence[Sequence[int]], reachable: dict[int, int]
 
 
 def _reverse_postorder(successors: Sequence[Sequence[int]]) -> list[int]:
-    """The blocks that can be reached from block 0."""
+    """Return the blocks that can be reached from block 0."""
     if not successors:
         return []
     seen = {0}

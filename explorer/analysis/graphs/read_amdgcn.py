@@ -1,8 +1,9 @@
-"""The blocks of AMDGCN assembly."""
+"""The reader of the basic blocks of AMDGCN assembly."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from explorer.analysis.graphs.blocks import (
     Exit,
@@ -10,7 +11,8 @@ from explorer.analysis.graphs.blocks import (
     Instruction,
     Jump,
     Label,
-    cut_into_blocks,
+    Part,
+    cut_functions,
     opposite,
 )
 
@@ -21,15 +23,13 @@ _INSTRUCTION = re.compile(r"\s++([a-z]\w*+)\b(.*+)")
 
 def read(text: str) -> list[Function]:
     """Read what the assembly declares as functions."""
-    functions: list[Function] = []
+    return cut_functions(_parts(text))
+
+
+def _parts(text: str) -> Iterator[Part]:
     declared: set[str] = set()
     name, first_line = "", 0
     items: list[Label | Instruction] = []
-
-    def finish() -> None:
-        function = cut_into_blocks(name, first_line, items)
-        if function.blocks:
-            functions.append(function)
 
     for number, line in enumerate(text.split("\n"), 1):
         kind = _TYPE.match(line)
@@ -38,7 +38,7 @@ def read(text: str) -> list[Function]:
             continue
         label = _LABEL.match(line)
         if label and (label[1] in declared or label[1].startswith(".Lfunc_end")):
-            finish()
+            yield name, first_line, items
             name, first_line, items = ("" if label[1][0] == "." else label[1]), number, []
         elif not name:
             continue
@@ -48,8 +48,7 @@ def read(text: str) -> list[Function]:
             instruction = _INSTRUCTION.match(line.split(";", 1)[0].rstrip())
             if instruction:
                 items.append(_instruction(number, instruction[1], instruction[2].strip()))
-    finish()
-    return functions
+    yield name, first_line, items
 
 
 def _instruction(number: int, opcode: str, operands: str) -> Instruction:

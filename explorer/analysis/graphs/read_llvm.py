@@ -1,4 +1,4 @@
-"""The blocks of LLVM IR."""
+"""The reader of the basic blocks of LLVM IR."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The blocks of PTX. Inline assembly has labels of its own between its braces."""
+"""The reader of the basic blocks of PTX. Inline assembly has labels of its own between its braces."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read(text: str) -> list[Function]:
 
 
 class _Body:
-    """What stands between the braces of a function."""
+    """The body of a function, between its braces."""
 
     def __init__(self, name: str, first_line: int) -> None:
         self._name = name
@@ -92,7 +92,7 @@ class _Body:
                 self._finish()
 
     def function(self) -> Function:
-        """The blocks, with jumps to the nearest label of each name."""
+        """Return the blocks, with jumps to the nearest label of each name."""
         items = [self._resolved(item, scope) for item, scope in zip(self._items, self._scope_of, strict=True)]
         return cut_into_blocks(self._name, self._first_line, items)
 

@@ -1,8 +1,9 @@
-"""The blocks of SASS, as the stage shows it: control code, address, instruction."""
+"""The reader of the basic blocks of SASS, as the stage shows it: control code, address, instruction."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from explorer.analysis.graphs.blocks import (
     Exit,
@@ -10,7 +11,8 @@ from explorer.analysis.graphs.blocks import (
     Instruction,
     Jump,
     Label,
-    cut_into_blocks,
+    Part,
+    cut_functions,
     opposite,
 )
 
@@ -25,14 +27,12 @@ _BRANCHES = {"BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"}
 
 def read(text: str) -> list[Function]:
     """Read the functions; a label that is none of a block's starts one."""
-    functions: list[Function] = []
+    return cut_functions(_parts(text))
+
+
+def _parts(text: str) -> Iterator[Part]:
     name, first_line = "", 0
     items: list[Label | Instruction] = []
-
-    def finish() -> None:
-        function = cut_into_blocks(name, first_line, items)
-        if function.blocks:
-            functions.append(function)
 
     for number, line in enumerate(text.split("\n"), 1):
         label = _LABEL.match(line)
@@ -40,14 +40,13 @@ def read(text: str) -> list[Function]:
             if label[1].startswith(".L"):
                 items.append(Label(number, label[1]))
             else:
-                finish()
+                yield name, first_line, items
                 name, first_line, items = label[1].removeprefix(".text."), number, []
             continue
         instruction = _INSTRUCTION.match(line)
         if instruction:
             items.append(_instruction(number, instruction[1].strip()))
-    finish()
-    return functions
+    yield name, first_line, items
 
 
 def _instruction(number: int, text: str) -> Instruction:

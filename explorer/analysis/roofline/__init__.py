@@ -1,1 +1,1 @@
-"""How far a kernel is from the speed of light of the GPU: see `roofline`."""
+"""How far a kernel is from the limits of the GPU. `compose.roofline` is the entry point."""

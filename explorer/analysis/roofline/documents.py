@@ -1,7 +1,7 @@
-"""The document of a roofline: what limits a kernel, how far it is from that, and what would bring it nearer.
+"""The document of a roofline: the limits of a kernel, its distance from them, and hints.
 
-Times are nanoseconds, rates bytes or operations a second, shares fractions of 1. Every number that was not
-worked out from others of the document says where it is from.
+Times are nanoseconds, rates bytes or operations per second, shares fractions of 1. Every number that is not
+computed from others of the document names its source.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from typing import Literal
 
 import msgspec
 
-from explorer.measurements import Cache, Level, Source
+from explorer.model.measurements import Cache, Level, Source
 
 Kind = Literal["memory", "compute"]
-#: From this share of a ceiling on a kernel counts as near to it.
+#: From this share on, a kernel is near to a ceiling.
 NEAR_SHARE = 0.8
 
 
 class Quantity(msgspec.Struct, frozen=True):
-    """A number and where it is from; `note` says what must be known to read it right.
+    """A number and its source; `note` is needed to interpret it.
 
-    `is_most`: it is at most so much, and makes no floor.
+    `is_most`: the number is an upper bound, and makes no floor.
     """
 
     value: float
@@ -32,7 +32,7 @@ class Quantity(msgspec.Struct, frozen=True):
 class Ceiling(msgspec.Struct, frozen=True):
     """A limit of the hardware: `name` is a memory level, or an operation such as "tensor fp16".
 
-    `method` says in words where `rate` is from; `clock_mhz` the clock that it holds for.
+    `method` describes the origin of `rate`; `clock_mhz` is the clock that it assumes.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Ceiling(msgspec.Struct, frozen=True):
 
 
 class Traffic(msgspec.Struct, frozen=True):
-    """What went through a memory level. `rate` is what was achieved; `reason` says why nothing is known."""
+    """The traffic of a memory level. `rate` is the achieved rate; `reason` says why it is unknown."""
 
     level: Level
     title: str
@@ -55,7 +55,7 @@ class Traffic(msgspec.Struct, frozen=True):
 
 
 class Operations(msgspec.Struct, frozen=True):
-    """How many operations of a kind were done. `rate` is what was achieved."""
+    """The number of operations of a kind. `rate` is the achieved rate."""
 
     name: str
     title: str
@@ -66,7 +66,7 @@ class Operations(msgspec.Struct, frozen=True):
 class Bound(msgspec.Struct, frozen=True):
     """The most operations a second at the intensity of a dot, by ceilings of one source.
 
-    `by` is the ceiling that stops it there; `share` how much of the bound was achieved.
+    `by` is the ceiling that limits it; `share` is the achieved share of the bound.
     """
 
     source: Source
@@ -139,7 +139,7 @@ class Floor(msgspec.Struct, frozen=True):
 class Loss(msgspec.Struct, frozen=True):
     """A reason why time is lost that no resource explains. `lost_ns`: None where it is no time."""
 
-    name: Literal["tail", "idle multiprocessors", "clock", "launch"]
+    name: Literal["tail", "idle multiprocessors", "unequal programs", "clock", "launch"]
     title: str
     text: str
     source: Source
@@ -159,12 +159,14 @@ class Evidence(msgspec.Struct, frozen=True):
 class Hint(msgspec.Struct, frozen=True):
     """What would make the kernel faster. `gain_ns` is the most that it could bring (None: not worked out).
 
-    `source_line` is that of the user's source; 0: none in particular.
+    `cost` is what the advice takes elsewhere. `source_line` is that of the user's source; 0: none in
+    particular.
     """
 
     name: str
     title: str
     text: str
+    cost: str
     evidence: list[Evidence]
     source_line: int
     gain_ns: float | None

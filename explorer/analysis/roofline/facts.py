@@ -1,30 +1,33 @@
-"""What is known of a run, and of the compilation that it ran: all that a roofline is made of."""
+"""The input of a roofline: the documents of a run, and facts about the compilation of its kernel."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from explorer.analysis.gpus import Hardware, hardware
-from explorer.analysis.heat import HeatDocument
-from explorer.analysis.occupancy import Occupancy, occupancy
+from explorer.analysis.assembly.heat import HeatDocument
+from explorer.analysis.occupancy.theoretical import Occupancy, occupancy
+from explorer.analysis.occupancy.waves import Waves, waves
+from explorer.analysis.roofline.ceilings import Hardware, hardware
 from explorer.analysis.roofline.documents import TakenTime
 from explorer.analysis.roofline.numbers import amount, share, time_ns
-from explorer.analysis.static_work import StaticWork
-from explorer.analysis.waves import Waves, waves
-from explorer.measurements import (
+from explorer.analysis.roofline.static_work import StaticWork
+from explorer.model import Resources
+from explorer.model.hardware import Target
+from explorer.model.measurements import (
+    Autotuning,
     Counters,
     Counts,
     Environment,
     LaunchFacts,
     Roofs,
     Samples,
+    Sweep,
     Timing,
     Timings,
 )
-from explorer.model import Resources
-from explorer.pipeline.targets import Target
 
 _MOST_BLOCKS = 2**62
 _MOST_RESOURCE = 2**32
@@ -32,11 +35,13 @@ _MOST_RESOURCE = 2**32
 
 @dataclass(frozen=True)
 class Facts:
-    """The documents of a run, as far as there are any, and what its compilation says.
+    """The documents that a run has, and facts about its compilation.
 
-    `tensor_instructions`: whether the machine code has any; None: there is none to look at.
-    `blocks_per_program` is more than one where a program is a cluster.
-    `failure` is what went wrong, of a run that has failed.
+    `tensor_instructions`: whether the machine code has instructions for the matrix units; None if unknown.
+    `blocks_per_program` is more than one if a program is a cluster.
+    `stages` is the compiler's num_stages; None if it is unknown. `autotuning` are the times of the
+    configurations for the same launch, `sizes` those of the launch if it is part of the `sweep`.
+    `failure` is the error of a failed run.
     """
 
     target: Target
@@ -52,6 +57,10 @@ class Facts:
     heat: HeatDocument | None = None
     tensor_instructions: bool | None = None
     blocks_per_program: int = 1
+    stages: int | None = None
+    autotuning: Autotuning | None = None
+    sweep: Sweep | None = None
+    sizes: Mapping[str, float] = field(default_factory=dict)
     failure: str = ""
     source_lines: tuple[str, ...] = field(default=(), repr=False)
 
@@ -61,31 +70,43 @@ class Facts:
 
     @property
     def is_modelled(self) -> bool:
-        """Whether it ran on no GPU."""
+        """Whether the run was not on a GPU."""
         return self.environment is None or not self.environment.gpu
+
+    @property
+    def config(self) -> int | None:
+        """The index of the autotune configuration of the launch."""
+        return self.launch.config if self.launch else None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the operations were counted, by the hardware or by the interpreter."""
+        return (self.counters is not None and bool(self.counters.operations)) or self.counts is not None
+
+    @property
+    def busy_share(self) -> float:
+        """The share of the multiprocessors that have a block; 1 if the number of blocks is unknown."""
+        count = self.hardware.multiprocessors
+        return min(1.0, self.blocks / count) if self.blocks and count else 1.0
 
     @cached_property
     def time(self) -> TakenTime | None:
-        """The time to compare with: by Proton, with the cache in the state in which the counters found it."""
+        """The time to compare with: preferably by Proton, with the cache state of the counters."""
         if self.is_modelled or self.timings is None:
             return None
-        wanted = self.counters.cache if self.counters and not self.counters.reason else "cold"
-        usable = [each for each in self.timings.timings if time_ns(each.median_ns)]
-        if not usable:
-            return None
-        best = min(usable, key=lambda each: (each.method != "proton", each.cache != wanted))
-        return _taken(best)
+        timing = preferred_timing(self.timings, self.counters)
+        return _taken(timing) if timing else None
 
     @property
     def time_ns(self) -> float | None:
         return self.time.median_ns if self.time else None
 
     def metric(self, name: str) -> float | None:
-        """A metric of the profiler by its own name, if it can be true."""
+        """Return a metric by the profiler's name; None if it is missing or out of range."""
         return amount(self.counters.metrics.get(name)) if self.counters and not self.counters.reason else None
 
     def busy(self, name: str) -> float | None:
-        """A metric in percent, as a share."""
+        """Return a metric in percent as a share of 1."""
         value = self.counters.metrics.get(name) if self.counters and not self.counters.reason else None
         return None if value is None else share(value / 100)
 
@@ -111,7 +132,7 @@ class Facts:
 
     @cached_property
     def blocks(self) -> int:
-        """How many blocks the launch has; 0: not known."""
+        """The number of blocks of the launch; 0 if unknown."""
         if self.launch is None or not all(0 < each < 2**32 for each in self.launch.grid):
             return 0
         count = math.prod(self.launch.grid[:3]) * max(self.blocks_per_program, 1)
@@ -125,12 +146,12 @@ class Facts:
 
     @cached_property
     def stall_shares(self) -> dict[str, float]:
-        """The share of all samples by reason, under the names that the profiler's own pages use."""
+        """The share of all samples by stall reason, with the names of the profiler."""
         taken: dict[str, float] = {}
         total = 0.0
         if self.heat and not self.heat.reason:
             taken.update(self.heat.stalls)
-            total = self.heat.samples  # the profiler's page leaves out some reasons
+            total = self.heat.samples  # the profiler leaves out some reasons
         if not taken and self.counters:
             taken = {name: count for name, each in self.counters.stalls.items() if (count := amount(each))}
         total = max(total, math.fsum(taken.values()))
@@ -158,9 +179,16 @@ _STALL_NAMES = {
 
 
 def stall_name(name: str) -> str:
-    """A stall reason under one name: profilers shorten it on some of their pages."""
+    """Return the canonical name of a stall reason: profilers abbreviate some."""
     plain = name.lower().removeprefix("stalled_").removeprefix("stall_").replace(" ", "_")
     return _STALL_NAMES.get(plain, plain)
+
+
+def preferred_timing(timings: Timings, counters: Counters | None) -> Timing | None:
+    """Return the timing to compare with: preferably by Proton, with the cache state of the counters."""
+    wanted = counters.cache if counters and not counters.reason else "cold"
+    usable = [each for each in timings.timings if time_ns(each.median_ns)]
+    return min(usable, key=lambda each: (each.method != "proton", each.cache != wanted), default=None)
 
 
 def _taken(timing: Timing) -> TakenTime:

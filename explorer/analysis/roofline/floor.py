@@ -1,15 +1,15 @@
-"""The least time that a kernel can take: for each resource its work by the rate that it can reach.
+"""The floor: the shortest time that a kernel can take, from the work and the rate of each resource.
 
-A resource is a memory level, the units for a kind of operation, a pipe that the profiler has seen busy, or
-the schedulers that issue instructions. All work at the same time at best, so that the longest need of any is
-the floor of the whole kernel.
+A resource is a memory level, the units for a kind of operation, a pipe that the profiler saw busy, or the
+schedulers that issue instructions. At best all of them work at the same time, so that the longest need of a
+resource is the floor of the kernel.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from explorer.analysis.gpus import memory_title
+from explorer.analysis.roofline.ceilings import memory_title
 from explorer.analysis.roofline.documents import (
     Ceiling,
     Floor,
@@ -22,11 +22,14 @@ from explorer.analysis.roofline.documents import (
 )
 from explorer.analysis.roofline.facts import Facts
 from explorer.analysis.roofline.numbers import amount, scaled, share
-from explorer.measurements import Roof, Source
+from explorer.model.measurements import Roof, Source
 
 TENSOR_PIPE = "pipe tensor"
 _SCHEDULERS = 4
-#: A pipe that is busy for less of the time limits nothing.
+#: Memory that all multiprocessors share. A launch of few blocks has the other resources of few
+#: multiprocessors.
+_SHARED_BY_ALL = ("dram", "l2")
+#: Pipes that are busy for a smaller share of the time are left out.
 _WORTH_TELLING = 0.05
 _PIPES = {
     "adu": "ADU pipe (addresses)",
@@ -42,11 +45,13 @@ _PIPES = {
     "xu": "XU pipe (special functions)",
 }
 _MOST_WORDS = 300
+#: A larger share of the time is not an error of rounding.
+_EXCEEDED = 1.005
 _MOST_ROOFS = 64
 
 
 def all_ceilings(facts: Facts) -> list[Ceiling]:
-    """Those of the datasheet, then those that were reached on the host itself."""
+    """Return the ceilings of the datasheet, then the measured ones."""
     measured = facts.roofs.roofs[:_MOST_ROOFS] if facts.roofs else ()
     by_name: dict[tuple[Kind, str], list[Roof]] = {}
     for each in measured:
@@ -58,9 +63,9 @@ def all_ceilings(facts: Facts) -> list[Ceiling]:
 def resources(
     facts: Facts, done: Sequence[Operations], moved: Sequence[Traffic], ceilings: Sequence[Ceiling]
 ) -> list[Resource]:
-    """What each resource has to do, and how long it needs at least; those first that need longest.
+    """Return the work and the shortest time of each resource, the longest time first.
 
-    Operations whose rate nobody says (integers, conversions) are done by pipes that are rows of their own.
+    Operations without a known rate (integers, conversions) are part of the pipes, which have their own rows.
     """
     rows = [
         _resource(facts, each.level, each.title, "memory", each.bytes, "B", ceilings)
@@ -78,25 +83,31 @@ def resources(
 
 
 def floors(facts: Facts, rows: Iterable[Resource]) -> list[Floor]:
-    """By the datasheet alone; and, where anything was measured, by what was reached here.
+    """Return the floor by the datasheet and, if anything was measured, the floor by measured ceilings.
 
-    What nobody has measured counts in the second by the datasheet. How long the matrix units were busy is no
-    need of theirs: at a lower clock, they are busy for longer with the same work.
+    In the second, resources without a measured ceiling count by the datasheet. The busy time of the matrix
+    units is not a need: at a lower clock they are busy for longer with the same work. A ceiling that the
+    kernel exceeded is no limit, and its need no bound of the time.
     """
     rows = [row for row in rows if row.name != TENSOR_PIPE and not row.work.is_most]
     found = []
-    best = _longest((row.name, _need(row, "datasheet")) for row in rows)
+    best = _longest((row.name, _bound(row, "datasheet")) for row in rows)
     if best:
         found.append(_floor("datasheet", *best, facts))
-    if any(need.source == "measured" for row in rows for need in row.needs):
-        best = _longest((row.name, _need(row, "measured") or _need(row, "datasheet")) for row in rows)
+    if any(_bound(row, "measured") for row in rows):
+        best = _longest((row.name, _bound(row, "measured") or _bound(row, "datasheet")) for row in rows)
         if best:
             found.append(_floor("measured", *best, facts))
     return found
 
 
+def is_exceeded(need: Need) -> bool:
+    """Return whether the kernel was faster than the ceiling allows, which is therefore not its limit."""
+    return need.share is not None and need.share > _EXCEEDED
+
+
 def unit_of(operation: str) -> str:
-    """What operations of a kind are counted in."""
+    """Return the unit of a kind of operations."""
     return "OP" if "int" in operation or operation.startswith(("special", "conversion")) else "FLOP"
 
 
@@ -109,8 +120,9 @@ def _resource(
     unit: str,
     ceilings: Sequence[Ceiling],
 ) -> Resource:
+    share = 1.0 if name in _SHARED_BY_ALL else facts.busy_share
     needs = [
-        _at_rate(each.source, work.value, each.rate, facts)
+        _at_rate(each.source, work.value, each.rate * share, facts)
         for each in ceilings
         if each.kind == kind and each.name == _rate_name(name)
     ]
@@ -118,7 +130,7 @@ def _resource(
 
 
 def _rate_name(operation: str) -> str:
-    """What says how fast it is: the special functions of all types share their units."""
+    """Return the name of an operation's ceiling: the special functions of all types share their units."""
     return "special" if operation.startswith("special ") else operation
 
 
@@ -130,7 +142,8 @@ def _issue(facts: Facts) -> list[Resource]:
     if executed is None and facts.heat and not facts.heat.reason:
         executed = amount(sum(min(each.executed, 2**60) for each in facts.heat.instructions))
         note = facts.heat.tool
-    rate = _SCHEDULERS * facts.hardware.multiprocessors * facts.hardware.clock_mhz * 1e6
+    busy = facts.hardware.multiprocessors * facts.busy_share
+    rate = _SCHEDULERS * busy * facts.hardware.clock_mhz * 1e6
     if executed is None or rate <= 0 or facts.target.vendor != "NVIDIA":
         return []
     work = Quantity(executed, source, note)
@@ -139,7 +152,7 @@ def _issue(facts: Facts) -> list[Resource]:
 
 
 def _pipes(facts: Facts) -> list[Resource]:
-    """A pipe that was busy for a share of the time needs that time, whatever rate it has."""
+    """Return the pipes: one that was busy for a share of the time needs that time."""
     if facts.time_ns is None or facts.counters is None or facts.counters.reason:
         return []
     rows = []
@@ -161,8 +174,8 @@ def _at_rate(source: Source, work: float, rate: float, facts: Facts) -> Need:
     return Need(source, rate, time, time / facts.time_ns if facts.time_ns else None)
 
 
-def _need(row: Resource, source: Source) -> Need | None:
-    return next((need for need in row.needs if need.source == source), None)
+def _bound(row: Resource, source: Source) -> Need | None:
+    return next((need for need in row.needs if need.source == source and not is_exceeded(need)), None)
 
 
 def _longest(needs: Iterable[tuple[str, Need | None]]) -> tuple[str, Need] | None:
@@ -175,7 +188,7 @@ def _floor(source: Source, name: str, need: Need, facts: Facts) -> Floor:
 
 
 def _measured(roofs: Sequence[Roof]) -> Ceiling:
-    """The most that was reached of one kind; its method also names the other ways to measure it."""
+    """Return the highest of the measured roofs of one kind; its method names all of them."""
     best, *others = sorted(roofs, key=lambda roof: -roof.rate)
     title = memory_title(best.name) if best.kind == "memory" else best.name
     unit = "B/s" if best.kind == "memory" else f"{unit_of(best.name)}/s"

@@ -1,4 +1,4 @@
-"""What is drawn: dots by memory level, the ceilings that matter to them, and where these meet."""
+"""The plot of a roofline: a dot for each memory level, the relevant ceilings, and their intersections."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from explorer.analysis.roofline.documents import (
     Traffic,
 )
 from explorer.analysis.roofline.floor import unit_of
-from explorer.measurements import Source
+from explorer.model.measurements import Source
 
-#: A kind of operation whose units need less than this share of what the busiest need does not matter.
+#: Operations whose units need a smaller share of the longest need are not drawn.
 _MATTERS = 0.02
 _SOURCES: tuple[Source, ...] = ("datasheet", "measured")
 
 
 def main_operation(done: Sequence[Operations], rows: Sequence[Resource]) -> Operations | None:
-    """The kind of operation whose units need longest; without any rates that of which there are most.
+    """Return the kind of operation whose units need the longest time; without rates, the most frequent one.
 
-    Floating point operations only: the integers of addresses, conversions and special functions have their
-    time among the resources, but they are not what rooflines count.
+    Only floating point operations: rooflines do not count integers, conversions and special functions, which
+    are among the resources.
     """
     need = _needs(rows)
     useful = [each for each in done if unit_of(each.name) == "FLOP" or each.name.startswith("tensor")]
@@ -33,7 +33,7 @@ def main_operation(done: Sequence[Operations], rows: Sequence[Resource]) -> Oper
 
 
 def worth_a_dot(moved: Sequence[Traffic], rows: Sequence[Resource]) -> list[Traffic]:
-    """The levels that moved something; shared memory only where it takes time: stores pass through it."""
+    """Return the levels with traffic; shared memory only if it takes time, because stores pass through it."""
     need = _needs(rows)
     least = _MATTERS * max(need.values(), default=0.0)
     return [each for each in moved if each.bytes and (each.level != "shared" or need["shared"] >= least)]
@@ -45,7 +45,7 @@ def that_matter(
     moved: Sequence[Traffic],
     rows: Sequence[Resource],
 ) -> list[Ceiling]:
-    """The ceilings of levels that moved something, and of operations that take time."""
+    """Return the ceilings of levels with traffic, and of operations that take time."""
     need = _needs(rows)
     longest = max((need.get(each.name, 0.0) for each in done), default=0.0)
     names = {each.name for each in done if need.get(each.name, 0.0) >= _MATTERS * longest}
@@ -54,7 +54,7 @@ def that_matter(
 
 
 def dots(operation: Operations | None, moved: Sequence[Traffic], ceilings: Sequence[Ceiling]) -> list[Dot]:
-    """A dot for each memory level that moved something, of the one kind of operation."""
+    """Return a dot for each memory level with traffic, for one kind of operation."""
     if operation is None:
         return []
     found = []
@@ -75,7 +75,7 @@ def dots(operation: Operations | None, moved: Sequence[Traffic], ceilings: Seque
 def ridges(
     operation: Operations | None, moved: Sequence[Traffic], ceilings: Sequence[Ceiling]
 ) -> list[Ridge]:
-    """Where the roof of each level meets the ceiling of the operation, by ceilings of one source."""
+    """Return where the roof of each level meets the ceiling of the operation, by ceilings of one source."""
     if operation is None:
         return []
     levels = [each.level for each in moved if each.bytes]
@@ -92,7 +92,7 @@ def ridges(
 def _bound(
     source: Source, operation: Operations, level: str, intensity: float, ceilings: Sequence[Ceiling]
 ) -> Bound | None:
-    """None where the level has no roof: the ceiling of the operation alone says nothing of it."""
+    """Return the bound of a level; None if the level has no roof."""
     slope, top = _rate(ceilings, level, source), _rate(ceilings, operation.name, source)
     if slope is None:
         return None

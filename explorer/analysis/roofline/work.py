@@ -1,7 +1,7 @@
-"""What a kernel has done: operations by kind and bytes by memory level, each from the best source there is.
+"""The work of a kernel: operations by kind and bytes by memory level, each from the best source.
 
-Measured by counters comes first, then counted in the interpreter, then worked out from the program, then
-stated by the user's `launch_metadata`. What was counted in a part of the programs is scaled to all.
+Hardware counters come first, then counts of the interpreter, then an analysis of the program, then the
+`launch_metadata` of the source. Counts of some programs are scaled to the whole grid.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import math
 import re
 from collections.abc import Callable
 
-from explorer.analysis.global_access import SECTOR_BYTES
-from explorer.analysis.gpus import memory_title
+from explorer.analysis.roofline.ceilings import memory_title
 from explorer.analysis.roofline.documents import Operations, Quantity, Traffic
 from explorer.analysis.roofline.facts import Facts
 from explorer.analysis.roofline.numbers import amount
-from explorer.analysis.static_work import element_bytes
-from explorer.measurements import Counts, Level
+from explorer.analysis.roofline.static_work import element_bytes
+from explorer.model.hardware import SECTOR_BYTES
+from explorer.model.measurements import Counts, Level
 
 LEVELS: tuple[Level, ...] = ("dram", "l2", "l1", "shared")
 _STATED_FLOPS = re.compile(r"flops(8|16|32|64)?$")
@@ -40,13 +40,21 @@ def traffic(facts: Facts) -> list[Traffic]:
 
 
 def tensor_bytes(facts: Facts) -> float | None:
-    """The bytes that all tensors of the launch hold together, each counted once."""
+    """Return the bytes of the tensors of the launch: each read once and written once, as far as it is.
+
+    A tensor that a kernel changes in place counts twice. If it is unknown what the kernel reads and writes,
+    each tensor counts once.
+    """
     if facts.launch is None:
         return None
+    loaded, stored = (facts.static.loaded, facts.static.stored) if facts.static else (None, None)
     total = 0.0
     for argument in facts.launch.arguments:
         if argument.shape is not None and all(0 <= size < 2**48 for size in argument.shape):
-            total += math.prod(map(float, argument.shape)) * element_bytes(argument.type)
+            times = 1
+            if loaded is not None and stored is not None:
+                times = (argument.name in loaded) + (argument.name in stored)
+            total += times * math.prod(map(float, argument.shape)) * element_bytes(argument.type)
     return amount(total)
 
 
@@ -81,7 +89,7 @@ def _counted(facts: Facts) -> dict[str, Quantity]:
 
 
 def _static(facts: Facts) -> dict[str, Quantity]:
-    if facts.static is None or facts.static.reason:
+    if facts.static is None or facts.static.reason or facts.is_counted:
         return {}
     return {
         name: Quantity(value, "static", "TTIR × trip counts × grid")
@@ -133,7 +141,11 @@ def _counted_bytes(level: Level, facts: Facts) -> Quantity | None:
         return None
     part = _part(counts)
     if level == "dram":
-        sectors, note = counts.sectors_in_grid, "every sector once, as by a perfect cache"
+        both = counts.loaded_sectors_in_grid + counts.stored_sectors_in_grid
+        sectors, note = (
+            both or counts.sectors_in_grid,
+            "every sector read and written once, as by a perfect cache",
+        )
     elif level == "l2":
         sectors = counts.loaded_sectors + counts.stored_sectors
         note = "every sector of a program once, as by a perfect L1"
@@ -148,8 +160,8 @@ def _counted_bytes(level: Level, facts: Facts) -> Quantity | None:
 
 
 def _other_bytes(level: Level, facts: Facts) -> Quantity | None:
-    """Requested by the program, or stated: what each of these can say of a level."""
-    static = facts.static
+    """Return the traffic of a level as requested by the program, or as the launch states it."""
+    static = None if facts.is_counted else facts.static
     requested = amount(static.requested_bytes) if static and not static.reason else None
     is_masked = static is not None and static.is_masked
     note = _AT_MOST if is_masked else ""
@@ -170,21 +182,21 @@ def _other_bytes(level: Level, facts: Facts) -> Quantity | None:
         return Quantity(requested, "static", words, is_masked)
     if stated is not None:
         return Quantity(stated, "stated", "launch_metadata, bytes")
-    return Quantity(held, "static", "every tensor once, as by a perfect cache")
+    return Quantity(held, "static", "every tensor read and written once, as by a perfect cache")
 
 
 def _why_unknown(level: Level, facts: Facts) -> str:
     if facts.counters and facts.counters.reason:
         return facts.counters.reason
     if facts.counters and not facts.counters.reason and level in facts.counters.bytes:
-        return "None was counted."
+        return "The counters have no value for it."
     if level == "shared":
-        return "Only counters of the hardware see shared memory."
-    return "Neither counters of the hardware nor counts of the interpreter are there: measure either."
+        return "Only hardware counters measure shared memory."
+    return "The run has neither hardware counters nor counts of the interpreter. Measure one of them."
 
 
 def _times(count: int, factor: float) -> float | None:
-    """A count, scaled, if both can be true."""
+    """Return a scaled count; None if one of the numbers is out of range."""
     value = amount(count)
     return None if value is None else amount(value * factor)
 

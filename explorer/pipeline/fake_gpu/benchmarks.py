@@ -1,4 +1,4 @@
-"""Benchmarks and profiles run once, without measuring anything."""
+"""Benchmarks and profiles on the fake GPU: functions are called once, without measuring."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import triton.profiler
 import triton.testing
 
-#: What every run is said to take.
+#: The duration that is reported for every call.
 MILLISECONDS = 1.0
 
-#: What measures a function; some of them are newer than others.
+#: The functions that time a function. Not every Triton version has all of them.
 TIMERS = ("do_bench", "do_bench_cudagraph", "do_bench_proton", "do_bench_cudagraph_proton")
 
-#: What starts, stops and ends a session of the profiler, which would look for a real GPU.
+#: The functions that start, stop and end a session of the profiler, which needs a real GPU.
 SESSION_FUNCTIONS = ("start", "activate", "deactivate", "finalize")
 
 
@@ -25,7 +25,7 @@ def run_once(
     return_mode: str = "mean",
     **_options: Any,
 ) -> Any:
-    """Call `fn` once; answer in the form that `triton.testing.do_bench` would."""
+    """Call `fn` once. Return a result in the form of `triton.testing.do_bench`."""
     fn()
     if quantiles is not None:
         return [MILLISECONDS] * len(quantiles) if len(quantiles) > 1 else MILLISECONDS
@@ -33,7 +33,7 @@ def run_once(
 
 
 def run_report(mark: Any, *_arguments: Any, **options: Any) -> None:
-    """Call the function of a `perf_report` for its first size, once for each of its lines."""
+    """Call the function of a `perf_report` for its first size, once per line."""
     for name in ("show_plots", "print_data", "save_path", "return_df", "diff_col", "save_precision"):
         options.pop(name, None)
     benchmarks = mark.benchmarks

@@ -1,4 +1,4 @@
-"""`torch.cuda` as it would answer on the target's GPU."""
+"""`torch.cuda` for the fake GPU of a target."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Any
 
 import torch
 import torch.cuda
+import torch.utils._triton
+from triton._C.libtriton import nvidia
 
+from explorer.model.hardware import GIB, KIB, Target
 from explorer.pipeline.fake_gpu.tensors import GPU
-from explorer.pipeline.targets import Target
-from explorer.pipeline.targets.device import GIB, KIB
 
 #: The versions that `torch.version` reports.
 CUDA_VERSION = "12.8"
@@ -20,7 +21,7 @@ HIP_VERSION = "6.4.43482"
 
 
 class FakeStream:
-    """A stream of the fake GPU: all work is done at once, since there is none."""
+    """A stream of the fake GPU. All work is done at once, because there is none."""
 
     cuda_stream = 0
     stream_id = 0
@@ -43,23 +44,26 @@ class FakeStream:
     __hash__ = object.__hash__
 
     def synchronize(self) -> None:
-        """Nothing to wait for."""
+        """Do nothing: there is nothing to wait for."""
 
     def query(self) -> bool:
         return True
 
+    def is_capturing(self) -> bool:
+        return False
+
     def wait_stream(self, _stream: object) -> None:
-        """Nothing to wait for."""
+        """Do nothing: there is nothing to wait for."""
 
     def wait_event(self, _event: object) -> None:
-        """Nothing to wait for."""
+        """Do nothing: there is nothing to wait for."""
 
     def record_event(self, event: FakeEvent | None = None) -> FakeEvent:
         return event or FakeEvent()
 
 
 class FakeEvent:
-    """An event of the fake GPU; any two are a millisecond apart."""
+    """An event of the fake GPU. Any two are a millisecond apart."""
 
     cuda_event = 0
 
@@ -67,13 +71,13 @@ class FakeEvent:
         """Accept `enable_timing` and the like."""
 
     def record(self, _stream: object = None) -> None:
-        """Nothing to record."""
+        """Do nothing: there is nothing to record."""
 
     def wait(self, _stream: object = None) -> None:
-        """Nothing to wait for."""
+        """Do nothing: there is nothing to wait for."""
 
     def synchronize(self) -> None:
-        """Nothing to wait for."""
+        """Do nothing: there is nothing to wait for."""
 
     def query(self) -> bool:
         return True
@@ -83,29 +87,29 @@ class FakeEvent:
 
 
 class FakeGraph:
-    """A CUDA graph that holds nothing: what it captures has run already."""
+    """A CUDA graph without content: captured code has been executed already."""
 
     def __init__(self, *_arguments: Any, **_options: Any) -> None:
         """Accept options."""
 
     def replay(self) -> None:
-        """Nothing to run."""
+        """Do nothing: there is nothing to run."""
 
     def reset(self) -> None:
-        """Nothing to free."""
+        """Do nothing: there is nothing to free."""
 
     def capture_begin(self, *_arguments: Any, **_options: Any) -> None:
-        """Nothing to capture."""
+        """Do nothing: there is nothing to capture."""
 
     def capture_end(self) -> None:
-        """Nothing to capture."""
+        """Do nothing: there is nothing to capture."""
 
     def pool(self) -> tuple[int, int]:
         return (0, 0)
 
 
 class FakeNvtx:
-    """`torch.cuda.nvtx`: ranges that nobody looks at."""
+    """`torch.cuda.nvtx`: ranges without effect."""
 
     def __getattr__(self, name: str) -> Any:
         if name in ("range", "annotate"):
@@ -115,8 +119,20 @@ class FakeNvtx:
         return lambda *_arguments, **_options: 0
 
 
-class FakeGenerator(torch.Generator):  # type: ignore[misc]
-    """A generator that may be made for the GPU; nothing on the GPU draws from it."""
+class FakeBlas:
+    """The handle of cuBLAS in Triton's bindings, whose products compute nothing."""
+
+    def __init__(self, _workspace: object = None) -> None:
+        """Accept a workspace."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return lambda *_arguments, **_options: None
+
+
+class FakeGenerator(torch.Generator):  # type: ignore[misc]  # torch is untyped here
+    """A generator for the GPU, from which nothing is drawn."""
 
     def __new__(cls, device: Any = None) -> FakeGenerator:
         del device
@@ -125,7 +141,7 @@ class FakeGenerator(torch.Generator):  # type: ignore[misc]
 
 
 def device_properties(target: Target) -> SimpleNamespace:
-    """Return what `torch.cuda.get_device_properties` would."""
+    """Return the result of `torch.cuda.get_device_properties`."""
     device, multiprocessor = target.device, target.device.multiprocessor
     return SimpleNamespace(
         name=device.name,
@@ -134,7 +150,7 @@ def device_properties(target: Target) -> SimpleNamespace:
         total_memory=device.memory_bytes,
         multi_processor_count=device.multiprocessors,
         max_threads_per_multi_processor=multiprocessor.threads,
-        max_threads_per_block=1024,
+        max_threads_per_block=multiprocessor.threads_per_block,
         regs_per_multiprocessor=multiprocessor.registers,
         shared_memory_per_block=48 * KIB
         if target.backend == "cuda"
@@ -158,11 +174,23 @@ def device_properties(target: Target) -> SimpleNamespace:
     )
 
 
+def current_raw_stream(_device: int = 0) -> int:
+    """Return the handle of the current stream, as compiled code asks for it."""
+    return FakeStream.cuda_stream
+
+
+def additions() -> list[tuple[Any, str, Any]]:
+    """List (object, attribute, value) for what only a PyTorch with CUDA has."""
+    return [(torch._C, "_cuda_getCurrentRawStream", current_raw_stream)]
+
+
 def replacements(target: Target) -> list[tuple[Any, str, Any]]:
     """List (object, attribute, replacement) for `torch.cuda` and what belongs to it."""
     device = target.device
     stream = FakeStream()
-    none = dict.fromkeys(
+    # A function of its own for each name: Dynamo tells functions apart by their identity.
+    none = _functions_returning(
+        None,
         (
             "_lazy_init", "_lazy_call", "init", "set_device", "synchronize", "empty_cache", "ipc_collect",
             "manual_seed", "manual_seed_all", "seed", "seed_all", "set_stream", "set_rng_state",
@@ -170,20 +198,19 @@ def replacements(target: Target) -> list[tuple[Any, str, Any]]:
             "reset_max_memory_allocated", "reset_max_memory_cached", "set_per_process_memory_fraction",
             "_sleep", "set_sync_debug_mode",
         ),
-        lambda *_arguments, **_options: None,
     )  # fmt: skip
-    zero = dict.fromkeys(
+    zero = _functions_returning(
+        0,
         (
             "current_device", "_exchange_device", "_maybe_exchange_device", "memory_allocated",
             "max_memory_allocated", "memory_reserved", "max_memory_reserved", "memory_cached",
             "max_memory_cached", "initial_seed", "utilization", "temperature", "power_draw", "clock_rate",
             "current_blas_handle", "get_sync_debug_mode",
         ),
-        lambda *_arguments, **_options: 0,
     )  # fmt: skip
-    true = dict.fromkeys(
+    true = _functions_returning(
+        True,
         ("is_available", "is_initialized", "_is_compiled", "is_bf16_supported", "is_tf32_supported"),
-        lambda *_arguments, **_options: True,
     )
     functions: dict[str, Any] = {
         **none,
@@ -214,7 +241,7 @@ def replacements(target: Target) -> list[tuple[Any, str, Any]]:
     accelerator: dict[str, Any] = {
         "is_available": lambda: True,
         "device_count": lambda: 1,
-        "current_accelerator": lambda check_available=False: torch.device("cuda"),  # noqa: ARG005
+        "current_accelerator": lambda check_available=False: torch.device("cuda"),  # noqa: ARG005  PyTorch's
         "current_device_index": lambda: 0,
         "current_device_idx": lambda: 0,
         "set_device_index": lambda _device: None,
@@ -228,8 +255,15 @@ def replacements(target: Target) -> list[tuple[Any, str, Any]]:
     return [
         *((torch.cuda, name, value) for name, value in functions.items()),
         *((torch.accelerator, name, value) for name, value in accelerator.items()),
+        *((torch._C, name, value) for _, name, value in additions()),
+        (nvidia.cublas, "CublasLt", FakeBlas),
+        (torch.utils._triton, "has_triton", lambda: True),
         (torch, "Generator", FakeGenerator),
         (torch.Tensor, "record_stream", lambda _tensor, _stream: None),
         (torch.version, "cuda", None if amd else CUDA_VERSION),
         (torch.version, "hip", HIP_VERSION if amd else None),
     ]
+
+
+def _functions_returning(value: object, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: lambda *_arguments, **_options: value for name in names}

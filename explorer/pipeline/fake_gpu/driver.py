@@ -1,4 +1,4 @@
-"""A Triton driver without a GPU: it answers every question as the target's GPU would."""
+"""A Triton driver without a GPU. It returns the properties of the target's GPU."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from triton.backends import backends
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
-from explorer.pipeline.targets import Device, Target
+from explorer.model.hardware import Device, Target
+from explorer.pipeline.targets import triton_target
 
 
 class FakeUtilities:
-    """What user code reaches through `driver.active.utils`."""
+    """The object that user code reaches through `driver.active.utils`."""
 
     def __init__(self, device: Device) -> None:
         self._device = device
@@ -42,15 +43,15 @@ class FakeUtilities:
     def unload_module(self, _module: object) -> None:
         """Accept a module: nothing was ever loaded."""
 
-    def cuOccupancyMaxActiveClusters(self, *_arguments: object) -> int:  # noqa: N802
+    def cuOccupancyMaxActiveClusters(self, *_arguments: object) -> int:  # noqa: N802  Triton's name
         return self._device.multiprocessors
 
 
-class FakeDriver(DriverBase):  # type: ignore[misc]
-    """The active driver while the user's code runs and while its kernels compile."""
+class FakeDriver(DriverBase):  # type: ignore[misc]  # Triton is untyped here
+    """The active driver while the user's code is executed and while its kernels compile."""
 
     def __init__(self, target: Target) -> None:
-        self._target = target.for_triton()
+        self._target = triton_target(target)
         self._device = target.device
         self.utils = FakeUtilities(self._device)
 

@@ -1,7 +1,7 @@
-"""Records what the user's code launches, in place of compiling and launching it.
+"""Records the launches of the user's code, in place of compiling and launching.
 
-Triton's own binder and specialisation run unchanged; `JITFunction._do_compile` is where the result is
-taken. Source: triton/runtime/jit.py and autotuner.py, 3.6.0 and 3.9.0.
+Triton's own binder and specialization run unchanged. `JITFunction._do_compile` is where the result is
+recorded. Source: triton/runtime/jit.py and autotuner.py, 3.6.0 and 3.9.0.
 """
 
 from __future__ import annotations
@@ -22,18 +22,22 @@ from triton.runtime.autotuner import Autotuner, Heuristics
 from triton.runtime.driver import driver
 from triton.runtime.jit import JITFunction
 
+from explorer.model import AssumedNumber
+from explorer.model.hardware import THREADS_PER_BLOCK
+from explorer.pipeline.import_stubs import refuse_stubs
+from explorer.pipeline.stages.sass import disassemble
 from explorer.pipeline.user_source import user_line
 
 _compile = compiler.compile
 
 
 class TooManyLaunches(BaseException):
-    """The program launches more different kernels than are recorded."""
+    """The program makes more different launches than are recorded."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a kernel as the user wrote it, so that it can be made again with other options."""
+    """A call of a kernel as the user wrote it, which can be repeated with other options."""
 
     interface: Any
     arguments: tuple[Any, ...]
@@ -46,7 +50,7 @@ class Call:
 
 @dataclass
 class RecordedLaunch:
-    """One kernel with one specialisation, as the just-in-time compiler would compile it."""
+    """One kernel with one specialization, as the just-in-time compiler would compile it."""
 
     jit_function: Any
     signature: dict[str, Any]
@@ -62,13 +66,19 @@ class RecordedLaunch:
 
 @dataclass
 class Recorder:
-    """Collects launches. With `config` or `overrides`, calls are made as if the user had asked for them."""
+    """Collects launches. With `config` or `overrides`, calls are made as if the user had specified these."""
 
     target: GPUTarget
     limit: int = 64
     config: int | None = None
     overrides: dict[str, Any] = field(default_factory=dict)
     launches: list[RecordedLaunch] = field(default_factory=list)
+    #: The numbers that were assumed because only a GPU could compute them, by places.
+    assumed: dict[str, AssumedNumber] = field(default_factory=dict)
+    #: Called with the arguments of each launch, among them tensors that the kernel may write.
+    note_written: Callable[[list[Any]], None] = lambda _values: None
+    #: Whether the program calls `torch.compile`.
+    has_compiled_functions: bool = False
     _seen: dict[Any, FakeKernel] = field(default_factory=dict)
     _call: Call | None = None
     _bound: dict[str, Any] = field(default_factory=dict)
@@ -76,13 +86,13 @@ class Recorder:
 
     @property
     def is_calling(self) -> bool:
-        """Whether a call of a kernel is at work."""
+        """Whether a call of a kernel is being executed."""
         return self._call is not None
 
     def call(
         self, interface: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], run: Callable[[], Any]
     ) -> Any:
-        """Do a call by `run`, and remember the outermost of those at work: it is the one to make again."""
+        """Execute a call by `run`, and store the outermost current call, which is the one to repeat."""
         if self._call is not None:
             return run()
         self._call = Call(interface, arguments, dict(keywords))
@@ -101,7 +111,7 @@ class Recorder:
         options: dict[str, Any],
         bound_arguments: dict[str, Any],
     ) -> FakeKernel:
-        """Return what stands for the compiled kernel; equal specialisations are recorded once."""
+        """Return the replacement of the compiled kernel. Equal specializations are recorded once."""
         identity = (id(jit_function), key)
         kernel = self._seen.get(identity)
         if kernel is None:
@@ -116,17 +126,17 @@ class Recorder:
         return kernel
 
     def make_kernel(self, launch: RecordedLaunch) -> FakeKernel:
-        """Make what stands for the compiled kernel of a launch just recorded."""
+        """Create the replacement of the compiled kernel of a launch just recorded."""
         return FakeKernel(self, launch)
 
 
 class FakeKernel:
-    """Stands for a compiled kernel: launching it notes the grid."""
+    """Replaces a compiled kernel: launching it records the grid."""
 
-    #: Plausible numbers for scripts that compute an occupancy from them before they launch.
+    #: Plausible values for scripts that compute an occupancy from them before they launch.
     n_regs = 32
     n_spills = 0
-    n_max_threads = 1024
+    n_max_threads = THREADS_PER_BLOCK
     shared_bytes = 1024
 
     def __init__(self, recorder: Recorder, launch: RecordedLaunch) -> None:
@@ -158,7 +168,7 @@ class FakeKernel:
         """Accept a launch."""
 
     def __getitem__(self, grid: tuple[Any, ...]) -> Callable[..., None]:
-        def launch(*_arguments: Any, stream: object = None) -> None:  # noqa: ARG001
+        def launch(*_arguments: Any, stream: object = None) -> None:  # noqa: ARG001  Triton's parameter
             self._note_grid(grid)
 
         return launch
@@ -170,7 +180,7 @@ class FakeKernel:
 
 
 class _LazyAssembly(dict[str, Any]):
-    """The stages of a kernel, compiled when the user's code looks at one."""
+    """The stages of a kernel, compiled on the first access of the user's code."""
 
     def __init__(self, launch: RecordedLaunch, target: GPUTarget) -> None:
         super().__init__()
@@ -178,6 +188,9 @@ class _LazyAssembly(dict[str, Any]):
         self._target = target
 
     def __missing__(self, stage: str) -> Any:
+        if stage == "sass":  # Triton would start a tool that crashes under a limit of the address space.
+            self[stage] = disassemble(self["cubin"])
+            return self[stage]
         launch = self.launch
         source_class = GluonASTSource if launch.jit_function.is_gluon() else ASTSource
         source = source_class(launch.jit_function, launch.signature, launch.constexprs, launch.attrs)
@@ -197,6 +210,8 @@ def calls(recorder: Recorder) -> list[tuple[Any, str, Any]]:
 
     def run_jit_function(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
         def run() -> Any:
+            refuse_stubs(self, args, kwargs)
+            recorder.note_written([*args, *kwargs.values()])
             try:
                 return run_kernel(self, *args, grid=grid, warmup=warmup, **{**kwargs, **recorder.overrides})
             except TypeError as error:
@@ -237,19 +252,23 @@ def compiles(recorder: Recorder) -> list[tuple[Any, str, Any]]:
     def compile_source(src: Any, target: Any = None, options: Any = None, **_rest: Any) -> Any:
         if not isinstance(src, ASTSource):
             return _compile(src, target=target, options=options)
-        backend = make_backend(target or driver.active.get_current_target())
-        parsed = backend.parse_options({**(options or {}), **src.parse_options()})
-        key = (str(src.signature), str(src.constants), str(src.attrs), str(options))
-        return recorder.record(
-            src.fn, key, src.signature, src.constants, src.attrs, dict(parsed.__dict__), {}
-        )
+        return record_source(recorder, src, target or driver.active.get_current_target(), options or {}, {})
 
     return [
-        # A script for Triton's interpreter is compiled like any other.
+        # A script for Triton's interpreter is compiled like any other script.
         (knobs.runtime, "interpret", False),
         *((module, "compile", compile_source) for module in (triton, triton.compiler, compiler)),
         (JITFunction, "_do_compile", do_compile),
     ]
+
+
+def record_source(
+    recorder: Recorder, src: Any, target: GPUTarget, options: dict[str, Any], bound: dict[str, Any]
+) -> FakeKernel:
+    """Record what `triton.compile` is given: a function with its specialization."""
+    parsed = make_backend(target).parse_options({**options, **src.parse_options()})
+    key = (str(src.signature), str(src.constants), str(src.attrs), str(options))
+    return recorder.record(src.fn, key, src.signature, src.constants, src.attrs, dict(parsed.__dict__), bound)
 
 
 def _in_the_users_words(error: TypeError, name: str) -> TypeError:
@@ -264,14 +283,8 @@ def _warm_up_autotuner(autotuner: Any, args: tuple[Any, ...], kwargs: dict[str, 
 
 
 def _run_one_config(recorder: Recorder, autotuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run the configuration asked for, or the first that pruning leaves, without measuring any."""
-    autotuner.nargs = dict(zip(autotuner.arg_names, args, strict=False))
-    if recorder.config is not None:
-        config = autotuner.configs[recorder.config]
-    elif len(autotuner.configs) > 1:
-        config = autotuner.prune_configs(kwargs)[0]
-    else:
-        config = autotuner.configs[0]
+    """Run the requested configuration, or the first one that pruning leaves, without measuring."""
+    config = choose_config(autotuner, recorder.config, args, kwargs)
     recorder._config_index = next(
         (index for index, candidate in enumerate(autotuner.configs) if candidate is config), None
     )
@@ -281,6 +294,16 @@ def _run_one_config(recorder: Recorder, autotuner: Any, args: tuple[Any, ...], k
     kernel = autotuner.fn.run(*args, **kwargs, **config.all_kwargs())
     autotuner.nargs = None
     return kernel
+
+
+def choose_config(autotuner: Any, index: int | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return a configuration by its index, or the first one that pruning leaves for the arguments."""
+    autotuner.nargs = dict(zip(autotuner.arg_names, args, strict=False))
+    if index is not None:
+        return autotuner.configs[index]
+    if len(autotuner.configs) > 1:
+        return autotuner.prune_configs(kwargs)[0]
+    return autotuner.configs[0]
 
 
 def bound_arguments(frame: Any) -> dict[str, Any]:

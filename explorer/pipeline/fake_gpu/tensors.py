@@ -1,42 +1,51 @@
-"""Tensors of the fake GPU: meta tensors that say they are on "cuda".
+"""Tensors of the fake GPU: meta tensors that report to be on "cuda".
 
-PyTorch's meta device knows shapes, strides, types and gradients of every operation and computes
-nothing, also in a build without CUDA. `FakeGpuMode` stands between the user's code and PyTorch: a
-request for the GPU becomes one for the meta device, and what asks a meta tensor where it is gets the
-GPU for an answer. Tensors on the CPU are real as long as they are small.
+PyTorch's meta device determines shapes, strides, types and gradients of every operation and computes nothing,
+also in a build without CUDA. `FakeGpuMode` stands between the user's code and PyTorch: a request for the GPU
+becomes one for the meta device, and a meta tensor reports the GPU as its device. Small tensors on the CPU are
+real, and small ones on the GPU have contents where the script determines them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 import torch.utils._device
 from torch.overrides import TorchFunctionMode
 
+from explorer.model import AssumedNumber
+from explorer.pipeline.fake_gpu.contents import META, MOST_ELEMENTS, Contents, is_small
 from explorer.pipeline.fake_gpu.unknown import UnknownBool, UnknownFloat, needs_value
+from explorer.pipeline.user_source import source_numbers, user_line
 
 GPU = torch.device("cuda", 0)
-META = torch.device("meta")
 
-#: Tensors on the CPU with more elements than this are not filled either.
+#: The integer that is assumed where a script reads one that is not known: a size that is often divisible.
+ASSUMED_NUMBER = 128
+
+#: CPU tensors with more elements than this are not filled.
 LARGEST_REAL_TENSOR = 1 << 22
 
-#: Where the fake GPU's memory begins, and how the caching allocator rounds an allocation.
+#: The start of the fake GPU's memory, and the granularity of the caching allocator.
 FIRST_ADDRESS = 0x7F_0000_000000
 ALLOCATION_BYTES = 512
 
 Handler = Callable[..., Any]
 
 
-class FakeGpuMode(TorchFunctionMode):  # type: ignore[misc]
-    """While active, "cuda" is a device that has memory and does nothing."""
+class FakeGpuMode(TorchFunctionMode):  # type: ignore[misc]  # torch is untyped here
+    """While active, "cuda" is a device that has memory and computes nothing."""
 
     def __init__(self) -> None:
         super().__init__()
         self._addresses: dict[int, tuple[torch.UntypedStorage, int]] = {}
         self._next_address = FIRST_ADDRESS
+        self.contents = Contents()
+        #: Numbers to assume, and those that were assumed, by places.
+        self.given: Mapping[str, int] = {}
+        self.assumed: dict[str, AssumedNumber] = {}
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -47,34 +56,52 @@ class FakeGpuMode(TorchFunctionMode):  # type: ignore[misc]
             attribute = getattr(func.__self__, "__name__", "")
             if name == "__get__" and attribute in _GETTERS and args[0].is_meta:
                 return _GETTERS[attribute]
-            return func(*args, **kwargs)
+            result = func(*args, **kwargs)
+            if (
+                name == "__get__"
+                and attribute in _VIEWS
+                and (content := self.contents.of(args[0])) is not None
+            ):
+                self.contents.attach(result, func(content))
+            return result
         handler = _HANDLERS.get(name)
         if handler is not None:
             return handler(self, func, args, kwargs)
         return self.call(func, args, kwargs)
 
     def call(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call `func` with what is meant for the GPU moved to the meta device."""
+        """Call `func` with its uses of the GPU redirected to the meta device."""
         kwargs = self._place(func, kwargs)
-        if _any_meta(args) or _any_meta(kwargs.values()) or kwargs.get("device") == META:
-            if _writes_to_real(getattr(func, "__name__", ""), args):
-                torch.utils.swap_tensors(args[0], args[0].to(META))  # what it holds is not known any more
-            args = tuple(_to_meta(value) for value in args)
-            kwargs = {key: _to_meta(value) for key, value in kwargs.items()}
-            if "generator" in kwargs:
-                kwargs["generator"] = None
-        try:
+        if not (_any_meta(args) or _any_meta(kwargs.values()) or kwargs.get("device") == META):
             return func(*args, **kwargs)
+        if _writes_to_real(getattr(func, "__name__", ""), args):
+            torch.utils.swap_tensors(args[0], args[0].to(META))  # Its content is unknown from here on.
+        try:
+            result = self.on_meta(func, args, kwargs)
         except (NotImplementedError, RuntimeError) as error:
-            if _lacks_values(error):
+            if not _lacks_values(error):
+                raise
+            content = self.contents.compute(func, args, kwargs)
+            if content is None:
                 needs_value(f"the content of a tensor, for {getattr(func, '__name__', 'an operation')}")
-            raise
+            return self.contents.attach(_to_meta(content, scalars=True), content)
+        content = self.contents.compute(func, args, kwargs) if is_small(result) else None
+        if content is None and args and result is args[0]:
+            self.contents.forget(result)
+        return self.contents.attach(result, content)
+
+    def on_meta(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call `func` on the meta device, without contents."""
+        kwargs = {key: _to_meta(value) for key, value in kwargs.items()}
+        if "generator" in kwargs:
+            kwargs["generator"] = None
+        return func(*(_to_meta(value) for value in args), **kwargs)
 
     def address(self, tensor: torch.Tensor) -> int:
-        """Return where `tensor` would begin in the GPU's memory."""
+        """Return the start address of `tensor` in the GPU's memory."""
         storage = tensor.untyped_storage()
         if storage._cdata not in self._addresses:
-            # The storage is kept, so that no other gets its identity.
+            # The storage is kept, so that no other object gets its identity.
             self._addresses[storage._cdata] = (storage, self._next_address)
             blocks = -(-max(storage.nbytes(), 1) // ALLOCATION_BYTES)
             self._next_address += blocks * ALLOCATION_BYTES
@@ -96,7 +123,7 @@ class FakeGpuMode(TorchFunctionMode):  # type: ignore[misc]
 
 
 def is_gpu(device: Any) -> bool:
-    """Tell whether `device`, in any form that PyTorch takes, is the GPU."""
+    """Tell whether `device`, in any form that PyTorch accepts, is the GPU."""
     if isinstance(device, bool):
         return False
     if isinstance(device, int):
@@ -116,11 +143,11 @@ def _any_meta(values: Any) -> bool:
     return False
 
 
-def _to_meta(value: Any) -> Any:
+def _to_meta(value: Any, scalars: bool = False) -> Any:
     if isinstance(value, torch.Tensor):
-        return value if value.is_meta or value.dim() == 0 else value.to(META)
+        return value if value.is_meta or (value.dim() == 0 and not scalars) else value.to(META)
     if type(value) in (list, tuple):
-        return type(value)(_to_meta(item) for item in value)
+        return type(value)(_to_meta(item, scalars) for item in value)
     return value
 
 
@@ -134,9 +161,10 @@ def _lacks_values(error: Exception) -> bool:
     return isinstance(error, NotImplementedError) or "meta tensor" in text or "data-dependent" in text.lower()
 
 
-# --- what is special --------------------------------------------------------------------------
+# --- special functions ------------------------------------------------------------------------
 
 _GETTERS: dict[str, Any] = {"device": GPU, "is_cuda": True, "is_meta": False}
+_VIEWS = ("T", "mT", "H", "mH", "data")
 
 
 def _data_ptr(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
@@ -150,12 +178,23 @@ def _get_device(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: di
     return 0 if args[0].is_meta else int(func(*args, **kwargs))
 
 
-def _move_to_gpu(_mode: FakeGpuMode, _func: Any, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Any:
-    return args[0].to(META)
+def _move_to_gpu(mode: FakeGpuMode, _func: Any, args: tuple[Any, ...], _kwargs: dict[str, Any]) -> Any:
+    return _moved(mode, args[0], args[0].to(META))
+
+
+def _moved(mode: FakeGpuMode, tensor: torch.Tensor, result: torch.Tensor) -> torch.Tensor:
+    """Give a moved or converted tensor the content of the original."""
+    if result is not tensor and result.is_meta and is_small(result):
+        content = mode.contents.of(tensor) if tensor.is_meta else tensor
+        if content is not None:
+            copy = content.detach().to(result.dtype)
+            copy = mode.contents.like(copy if tensor.is_meta else copy.clone(), content)
+            mode.contents.attach(result, copy)
+    return result
 
 
 def _move(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Handle `Tensor.to` in all its forms. What is unknown stays unknown on the CPU too."""
+    """Handle `Tensor.to` in all its forms. Unknown content stays unknown on the CPU."""
     if not isinstance(args[0], torch.Tensor):
         return mode.call(func, args, kwargs)
     tensor, rest = args[0], list(args[1:])
@@ -171,7 +210,7 @@ def _move(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str,
             rest[0] = META
         else:
             kwargs["device"] = META
-    return func(tensor, *rest, **kwargs)
+    return _moved(mode, tensor, func(tensor, *rest, **kwargs))
 
 
 def _stay(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -188,19 +227,43 @@ def _as_it_is(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict
     return func(*args, **kwargs)
 
 
-def _number(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _number(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Read a number or a list of numbers. An integer that only a GPU could tell is assumed."""
     tensor = args[0]
     if not tensor.is_meta:
         return func(*args, **kwargs)
-    if tensor.is_floating_point() and tensor.numel() == 1:
-        return UnknownFloat()
-    return needs_value("a number read from a tensor")
-
-
-def _value(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if args[0].is_meta:
+    content = mode.contents.of(tensor)
+    is_known = content is not None and not mode.contents.is_guess(content)
+    is_list = getattr(func, "__name__", "") == "tolist"
+    if is_known:
+        return func(content, *args[1:], **kwargs)
+    if tensor.dtype == torch.bool or (tensor.numel() != 1 and not is_list):
+        needs_value("a number read from a tensor")
+    if tensor.is_floating_point():
+        return _nested(tensor.shape, UnknownFloat) if is_list else UnknownFloat()
+    if tensor.numel() > MOST_ELEMENTS:
         needs_value("the content of a tensor")
-    return func(*args, **kwargs)
+    line = user_line()
+    place = source_numbers().name(line)
+    given = mode.given.get(place)
+    if given is not None or content is None:
+        content = torch.full(tensor.shape, ASSUMED_NUMBER if given is None else given, device="cpu")
+    first = int(content.flatten()[0]) if content.numel() else 0
+    mode.assumed.setdefault(place, AssumedNumber(place, line, first, given is not None))
+    return func(content, *args[1:], **kwargs)
+
+
+def _nested(shape: tuple[int, ...], make: Callable[[], Any]) -> Any:
+    return [_nested(shape[1:], make) for _ in range(shape[0])] if shape else make()
+
+
+def _value(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if not args[0].is_meta:
+        return func(*args, **kwargs)
+    content = mode.contents.of(args[0])
+    if content is None or mode.contents.is_guess(content):
+        needs_value("the content of a tensor")
+    return func(content, *args[1:], **kwargs)
 
 
 def _comparison(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -217,10 +280,10 @@ def _text(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _filled(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Make a tensor; a large one on the CPU is not filled, which would cost time for nothing."""
+    """Make a tensor. A large one on the CPU is not filled, which saves time."""
     placed = mode._place(func, kwargs)
     if placed.get("device") != META and "out" not in kwargs:
-        shape_only = mode.call(func, args, {**kwargs, "device": META})
+        shape_only = mode.on_meta(func, args, {**placed, "device": META})
         if shape_only.numel() > LARGEST_REAL_TENSOR:
             return shape_only
     return mode.call(func, args, kwargs)
@@ -231,6 +294,7 @@ def _copy(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str,
     if not args or not isinstance(args[0], torch.Tensor) or not args[0].is_meta:
         return mode.call(func, args, kwargs)
     copy = args[0].detach().clone().to(kwargs.get("dtype") or args[0].dtype)
+    _moved(mode, args[0], copy)
     return copy.requires_grad_(bool(kwargs.get("requires_grad")))
 
 
@@ -243,9 +307,8 @@ _HANDLERS: dict[str, Handler] = {
     "tensor": _copy,
     "_has_compatible_shallow_copy_type": _as_it_is,
     "pin_memory": _pin,
-    "item": _number,
-    "__float__": _number,
-    **dict.fromkeys(("__bool__", "__int__", "__index__", "__array__", "tolist", "numpy"), _value),
+    **dict.fromkeys(("item", "tolist", "__float__", "__int__", "__index__"), _number),
+    **dict.fromkeys(("__bool__", "__array__", "numpy"), _value),
     **dict.fromkeys(("allclose", "equal"), _comparison),
     **dict.fromkeys(("__repr__", "__str__", "__format__"), _text),
     **dict.fromkeys(("rand", "randn", "randint", "zeros", "ones", "empty", "full", "arange"), _filled),

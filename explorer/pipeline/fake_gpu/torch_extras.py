@@ -1,14 +1,16 @@
-"""The parts of PyTorch around kernels: compiled functions and custom operators.
+"""Replacements for compiled functions and custom operators of PyTorch.
 
-`torch.compile` returns its function as it is. A custom operator runs its own body, where its launches
-are, also on tensors without content, for which PyTorch would take the shape function instead.
+`torch.compile` returns its function unchanged. A custom operator executes its own body, which contains its
+launches, also on tensors without content, for which PyTorch would call the shape function instead.
 """
 
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from types import FrameType
 from typing import Any
 
 import torch
@@ -17,13 +19,17 @@ import torch.utils.checkpoint
 from torch._library.custom_ops import CustomOpDef
 
 from explorer.pipeline.fake_gpu.tensors import FakeGpuMode
+from explorer.pipeline.user_source import is_users
 
 #: The dispatch keys under which a kernel for the GPU may be registered.
 GPU_KEYS = ("CUDA", "cuda", "HIP")
 
 
 def under(mode: AbstractContextManager[Any], function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` such that it runs under `mode`, which PyTorch leaves before it calls some."""
+    """Return `function` such that it executes under `mode`.
+
+    PyTorch leaves the mode before it calls some functions.
+    """
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -36,7 +42,8 @@ def under(mode: AbstractContextManager[Any], function: Callable[..., Any]) -> Ca
 def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> list[tuple[Any, str, Any]]:
     """List (object, attribute, replacement) for compiled functions and custom operators.
 
-    What the user's code registers is collected in `libraries`.
+    What the user's code registers is collected in `libraries`. What a package registers as it is imported
+    is not: the package remains imported.
     """
     open_library = torch.library.Library.__init__
     define, implement = CustomOpDef.__init__, torch.library.Library.impl
@@ -44,7 +51,8 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
 
     def collect_library(self: Any, *args: Any, **kwargs: Any) -> None:
         open_library(self, *args, **kwargs)
-        libraries.append(self)
+        if not _is_package_imported():
+            libraries.append(self)
 
     def define_operator(self: Any, namespace: str, name: str, schema: str, fn: Callable[..., Any], *rest: Any,
                         **options: Any) -> None:  # fmt: skip
@@ -62,19 +70,23 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
     def implement_operator(self: Any, name: Any, fn: Any, dispatch_key: str = "", **options: Any) -> Any:
         if not callable(fn) or fn.__module__.startswith("torch."):
             return implement(self, name, fn, dispatch_key, **options)
+        dispatch_key = dispatch_key or self.dispatch_key
         if dispatch_key == "Meta":
             return None
-        if dispatch_key in GPU_KEYS:
-            dispatch_key = "Meta"
-        return implement(self, name, under(mode, fn), dispatch_key, **options)
+        if dispatch_key not in GPU_KEYS:
+            return implement(self, name, under(mode, fn), dispatch_key, **options)
+        # `impl` refuses shape functions of PyTorch's composite operators. This is no shape function.
+        operator = self._resolve_op_name(name, "impl")
+        self.m.impl(operator, "Meta", under(mode, fn), options.get("with_keyset", False))
+        return None
 
     def register_shapes(self: Any, name: str, fn: Callable[..., Any], *rest: Any, **options: Any) -> None:
-        # PyTorch's own registration leads to the body, set above; the user's would hide it.
+        # PyTorch's own registration leads to the body, which is set above. The user's would hide it.
         if fn.__qualname__.startswith(CustomOpDef.__name__):
             register_fake(self, name, fn, *rest, **options)
 
     return [
-        # `Tensor.backward` has come through the mode, which is off then; the user's backward needs it.
+        # `Tensor.backward` has passed the mode, which is inactive then. The user's backward needs it.
         (torch.autograd, "_engine_run_backward", under(mode, torch.autograd._engine_run_backward)),
         (torch.utils.checkpoint, "_allowed_determinism_checks_to_fns", _same_shapes()),
         *uncompiled(),
@@ -87,8 +99,18 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
     ]
 
 
+def _is_package_imported() -> bool:
+    """Tell whether the present call comes from the body of a module that is no file of the user's."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not is_users(frame.f_code.co_filename):
+        if frame.f_code.co_name == "<module>":
+            return frame.f_globals.get("__name__") != "__main__"
+        frame = frame.f_back
+    return False
+
+
 def uncompiled() -> list[tuple[Any, str, Any]]:
-    """List the replacements that leave functions as they are, in place of compiling them."""
+    """List the replacements that return functions unchanged, in place of compiling them."""
     return [
         (torch, "compile", _as_it_is),
         (torch.jit, "script", _as_it_is),
@@ -105,12 +127,12 @@ def _as_it_is(function: Any = None, *_arguments: Any, **_options: Any) -> Any:
 
 
 def _plain_operator(name: str, fn: Any = None, /, *, mutates_args: Any, schema: str | None = None) -> Any:
-    """Make a custom operator of what `triton_op` would look into for its kernels."""
+    """Make a custom operator of a function that `triton_op` would analyze for its kernels."""
     return torch.library.custom_op(name, fn, mutates_args=mutates_args, schema=schema)
 
 
 def _same_shapes() -> dict[str, Callable[..., Any]]:
-    """Let a checkpoint not compare devices: it sees the meta device in some places only."""
+    """Disable the comparison of devices in a checkpoint, which sees the meta device in some places only."""
     checks: dict[str, Callable[..., Any]] = dict(torch.utils.checkpoint._allowed_determinism_checks_to_fns)
     checks["default"] = lambda tensor: {"shape": tensor.shape, "dtype": tensor.dtype}
     return checks

@@ -1,8 +1,7 @@
-"""What stands for the value of a result that was never computed.
+"""Placeholders for the values of results that are not computed.
 
-No kernel runs here, so the content of a tensor on the fake GPU is not known. A program may carry such
-a value around, format it and do arithmetic with it; only where it would decide what happens next is
-`NeedsValue` raised.
+No kernel runs here, so the content of a tensor on the fake GPU is unknown. A program may copy such a value,
+format it and calculate with it. `NeedsValue` is raised only where the value would decide the control flow.
 """
 
 from __future__ import annotations
@@ -10,15 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, NoReturn
 
-
-class NeedsValue(BaseException):
-    """The program cannot go on without a value that only a GPU could compute.
-
-    Not an `Exception`: the user's own `except Exception` must not take it for a failure of theirs.
-    """
-
-    def __init__(self, what: str) -> None:
-        super().__init__(what)
+from explorer.pipeline.errors import NeedsValue
 
 
 def needs_value(what: str) -> NoReturn:
@@ -26,7 +17,7 @@ def needs_value(what: str) -> NoReturn:
 
 
 class UnknownBool:
-    """The outcome of a comparison of unknown values."""
+    """The result of a comparison of unknown values."""
 
     def __bool__(self) -> bool:
         needs_value("the outcome of a comparison of results")
@@ -36,7 +27,7 @@ class UnknownBool:
 
 
 class UnknownFloat(float):
-    """A number read from a tensor whose content is unknown; it formats as nan."""
+    """A number read from a tensor whose content is unknown. It is formatted as nan."""
 
     def __new__(cls) -> UnknownFloat:
         return super().__new__(cls, math.nan)
@@ -52,6 +43,7 @@ class UnknownFloat(float):
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _arithmetic
     __truediv__ = __rtruediv__ = __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = _arithmetic
+    # The methods of float return other types.
     __pow__ = __rpow__ = __neg__ = __pos__ = __abs__ = __round__ = _arithmetic  # type: ignore[assignment]
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _comparison
     __bool__ = __int__ = __trunc__ = __floor__ = __ceil__ = _conversion

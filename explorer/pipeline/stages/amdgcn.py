@@ -1,6 +1,6 @@
 """AMDGCN: AMD's machine code as assembly.
 
-The comment behind `.loc` names the call sites of inlined code.
+The comment after `.loc` names the call sites of inlined code.
 
 Source: LLVM's AMDGPU assembly printer, as in Triton 3.6 and 3.9.
 """
@@ -32,5 +32,12 @@ def read(artifact: Artifact) -> StageText:
 
 
 STAGE = StageKind(
-    name="amdgcn", title="AMDGCN", language="amdgcn", produced_by="amdgcn", read=read, backends=("hip",)
+    name="amdgcn",
+    title="AMDGCN",
+    summary="machine code",
+    language="amdgcn",
+    produced_by="amdgcn",
+    read=read,
+    kernel=re.compile(r"^\s*\.amdhsa_kernel ([\w$.]+)", re.MULTILINE),
+    backends=("hip",),
 )

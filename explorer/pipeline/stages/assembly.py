@@ -1,6 +1,6 @@
 """What PTX and AMDGCN share: DWARF line directives, and debug sections that are not shown.
 
-`.loc` holds for the instructions that follow it, until the next `.loc` or the end of the function.
+A `.loc` applies to the instructions after it, until the next `.loc` or the end of the function.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\
 _CALL_SITE = re.compile(r"@\[ ([^\[\]]*?):(\d+):(\d+)")
 _LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)(.*)$")
 
-#: (directive's file path, line, column, what follows on the line, the known paths) → the frames.
+#: (file path of the directive, line, column, rest of the line, the known paths) → the frames.
 Chain = Callable[[str, int, int, str, dict[str, str]], Frames]
 
 
 def call_sites(comment: str, paths: dict[str, str]) -> list[tuple[str, int, int]]:
-    """Return the path, line and column of the callers that a `.loc`'s comment names, the innermost first.
+    """Return path, line and column of the callers in the comment of a `.loc`, the innermost first.
 
-    `standard.py:43:13 @[ kernel.py:11:23 ]`: files are named without their folders there.
+    In `standard.py:43:13 @[ kernel.py:11:23 ]`, files are named without their folders.
     """
 
     def path_of(name: str) -> str:
@@ -52,18 +52,20 @@ def read_assembly(
     debug_section: re.Pattern[str],
     shown_section: re.Pattern[str],
 ) -> StageText:
-    """Read an assembly text: `.loc` directives become locations, debug sections are left out.
+    """Read an assembly text: `.loc` directives become locations, and debug sections are left out.
 
-    Lines that match `is_hidden` are left out; what matches `debug_section` is left out up to the next
-    line that matches `shown_section`. At a line that matches `starts_over` the last `.loc` ends to hold.
+    Lines that match `is_hidden` are left out. Lines from one that matches `debug_section` to the next that
+    matches `shown_section` are left out. At a line that matches `starts_over`, the last `.loc` stops to
+    apply.
     """
     raw = str(artifact.value)
     table = LocationTable()
     paths = file_paths(raw)
     shown: list[str] = []
+    raw_lines: list[int] = []
     current: Frames = ()
     in_debug_section = False
-    for line in raw.splitlines():
+    for index, line in enumerate(raw.splitlines()):
         if debug_section.match(line):
             in_debug_section = True
         elif in_debug_section and shown_section.match(line):
@@ -81,4 +83,5 @@ def read_assembly(
             current = ()
         table.add_line([current] if current and is_instruction.match(line) else [])
         shown.append(line)
-    return StageText("\n".join(shown) + "\n", raw, table)
+        raw_lines.append(index)
+    return StageText("\n".join(shown) + "\n", raw, table, tuple(raw_lines))

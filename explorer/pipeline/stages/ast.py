@@ -1,4 +1,4 @@
-"""Python AST: the kernel and the functions of the same file that it calls, as a tree, a node a line."""
+"""Python AST: the kernel and the functions of the user that it calls, as a tree, one node per line."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from explorer.model import Frame
-from explorer.pipeline.locations import LocationTable
+from explorer.pipeline.locations import LocationTable, frame
 from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
 
 _INDENT = "  "
@@ -15,9 +14,9 @@ _NOT_SHOWN = ("kind", "type_comment", "conversion")
 
 
 def _lines(node: ast.AST, prefix: str, depth: int) -> Iterator[tuple[str, ast.AST]]:
-    """Yield each line of the tree below `node` with the node that it belongs to.
+    """Yield each line of the tree below `node` with its node.
 
-    Plain fields stand behind the node's name; the others follow, one level deeper, by their name.
+    Plain fields are on the line of the node; the others follow, one level deeper, with their names.
     """
     plain: list[str] = []
     nested: list[tuple[str, list[Any]]] = []
@@ -59,24 +58,31 @@ def _place(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", -1) + 1
 
 
-def _add_tree(function: ast.AST, table: LocationTable, shown: list[str]) -> None:
+def _add_tree(file: str, function: ast.AST, table: LocationTable, shown: list[str]) -> None:
     name = getattr(function, "name", "")
     for text, node in _lines(function, "", 0):
         line, column = _place(node)
         shown.append(text)
-        table.add_line([(Frame("", line, column, name),)])
+        table.add_line([(frame(file, line, column, name),)])
 
 
 def read(artifact: Artifact) -> StageText:
-    """Draw the trees of `artifact.value`: function definitions, the kernel's first."""
+    """Write the trees of `artifact.value`: function definitions with their files, the kernel's first."""
     table = LocationTable()
     shown: list[str] = []
-    for function in artifact.value:
+    for file, function in artifact.value:
         if shown:
             shown.append("")
             table.add_line()
-        _add_tree(function, table, shown)
+        _add_tree(file, function, table, shown)
     return StageText("\n".join(shown) + "\n", None, table)
 
 
-STAGE = StageKind(name="ast", title="Python AST", language="python-ast", produced_by="source", read=read)
+STAGE = StageKind(
+    name="ast",
+    title="Python AST",
+    summary="syntax tree",
+    language="python-ast",
+    produced_by="source",
+    read=read,
+)

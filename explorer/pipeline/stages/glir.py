@@ -1,10 +1,17 @@
-"""Gluon's own first stage, in the place of TTIR: TTGIR as the source says it, before any pass."""
+"""Gluon's first stage, which replaces TTIR: TTGIR as the source specifies it, before any pass."""
 
 from __future__ import annotations
 
-from explorer.pipeline.stages.mlir import read_stage
+from explorer.pipeline.stages.mlir import FUNCTION, read_stage
 from explorer.pipeline.stages.stage import StageKind
 
 STAGE = StageKind(
-    name="glir", title="Gluon IR", language="glir", produced_by="glir", read=read_stage, backends=()
+    name="glir",
+    title="Gluon IR",
+    summary="chosen layouts",
+    language="glir",
+    produced_by="glir",
+    read=read_stage,
+    kernel=FUNCTION,
+    backends=(),
 )

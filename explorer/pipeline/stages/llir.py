@@ -1,7 +1,7 @@
-"""LLVM IR: optimised, as it goes to the code generator.
+"""LLVM IR: optimized, the input of the code generator.
 
-`!dbg` attachments are taken out of the text and followed to their file and line, through `inlinedAt`;
-the debug metadata at the end of the module is not shown.
+`!dbg` attachments are removed from the text and resolved to file and line, through `inlinedAt`. The debug
+metadata at the end of the module is not shown.
 
 Source: LLVM's textual IR, as in Triton 3.6 and 3.9.
 """
@@ -41,7 +41,7 @@ class _DebugInfo:
         """Return the frames of a `!DILocation`, or of the declaration of a `!DISubprogram`."""
         known = self._chains.get(number)
         if known is None:
-            self._chains[number] = ()  # metadata that refers to itself has no location
+            self._chains[number] = ()  # Metadata that refers to itself has no location.
             node = self._nodes.get(number, {})
             scope = node if "scopeLine" in node or "linkageName" in node else self._node(node.get("scope"))
             own = frame(
@@ -71,7 +71,7 @@ class _DebugInfo:
 
 
 def _used_nodes(lines: list[str]) -> set[str]:
-    """Return the numbers of the metadata nodes that anything but debug information refers to."""
+    """Return the numbers of the metadata nodes that are referenced by anything but debug information."""
     references: dict[str, list[str]] = {}
     waiting: list[str] = []
     for line in lines:
@@ -99,7 +99,8 @@ def read(artifact: Artifact) -> StageText:
     lines = raw.splitlines()
     used = _used_nodes(lines)
     shown: list[str] = []
-    for line in lines:
+    raw_lines: list[int] = []
+    for index, line in enumerate(lines):
         node = _NODE_LINE.match(line)
         if _DEBUG_LINE.match(line) or (node and node.group(1) not in used):
             continue
@@ -112,7 +113,16 @@ def read(artifact: Artifact) -> StageText:
         else:
             table.add_line()
         shown.append(line)
-    return StageText("\n".join(shown) + "\n", raw, table)
+        raw_lines.append(index)
+    return StageText("\n".join(shown) + "\n", raw, table, tuple(raw_lines))
 
 
-STAGE = StageKind(name="llir", title="LLVM IR", language="llir", produced_by="llir", read=read)
+STAGE = StageKind(
+    name="llir",
+    title="LLVM IR",
+    summary="one thread",
+    language="llir",
+    produced_by="llir",
+    read=read,
+    kernel=re.compile(r"^define [^@\n]*\b(?:ptx|amdgpu)_kernel void @([\w$.]+)", re.MULTILINE),
+)

@@ -1,8 +1,8 @@
-"""Read MLIR text that was printed with locations: the text without them, and where each line comes from.
+"""Reads MLIR text that was printed with locations: the text without them, and the location of each line.
 
-An operation's location stands at its end; the end of one with regions is the line that closes the last
-of them, so the line that opens it is given the same location. Aliases (`#loc7 = loc(...)`) nest: named,
-callsite and fused locations are resolved to frames.
+The location of an operation is at its end. The end of an operation with regions is the line that closes the
+last region, so the line that opens the operation gets the same location. Aliases (`#loc7 = loc(...)`) are
+nested: named, callsite and fused locations are resolved to frames.
 
 Source: the printers of MLIR's built-in locations, as in Triton 3.6 and 3.9.
 """
@@ -14,37 +14,51 @@ import re
 from explorer.pipeline.locations import Frames, LocationTable, frame
 from explorer.pipeline.stages.stage import Artifact, StageText
 
+#: The name of a module's kernel.
+FUNCTION = re.compile(r"\btt\.func (?:public )?@([\w$.]+)")
+
 _ALIAS_LINE = re.compile(r"^#loc\d* = loc\((.*)\)$")
-_ALIAS_LINES = re.compile(r"^#loc\d* = loc\(.*\)\n", re.MULTILINE)
+#: Begins with what the search engine of `re` looks for fast, as `_LOCATION` does.
+_ALIAS_LINES = re.compile(r"\n#loc\d* = loc\(.*\)(?=\n)")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _FLAT = rf'(?:[^()"]|{_STRING})'
-#: A string, which may hold anything, or a location, whose inside nests three deep: "name"(callsite(…)).
+#: A string of any characters, or a location, nested up to three levels deep: "name"(callsite(…)).
 _STRING_OR_LOCATION = re.compile(
     rf"{_STRING}| loc\(((?:[^()\"]|{_STRING}|\((?:[^()\"]|{_STRING}|\({_FLAT}*\))*\))*)\)"
 )
+#: A location in a text without strings.
+_LOCATION = re.compile(r" loc\((?:[^()]++|\((?:[^()]++|\([^()]*+\))*+\))*+\)")
 _TOKEN = re.compile(
     r'\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<alias>#loc\d*)|(?P<word>callsite|fused|unknown|at|to)'
     r"|(?P<number>\d+)|(?P<mark>[()\[\],:<>]))"
 )
+_POSITION = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
 _FUSED_METADATA = re.compile(r"fused<(?:[^<>\"]|\"(?:[^\"\\]|\\.)*\"|<[^<>]*>)*>")
 
 
 class _Aliases:
-    """The location aliases of one module, each resolved once."""
+    """The location aliases of one module. Each is resolved once."""
 
     def __init__(self, definitions: dict[str, str]) -> None:
         self._definitions = definitions
         self._resolved: dict[str, list[Frames]] = {}
 
     def resolve(self, text: str) -> list[Frames]:
-        """Return the frame chains of the inside of a `loc(...)`."""
+        """Return the chains of frames of the inside of a `loc(...)`."""
         known = self._resolved.get(text)
         if known is None:
-            self._resolved[text] = []  # an alias that names itself has no location
-            tokens = list(_TOKEN.finditer(_FUSED_METADATA.sub("fused", text)))
-            known, _ = self._parse(tokens, 0)
-            self._resolved[text] = known
+            self._resolved[text] = []  # An alias that refers to itself has no location.
+            known = self._resolved[text] = self._read(text)
         return known
+
+    def _read(self, text: str) -> list[Frames]:
+        """Read a location. Most are aliases or positions, which need no parser."""
+        if text in self._definitions:
+            return self.resolve(self._definitions[text])
+        if position := _POSITION.fullmatch(text):
+            return [(frame(position[1], int(position[2]), int(position[3])),)]
+        chains, _ = self._parse(list(_TOKEN.finditer(_FUSED_METADATA.sub("fused", text))), 0)
+        return chains
 
     def _parse(self, tokens: list[re.Match[str]], at: int) -> tuple[list[Frames], int]:
         """Parse one location from token `at`; return its chains and the token after it."""
@@ -89,7 +103,7 @@ class _Aliases:
 
 
 def _split_locations(line: str) -> tuple[str, list[str]]:
-    """Take every ` loc(...)` out of a line; return the rest, and what stood inside of each."""
+    """Remove every ` loc(...)` from a line. Return the rest, and the inside of each location."""
     if " loc(" not in line:
         return line, []
     inside: list[str] = []
@@ -103,25 +117,44 @@ def _split_locations(line: str) -> tuple[str, list[str]]:
     return _STRING_OR_LOCATION.sub(take, line), inside
 
 
+def line_without_locations(line: str) -> str:
+    """Return a line of a module without its locations; the line of an alias becomes empty."""
+    return "" if is_alias(line) else _split_locations(line)[0]
+
+
+def is_alias(line: str) -> bool:
+    """Tell whether a line of a module defines the alias of a location."""
+    return _ALIAS_LINE.match(line) is not None
+
+
 def without_locations(raw: str) -> str:
     """Return the text of a module that was printed with locations, without them."""
-    kept = _ALIAS_LINES.sub("", raw)
-    return _STRING_OR_LOCATION.sub(lambda found: found.group() if found.group(1) is None else "", kept)
+    kept = _ALIAS_LINES.sub("", f"\n{raw}")[1:]
+    parts: list[str] = []
+    at = 0
+    while (quote := kept.find('"', at)) >= 0:  # Few lines of a long module have strings.
+        start = kept.rfind("\n", at, quote) + 1 or at
+        end = kept.find("\n", quote)
+        if end < 0:
+            end = len(kept)
+        parts += [_LOCATION.sub("", kept[at:start]), _split_locations(kept[start:end])[0]]
+        at = end
+    return "".join([*parts, _LOCATION.sub("", kept[at:])])
 
 
 def _own_locations(lines: list[tuple[str, list[str]]]) -> list[list[str]]:
-    """For each shown line return its locations.
+    """Return the locations of each shown line.
 
-    Every operation is printed with its location at its very end, so all lines at one depth of regions
-    since the last location belong to the operation that the next one closes.
+    Every operation is printed with its location at its end, so all lines at one depth of regions since the
+    last location belong to the operation that the next location closes.
     """
     own: list[list[str]] = [[] for _ in lines]
     unfinished: list[list[int]] = [[]]
     for number, (shown, inside) in enumerate(lines):
         stripped = shown.strip()
-        if not stripped or stripped.startswith(("//", "#")):  # comments and aliases of attributes
+        if not stripped or stripped.startswith(("//", "#")):  # Comments and aliases of attributes.
             continue
-        if stripped.startswith("^"):  # a block's label: the locations are its arguments'
+        if stripped.startswith("^"):  # The label of a block: the locations are those of its arguments.
             own[number] = inside
             continue
         if stripped.startswith("}") and len(unfinished) > 1:
@@ -137,7 +170,7 @@ def _own_locations(lines: list[tuple[str, list[str]]]) -> list[list[str]]:
 
 
 def read_module(raw: str, table: LocationTable) -> str:
-    """Return `raw` without its locations, and add each remaining line's to `table`."""
+    """Return `raw` without its locations, and add the locations of each remaining line to `table`."""
     definitions: dict[str, str] = {}
     kept: list[tuple[str, list[str]]] = []
     for line in raw.splitlines():
@@ -156,4 +189,6 @@ def read_stage(artifact: Artifact) -> StageText:
     """Read a stage from a module of the compiler."""
     raw = str(artifact.value)
     table = LocationTable()
-    return StageText(read_module(raw, table), raw, table)
+    text = read_module(raw, table)
+    raw_lines = tuple(index for index, line in enumerate(raw.splitlines()) if not is_alias(line))
+    return StageText(text, raw, table, raw_lines)

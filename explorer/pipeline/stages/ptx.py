@@ -1,10 +1,10 @@
-"""PTX: NVIDIA's virtual assembly, as it goes to the assembler.
+"""PTX: NVIDIA's virtual assembly, the input of the assembler.
 
-`.loc … inlined_at` names the direct call site only; the rest of the chain is that of the `.loc` that
-announced the call site before. Triton 3.6 writes no `inlined_at`; its comments name the call sites.
+`.loc … inlined_at` names the direct call site only. The rest of the chain is that of the earlier `.loc` of
+the call site. Triton 3.6 writes no `inlined_at`, so the call sites come from its comments.
 
-LLVM counts the lines of an inline assembly's text as if they were lines of the source, each with a `.loc` of
-its own; these are no locations, and are kept from the assembler too.
+LLVM counts the lines of an inline assembly text as if they were source lines, each with a `.loc`. These are
+not locations, and they are removed before the assembler runs.
 
 Source: LLVM's NVPTX assembly printer, as in Triton 3.6 and 3.9.
 """
@@ -56,4 +56,13 @@ def read(artifact: Artifact) -> StageText:
     return dataclasses.replace(read_text, raw=artifact.value)
 
 
-STAGE = StageKind(name="ptx", title="PTX", language="ptx", produced_by="ptx", read=read, backends=("cuda",))
+STAGE = StageKind(
+    name="ptx",
+    title="PTX",
+    summary="virtual ISA",
+    language="ptx",
+    produced_by="ptx",
+    read=read,
+    kernel=re.compile(r"\.visible \.entry ([\w$]+)"),
+    backends=("cuda",),
+)

@@ -1,7 +1,8 @@
-"""What a stage is: a name, and how its text is read from what the compiler made."""
+"""The type of a stage: a name, and a function that reads its text from an artifact of the compiler."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,27 +15,36 @@ from explorer.pipeline.locations import LocationTable
 class Artifact:
     """What the compiler made: an MLIR module, a text, a binary, or (for the AST) function definitions.
 
-    `known_locations` are those of the stage before, for a stage that names less of them.
+    `known_locations` are those of the stage before, for a stage with less location information. `kernel` is
+    the one to show of a binary with several; "": all.
     """
 
     value: Any
     known_locations: tuple[Location, ...] = ()
+    kernel: str = ""
 
 
 @dataclass(frozen=True)
 class StageText:
-    """A stage as read: the text to show, what the tool printed, and the location of each shown line."""
+    """A stage as read: the text to show, what the tool printed, and the locations of each shown line.
+
+    `raw_lines[i]` is the index of the line of the artifact's text that line i of `text` is made from. It is
+    empty for a stage that cannot be compiled from its text.
+    """
 
     text: str
     raw: str | None
     table: LocationTable
+    raw_lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class StageKind:
-    """One kind of stage. `produced_by` is Triton's name of the compile step whose result is read.
+    """One kind of stage. `produced_by` is Triton's name of the compile step whose artifact is read.
 
-    `backends` are the Triton backends on whose way to the binary it always is.
+    `backends` are the Triton backends that have this stage. `summary` is what it is, in at most three
+    words, for its card. `kernel` finds the name of the kernel in
+    the text of a stage from which the compiler can go on; None: it cannot.
     """
 
     name: str
@@ -43,3 +53,5 @@ class StageKind:
     produced_by: str
     read: Callable[[Artifact], StageText]
     backends: tuple[str, ...] = ("cuda", "hip")
+    summary: str = ""
+    kernel: re.Pattern[str] | None = None

@@ -1,27 +1,32 @@
-"""The GPUs that kernels are compiled for: one file a vendor, with all figures of its GPUs.
+"""The tools that make a binary for a target: one file for each vendor.
 
-Importing this package needs neither triton nor torch, so that the web side can list the targets.
+The figures of their GPUs are in `explorer.model.hardware`.
 """
 
 from __future__ import annotations
 
-from explorer.pipeline.targets.amd import AMD_TARGETS
-from explorer.pipeline.targets.device import Device, Multiprocessor
-from explorer.pipeline.targets.nvidia import NVIDIA_TARGETS
-from explorer.pipeline.targets.target import Target, UnknownTarget
+from typing import TYPE_CHECKING
 
-__all__ = ["TARGETS", "Device", "Multiprocessor", "Target", "UnknownTarget", "find_target"]
+from explorer.model.hardware import Target
+from explorer.pipeline.targets.amd import AMD_TOOLS
+from explorer.pipeline.targets.nvidia import NVIDIA_TOOLS
+from explorer.pipeline.targets.tools import VendorTools
 
-TARGETS: tuple[Target, ...] = NVIDIA_TARGETS + AMD_TARGETS
+if TYPE_CHECKING:
+    from triton.backends.compiler import GPUTarget
+
+__all__ = ["VendorTools", "tools_of", "triton_target"]
+
+_TOOLS: dict[str, VendorTools] = {"cuda": NVIDIA_TOOLS, "hip": AMD_TOOLS}
 
 
-def find_target(name: str) -> Target:
-    """Return the target called `name` ("cuda:90", or the architecture alone: "sm_90", "gfx942").
+def tools_of(target: Target) -> VendorTools:
+    """Return the tools that make a binary for `target`."""
+    return _TOOLS[target.backend]
 
-    Raises:
-        UnknownTarget: no target has that name; the message lists those that exist.
-    """
-    for target in TARGETS:
-        if name in (target.name, target.architecture):
-            return target
-    raise UnknownTarget(name, TARGETS)
+
+def triton_target(target: Target) -> GPUTarget:
+    """Return the target as Triton names it; imports Triton."""
+    from triton.backends.compiler import GPUTarget
+
+    return GPUTarget(target.backend, target.triton_architecture, target.warp_size)

@@ -1,16 +1,23 @@
 /**
  * What a comparison shows, in the fragment of its address: nothing (what there is in brief), `#source`,
- * `#passes`, `#stage=ttgir` or `#stage=ttir..ttgir`, with `&unified` and `&all` (also passes without a change).
+ * `#passes`, `#stage=ttgir` or `#stage=ttir..ttgir`, with `&unified` or `&split` and `&all` (also passes without
+ * a change).
  *
- * @typedef {{show: "brief" | "source" | "passes" | "stage", before: string, after: string, unified: boolean, all: boolean}} View
+ * @import { Form } from "./diff.js"
+ *
+ * @typedef {{show: "brief" | "source" | "passes" | "stage", before: string, after: string, form: Form,
+ *   all: boolean}} View
  */
 
 const STAGE = /^([\w-]+)(?:\.\.([\w-]+))?$/;
 
-/** @param {string} fragment @returns {View} what it does not say, or not in these words, is as on a first visit */
+/**
+ * @param {string} fragment
+ * @returns {View} what it does not say, or not in these words, is as on a first visit
+ */
 export function parseView(fragment) {
   /** @type {View} */
-  const view = { show: "brief", before: "", after: "", unified: false, all: false };
+  const view = { show: "brief", before: "", after: "", form: "", all: false };
   for (const part of fragment.replace(/^#/, "").split("&")) {
     const [name, value = ""] = part.split("=", 2);
     const stages = STAGE.exec(value);
@@ -18,15 +25,21 @@ export function parseView(fragment) {
     if (name === "stage" && stages) {
       Object.assign(view, { show: "stage", before: stages[1], after: stages[2] ?? stages[1] });
     }
-    if (name === "unified" || name === "all") view[name] = true;
+    if (name === "unified" || name === "split") view.form = name;
+    if (name === "all") view.all = true;
   }
   return view;
 }
 
 /** @param {View} view @returns {string} with "#"; "#" alone for what a first visit shows */
-export function formatView({ show, before, after, unified, all }) {
-  const what = show === "stage" ? `stage=${before === after ? before : `${before}..${after}`}` : show === "brief" ? "" : show;
-  return `#${[what, unified && "unified", all && "all"].filter(Boolean).join("&")}`;
+export function formatView({ show, before, after, form, all }) {
+  const what =
+    show === "stage"
+      ? `stage=${before === after ? before : `${before}..${after}`}`
+      : show === "brief"
+        ? ""
+        : show;
+  return `#${[what, form, all && "all"].filter(Boolean).join("&")}`;
 }
 
 /** The view of the address now. */

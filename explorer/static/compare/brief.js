@@ -1,57 +1,179 @@
 /**
- * What differs in brief: both pipelines as a table, and what the binaries need.
+ * `<comparison-brief>`: what differs in brief. Resources, runs, memory and instructions, and both pipelines.
  *
- * @import { ComparisonDocument, ResourcePair, StagePair, StageSide } from "../types.js"
+ * @import { ComparisonDocument, ResourcePair, StagePair, StageSide } from "../core/types.js"
  */
-import { make } from "../dom.js";
-import { duration, size } from "../format.js";
-import { comparedFact, placeOfFact } from "../resource_facts.js";
-import { hueClass } from "../stages.js";
+import { api } from "../core/api.js";
+import { duration, size } from "../core/format.js";
+import { time } from "../core/numbers.js";
+import { Loaded } from "../core/pane.js";
+import { comparedFact, placeOfFact } from "../core/resource_facts.js";
+import { hueClass } from "../core/stages.js";
+import { html, nothing } from "../core/template.js";
 import { currentView, formatView } from "./address.js";
-import { durationDelta, isOver, lineChanges, numberCell, onlyOn, signed } from "./deltas.js";
+import { changeCounts } from "./change_counts.js";
+import { durationDelta, isOver, NOISE_WORDS, onlyOn, signed } from "./deltas.js";
+import { ComparisonPart } from "./part.js";
+import { loadTimings } from "./run_timings.js";
+import { bufferRows, isFaster, mixRows, timingRows } from "./side_rows.js";
 
-/** @param {ComparisonDocument} comparison */
-export function drawBrief(comparison) {
-  return make("div", { class: "brief" }, resources(comparison), pipelines(comparison));
+/** @typedef {[title: string, before: unknown, after: unknown, difference: unknown, kind?: string]} Row */
+
+class ComparisonBrief extends ComparisonPart {
+  /** What the server computes of both results: the instruction mix, the buffers and the runs. */
+  sides = new Loaded(
+    this,
+    () => {
+      const { comparison } = this;
+      if (!comparison || !isOver(comparison.before) || !isOver(comparison.after)) return null;
+      return [comparison.before.id, comparison.after.id];
+    },
+    (...ids) =>
+      Promise.all(
+        // A result without a binary, or without shared memory, has no answer.
+        ids.map(async (id) => ({
+          mix: await api.analysis(id, "occupancy").then(
+            ({ mix }) => mix,
+            () => null,
+          ),
+          memory: await api.analysis(id, "allocation").catch(() => null),
+          timings: await loadTimings(id).catch(() => []),
+        })),
+      ),
+  );
+
+  /** @override */
+  render() {
+    const { comparison } = this;
+    if (!comparison) return nothing;
+    return html`<div class="brief">${resources(comparison)}${this.more()}${pipelines(comparison)}</div>`;
+  }
+
+  /** Runs, memory and instructions of both. */
+  more() {
+    return this.sides.render({
+      waiting: () => html`<p class="hint">Comparing runs, memory and instructions …</p>`,
+      failed: () => nothing,
+      ready: ([before, after]) => {
+        if (!before || !after) return nothing;
+        const runs = timingRows(before.timings, after.timings);
+        const count = (/** @type {number | null} */ value) => value?.toLocaleString("en") ?? "–";
+        const bytes = (/** @type {number | null} */ value) => (value === null ? "–" : size(value));
+        const both = (
+          /** @type {import("./side_rows.js").NumberRow} */ { title, before: one, after: other, isPart },
+          /** @type {typeof count} */ show,
+        ) =>
+          /** @type {Row} */ ([
+            title,
+            show(one),
+            show(other),
+            one === other ? "same" : signed((other ?? 0) - (one ?? 0), show),
+            isPart ? "is-part" : "",
+          ]);
+        return html`${table(
+          "Runs",
+          "Time of the kernel",
+          runs.map(({ title, before: one, after: other }) => {
+            const faster = one && other ? isFaster(one, other) : null;
+            const words = { true: "faster", false: "slower", null: "within the spread" };
+            return [
+              title,
+              spread(one),
+              spread(other),
+              one && other
+                ? `${signed(other.median_ns - one.median_ns, time)} ${words[`${faster}`]}`
+                : "only on one side",
+              faster === null ? "" : faster ? "is-better" : "is-worse",
+            ];
+          }),
+          "No run of these results was timed. Run both in the Run pane.",
+        )}
+        ${table(
+          "Memory",
+          "Shared memory",
+          bufferRows(before.memory, after.memory).map((row) => both(row, bytes)),
+          "Neither kernel needs shared memory.",
+        )}
+        ${table(
+          "Instruction mix",
+          "Instructions of the binary",
+          mixRows(before.mix, after.mix).map((row) => both(row, count)),
+          "There is no machine code to count.",
+        )}`;
+      },
+    });
+  }
+}
+
+/** @param {import("../core/types.js").Timing | null} timing */
+function spread(timing) {
+  if (!timing) return "–";
+  const { median_ns: median, low_ns: low, high_ns: high } = timing;
+  return html`<span title="Median of ${timing.samples_ns.length}; ${time(low)} to ${time(high)}">${time(median)}</span>`;
+}
+
+/** A table of both sides. @param {string} title @param {string} first @param {Row[]} rows @param {string} empty */
+function table(title, first, rows, empty) {
+  const id = `${title.toLowerCase().replaceAll(" ", "-")}-title`;
+  return html`<section aria-labelledby=${id}>
+    <h2 id=${id}>${title}</h2>
+    ${
+      rows.length === 0
+        ? html`<p class="hint">${empty}</p>`
+        : html`<div class="table-frame" tabindex="0" role="group" aria-labelledby=${id}>
+            <table class="pairs">
+              <thead><tr>${[first, "before", "after", "difference"].map(
+                (each) => html`<th scope="col">${each}</th>`,
+              )}</tr></thead>
+              <tbody>${rows.map(
+                ([name, before, after, difference, kind = ""]) => html`<tr class=${kind}>
+                  <th scope="row">${name}</th>
+                  <td class="number-cell">${before}</td>
+                  <td class="number-cell">${after}</td>
+                  <td class="verdict">${difference}</td>
+                </tr>`,
+              )}</tbody>
+            </table>
+          </div>`
+    }
+  </section>`;
 }
 
 /** @param {ComparisonDocument} comparison */
 function resources(comparison) {
-  const { resources: pairs, before, after } = comparison;
-  const rows = [...pairs]
+  const areOver = isOver(comparison.before) && isOver(comparison.after);
+  const rows = [...comparison.resources]
     .sort((one, other) => placeOfFact(one.name) - placeOfFact(other.name))
-    .map((pair) => resourceRow(pair, comparison))
-    .filter((row) => row !== null);
-  return make(
-    "section",
-    { "aria-labelledby": "resources-title" },
-    make("h2", { id: "resources-title" }, "Resources"),
-    rows.length === 0
-      ? make("p", { class: "hint" }, isOver(before) && isOver(after) ? "Neither result has a binary." : "The binaries are on their way.")
-      : make("div", { class: "table-frame", tabindex: "0", role: "group", "aria-labelledby": "resources-title" },
-          make("table", { class: "pairs" }, headRow("What the binary needs", ["before", "after", "difference"]), make("tbody", {}, ...rows))),
+    .flatMap((pair) => resourceRow(pair, comparison));
+  return table(
+    "Resources",
+    "What the binary needs",
+    rows,
+    areOver ? "Neither result has a binary." : "The binaries are not compiled yet.",
   );
 }
 
-/** @param {ResourcePair} pair @param {ComparisonDocument} comparison */
+/** @param {ResourcePair} pair @param {ComparisonDocument} comparison @returns {Row[]} */
 function resourceRow(pair, comparison) {
   const fact = comparedFact(pair);
-  if (!fact) return null;
-  const { before, after, verdict } = pair;
+  if (!fact) return [];
+  const { name, before, after, verdict } = pair;
   const isNumber = typeof before === "number" && typeof after === "number";
-  const delta = verdict === "same" ? "same" : isNumber ? difference(pair.name, after - before) : onlyOn(before, after, comparison) || "another";
-  // Bytes that differ by little are told to the byte, or both would read the same.
-  const isRounded = isNumber && before !== after && fact.show(before) === fact.show(after) && pair.name.endsWith("_bytes");
-  const show = isRounded ? (/** @type {unknown} */ value) => `${Number(value).toLocaleString("en")} B` : fact.show;
-  const word = verdict === "better" || verdict === "worse" ? ` ${verdict}` : "";
-  return make(
-    "tr",
-    { class: `is-${verdict}` },
-    make("th", { scope: "row" }, fact.title),
-    numberCell(show(before)),
-    numberCell(show(after)),
-    make("td", { class: "verdict" }, word ? make("b", {}, delta) : delta, word),
-  );
+  // Sizes that differ by little are shown to the byte; rounded, both would read the same.
+  const isRounded =
+    isNumber && before !== after && fact.show(before) === fact.show(after) && name.endsWith("_bytes");
+  const show = isRounded
+    ? (/** @type {unknown} */ value) => `${Number(value).toLocaleString("en")} B`
+    : fact.show;
+  const delta =
+    verdict === "same"
+      ? "same"
+      : isNumber
+        ? difference(name, after - before)
+        : onlyOn(before, after, comparison) || "another";
+  const hasWord = verdict === "better" || verdict === "worse";
+  const words = hasWord ? html`<b>${delta}</b> ${verdict}` : delta;
+  return [[fact.title, show(before), show(after), words, `is-${verdict}`]];
 }
 
 /** @param {string} name @param {number} delta */
@@ -63,49 +185,65 @@ function difference(name, delta) {
 /** @param {ComparisonDocument} comparison */
 function pipelines(comparison) {
   const { stages, before, after } = comparison;
-  // How long a failure took says nothing.
-  const total = [before, after].map(({ status, milliseconds }) => (status === "complete" ? milliseconds : null));
-  return make(
-    "section",
-    { "aria-labelledby": "pipelines-title" },
-    make("h2", { id: "pipelines-title" }, "Pipelines"),
-    stages.length === 0
-      ? make("p", { class: "hint" }, "No stage is there yet.")
-      : make("div", { class: "table-frame", tabindex: "0", role: "group", "aria-labelledby": "pipelines-title" },
-          make(
-            "table",
-            { class: "pairs pipelines" },
-            make(
-              "thead",
-              {},
-              make("tr", {}, make("th", { scope: "col", rowspan: "2" }, "Stage"), ...["Time", "Lines", "Passes with a change"].map((title) => make("th", { scope: "colgroup", colspan: "3" }, title))),
-              make("tr", {}, ...Array(3).fill(["before", "after", "difference"]).flat().map((title) => make("th", { scope: "col" }, title))),
-            ),
-            make("tbody", {}, ...stages.map((pair) => stageRow(pair, comparison))),
-            total[0] !== null && total[1] !== null && make("tfoot", {}, make("tr", {}, make("th", { scope: "row" }, "Whole compilation"),
-              numberCell(duration(total[0])), numberCell(duration(total[1])), numberCell(durationDelta(Number(total[1]) - Number(total[0]))), make("td", { colspan: "6" }))),
-          )),
+  // The time until a failure cannot be compared with that of a whole compilation.
+  const [one, other] = [before, after].map(({ status, milliseconds }) =>
+    status === "complete" ? milliseconds : null,
   );
+  const heads = ["Compile time", "Lines and operations", "Passes with a change"];
+  return html`<section aria-labelledby="pipelines-title">
+    <h2 id="pipelines-title">Pipelines</h2>
+    ${
+      stages.length === 0
+        ? html`<p class="hint">No stage has been compiled yet.</p>`
+        : html`<div class="table-frame" tabindex="0" role="group" aria-labelledby="pipelines-title">
+            <table class="pairs pipelines">
+              <thead>
+                <tr><th scope="col" rowspan="2">Stage</th>${heads.map(
+                  (title) => html`<th scope="colgroup" colspan="3">${title}</th>`,
+                )}</tr>
+                <tr>${heads.flatMap(() =>
+                  ["before", "after", "difference"].map((title) => html`<th scope="col">${title}</th>`),
+                )}</tr>
+              </thead>
+              <tbody>${stages.map((pair) => stageRow(pair, comparison))}</tbody>
+              ${
+                typeof one === "number" && typeof other === "number"
+                  ? html`<tfoot><tr>
+                      <th scope="row">Whole compilation</th>
+                      <td class="number-cell">${duration(one)}</td>
+                      <td class="number-cell">${duration(other)}</td>
+                      <td class="number-cell">${durationDelta(one, other, "compilation")}</td>
+                      <td colspan="6"></td>
+                    </tr></tfoot>`
+                  : nothing
+              }
+            </table>
+          </div>
+          <p class="hint">${NOISE_WORDS}</p>`
+    }
+  </section>`;
 }
 
 /** @param {StagePair} pair @param {ComparisonDocument} comparison */
-function stageRow({ name, title, before, after, lines_added, lines_removed }, comparison) {
-  const href = formatView({ ...currentView(), show: "stage", before: name, after: name });
+function stageRow(pair, comparison) {
+  const { name, title, before, after } = pair;
   const both = before && after;
-  return make(
-    "tr",
-    {},
-    make("th", { scope: "row", class: hueClass(name) }, make("a", { class: "stage-link", href }, title)),
-    numberCell(duration(before?.milliseconds) || "–"),
-    numberCell(duration(after?.milliseconds) || "–"),
-    numberCell(both ? durationDelta(after.milliseconds - before.milliseconds) : ""),
-    numberCell(before?.lines.toLocaleString("en") ?? "–"),
-    numberCell(after?.lines.toLocaleString("en") ?? "–"),
-    make("td", { class: "number-cell" }, ...(both ? lineChanges(lines_removed, lines_added) : [onlyOn(before, after, comparison)])),
-    numberCell(passesOf(before)),
-    numberCell(passesOf(after)),
-    numberCell(both && (before.passes || after.passes) ? signed(after.changed_passes - before.changed_passes) : ""),
-  );
+  const cells = [
+    duration(before?.milliseconds) || "–",
+    duration(after?.milliseconds) || "–",
+    both ? durationDelta(before.milliseconds, after.milliseconds, "stage") : "",
+    before?.lines.toLocaleString("en") ?? "–",
+    after?.lines.toLocaleString("en") ?? "–",
+    both ? changeCounts(pair) : onlyOn(before, after, comparison),
+    passesOf(before),
+    passesOf(after),
+    both && (before.passes || after.passes) ? signed(after.changed_passes - before.changed_passes) : "",
+  ];
+  const href = formatView({ ...currentView(), show: "stage", before: name, after: name });
+  return html`<tr>
+    <th scope="row" class=${hueClass(name)}><a class="stage-link" href=${href}>${title}</a></th>
+    ${cells.map((cell) => html`<td class="number-cell">${cell}</td>`)}
+  </tr>`;
 }
 
 /** @param {StageSide | null} side */
@@ -113,7 +251,4 @@ function passesOf(side) {
   return side?.passes ? `${side.changed_passes} of ${side.passes}` : "–";
 }
 
-/** @param {string} first @param {string[]} others */
-function headRow(first, others) {
-  return make("thead", {}, make("tr", {}, ...[first, ...others].map((title) => make("th", { scope: "col" }, title))));
-}
+customElements.define("comparison-brief", ComparisonBrief);

@@ -1,68 +1,146 @@
 /**
  * `<comparison-diff>`: two texts side by side or one below the other, only the lines in sight drawn.
  *
- * @import { StageContent } from "../result.js"
- * @import { DiffDocument } from "../types.js"
+ * @import { StageContent } from "../core/result.js"
+ * @import { DiffDocument } from "../core/types.js"
  * @import { Row } from "./aligned_rows.js"
  */
-import { make } from "../dom.js";
-import { plural } from "../format.js";
-import { piecesOf } from "../line_pieces.js";
-import { LINE_HEIGHT_PX, VirtualText } from "../virtual_text.js";
+import { make } from "../core/dom.js";
+import { plural } from "../core/format.js";
+import { piecesOf } from "../text/line_pieces.js";
+import { LINE_HEIGHT_PX, VirtualText } from "../text/virtual_text.js";
 import { AlignedRows } from "./aligned_rows.js";
 import { changedSpans } from "./line_changes.js";
+import { foldsOf } from "./line_folds.js";
 
 /** @typedef {"before" | "after" | "both"} Side what a column of text shows */
-/** @typedef {{title: string, before: StageContent | null, after: StageContent | null, diff: DiffDocument}} Texts */
+/** @typedef {"unified" | "split" | ""} Form one column or two; "": two where both have room */
+/**
+ * @typedef {{title: string, before: StageContent | null, after: StageContent | null, diff: DiffDocument}}
+ *   Texts
+ * @typedef {{texts: Texts, form: Form, whole?: boolean, kind?: string}} Comparison two texts, with or without
+ *   equal lines, and with the changes of all operations ("") or of one kind
+ */
+
+/** From this width on, each of two columns shows about 75 characters of code. */
+const LEAST_SPLIT_PX = 1200;
 
 class ComparisonDiff extends HTMLElement {
   /** @type {Texts | null} */
   texts = null;
+  /** @type {Form} */
+  form = "";
+  whole = false;
+  /** the kind of operation whose changes are shown; "": all */
+  kind = "";
   rows = new AlignedRows([], false);
   /** @type {Map<Side, VirtualText>} */
   columns = new Map();
   /** the row of the change that was gone to last; -1: none @type {number} */
   at = -1;
-  /** lines that were only moved, with where they stand on the other side @type {{before: Map<number, number>, after: Map<number, number>}} */
+  /**
+   * lines that were only moved, with where they stand on the other side
+   * @type {{before: Map<number, number>, after: Map<number, number>}}
+   */
   moved = { before: new Map(), after: new Map() };
   /** the line of the text after that is marked; 0: none */
   marked = 0;
+  isFolding = false;
   /** the row that is outlined, from 0; -1: none */
   lit = -1;
   /** whose scrolling the other column follows @type {VirtualText | null} */
   leader = null;
-  resize = new ResizeObserver(() => this.drawMarks());
+  resize = new ResizeObserver(() => this.fit());
 
   connectedCallback() {
     this.resize.observe(this);
+    // Its pane may have been moved, which discards the scroll position.
+    for (const column of this.columns.values()) column.shown();
   }
 
   disconnectedCallback() {
     this.resize.disconnect();
   }
 
-  /** @param {Texts} texts @param {boolean} unified */
-  show(texts, unified) {
-    this.texts = texts;
-    this.at = -1;
-    this.marked = 0;
+  /** What is shown; null: nothing yet. @param {Comparison | null} comparison */
+  set comparison(comparison) {
+    if (comparison) this.show(comparison);
+  }
+
+  /** The line of the text after that is marked; 0: none. @param {number} line */
+  set markedLine(line) {
+    this.mark(line);
+  }
+
+  /** Whether long types at the end of operations are folded. @param {boolean} isFolding */
+  set foldsTypes(isFolding) {
+    if (this.isFolding === isFolding) return;
+    this.isFolding = isFolding;
+    for (const column of this.columns.values()) column.redraw();
+  }
+
+  /** @param {Comparison} comparison */
+  show({ texts, form, whole = false, kind = "" }) {
+    const isSame = texts === this.texts && whole === this.whole && kind === this.kind;
+    Object.assign(this, { texts, form, whole, kind });
+    if (isSame) return this.fit();
     this.moved = {
       before: new Map(texts.diff.moves.map(({ before_line, after_line }) => [before_line, after_line])),
       after: new Map(texts.diff.moves.map(({ before_line, after_line }) => [after_line, before_line])),
     };
-    this.rows = new AlignedRows(texts.diff.runs, unified);
+    return this.arrange(new Set(), 0);
+  }
+
+  /** Whether both texts are in one column. */
+  get isUnified() {
+    return this.rows.unified;
+  }
+
+  /** The form that is not shown. @returns {Form} */
+  get otherForm() {
+    return this.isUnified ? "split" : "unified";
+  }
+
+  /** Arrange the texts as the form says, or as there is room. */
+  fit() {
+    if (this.texts && this.wantsUnified !== this.isUnified)
+      this.arrange(this.rows.unfolded, Math.max(0, this.position - 1));
+    this.drawMarks();
+  }
+
+  get wantsUnified() {
+    if (!this.texts?.before) return true;
+    if (this.form) return this.form === "unified";
+    // An element that is hidden has no width.
+    return this.clientWidth ? this.clientWidth < LEAST_SPLIT_PX : this.isUnified;
+  }
+
+  /** @param {Set<number>} unfolded runs of equal lines @param {number} change that is shown, from 0 */
+  arrange(unfolded, change) {
+    const { kind, texts, wantsUnified, whole } = this;
+    if (!texts) return;
+    const chosen = texts.diff.kinds.find(({ name }) => name === kind);
+    this.at = -1;
+    this.rows = new AlignedRows(
+      texts.diff.runs,
+      wantsUnified,
+      chosen ? { before: new Set(chosen.before_lines), after: new Set(chosen.after_lines) } : null,
+      unfolded,
+    );
+    if (whole) this.rows.unfoldAll();
     /** @type {Side[]} */
-    const sides = unified ? ["both"] : ["before", "after"];
+    const sides = wantsUnified ? ["both"] : ["before", "after"];
     if (sides.some((side) => !this.columns.has(side))) {
       this.columns = new Map(sides.map((side) => [side, this.column(side)]));
-      this.className = unified ? "is-unified" : "is-split";
+      this.className = wantsUnified ? "is-unified" : "is-split";
       this.replaceChildren(...[...this.columns.values()].map(({ element }) => element));
     }
     for (const column of this.columns.values()) column.scroller.scrollTop = column.scrollTop = 0;
     this.reset();
-    const [first] = this.rows.changes;
     // What differs is what one came for.
-    if (first !== undefined) this.goTo(first, false);
+    const row = this.rows.changes[change];
+    if (row !== undefined) this.goTo(row, false);
+    if (this.marked) this.mark(this.marked);
   }
 
   /** @param {Side} side */
@@ -111,7 +189,10 @@ class ComparisonDiff extends HTMLElement {
     const row = this.rows.rows[line - 1];
     if (!row) return;
     if (row.kind === "fold") this.unfold(line);
-    else this.dispatchEvent(new CustomEvent("line-chosen", { bubbles: true, detail: { before: row.before, after: row.after } }));
+    else
+      this.dispatchEvent(
+        new CustomEvent("line-chosen", { bubbles: true, detail: { before: row.before, after: row.after } }),
+      );
   }
 
   /** Mark a line of the text after, and bring it into sight. @param {number} line 0: none */
@@ -119,7 +200,9 @@ class ComparisonDiff extends HTMLElement {
     this.marked = line;
     let index = line ? this.rows.rows.findIndex((row) => row.after === line) : -1;
     if (line && index < 0) {
-      const run = this.rows.runs.findIndex(({ after_line, after_lines }) => line >= after_line && line < after_line + after_lines);
+      const run = this.rows.runs.findIndex(
+        ({ after_line, after_lines }) => line >= after_line && line < after_line + after_lines,
+      );
       if (run >= 0) {
         this.rows.unfold(run);
         this.reset();
@@ -139,7 +222,8 @@ class ComparisonDiff extends HTMLElement {
     this.rows.unfold(row.run);
     this.at = -1;
     this.reset();
-    for (const column of this.columns.values()) if (column.scroller === document.activeElement) column.setCursor(line);
+    for (const column of this.columns.values())
+      if (column.scroller === document.activeElement) column.setCursor(line);
   }
 
   unfoldAll() {
@@ -147,7 +231,9 @@ class ComparisonDiff extends HTMLElement {
     this.rows.unfoldAll();
     this.at = -1;
     this.reset();
-    const index = this.rows.rows.findIndex((row) => row.run === top?.run && row.before === top.before && row.after === top.after);
+    const index = this.rows.rows.findIndex(
+      (row) => row.run === top?.run && row.before === top.before && row.after === top.after,
+    );
     if (index >= 0) for (const column of this.columns.values()) column.reveal(index + 1, true);
   }
 
@@ -166,11 +252,17 @@ class ComparisonDiff extends HTMLElement {
     const kind = row.kind === "same" ? "" : number === 0 ? "is-absent" : isBefore ? "is-removed" : "is-added";
     const isMoved = kind !== "" && this.moved[isBefore ? "before" : "after"].has(number);
     const isMarked = this.marked > 0 && row.after === this.marked;
-    element.className = `text-row diff-row ${isMoved ? "is-moved" : kind}${isMarked ? " is-marked" : ""}${line - 1 === this.lit ? " is-current-change" : ""}`;
+    element.className = `text-row diff-row ${isMoved ? "is-moved" : kind}`;
+    element.classList.toggle("is-marked", isMarked);
+    element.classList.toggle("is-current-change", line - 1 === this.lit);
     const sign = isMoved ? "⇅" : kind === "is-removed" ? "−" : kind === "is-added" ? "+" : "";
     const code = make("span", { class: "code" });
     const numbers = side === "both" ? [row.before, row.after] : [number];
-    element.replaceChildren(...numbers.map((each) => make("span", { class: "number" }, each ? String(each) : "")), make("span", { class: "sign" }, sign), code);
+    element.replaceChildren(
+      ...numbers.map((each) => make("span", { class: "number" }, each ? String(each) : "")),
+      make("span", { class: "sign" }, sign),
+      code,
+    );
     if (number === 0) return;
     const content = isBefore ? this.texts.before : this.texts.after;
     const again = () => {
@@ -180,18 +272,36 @@ class ComparisonDiff extends HTMLElement {
     };
     const text = content?.line(number, again);
     if (!text) return;
-    code.replaceChildren(...piecesOf(text.tokens, this.marks(row, isBefore, text.tokens, again)));
+    const marks = this.marks(row, isBefore, text.tokens, again);
+    const folds = this.isFolding
+      ? foldsOf(textOf(text.tokens)).filter((fold) => !marks.unfolded.has(fold.of))
+      : [];
+    if (folds.length) code.title = textOf(text.tokens).trim();
+    const cuts = folds.map((fold) => ({ ...fold, class: "is-cut" }));
+    code.replaceChildren(...piecesOf(text.tokens, [...marks.spans, ...cuts]));
   }
 
-  /** What differs inside a line from the one it took the place of. @param {Row} row @param {boolean} isBefore @param {[string, string][]} tokens @param {() => void} again */
+  /**
+   * What differs inside a line from the one it took the place of.
+   * @param {Row} row
+   * @param {boolean} isBefore
+   * @param {[string, string][]} tokens
+   * @param {() => void} again
+   * @returns {{spans: {from: number, to: number, class: string}[], unfolded: Set<string>}} `unfolded`: the parts
+   *   in which something differs, so that neither line's are folded
+   */
   marks(row, isBefore, tokens, again) {
     const pair = this.rows.unified ? row.pair : isBefore ? row.after : row.before;
-    if (row.kind !== "changed" || !pair) return [];
-    const other = (isBefore ? this.texts?.after : this.texts?.before)?.line(pair, again);
-    if (!other) return [];
+    const content = isBefore ? this.texts?.after : this.texts?.before;
+    const other = row.kind === "changed" && pair ? content?.line(pair, again) : null;
+    if (!other) return { spans: [], unfolded: new Set() };
     const [mine, theirs] = [textOf(tokens), textOf(other.tokens)];
-    const spans = isBefore ? changedSpans(mine, theirs).before : changedSpans(theirs, mine).after;
-    return spans.map((span) => ({ ...span, class: "is-changed" }));
+    const changed = isBefore ? changedSpans(mine, theirs) : changedSpans(theirs, mine);
+    const [own, others] = isBefore ? [changed.before, changed.after] : [changed.after, changed.before];
+    return {
+      spans: own.map((span) => ({ ...span, class: "is-changed" })),
+      unfolded: new Set([...changedFolds(mine, own), ...changedFolds(theirs, others)]),
+    };
   }
 
   /** @param {number} line 0: none */
@@ -201,10 +311,17 @@ class ComparisonDiff extends HTMLElement {
 
   drawMarks() {
     const { rows } = this.rows;
-    const style = getComputedStyle(this);
-    const layer = (/** @type {"before" | "after"} */ side, /** @type {boolean} */ areMoved, /** @type {string} */ color) => ({
-      lines: rows.flatMap((row, index) => (row.kind === "changed" && row[side] && this.moved[side].has(row[side]) === areMoved ? [index + 1] : [])),
-      color: style.getPropertyValue(color),
+    const layer = (
+      /** @type {"before" | "after"} */ side,
+      /** @type {boolean} */ areMoved,
+      /** @type {string} */ color,
+    ) => ({
+      lines: rows.flatMap((row, index) =>
+        row.kind === "changed" && row[side] && this.moved[side].has(row[side]) === areMoved
+          ? [index + 1]
+          : [],
+      ),
+      color: `var(${color})`,
     });
     for (const [side, column] of this.columns) {
       column.drawMarks([
@@ -228,9 +345,16 @@ class ComparisonDiff extends HTMLElement {
     const { changes } = this.rows;
     if (changes.length === 0) return;
     const [column] = this.columns.values();
-    const isInSight = this.at >= 0 && column && Math.abs((this.at + 0.5) * LINE_HEIGHT_PX - column.scrollTop - column.scroller.clientHeight / 2) < column.scroller.clientHeight / 2;
+    const isInSight =
+      this.at >= 0 &&
+      column &&
+      Math.abs((this.at + 0.5) * LINE_HEIGHT_PX - column.scrollTop - column.scroller.clientHeight / 2) <
+        column.scroller.clientHeight / 2;
     const from = isInSight ? this.at : this.topRow() - (step > 0 ? 1 : 0);
-    const next = step > 0 ? changes.find((row) => row > from) ?? changes[0] : changes.findLast((row) => row < from) ?? changes.at(-1);
+    const next =
+      step > 0
+        ? (changes.find((row) => row > from) ?? changes[0])
+        : (changes.findLast((row) => row < from) ?? changes.at(-1));
     this.goTo(/** @type {number} */ (next), true);
   }
 
@@ -249,6 +373,13 @@ class ComparisonDiff extends HTMLElement {
     }
     this.dispatchEvent(new CustomEvent("change-shown", { bubbles: true }));
   }
+}
+
+/** The parts of a line that would be folded, although something in them changed. @param {string} text @param {{from: number, to: number}[]} changed */
+function changedFolds(text, changed) {
+  return foldsOf(text)
+    .filter((fold) => changed.some(({ from, to }) => from < fold.to && to > fold.from))
+    .map((fold) => fold.of);
 }
 
 /** @param {[string, string][]} tokens */

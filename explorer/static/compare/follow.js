@@ -1,10 +1,11 @@
 /**
  * Compare again whenever one of two running compilations has got further, until both are done.
  *
- * @import { ComparisonDocument } from "../types.js"
+ * @import { ComparisonDocument } from "../core/types.js"
  */
-import { ApiError, api } from "../api.js";
-import { store } from "../store.js";
+import { ApiError, api } from "../core/api.js";
+import { follow as followEvents } from "../core/events.js";
+import { store } from "../core/store.js";
 import { isOver } from "./deltas.js";
 
 /** Stages come in quick succession: they are compared together. */
@@ -12,7 +13,11 @@ const PAUSE_MS = 200;
 
 /** @param {ComparisonDocument} first */
 export async function follow(first) {
-  const running = [...new Map([first.before, first.after].filter((side) => !isOver(side)).map((side) => [side.id, side])).values()];
+  const running = [
+    ...new Map(
+      [first.before, first.after].filter((side) => !isOver(side)).map((side) => [side.id, side]),
+    ).values(),
+  ];
   if (running.length === 0) return;
   let isAsking = false;
   let isAskedAgain = false;
@@ -38,19 +43,18 @@ export async function follow(first) {
   void ask();
 }
 
-/** Call `changed` when something of a compilation has come, until it is done. @param {string} id @param {() => void} changed */
+/**
+ * Call `changed` when something of a compilation has come, until it is done.
+ * @param {string} id
+ * @param {() => void} changed
+ */
 function listen(id, changed) {
-  return new Promise((resolve) => {
-    const stream = new EventSource(api.url(id, "events"));
-    for (const kind of ["specialized", "stage", "resources", "diagnostic"]) stream.addEventListener(kind, changed);
-    const end = () => {
-      stream.close();
-      resolve(undefined);
-    };
-    stream.addEventListener("done", end);
-    stream.addEventListener("error", () => {
-      // The browser tries again by itself unless the server has refused.
-      if (stream.readyState === EventSource.CLOSED) end();
-    });
+  return followEvents(api.events(id), {
+    on: { specialized: changed, stage: changed, resources: changed, diagnostic: changed },
+    ask: async () => {
+      const compilation = await api.compilation(id);
+      changed();
+      return isOver(compilation);
+    },
   });
 }

@@ -1,57 +1,59 @@
 /**
- * `<comparison-head>`: the two results, and what was asked differently of them.
+ * `<comparison-head>`: the two results, and how their requests differ.
  *
- * @import { ComparedSide, ComparisonDocument, Scalar } from "../types.js"
+ * @import { ComparedSide, ComparisonDocument, Scalar } from "../core/types.js"
  */
-import { make } from "../dom.js";
-import { duration, literal, plural, targetTitle } from "../format.js";
-import { store } from "../store.js";
+import { duration, literal, plural, targetTitle } from "../core/format.js";
+import { html, nothing } from "../core/template.js";
 import { go } from "./address.js";
+import { ComparisonPart } from "./part.js";
 
-const WORDS = { queued: "waiting for a turn", running: "compiling", complete: "complete in", failed: "failed after" };
+const WORDS = {
+  queued: "waiting in the queue",
+  running: "compiling",
+  complete: "complete in",
+  failed: "failed after",
+};
 
-class ComparisonHead extends HTMLElement {
-  connectedCallback() {
-    store.watch(["comparison", "problem"], () => this.draw());
-  }
-
-  draw() {
-    const { comparison, problem } = store.state;
-    this.hidden = !comparison;
-    if (!comparison || problem) return;
-    this.replaceChildren(
-      make("div", { class: "sides" }, sideCard("Before", comparison.before), sideCard("After", comparison.after)),
-      make("div", { class: "asked", "aria-label": "Asked differently", role: "group" }, ...askedDifferently(comparison)),
-    );
+class ComparisonHead extends ComparisonPart {
+  /** @override */
+  render() {
+    const { comparison } = this;
+    if (!comparison) return nothing;
+    return html`<div class="sides">${side("Before", comparison.before)}${side("After", comparison.after)}</div>
+      <div class="asked" aria-label="Different requests" role="group">${differences(comparison)}</div>`;
   }
 }
 
 /** @param {string} label @param {ComparedSide} side */
-function sideCard(label, side) {
-  const state = side.status === "complete" || side.status === "failed" ? side.status : "busy";
-  const time = side.milliseconds === null ? "" : ` ${duration(side.milliseconds)}`;
-  return make(
-    "section",
-    { class: "side", "aria-label": label },
-    make("small", { class: "side-label" }, label),
-    make("a", { class: "side-kernel", href: side.url, title: "Open this result" }, side.kernel ?? "kernel"),
-    make("span", { class: "side-facts" }, `${targetTitle(side.target)} · Triton ${side.triton}`),
-    make("span", { class: `state is-${state}`, role: "status" }, WORDS[side.status] + time),
-    side.status === "failed" && make("p", { class: "side-error" }, side.error ?? "The log of this result says more."),
-  );
+function side(label, { status, milliseconds, url, kernel, target, triton, error }) {
+  const state = status === "complete" || status === "failed" ? status : "busy";
+  return html`<section class="side" aria-label=${label}>
+    <small class="side-label">${label}</small>
+    <a class="side-kernel" href=${url} title="Open this result">${kernel ?? "kernel"}</a>
+    <span class="side-facts">${targetTitle(target)} · Triton ${triton}</span>
+    <span class="state is-${state}" role="status">${WORDS[status]} ${duration(milliseconds)}</span>
+    ${status === "failed" ? html`<p class="side-error">${error ?? "See the log of this result."}</p>` : nothing}
+  </section>`;
 }
 
-/** @param {ComparisonDocument} comparison @returns {Node[]} */
-function askedDifferently({ differences, source }) {
-  const chips = differences.map(({ name, before, after }) =>
-    make("span", { class: "asked-chip" }, make("span", { class: "asked-name" }, name), " ", make("b", {}, shown(before)), " → ", make("b", {}, shown(after))));
-  if (source.lines_added || source.lines_removed) {
-    chips.unshift(
-      make("button", { type: "button", class: "asked-chip", onclick: () => go({ show: "source" }) },
-        make("span", { class: "asked-name" }, "source"), ` ${plural(source.lines_added, "line")} added, ${source.lines_removed} removed`),
-    );
-  }
-  return chips.length ? [make("span", { class: "asked-title" }, "Asked differently"), ...chips] : [make("span", { class: "asked-title" }, "Both were asked the same.")];
+/** @param {ComparisonDocument} comparison */
+function differences({ differences, source }) {
+  const isOtherSource = source.lines_added > 0 || source.lines_removed > 0;
+  if (!isOtherSource && differences.length === 0)
+    return html`<span class="asked-title">Both requests are equal.</span>`;
+  return html`<span class="asked-title">Different requests</span>
+    ${
+      isOtherSource
+        ? html`<button type="button" class="asked-chip" @click=${() => go({ show: "source" })}
+            ><span class="asked-name">source</span>
+            ${plural(source.lines_added, "line")} added, ${source.lines_removed} removed</button>`
+        : nothing
+    }
+    ${differences.map(
+      ({ name, before, after }) => html`<span class="asked-chip"
+        ><span class="asked-name">${name}</span> <b>${shown(before)}</b> → <b>${shown(after)}</b></span>`,
+    )}`;
 }
 
 /** @param {Scalar} value */
@@ -61,10 +63,13 @@ function shown(value) {
 
 /** In one line, for titles. @param {ComparisonDocument} comparison */
 export function inShort({ differences, source, before, after }) {
-  if (before.id === after.id) return "with itself";
-  const words = differences.filter(({ name }) => name !== "kernel").slice(0, 3).map((each) => `${each.name} ${shown(each.before)} → ${shown(each.after)}`);
+  if (before.id === after.id) return "the same result twice";
+  const words = differences
+    .filter(({ name }) => name !== "kernel")
+    .slice(0, 3)
+    .map((each) => `${each.name} ${shown(each.before)} → ${shown(each.after)}`);
   if (source.lines_added || source.lines_removed) words.push("another source");
-  return words.join(", ") || "asked the same";
+  return words.join(", ") || "equal requests";
 }
 
 customElements.define("comparison-head", ComparisonHead);

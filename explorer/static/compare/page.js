@@ -1,16 +1,20 @@
-/** Start the page of a comparison: fetch it, follow what still runs, and let everything be done by keyboard. */
-import { ApiError, api } from "../api.js";
-import { register, registerFamily, startKeys } from "../commands.js";
-import { byId, make, toast } from "../dom.js";
-import { isExpected, record } from "../history.js";
-import { startPageCommands } from "../page_commands.js";
-import { store } from "../store.js";
+/**
+ * Start the page of a comparison: fetch it, follow what still runs, and let everything be done by keyboard.
+ *
+ * @import { ComparisonView } from "./view.js"
+ */
+import { ApiError, api } from "../core/api.js";
+import { register, registerFamily, startKeys } from "../core/commands.js";
+import { byId, make, toast } from "../core/dom.js";
+import { isExpected, record } from "../menus/history.js";
+import { startPageCommands } from "../menus/page_commands.js";
+import { store } from "../core/store.js";
 import { comparedIds, comparisonUrl, currentView, go } from "./address.js";
 import { follow } from "./follow.js";
 import { inShort } from "./head.js";
 import "./path.js";
-import { ComparisonView } from "./view.js";
-import { visible } from "../visible.js";
+import "./view.js";
+import { visible } from "../core/visible.js";
 
 const GESTURES = /** @type {const} */ ([
   ["Click", "Unfold equal lines"],
@@ -27,8 +31,12 @@ async function start() {
   startCommands();
   const [before, after] = comparedIds();
   try {
-    const [page, targets, comparison] = await Promise.all([api.page(), api.targets(), api.comparison(before, after)]);
-    store.update({ stageKinds: page.stages, targets, comparison });
+    const [page, targets, comparison] = await Promise.all([
+      api.page(),
+      api.targets(),
+      api.comparison(before, after),
+    ]);
+    store.update({ stageKinds: page.stages, languages: page.languages, targets, comparison });
     void follow(comparison);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
@@ -40,21 +48,49 @@ function startCommands() {
   const view = () => /** @type {ComparisonView} */ (document.querySelector("comparison-view"));
   startPageCommands(GESTURES);
   register([
-    { name: "next-change", title: "Next change", group: "Compare", keys: ["N"], run: () => view().step(1) },
-    { name: "previous-change", title: "Previous change", group: "Compare", keys: ["P"], run: () => view().step(-1) },
-    { name: "unfold", title: "Unfold all equal lines", group: "Compare", keys: ["E"], run: () => view().unfoldAll() },
-    { name: "unified", title: "Side by side or unified", group: "Compare", keys: ["U"], run: () => go({ unified: !currentView().unified }) },
-    { name: "swap", title: "Exchange before and after", group: "Compare", keys: ["S"], run: swap },
+    {
+      name: "next-change",
+      title: "Next change",
+      group: "Compare",
+      keys: ["N"],
+      run: () => void view().step(1),
+    },
+    {
+      name: "previous-change",
+      title: "Previous change",
+      group: "Compare",
+      keys: ["P"],
+      run: () => void view().step(-1),
+    },
+    {
+      name: "unfold",
+      title: "Unfold all equal lines",
+      group: "Compare",
+      keys: ["E"],
+      run: () => void view().unfoldAll(),
+    },
+    {
+      name: "unified",
+      title: "Side by side or unified",
+      group: "Compare",
+      keys: ["U"],
+      run: () => go({ form: view().diff.otherForm }),
+    },
+    { name: "swap", title: "Swap before and after", group: "Compare", keys: ["S"], run: swap },
     { name: "copy-link", title: "Copy the link", group: "Page", run: () => void copyLink() },
-    { name: "brief", title: "Compare in brief", group: "Compare", run: () => go({ show: "brief" }) },
+    { name: "brief", title: "Compare the summaries", group: "Compare", run: () => go({ show: "brief" }) },
     { name: "source", title: "Compare the sources", group: "Compare", run: () => go({ show: "source" }) },
     { name: "passes", title: "Compare the passes", group: "Compare", run: () => go({ show: "passes" }) },
   ]);
   registerFamily(() =>
     (store.state.comparison?.stages ?? []).map(({ name, title }, index) => ({
-      name: `stage:${name}`, title: `Compare ${title}`, group: "Compare", ...(index < 9 ? { keys: [`Alt ${index + 1}`] } : {}),
+      name: `stage:${name}`,
+      title: `Compare ${title}`,
+      group: "Compare",
+      ...(index < 9 ? { keys: [`Alt ${index + 1}`] } : {}),
       run: () => go({ show: "stage", before: name, after: name }),
-    })));
+    })),
+  );
 }
 
 /** What was before becomes what is after. */
@@ -65,6 +101,7 @@ function swap() {
 }
 
 async function copyLink() {
+  void api.retain(...comparedIds());
   try {
     await navigator.clipboard.writeText(location.href);
     toast("Link to this comparison copied.");
@@ -79,14 +116,17 @@ function recordOwn() {
   const { comparison } = store.state;
   for (const { id, status } of comparison ? [comparison.before, comparison.after] : []) {
     // Where it cannot be fetched it stays expected, and is listed when it is opened.
-    if ((status === "complete" || status === "failed") && isExpected(id)) void api.compilation(id).then(record, () => undefined);
+    if ((status === "complete" || status === "failed") && isExpected(id))
+      void api.compilation(id).then(record, () => undefined);
   }
 }
 
 function drawSubject() {
   const { comparison } = store.state;
   if (!comparison) return;
-  const kernels = [...new Set([comparison.before.kernel, comparison.after.kernel])].map((name) => name ?? "kernel").join(" and ");
+  const kernels = [...new Set([comparison.before.kernel, comparison.after.kernel])]
+    .map((name) => name ?? "kernel")
+    .join(" and ");
   const words = inShort(comparison);
   byId("subject").replaceChildren(make("b", {}, kernels), make("span", {}, words));
   document.title = visible(`${kernels}: ${words} · triton·explorer`);

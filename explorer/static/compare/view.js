@@ -1,27 +1,29 @@
 /**
  * `<comparison-view>`: what the address asks for, of two results: in brief, their passes, or two texts.
  *
- * @import { ComparisonDocument } from "../types.js"
+ * @import { ComparisonDocument } from "../core/types.js"
  * @import { View } from "./address.js"
  */
-import { ApiError, api } from "../api.js";
-import { make } from "../dom.js";
-import { plural } from "../format.js";
-import { StageContent } from "../result.js";
-import { hueClass, stageTitle } from "../stages.js";
-import { store } from "../store.js";
+import { ApiError, api } from "../core/api.js";
+import { make } from "../core/dom.js";
+import { plural } from "../core/format.js";
+import { StageContent } from "../core/result.js";
+import { hueClass, stageTitle } from "../core/stages.js";
+import { store } from "../core/store.js";
 import { currentView, go } from "./address.js";
-import { drawBrief } from "./brief.js";
-import { isOver, lineChanges } from "./deltas.js";
+import "./brief.js";
+import { render } from "../core/template.js";
+import { changeCounts } from "./change_counts.js";
+import { isOver } from "./deltas.js";
 import { ComparisonDiff } from "./diff.js";
-import { drawPasses } from "./pass_pairs.js";
+import "./pass_pairs.js";
 import { SourceContent } from "./source_content.js";
-
-const narrow = matchMedia("(max-width: 720px)");
 
 class ComparisonView extends HTMLElement {
   /** which texts are shown or on their way */
   key = "";
+  /** Settles when they are shown. @type {Promise<void>} */
+  drawn = Promise.resolve();
   diff = new ComparisonDiff();
   tools = make("div", { class: "tools", role: "toolbar", "aria-label": "Difference" });
   place = make("span", { class: "count", role: "status" });
@@ -31,7 +33,6 @@ class ComparisonView extends HTMLElement {
     this.setAttribute("role", "region");
     store.watch(["comparison", "problem"], () => this.draw());
     addEventListener("hashchange", () => this.draw());
-    narrow.addEventListener("change", () => this.draw());
     this.addEventListener("change-shown", () => this.drawPlace());
   }
 
@@ -40,16 +41,28 @@ class ComparisonView extends HTMLElement {
     const view = currentView();
     const isText = view.show === "source" || view.show === "stage";
     if (!isText || !comparison) this.key = "";
-    this.className = `shows-${comparison ? view.show : "nothing"}${view.show === "stage" ? ` ${hueClass(view.after)}` : ""}`;
-    this.setAttribute("aria-label", { brief: "In brief", passes: "Passes", source: "Source", stage: stageTitle(view.after) }[view.show]);
+    const hue = view.show === "stage" ? hueClass(view.after) : "";
+    this.className = `shows-${comparison ? view.show : "nothing"} ${hue}`;
+    this.setAttribute(
+      "aria-label",
+      { brief: "Summary", passes: "Passes", source: "Source", stage: stageTitle(view.after) }[view.show],
+    );
     if (!comparison) {
-      this.say(problem ? [make("h2", {}, problem.title), make("p", {}, problem.detail), make("p", {}, make("a", { href: "/" }, "Back to the explorer"))] : [make("p", {}, "Comparing …")]);
-    } else if (view.show === "brief") {
-      this.replaceChildren(drawBrief(comparison));
-    } else if (view.show === "passes") {
-      this.replaceChildren(drawPasses(comparison, () => this.draw()));
+      this.say(
+        problem
+          ? [
+              make("h2", {}, problem.title),
+              make("p", {}, problem.detail),
+              make("p", {}, make("a", { href: "/" }, "Back to the explorer")),
+            ]
+          : [make("p", {}, "Comparing …")],
+      );
+    } else if (view.show === "brief" || view.show === "passes") {
+      // The element draws itself again; only another one replaces it.
+      const tag = `comparison-${view.show}`;
+      if (this.firstElementChild?.localName !== tag) this.replaceChildren(document.createElement(tag));
     } else {
-      void this.drawTexts(comparison, view);
+      this.drawn = this.drawTexts(comparison, view);
     }
   }
 
@@ -62,84 +75,153 @@ class ComparisonView extends HTMLElement {
   /** @param {ComparisonDocument} comparison @param {View} view */
   async drawTexts(comparison, view) {
     const { before, after } = comparison;
-    const isUnified = view.unified || narrow.matches;
-    const rows = view.show === "stage" ? [stageOf(comparison, "before", view.before), stageOf(comparison, "after", view.after)] : [];
-    this.drawTools(comparison, view, isUnified);
+    const rows =
+      view.show === "stage"
+        ? [stageOf(comparison, "before", view.before), stageOf(comparison, "after", view.after)]
+        : [];
+    this.drawTools(comparison, view);
     if (view.show === "stage" && !rows[0] && !rows[1]) {
       this.key = "";
       this.replaceChildren(this.tools, this.message);
       const names = [...new Set([view.before, view.after])].map(stageTitle).join(" and no ");
-      this.message.replaceChildren(make("p", {}, isOver(before) && isOver(after) ? `These results have no ${names}.` : `${stageTitle(view.after)} is on its way.`));
+      this.message.replaceChildren(
+        make(
+          "p",
+          {},
+          isOver(before) && isOver(after)
+            ? `These results have no ${names}.`
+            : `${stageTitle(view.after)} is not compiled yet.`,
+        ),
+      );
       return;
     }
-    const key = JSON.stringify([view.show, view.before, view.after, isUnified, rows]);
-    if (key === this.key) return;
+    const key = JSON.stringify([view.show, view.before, view.after, rows]);
+    if (key === this.key) {
+      if (this.diff.texts) this.diff.show({ texts: this.diff.texts, form: view.form });
+      return;
+    }
     this.key = key;
     try {
-      const path = view.show === "source" ? "source" : `stages/${view.before}?other=${encodeURIComponent(view.after)}`;
+      const path =
+        view.show === "source" ? "source" : `stages/${view.before}?other=${encodeURIComponent(view.after)}`;
       const diff = await api.diff(before.id, after.id, path);
       if (this.key !== key) return;
-      const lines = (/** @type {"before_lines" | "after_lines"} */ side) => diff.runs.reduce((sum, run) => sum + run[side], 0);
+      const lines = (/** @type {"before_lines" | "after_lines"} */ side) =>
+        diff.runs.reduce((sum, run) => sum + run[side], 0);
       const contents =
         view.show === "source"
-          ? [new SourceContent(before.id, lines("before_lines")), new SourceContent(after.id, lines("after_lines"))]
+          ? [
+              new SourceContent(before.id, lines("before_lines")),
+              new SourceContent(after.id, lines("after_lines")),
+            ]
           : [rows[0] && new StageContent(before.id, rows[0]), rows[1] && new StageContent(after.id, rows[1])];
       this.replaceChildren(this.tools, this.diff);
-      const title = view.show === "source" ? "Source" : view.before === view.after ? stageTitle(view.before) : `${stageTitle(view.before)} and ${stageTitle(view.after)}`;
-      this.changes?.replaceChildren(...lineChanges(diff.lines_removed, diff.lines_added));
-      this.diff.show({ title, before: contents[0] ?? null, after: contents[1] ?? null, diff }, isUnified);
+      const title =
+        view.show === "source"
+          ? "Source"
+          : view.before === view.after
+            ? stageTitle(view.before)
+            : `${stageTitle(view.before)} and ${stageTitle(view.after)}`;
+      this.drawChanges(diff);
+      const [first = null, second = null] = contents;
+      this.diff.show({ texts: { title, before: first, after: second, diff }, form: currentView().form });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (this.key !== key) return;
       this.key = "";
-      this.say([make("p", {}, `${error.problem.title}. ${error.problem.detail}`), make("button", { type: "button", class: "button", onclick: () => this.draw() }, "Try again")]);
+      this.say([
+        make("p", {}, `${error.problem.title}. ${error.problem.detail}`),
+        make("button", { type: "button", class: "button", onclick: () => this.draw() }, "Try again"),
+      ]);
     }
   }
 
-  /** @param {ComparisonDocument} comparison @param {View} view @param {boolean} isUnified */
-  drawTools(comparison, view, isUnified) {
+  /** @param {ComparisonDocument} comparison @param {View} view */
+  drawTools(comparison, view) {
     const names = comparison.stages.map(({ name }) => name);
-    const focused = document.activeElement instanceof HTMLElement && this.tools.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+    const focused =
+      document.activeElement instanceof HTMLElement && this.tools.contains(document.activeElement)
+        ? document.activeElement.dataset.key
+        : null;
     /** @param {"before" | "after"} side */
     const choice = (side) => {
       const select = make(
         "select",
         { "aria-label": `Stage ${side}`, "data-key": side, onchange: () => go({ [side]: select.value }) },
-        ...[...new Set([...names, view[side]])].map((name) => make("option", { value: name }, stageTitle(name))),
+        ...[...new Set([...names, view[side]])].map((name) =>
+          make("option", { value: name }, stageTitle(name)),
+        ),
       );
       select.value = view[side];
       return select;
     };
     this.changes = make("span", { class: "line-changes" });
-    const button = (/** @type {string} */ key, /** @type {string} */ text, /** @type {string} */ title, /** @type {() => void} */ act, /** @type {Record<string, unknown>} */ more = {}) =>
-      make("button", { type: "button", class: "button small", "data-key": key, title, onclick: act, ...more }, text);
+    const button = (
+      /** @type {string} */ key,
+      /** @type {string} */ text,
+      /** @type {string} */ title,
+      /** @type {() => void} */ act,
+      /** @type {Record<string, unknown>} */ more = {},
+    ) =>
+      make(
+        "button",
+        { type: "button", class: "button small", "data-key": key, title, onclick: act, ...more },
+        text,
+      );
     this.tools.replaceChildren(
-      ...(view.show === "stage" ? [choice("before"), make("span", { "aria-hidden": "true" }, "→"), choice("after")] : [make("b", {}, "Source")]),
+      ...(view.show === "stage"
+        ? [choice("before"), make("span", { "aria-hidden": "true" }, "→"), choice("after")]
+        : [make("b", {}, "Source")]),
       this.changes,
       make("span", { class: "space" }),
       this.place,
-      button("previous", "↑", "Previous change (P)", () => this.step(-1), { "aria-label": "Previous change", "aria-keyshortcuts": "P" }),
-      button("next", "↓", "Next change (N)", () => this.step(1), { "aria-label": "Next change", "aria-keyshortcuts": "N" }),
-      button("unfold", "Unfold all", "Show equal lines, too (E)", () => this.unfoldAll(), { "aria-keyshortcuts": "E" }),
-      ...(narrow.matches ? [] : [button("unified", "Unified", "One text below the other (U)", () => go({ unified: !view.unified }), { "aria-pressed": String(isUnified), "aria-keyshortcuts": "U" })]),
+      button("previous", "↑", "Previous change (P)", () => void this.step(-1), {
+        "aria-label": "Previous change",
+        "aria-keyshortcuts": "P",
+      }),
+      button("next", "↓", "Next change (N)", () => void this.step(1), {
+        "aria-label": "Next change",
+        "aria-keyshortcuts": "N",
+      }),
+      button("unfold", "Unfold all", "Show equal lines, too (E)", () => void this.unfoldAll(), {
+        "aria-keyshortcuts": "E",
+      }),
+      button("unified", "Unified", "One text below the other (U)", () => go({ form: this.diff.otherForm }), {
+        "aria-pressed": String(this.diff.isUnified),
+        "aria-keyshortcuts": "U",
+      }),
     );
-    if (this.diff.texts && this.key) this.changes.replaceChildren(...lineChanges(this.diff.texts.diff.lines_removed, this.diff.texts.diff.lines_added));
-    if (focused) /** @type {HTMLElement | null} */ (this.tools.querySelector(`[data-key="${focused}"]`))?.focus();
+    if (this.diff.texts && this.key) this.drawChanges(this.diff.texts.diff);
+    if (focused)
+      /** @type {HTMLElement | null} */ (this.tools.querySelector(`[data-key="${focused}"]`))?.focus();
+  }
+
+  /** @param {import("../core/types.js").DiffDocument} diff */
+  drawChanges(diff) {
+    if (this.changes) render(changeCounts(diff), this.changes);
   }
 
   drawPlace() {
     const { count, position } = this.diff;
-    this.place.textContent = count === 0 ? "no difference" : position ? `${position} of ${plural(count, "change")}` : plural(count, "change");
+    this.place.textContent =
+      count === 0
+        ? "no difference"
+        : position
+          ? `${position} of ${plural(count, "change")}`
+          : plural(count, "change");
     const unfold = /** @type {HTMLButtonElement | null} */ (this.tools.querySelector("[data-key=unfold]"));
     if (unfold) unfold.disabled = !this.diff.rows.isFolded;
+    this.tools.querySelector("[data-key=unified]")?.setAttribute("aria-pressed", String(this.diff.isUnified));
   }
 
   /** @param {1 | -1} step */
-  step(step) {
+  async step(step) {
+    await this.drawn;
     if (this.diff.isConnected) this.diff.step(step);
   }
 
-  unfoldAll() {
+  async unfoldAll() {
+    await this.drawn;
     if (this.diff.isConnected) this.diff.unfoldAll();
   }
 }

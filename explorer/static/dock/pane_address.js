@@ -1,11 +1,12 @@
 /**
- * What a pane is called: "NAME:STATE" in the address of the page, by its name and state in dockview, by its title on the tab.
+ * What a pane is called: "NAME:STATE" in the address of the page, by its name and state in dockview, by its
+ * title on the tab.
  *
  * @import { IDockviewPanel } from "dockview-core"
- * @import { Layout } from "../view.js"
+ * @import { Layout } from "../core/view.js"
  */
-import { shownStage, stageTitle } from "../stages.js";
-import { store } from "../store.js";
+import { shownStage, stageTitle } from "../core/stages.js";
+import { store } from "../core/store.js";
 
 /** Split a pane's address in two. @param {string} address */
 export function parse(address) {
@@ -29,7 +30,11 @@ export function panelParams(panel) {
   return /** @type {{name: string, state: string}} */ (panel.params ?? { name: "", state: "" });
 }
 
-/** Whether a panel shows what an address names; of panes that are one for each stage, that of the same stage. @param {IDockviewPanel} panel @param {string} address */
+/**
+ * Whether a panel shows what an address names; of panes that are one for each stage, that of the same stage.
+ * @param {IDockviewPanel} panel
+ * @param {string} address
+ */
 export function shows(panel, address) {
   const { name, state } = parse(address);
   const params = panelParams(panel);
@@ -41,7 +46,11 @@ export function addressOf(params) {
   return params?.state ? `${params.name}:${params.state}` : (params?.name ?? "");
 }
 
-/** A layout without what this server does not know; null if nothing is left. @param {Layout | null} layout @returns {Layout | null} */
+/**
+ * A layout without what this server does not know; null if nothing is left.
+ * @param {Layout | null} layout
+ * @returns {Layout | null}
+ */
 export function known(layout) {
   if (!layout) return null;
   if ("panes" in layout) {
@@ -49,5 +58,6 @@ export function known(layout) {
     return panes.length ? { ...layout, panes, active: Math.min(layout.active, panes.length - 1) } : null;
   }
   const children = layout.children.map(known).filter((child) => child !== null);
-  return children.length > 1 ? { ...layout, children } : (children[0] ?? null);
+  if (children.length > 1) return { ...layout, children };
+  return children[0] ? { ...children[0], share: layout.share } : null;
 }

@@ -2,10 +2,10 @@
  * What dockview shows of a pane: its element in a group, and its tab.
  *
  * @import { IContentRenderer, IDockviewPanel, ITabRenderer } from "dockview-core"
- * @import { Dock } from "../dock.js"
+ * @import { Dock } from "./dock.js"
  */
-import { make, setText } from "../dom.js";
-import { hueClass, shownStage } from "../stages.js";
+import { make, setText } from "../core/dom.js";
+import { hueClass, shownStage } from "../core/stages.js";
 import { kindOf, titleOf } from "./pane_address.js";
 
 /** The pane's element, as soon as its module is there. @implements {IContentRenderer} */
@@ -21,13 +21,31 @@ export class PaneContent {
     this.params = undefined;
     /** @type {IDockviewPanel["api"] | null} */
     this.panelApi = null;
+    /** @type {{dispose(): void} | null} */
+    this.shown = null;
   }
 
   /** @param {Parameters<IContentRenderer["init"]>[0]} parameters */
   init({ params, api }) {
     this.panelApi = api;
     this.params = { name: String(params.name), state: String(params.state) };
-    this.element.addEventListener("pane-state", (event) => this.setState(/** @type {CustomEvent<string>} */ (event).detail));
+    this.element.addEventListener("pane-state", (event) =>
+      this.setState(/** @type {CustomEvent<string>} */ (event).detail),
+    );
+    this.element.addEventListener("pane-wide", (event) => {
+      const isWide = /** @type {CustomEvent<boolean>} */ (event).detail;
+      if (isWide) api.maximize();
+      else api.exitMaximized();
+    });
+    // A pane's code is fetched when the pane is first in sight; while a layout is built, every pane is once.
+    this.shown = api.onDidVisibilityChange(() => queueMicrotask(() => this.loadIfVisible()));
+    queueMicrotask(() => this.loadIfVisible());
+  }
+
+  loadIfVisible() {
+    if (!this.shown || !this.panelApi?.isVisible) return;
+    this.shown.dispose();
+    this.shown = null;
     void this.load();
   }
 
@@ -40,7 +58,13 @@ export class PaneContent {
       // A file without a server has all panes inside.
       if (!customElements.get(tag)) await import(kind.module);
     } catch {
-      this.element.append(make("div", { class: "empty" }, make("p", {}, `The pane “${kind.title}” could not be loaded. Reload the page.`)));
+      this.element.append(
+        make(
+          "div",
+          { class: "empty" },
+          make("p", {}, `The pane “${kind.title}” could not be loaded. Reload the page.`),
+        ),
+      );
       return;
     }
     this.pane = /** @type {HTMLElement & {paneState: string}} */ (document.createElement(tag));
@@ -64,6 +88,8 @@ export class PaneContent {
   update() {}
 
   dispose() {
+    this.shown?.dispose();
+    this.shown = null;
     this.dock.contents.delete(this.id);
     this.pane?.remove();
   }
@@ -86,7 +112,11 @@ export class PaneTab {
     };
     setText(this.label, title);
     // For the mouse alone: inside a tab nothing may take the focus. The Delete key closes the tab, too.
-    const close = make("span", { class: "tab-close", "aria-hidden": "true", title: "Close", onclick: () => api.close() }, "×");
+    const close = make(
+      "span",
+      { class: "tab-close", "aria-hidden": "true", title: "Close", onclick: () => api.close() },
+      "×",
+    );
     close.addEventListener("pointerdown", (event) => event.stopPropagation());
     this.element.append(close);
     this.element.addEventListener("auxclick", (event) => {

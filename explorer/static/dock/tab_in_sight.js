@@ -1,8 +1,9 @@
 /**
- * Keep the tab in front in sight where its bar gets narrower: by a moved border, or by the button for the tabs that do not
+ * Keep the tab in front in sight where its bar gets narrower: by a moved border, or by the button for the
+ * tabs that do not
  * fit, which dockview shows only after it has scrolled.
  */
-import { scrollSideways } from "../dom.js";
+import { scrollSideways } from "../core/dom.js";
 
 const sizes = new ResizeObserver((entries) => {
   for (const { target: bar } of entries) {

@@ -1,404 +1,501 @@
 /**
  * `<pane-graph>`: the data flow or control flow of a stage, or of the module after a pass, drawn.
  *
- * Its state is "STAGE", "STAGE.PART" for a function, loop or region alone, and with ".constants" behind, those
- * are drawn as well; ";pass=12" draws the module after that pass.
+ * Its state is "STAGE", or "STAGE.PART" for a function, loop or region alone. With ".constants" behind, those are
+ * drawn, too, with ".addresses" each operation of address arithmetic; ";pass=12" draws the module after that pass.
  *
- * @import { GraphDocument, GraphNode } from "../types.js"
- * @import { Choice } from "../graph/choice.js"
- * @import { Drawing } from "../graph/drawing.js"
+ * @import { GraphDocument, GraphNode } from "../core/types.js"
+ * @import { GraphCanvas } from "./graph/canvas.js"
+ * @import { Choice } from "./graph/choice.js"
  */
-import { ApiError, api } from "../api.js";
-import { debounce, make, setText } from "../dom.js";
-import { plural } from "../format.js";
-import { formatChoice, parseChoice, textOptions, textTitle } from "../graph/choice.js";
-import { draw } from "../graph/drawing.js";
-import { GraphLayout, LayoutCancelled, LayoutError } from "../graph/layout.js";
-import { Neighbours } from "../graph/neighbours.js";
-import { nodesWith } from "../graph/search.js";
-import { Viewport } from "../graph/viewport.js";
-import { isFile } from "../host.js";
-import { hover, pin, putCursor } from "../selection.js";
-import { hueClass } from "../stages.js";
-import { store } from "../store.js";
+import { api } from "../core/api.js";
+import { debounce, make } from "../core/dom.js";
+import { plural } from "../core/format.js";
+import { isFile } from "../core/host.js";
+import { languageFacts } from "../core/languages.js";
+import { follow, Loaded, Pane } from "../core/pane.js";
+import { hover, pin, putCursor } from "../core/selection.js";
+import { hueClass } from "../core/stages.js";
+import { store } from "../core/store.js";
+import { html, nothing } from "../core/template.js";
+import "./graph/canvas.js";
+import { formatChoice, parseChoice, partOptions, textOptions, textTitle } from "./graph/choice.js";
+import { draw } from "./graph/drawing.js";
+import { GraphLayout, LayoutCanceled, LayoutError } from "./graph/layout.js";
+import { nodesWith } from "./graph/search.js";
 
-const LANGUAGES = ["ttir", "ttgir", "glir", "llir", "ptx", "sass", "amdgcn"];
-const ARROWS = /** @type {const} */ ({ ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right" });
+const ARROWS = /** @type {const} */ ({
+  ArrowUp: "up",
+  ArrowDown: "down",
+  ArrowLeft: "left",
+  ArrowRight: "right",
+});
+const ZOOM = 1.3;
 const MOST_PINNED = 3;
-/** What Graphviz can always lay out. */
+const TYPING_PAUSE_MS = 120;
+/** Graphviz can lay out this many. */
 const FEW_NODES = 1000;
 
-class GraphPane extends HTMLElement {
-  state = "";
-  /** @type {(() => void)[]} */
-  watches = [];
+class GraphPane extends Pane {
+  static properties = {
+    chosen: { state: true },
+    pointed: { state: true },
+    typed: { state: true },
+    query: { state: true },
+    hit: { state: true },
+    limited: { state: true },
+  };
+
   layout = new GraphLayout();
-  viewport = new Viewport((part, event) => this.choosePart(part, event));
-  /** what is shown, or on its way */
-  shown = "";
-  /** @type {GraphDocument | null} */
-  document = null;
-  /** @type {Drawing | null} */
-  drawing = null;
-  /** @type {string} the SVG as it was laid out, for a download */
-  svg = "";
-  /** @type {Map<string, GraphNode>} */
-  nodes = new Map();
-  /** @type {Neighbours | null} */
-  neighbours = null;
-  /** @type {GraphNode | null} */
-  chosen = null;
-  /** @type {GraphNode | null} */
-  pointed = null;
-  /** @type {GraphNode[]} */
-  hits = [];
-  hit = 0;
-
-  texts = make("select", { "aria-label": "Stage that is drawn", onchange: () => this.ask({ ...parseChoice(this.texts.value), constants: this.choice.constants }) });
-  parts = make("select", { "aria-label": "Part that is drawn", class: "graph-part", onchange: () => this.ask({ part: this.parts.value }) });
-  constants = make("input", { type: "checkbox", onchange: () => this.ask({ constants: this.constants.checked }) });
-  search = make("input", {
-    type: "search", class: "search", placeholder: "search  /", "aria-label": "Search this graph", spellcheck: "false",
-    oninput: debounce(() => void this.find(), 120), onkeydown: (/** @type {KeyboardEvent} */ event) => this.searchKey(event),
-  });
-  count = make("span", { class: "count", role: "status" });
-  frame = make("div", { class: "graph-frame", tabindex: "0", role: "group", "aria-label": "Graph", onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event) }, this.viewport.element);
-  message = make("div", { class: "empty", role: "status" });
-  cut = make("p", { class: "graph-cut", role: "status" });
-  place = make("span", { class: "place", role: "status" });
-  facts = make("span", { class: "facts" });
-
-  get paneState() {
-    return this.state;
-  }
-
-  /** @param {string} state */
-  set paneState(state) {
-    this.state = state;
-    if (this.childElementCount) this.choose();
-  }
-
-  /** What is drawn: what the state asks for, as far as this result has it. */
+  /** What is drawn: what the state asks for, as far as the result has it. */
   choice = parseChoice("");
+  /** Whether a drawing that is being made was canceled. */
+  isCanceled = false;
 
-  connectedCallback() {
-    if (!this.childElementCount) this.build();
-    this.watches = [store.watch(["result"], () => this.choose()), store.watch(["hovered", "pinned"], () => this.light()), store.watch(["cursor"], () => this.followCursor())];
-  }
-
-  disconnectedCallback() {
-    for (const end of this.watches) end();
-    this.resize?.disconnect();
-    this.layout.close();
-    this.shown = "";
-  }
-
-  build() {
-    const tool = (/** @type {string} */ label, /** @type {string} */ text, /** @type {() => void} */ onclick) =>
-      make("button", { type: "button", class: "tool", "aria-label": label, title: label, onclick }, text);
-    this.constantsLabel = make("label", { class: "check" }, this.constants, "constants");
-    this.append(
-      make(
-        "div",
-        { class: "graph-head" },
-        this.texts, this.parts, this.constantsLabel, this.search, this.count,
-        make("span", { class: "graph-tools" },
-          tool("Smaller", "−", () => this.viewport.zoom(1 / 1.3)), tool("Larger", "+", () => this.viewport.zoom(1.3)), tool("Show all", "⤢", () => this.viewport.fit()),
-          tool("Download the graph as SVG", "SVG", () => this.save("svg")), tool("Download the graph as DOT", "DOT", () => this.save("dot"))),
-      ),
-      this.cut, this.frame, this.message,
-      make("div", { class: "pane-foot" }, this.place, this.facts),
-    );
-    this.viewport.element.addEventListener("pointermove", (event) => {
-      const part = event.target instanceof Element ? event.target.closest(".node")?.getAttribute("data-part") : null;
-      this.pointAt(this.nodes.get(part ?? "") ?? null);
-    });
-    this.viewport.element.addEventListener("pointerleave", () => this.pointAt(null));
-    this.viewport.element.addEventListener("dblclick", () => this.open());
-    this.resize = new ResizeObserver(() => {
-      // A drawing that was made out of sight is fitted when it comes into sight.
-      if (this.drawing && this.frame.clientWidth && !this.isFitted) this.fit();
-    });
-    this.resize.observe(this.frame);
-  }
-
-  /** Show the graph that the state asks for. */
-  choose() {
-    const { result } = store.state;
-    const drawable = (result?.document.stages ?? []).filter(({ language }) => LANGUAGES.includes(language)).map(({ name }) => name);
-    const passes = result?.document.passes ?? [];
-    const { stage: wanted, pass, part, constants } = parseChoice(this.state);
-    const known = pass === null ? drawable.find((name) => name === wanted) : (passes.find(({ index }) => index === pass)?.stage ?? wanted);
-    const stage = known ?? (drawable.includes("ttgir") ? "ttgir" : (drawable.at(-1) ?? ""));
-    if (!result || !stage) {
-      const words = !result ? "Compile a kernel to see its graphs here." : !result.finished ? "The stages are on their way." : "The compilation stopped before there was anything to draw.";
-      this.shown = "";
-      this.explain(words);
-      return;
-    }
-    const choice = (this.choice = { stage, pass, part: known === undefined ? "" : part, constants });
-    this.texts.replaceChildren(...textOptions(drawable, isFile ? [] : passes, pass));
-    this.texts.value = formatChoice({ stage, pass, part: "", constants: false });
-    this.constants.checked = constants;
-    this.className = hueClass(stage);
-    const key = `${result.id} ${formatChoice(choice)}`;
-    if (key !== this.shown) void this.load(key, result.id, choice);
-  }
-
-  /** @param {string} key @param {string} id @param {Choice} choice @param {number} [mostNodes] 0: as many as there may be */
-  async load(key, id, choice, mostNodes = 0) {
-    const { stage, pass, part, constants } = choice;
-    this.shown = key;
-    const isWanted = () => this.shown === key;
-    // What is laid out is still to be drawn: that can be cancelled, too.
-    let isCancelled = false;
-    const cancel = () => {
-      isCancelled = true;
-      this.layout.cancel();
-    };
-    this.explain(`The graph of ${this.titleOf(stage, pass)} is on its way.`);
-    try {
-      const document = await api.graph(id, {
+  graph = new Loaded(
+    this,
+    () =>
+      this.resultId && this.choice.stage ? [this.resultId, formatChoice(this.choice), this.mostNodes] : null,
+    async (id, choice, mostNodes) => {
+      const { stage, pass, part, constants, addresses } = parseChoice(choice);
+      const graph = await api.graph(id, {
         ...(pass === null ? { stage } : { pass: String(pass) }),
-        ...(part ? { part } : {}), ...(constants ? {} : { constants: "0" }), ...(mostNodes ? { most_nodes: String(mostNodes) } : {}),
+        ...(part ? { part } : {}),
+        ...(constants ? {} : { constants: "0" }),
+        ...(addresses || !hasDataFlow(stage) ? {} : { addresses: "0" }),
+        ...(mostNodes ? { most_nodes: String(mostNodes) } : {}),
       });
-      if (!isWanted()) return;
-      this.take(document);
-      this.explain(`Laying out ${plural(document.nodes.length, "node")} …`, { "Cancel": cancel });
-      const svg = await this.layout.layOut(document.dot);
-      if (!isWanted()) return;
-      const drawing = await draw(svg, () => isWanted() && !isCancelled);
-      if (isCancelled) throw new LayoutCancelled();
-      if (!drawing || !isWanted()) return;
-      this.svg = svg;
-      this.explain("");
-      this.show(drawing);
-    } catch (error) {
-      if (!isWanted()) return;
-      const canBeLess = error instanceof LayoutError && (this.document?.nodes.length ?? 0) > FEW_NODES;
-      const { title, detail } = error instanceof ApiError ? error.problem : { title: "", detail: error instanceof Error ? error.message : String(error) };
-      this.explain(isFile && title ? `${title}. ${detail}` : detail, {
-        ...(isFile ? {} : { "Try again": () => void this.load(key, id, choice, mostNodes) }),
-        ...(canBeLess ? { [`Draw ${plural(FEW_NODES, "node")} of it`]: () => void this.load(key, id, choice, FEW_NODES) } : {}),
-        ...(part ? { "Show the whole": () => this.ask({ part: "" }) } : {}),
-        ...(pass === null ? {} : { "Graph of the stage": () => this.ask({ pass: null, part: "" }) }),
-      });
+      this.chosen = this.pointed = null;
+      return graph;
+    },
+  );
+  /** The drawing of the graph, with its SVG for a download; or why there is none. */
+  picture = new Loaded(
+    this,
+    () => this.graph.answer && [this.graph.answer],
+    async (graph) => {
+      this.isCanceled = false;
+      try {
+        const svg = await this.layout.layOut(graph.dot);
+        const drawing = await draw(svg, () => this.graph.answer === graph && !this.isCanceled);
+        if (!drawing || this.isCanceled) throw new LayoutCanceled();
+        if (!this.query) this.followCursor();
+        return { svg, drawing };
+      } catch (error) {
+        if (error instanceof LayoutError) return error;
+        throw error;
+      }
+    },
+  );
+  /** The nodes that have the text that is searched for. */
+  hits = new Loaded(
+    this,
+    () => (this.drawn && this.graph.answer ? [this.graph.answer, this.query] : null),
+    async (graph, query) => {
+      if (!query) return [];
+      // A long block shows its beginning and its end only.
+      const isCut = graph.kind === "control flow";
+      const lines = isCut ? await store.state.result?.content(graph.stage)?.text() : null;
+      const hits = nodesWith(graph.nodes, lines ?? [], query);
+      this.hit = 0;
+      if (hits[0]) this.chosen = hits[0];
+      return hits;
+    },
+  );
+
+  constructor() {
+    super();
+    /** @type {GraphNode | null} */
+    this.chosen = null;
+    /** The node under the mouse. @type {GraphNode | null} */
+    this.pointed = null;
+    /** What stands in the search, and what of it is searched for already. */
+    this.typed = "";
+    this.query = "";
+    /** Which of the hits is chosen. */
+    this.hit = 0;
+    /** The graph of which only a few nodes are to be drawn. */
+    this.limited = "";
+    this.searchSoon = debounce(() => void this.search(), TYPING_PAUSE_MS);
+    follow(this, ["cursor"], () => this.followCursor());
+  }
+
+  /** @override */
+  connectedCallback() {
+    super.connectedCallback();
+    // The layout was canceled when the pane left the page.
+    if (this.picture.answer instanceof LayoutCanceled) this.picture.retry();
+  }
+
+  /** @override */
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this.layout.close();
+  }
+
+  get resultId() {
+    return store.state.result?.id ?? "";
+  }
+
+  get passes() {
+    return store.state.result?.document.passes ?? [];
+  }
+
+  /** Names of the stages that can be drawn. */
+  get drawable() {
+    const stages = store.state.result?.document.stages ?? [];
+    return stages.filter(({ language }) => languageFacts(language).graph).map(({ name }) => name);
+  }
+
+  /** The graph that is asked for, whatever its number of nodes. */
+  get graphKey() {
+    return `${this.resultId} ${formatChoice(this.choice)}`;
+  }
+
+  /** 0: as many as the server allows. */
+  get mostNodes() {
+    return this.limited === this.graphKey ? FEW_NODES : 0;
+  }
+
+  /** What is drawn now; null: nothing. */
+  get drawn() {
+    const { answer } = this.picture;
+    return answer instanceof LayoutError ? null : answer;
+  }
+
+  get canvas() {
+    return /** @type {GraphCanvas | null} */ (this.querySelector("graph-canvas"));
+  }
+
+  /** @override */
+  willUpdate() {
+    const { stage: wanted, pass, part, ...drawn } = parseChoice(this.paneState);
+    const { drawable } = this;
+    const known =
+      pass === null
+        ? drawable.find((name) => name === wanted)
+        : (this.passes.find(({ index }) => index === pass)?.stage ?? wanted);
+    const stage = known ?? (drawable.includes("ttgir") ? "ttgir" : (drawable.at(-1) ?? ""));
+    this.choice = { stage, pass, part: known === undefined ? "" : part, ...drawn };
+    this.className = hueClass(stage);
+  }
+
+  /** @override */
+  render() {
+    const graph = this.drawable.length ? this.graph.last : null;
+    const message = this.message();
+    return html`${this.head(graph)}
+      ${graph?.cut ? html`<p class="graph-cut" role="status">${graph.cut}</p>` : nothing}
+      <div
+        class="graph-frame"
+        tabindex="0"
+        role="group"
+        aria-label=${graph ? `Graph of ${this.titleOf(graph)}: ${facts(graph)}. Arrow keys follow the edges.` : "Graph"}
+        ?hidden=${message !== nothing}
+        @keydown=${this.frameKey}
+      ><graph-canvas
+        .graph=${this.graph.answer}
+        .drawing=${this.drawn?.drawing ?? null}
+        .chosen=${this.chosen}
+        .found=${this.hits.answer ?? []}
+        @node-pointed=${this.point}
+        @node-clicked=${this.choose}
+        @dblclick=${this.open}
+      ></graph-canvas></div>
+      ${message}
+      <div class="pane-foot">
+        <span class="place" role="status">${graph ? this.place(graph) : nothing}</span>
+        <span class="facts">${graph ? facts(graph) : nothing}</span>
+      </div>`;
+  }
+
+  /** @param {GraphDocument | null} graph */
+  head(graph) {
+    const { choice, hits, query } = this;
+    const tool = (/** @type {string} */ title, /** @type {string} */ text, /** @type {() => void} */ act) =>
+      html`<button type="button" class="tool" aria-label=${title} title=${title} @click=${act}>${text}</button>`;
+    const found = hits.answer?.length ?? 0;
+    return html`<div class="graph-head">
+      <select
+        aria-label="Stage that is drawn"
+        @change=${(/** @type {{target: HTMLSelectElement}} */ { target }) =>
+          this.ask({
+            ...parseChoice(target.value),
+            constants: choice.constants,
+            addresses: choice.addresses,
+          })}
+      >${textOptions(this.drawable, isFile ? [] : this.passes, choice)}</select>
+      <select
+        aria-label="Part that is drawn"
+        class="graph-part"
+        @change=${(/** @type {{target: HTMLSelectElement}} */ { target }) => this.ask({ part: target.value })}
+      >${graph ? partOptions(graph) : nothing}</select>
+      ${(/** @type {const} */ (["addresses", "constants"])).map(
+        (name) => html`<label class="check" ?hidden=${graph?.kind === "control flow"}><input
+          type="checkbox"
+          .checked=${choice[name]}
+          @change=${(/** @type {{target: HTMLInputElement}} */ { target }) =>
+            this.ask({ [name]: target.checked })}
+        >${name}</label>`,
+      )}
+      <input
+        type="search"
+        class="search"
+        placeholder="search  /"
+        aria-label="Search this graph"
+        spellcheck="false"
+        @input=${(/** @type {{target: HTMLInputElement}} */ { target }) => {
+          this.typed = target.value.trim().toLowerCase();
+          this.searchSoon();
+        }}
+        @keydown=${this.searchKey}
+      >
+      <span class="count" role="status">${
+        !query || query !== this.typed || !hits.answer
+          ? ""
+          : found
+            ? `${this.hit + 1} of ${found}`
+            : "no match"
+      }</span>
+      <span class="graph-tools">
+        ${tool("Smaller", "−", () => this.canvas?.viewport.zoom(1 / ZOOM))}
+        ${tool("Larger", "+", () => this.canvas?.viewport.zoom(ZOOM))}
+        ${tool("Show all", "⤢", () => this.canvas?.viewport.fit())}
+        ${tool("Download the graph as SVG", "SVG", () => this.save("svg"))}
+        ${tool("Download the graph as DOT", "DOT", () => this.save("dot"))}
+      </span>
+    </div>`;
+  }
+
+  /** Why there is no drawing; `nothing`: there is one. */
+  message() {
+    const { result } = store.state;
+    const { choice } = this;
+    if (!result) return message("Compile a kernel to see its graphs here.");
+    if (!choice.stage) {
+      return message(
+        result.finished
+          ? "This compilation has no graphs: it stopped before its first stage with a graph."
+          : "The graphs appear here as soon as the compilation has reached their stages.",
+      );
     }
+    return this.graph.render({
+      waiting: () =>
+        message(`Fetching the graph of ${this.titleOf({ stage: choice.stage, pass_index: choice.pass })} …`),
+      failed: ({ title, detail }) =>
+        this.failure(isFile && title ? `${title}. ${detail}` : detail, () => this.graph.retry()),
+      ready: ({ nodes }) =>
+        this.picture.render({
+          waiting: () =>
+            message(`Laying out ${plural(nodes.length, "node")} …`, { Cancel: () => this.cancel() }),
+          ready: (picture) =>
+            picture instanceof LayoutError
+              ? this.failure(
+                  picture.message,
+                  () => this.picture.retry(),
+                  nodes.length > FEW_NODES && {
+                    [`Draw ${plural(FEW_NODES, "node")} of it`]: () => {
+                      this.limited = this.graphKey;
+                    },
+                  },
+                )
+              : nothing,
+        }),
+    });
   }
 
-  /** What a text is called. @param {string} stage @param {number | null} pass */
-  titleOf(stage, pass) {
-    return textTitle(stage, pass, store.state.result?.document.passes ?? []);
+  /**
+   * @param {string} words
+   * @param {() => void} retry
+   * @param {Record<string, () => void> | false} [others] other ways out
+   */
+  failure(words, retry, others) {
+    return message(words, {
+      ...(isFile ? {} : { "Try again": retry }),
+      ...others,
+      ...(this.choice.part ? { "Show the whole": () => this.ask({ part: "" }) } : {}),
+      ...(this.choice.pass === null
+        ? {}
+        : { "Graph of the stage": () => this.ask({ pass: null, part: "" }) }),
+    });
   }
 
-  /** @param {GraphDocument} document */
-  take(document) {
-    this.document = document;
-    this.nodes = new Map(document.nodes.map((node) => [node.id, node]));
-    this.neighbours = null;
-    this.chosen = this.pointed = null;
-    const depths = new Map();
-    this.parts.replaceChildren(
-      make("option", { value: "" }, document.kind === "data flow" ? "Whole module" : "All functions"),
-      ...document.parts.map(({ id, label, parent }) => {
-        const depth = (depths.get(parent) ?? -1) + 1;
-        depths.set(id, depth);
-        return make("option", { value: id }, `${"\u2003".repeat(depth)}${label}`);
-      }),
-    );
-    this.parts.value = document.part;
-    if (this.constantsLabel) this.constantsLabel.hidden = document.kind !== "data flow";
-    setText(this.cut, document.cut);
-    this.cut.hidden = !document.cut;
-    const loops = document.clusters.filter(({ kind }) => kind === "loop").length;
-    const noun = document.kind === "data flow" ? "operation" : "block";
-    setText(this.facts, [plural(document.nodes.length, noun), plural(document.edges.length, "edge"), plural(loops, "loop")].join(" · "));
-    this.frame.setAttribute("aria-label", `Graph of ${this.titleOf(document.stage, document.pass_index)}: ${this.facts.textContent}. Arrow keys go along the edges.`);
-    this.place.textContent = "";
+  /** Cancel the layout, or the drawing of what was laid out. */
+  cancel() {
+    this.isCanceled = true;
+    this.layout.cancel();
   }
 
-  /** @param {Drawing} drawing */
-  show(drawing) {
-    this.drawing = drawing;
-    this.isFitted = false;
-    this.viewport.show(drawing.root, drawing.width, drawing.height);
-    if (this.frame.clientWidth) this.fit();
-    if (this.document) this.neighbours = new Neighbours(this.document, drawing);
-    this.light();
-    void this.find();
-    if (!this.search.value) this.followCursor();
+  /** What a text is called. @param {{stage: string, pass_index: number | null}} text */
+  titleOf({ stage, pass_index: pass }) {
+    return textTitle(stage, pass, this.passes);
   }
 
-  fit() {
-    this.isFitted = true;
-    this.viewport.fit();
+  /** The text of the node under the mouse, or of the chosen one. @param {GraphDocument} graph */
+  place(graph) {
+    const node = this.pointed ?? this.chosen;
+    if (!node) return nothing;
+    const { first_line: first, last_line: last } = node;
+    const lines = first === last ? `line ${first}` : `lines ${first} to ${last}`;
+    const depth = node.loop_depth ? `, in ${plural(node.loop_depth, "loop")}` : "";
+    const what =
+      node.kind === "block"
+        ? plural(node.operations, "instruction")
+        : node.kind === "address"
+          ? `${node.label[0]}: ${node.parts.join("; ")}`
+          : (node.label[0] ?? "");
+    return html`<button type="button" class="link" title="Enter" @click=${this.open}
+      >${this.titleOf(graph)}, ${lines}</button> ${what}${depth}`;
   }
 
-  /** Say why there is no drawing; "": there is one. @param {string} words @param {Record<string, () => void>} [actions] */
-  explain(words, actions = {}) {
-    this.message.hidden = words === "";
-    this.frame.hidden = words !== "";
-    if (!words) return;
-    this.drawing = null;
-    this.svg = "";
-    this.viewport.show(null, 0, 0);
-    const buttons = Object.entries(actions).map(([title, onclick]) => make("button", { type: "button", class: "button", onclick }, title));
-    this.message.replaceChildren(make("p", {}, words), ...buttons);
-  }
-
-  /** Light the nodes that come from the lit source lines. */
-  light() {
-    if (!this.drawing) return;
-    const hovered = new Set(store.state.hovered);
-    const pinned = new Set(store.state.pinned);
-    for (const [id, { source_lines }] of this.nodes) {
-      const { classList } = this.drawing.parts.get(id) ?? {};
-      classList?.toggle("is-lit", source_lines.some((line) => hovered.has(line)));
-      classList?.toggle("is-pinned", source_lines.some((line) => pinned.has(line)));
-    }
-  }
-
-  /** Light the lines of the node under the mouse, and say what it is: from afar its letters cannot be read. @param {GraphNode | null} node */
-  pointAt(node) {
+  /** Light the lines of the node under the mouse. @param {CustomEvent<GraphNode | null>} event */
+  point({ detail: node }) {
     if (node === this.pointed) return;
     this.pointed = node;
     hover(node?.source_lines ?? [], this.id);
-    this.describe(node ?? this.chosen);
   }
 
-  /** @param {string} part @param {MouseEvent} event */
-  choosePart(part, event) {
-    this.frame.focus({ preventScroll: true });
-    const node = this.nodes.get(part) ?? null;
-    if (!node) return this.select(null);
-    this.select(node);
-    // A block may come from half of the source: to light all of that would say nothing.
-    if (node.source_lines.length <= MOST_PINNED) pin(node.source_lines, this.id, event.ctrlKey || event.metaKey);
-    this.point();
-  }
-
-  /** @param {GraphNode | null} node */
-  select(node) {
-    const { drawing, document } = this;
-    if (!drawing || !document) return;
+  /** @param {CustomEvent<{node: GraphNode | null, event: MouseEvent}>} click */
+  choose({ detail: { node, event } }) {
+    /** @type {HTMLElement | null} */ (this.querySelector(".graph-frame"))?.focus({ preventScroll: true });
     this.chosen = node;
-    document.edges.forEach((edge, index) => {
-      drawing.parts.get(`e${index}`)?.classList.toggle("is-chosen", node !== null && (edge.tail === node.id || edge.head === node.id));
-    });
-    for (const id of this.nodes.keys()) drawing.parts.get(id)?.classList.toggle("is-chosen", id === node?.id);
-    this.describe(node);
-    const part = node && drawing.parts.get(node.id);
-    if (part) this.viewport.reveal(part);
+    if (!node) return;
+    // A block may come from half of the source: pinning all of it would mark too much.
+    if (node.source_lines.length <= MOST_PINNED)
+      pin(node.source_lines, this.id, event.ctrlKey || event.metaKey);
+    this.moveCursor();
   }
 
-  /** @param {GraphNode | null} node */
-  describe(node) {
-    const { document } = this;
-    this.place.replaceChildren();
-    if (!node || !document) return;
-    const lines = node.first_line === node.last_line ? `line ${node.first_line}` : `lines ${node.first_line} to ${node.last_line}`;
-    const depth = node.loop_depth ? `, in ${plural(node.loop_depth, "loop")}` : "";
-    const what = node.kind === "block" ? plural(node.operations, "instruction") : (node.label[0] ?? "");
-    this.place.append(make("button", { type: "button", class: "link", title: "Enter", onclick: () => this.open() }, `${this.titleOf(document.stage, document.pass_index)}, ${lines}`), ` ${what}${depth}`);
-  }
-
-  /** Choose the node of the line that the cursor was put on elsewhere. */
+  /** Choose the node of the line that another pane has put the cursor on. */
   followCursor() {
     const { cursor, origin } = store.state;
-    if (!cursor || origin === this.id || this.document?.pass_index !== null || cursor.stage !== this.document.stage) return;
+    const graph = this.graph.answer;
+    if (!cursor || origin === this.id || graph?.pass_index !== null || cursor.stage !== graph.stage) return;
     const { line } = cursor;
-    if (this.chosen && this.chosen.first_line <= line && line <= this.chosen.last_line) return;
-    const node = [...this.nodes.values()].find(({ kind, first_line, last_line }) => kind !== "argument" && first_line <= line && line <= last_line);
-    if (node) this.select(node);
+    const hasLine = (/** @type {GraphNode} */ { first_line, last_line }) =>
+      first_line <= line && line <= last_line;
+    if (this.chosen && hasLine(this.chosen)) return;
+    const node = graph.nodes.find((each) => each.kind !== "argument" && hasLine(each));
+    if (node) this.chosen = node;
   }
 
   /** Put the cursor of the stage on the chosen node's line. */
-  point() {
-    const { chosen, document } = this;
-    if (chosen && document?.pass_index === null) putCursor(document.stage, chosen.first_line, this.id);
+  moveCursor() {
+    const graph = this.graph.answer;
+    if (this.chosen && graph?.pass_index === null) putCursor(graph.stage, this.chosen.first_line, this.id);
   }
 
   /** Open the text at the chosen node's line. */
   open() {
-    if (!this.chosen || !this.document) return;
-    const { stage, pass_index: pass } = this.document;
+    const graph = this.graph.answer;
+    if (!this.chosen || !graph) return;
+    const { stage, pass_index: pass } = graph;
     const detail = pass === null ? `stage:${stage}` : `passes:${stage}.${pass}.t.l${this.chosen.first_line}`;
     this.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail }));
-    this.point();
+    this.moveCursor();
   }
 
-  async find() {
-    const text = this.search.value.trim().toLowerCase();
-    const { document } = this;
-    // A long block shows its beginning and its end only.
-    const lines = text && document?.kind === "control flow" ? await store.state.result?.content(document.stage)?.text() : null;
-    if (document !== this.document || text !== this.search.value.trim().toLowerCase()) return;
-    this.hits = text && document ? nodesWith(document.nodes, lines ?? [], text) : [];
-    const found = new Set(this.hits.map(({ id }) => id));
-    for (const id of this.nodes.keys()) this.drawing?.parts.get(id)?.classList.toggle("is-match", found.has(id));
-    setText(this.count, !text ? "" : this.hits.length ? "" : "no match");
-    this.goToHit(0);
+  /** Search for what was typed, and choose the first hit. */
+  search() {
+    this.searchSoon.cancel();
+    this.query = this.typed;
+    return this.hits.drawn();
   }
 
-  /** @param {number} index */
-  goToHit(index) {
-    if (!this.hits.length) return;
-    this.hit = (index + this.hits.length) % this.hits.length;
-    this.select(this.hits[this.hit] ?? null);
-    setText(this.count, `${this.hit + 1} of ${this.hits.length}`);
+  /** Choose another hit. @param {1 | -1} step */
+  async stepHit(step) {
+    const hits = await this.search();
+    if (!hits?.length) return;
+    this.hit = (this.hit + step + hits.length) % hits.length;
+    this.chosen = hits[this.hit] ?? null;
   }
 
   /** @param {KeyboardEvent} event */
   searchKey(event) {
-    if (event.key === "Enter") this.goToHit(this.hit + (event.shiftKey ? -1 : 1));
+    if (event.key === "Enter") void this.stepHit(event.shiftKey ? -1 : 1);
     if (event.key !== "Escape") return;
     event.stopPropagation();
-    this.search.value = "";
-    void this.find();
-    this.frame.focus();
+    void this.closeSearch(/** @type {HTMLInputElement} */ (event.currentTarget));
+  }
+
+  /** Remove the text of the search. The hit that was found last stays chosen. @param {HTMLInputElement} input */
+  async closeSearch(input) {
+    const { typed } = this;
+    /** @type {HTMLElement | null} */ (this.querySelector(".graph-frame"))?.focus();
+    await this.search();
+    if (typed === this.typed) input.value = this.typed = this.query = "";
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey || event.target !== this.frame) return;
+  frameKey(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target !== event.currentTarget) return;
     const arrow = ARROWS[/** @type {keyof typeof ARROWS} */ (event.key)];
+    const viewport = this.canvas?.viewport;
     if (arrow) this.step(arrow);
     else if (event.key === "Enter") this.open();
-    else if (event.key === "+" || event.key === "=") this.viewport.zoom(1.3);
-    else if (event.key === "-") this.viewport.zoom(1 / 1.3);
-    else if (event.key === "0") this.viewport.fit();
-    else if (event.key === "/") this.search.focus();
+    else if (event.key === "+" || event.key === "=") viewport?.zoom(ZOOM);
+    else if (event.key === "-") viewport?.zoom(1 / ZOOM);
+    else if (event.key === "0") viewport?.fit();
+    else if (event.key === "/") /** @type {HTMLElement | null} */ (this.querySelector(".search"))?.focus();
     else return;
     event.preventDefault();
   }
 
   /** Go along an edge, or to the node beside. @param {"up" | "down" | "left" | "right"} direction */
   step(direction) {
-    const next = this.chosen ? this.neighbours?.next(this.chosen.id, direction) : this.document?.nodes[0]?.id;
-    const node = this.nodes.get(next ?? "");
+    const node = this.canvas?.next(direction);
     if (!node) return;
-    this.select(node);
+    this.chosen = node;
     hover(node.source_lines, this.id);
-    this.point();
+    this.moveCursor();
   }
 
   /** @param {"svg" | "dot"} kind */
   save(kind) {
-    const text = kind === "svg" ? this.svg : this.document?.dot;
-    if (!text || !this.document) return;
+    const graph = this.graph.answer;
+    const text = kind === "svg" ? this.drawn?.svg : graph?.dot;
+    if (!text || !graph) return;
     const type = kind === "svg" ? "image/svg+xml" : "text/vnd.graphviz";
     const url = URL.createObjectURL(new Blob([text], { type }));
-    const { stage, pass_index: pass } = this.document;
-    make("a", { href: url, download: `${store.state.result?.document.kernel ?? "kernel"}-${stage}${pass === null ? "" : `-pass-${pass}`}.${kind}` }).click();
+    const { stage, pass_index: pass } = graph;
+    const kernel = store.state.result?.document.kernel ?? "kernel";
+    const name = pass === null ? `${kernel}-${stage}` : `${kernel}-${stage}-pass-${pass}`;
+    make("a", { href: url, download: `${name}.${kind}` }).click();
     setTimeout(() => URL.revokeObjectURL(url), 60_000);
   }
 
   /** Draw something else. @param {Partial<Choice>} changes */
   ask(changes) {
-    this.state = formatChoice({ ...this.choice, ...changes });
-    this.choose();
-    this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: this.state }));
+    this.keepState(formatChoice({ ...this.choice, ...changes }));
   }
+}
+
+/** @param {string} stage */
+function hasDataFlow(stage) {
+  const { result, stageKinds } = store.state;
+  const language = result?.stage(stage)?.language ?? stageKinds.find(({ name }) => name === stage)?.language;
+  return languageFacts(language ?? "").graph === "data flow";
+}
+
+/** @param {GraphDocument} graph */
+function facts({ kind, nodes, edges, clusters }) {
+  const loops = clusters.filter((cluster) => cluster.kind === "loop").length;
+  const noun = kind === "data flow" ? "operation" : "block";
+  return [plural(nodes.length, noun), plural(edges.length, "edge"), plural(loops, "loop")].join(" · ");
+}
+
+/**
+ * Words in place of the drawing.
+ * @param {string} words
+ * @param {Record<string, () => void>} [actions] by the title of their button
+ */
+function message(words, actions = {}) {
+  return html`<div class="empty" role="status">
+    <p>${words}</p>
+    ${Object.entries(actions).map(
+      ([title, act]) => html`<button type="button" class="button" @click=${act}>${title}</button>`,
+    )}
+  </div>`;
 }
 
 customElements.define("pane-graph", GraphPane);

@@ -1,355 +1,413 @@
 /**
- * `<pane-layouts>`: how tensors lie in registers and memory, and how data moves between.
+ * `<pane-layouts>`: how tensors lie in registers and memory, and how data moves between them.
  *
- * Its state is "KEY;view=VIEW;pass=12;at=130;access=2": which layout (an index, an alias, a value), which view of it,
- * after which pass, the element that is held, the shared access whose banks are shown.
+ * Its state is "KEY;view=VIEW;pass=12;at=130;access=2": the layout (an index, an alias, a value), its view, the
+ * pass after which it is read, the element that is kept highlighted, the shared access whose banks are shown.
  *
- * @import { LayoutGroup, LayoutsDocument } from "../layouts/document.js"
- * @import { Told } from "../layouts/pictures.js"
+ * @import { PropertyDeclarations } from "lit"
+ * @import { LayoutGroup } from "./layouts/document.js"
+ * @import { LayoutsDocument, SharedAccess } from "../core/types.js"
+ * @import { Told } from "./layouts/pictures.js"
  */
-import { ApiError, api } from "../api.js";
-import { make } from "../dom.js";
-import { plural } from "../format.js";
-import { isFile } from "../host.js";
-import { banksPicture } from "../layouts/banks.js";
-import { findGroup, groupsOf, shapeText } from "../layouts/document.js";
-import { Grid } from "../layouts/grid.js";
-import { LinearLayout } from "../layouts/linear_layout.js";
-import { accessCards, conversionCards, productCards, sharedCards, sharedWords } from "../layouts/movement.js";
-import { basesTable, hardwarePicture, heldBy, ownersOf, sheetOf, tensorPicture } from "../layouts/pictures.js";
-import { passesWithLayouts } from "../passes/snapshots.js";
-import { putCursor } from "../selection.js";
-import { store } from "../store.js";
+import { api } from "../core/api.js";
+import { plural } from "../core/format.js";
+import { isFile } from "../core/host.js";
+import { Loaded, Pane } from "../core/pane.js";
+import { banksPicture } from "./layouts/banks.js";
+import { findGroup, groupsOf, shapeText } from "./layouts/document.js";
+import { Grid } from "./layouts/grid.js";
+import { LinearLayout } from "./layouts/linear_layout.js";
+import { accessCards, conversionCards, productCards, sharedCards, sharedWords } from "./layouts/movement.js";
+import { basesTable, hardwarePicture, heldBy, ownersOf, sheetOf, tensorPicture } from "./layouts/pictures.js";
+import { passesWithLayouts } from "../core/snapshots.js";
+import { putCursor } from "../core/selection.js";
+import { store } from "../core/store.js";
+import { html, nothing } from "../core/template.js";
 
 const PICTURES = { tensor: "Tensor", hardware: "Hardware", banks: "Banks", bases: "Bases" };
-const LISTS = { conversions: "Conversions", accesses: "Global memory", shared: "Shared memory", products: "Matrix products" };
-/** What the colours of a picture stand for. */
+const LISTS = {
+  conversions: "Conversions",
+  accesses: "Global memory",
+  shared: "Shared memory",
+  products: "Matrix products",
+};
+/** What the colors of a picture stand for. */
 const HUES = {
   tensor: "Each hue is a warp, from its first lane to its last. Large cells say lane:register.",
-  hardware: "Each hue is a row of the tensor, from its first column to its last. Large cells say which element they hold.",
+  hardware:
+    "Each hue is a row of the tensor, from its first column to its last. Large cells say which element they hold.",
   banks: "Each hue is a row of the tensor.",
 };
 const VALUES_SHOWN = 24;
 
-class LayoutsPane extends HTMLElement {
-  state = "";
-  /** @type {(() => void)[]} */
-  watches = [];
-  /** @type {LayoutsDocument | null} */
-  document_ = null;
-  /** @type {LayoutGroup[]} */
-  groups = [];
-  /** @type {Map<number, LinearLayout>} */
-  linear = new Map();
-  asked = "";
-  drawn = "";
-  shownView = "";
+/** The cards of each list. */
+const CARDS = {
+  conversions: conversionCards,
+  accesses: accessCards,
+  shared: sharedCards,
+  products: productCards,
+};
 
-  get paneState() {
-    return this.state;
-  }
+/** @typedef {{document: LayoutsDocument, groups: LayoutGroup[]}} Answer */
+/** @typedef {{group: LayoutGroup, layout: LinearLayout, view: string}} Drawing a layout on the canvas */
 
-  /** @param {string} state */
-  set paneState(state) {
-    this.state = state;
-    if (this.body) this.draw();
+class LayoutsPane extends Pane {
+  /** @type {PropertyDeclarations} @override */
+  static properties = { told: { state: true } };
+
+  /** The layouts of the stage, or after a pass. */
+  layouts = new Loaded(
+    this,
+    () => {
+      const { result } = store.state;
+      return result?.finished ? /** @type {const} */ ([result.id, this.view.pass]) : null;
+    },
+    async (id, pass) => {
+      const document = await api.layouts(id, pass);
+      return { document, groups: groupsOf(document) };
+    },
+  );
+
+  grid = new Grid();
+  /** By their bases. @type {WeakMap<object, LinearLayout>} */
+  linear = new WeakMap();
+
+  constructor() {
+    super();
+    /** The cell under the mouse or the cursor. @type {Told | null} */
+    this.told = null;
+    /** What the canvas shows. @type {{answer: Answer | null, key: string}} */
+    this.drawn = { answer: null, key: "" };
   }
 
   /** What the state says. */
   get view() {
-    const [key = "", ...rest] = this.state.split(";");
+    const [key = "", ...rest] = this.paneState.split(";");
     const given = Object.fromEntries(rest.map((part) => part.split("=", 2)));
-    const number = (/** @type {string | undefined} */ text) => (text !== undefined && /^\d+$/.test(text) ? Number(text) : null);
-    return { key, view: given.view ?? "", pass: number(given.pass), at: number(given.at), access: number(given.access) };
+    const number = (/** @type {string | undefined} */ text) =>
+      text !== undefined && /^\d+$/.test(text) ? Number(text) : null;
+    return {
+      key,
+      view: given.view ?? "",
+      pass: number(given.pass),
+      at: number(given.at),
+      access: number(given.access),
+    };
   }
 
-  connectedCallback() {
-    if (!this.body) this.build();
-    this.watches = [store.watch(["result"], () => this.draw())];
+  /**
+   * Change parts of the state.
+   * @param {Partial<{key: string, view: string, pass: number | null, at: number | null, access: number |
+   *   null}>} changes
+   */
+  ask(changes) {
+    const { key, ...rest } = { ...this.view, ...changes };
+    const parts = Object.entries(rest).filter(([, value]) => value !== null && value !== "");
+    this.keepState([key, ...parts.map(([name, value]) => `${name}=${value}`)].join(";"));
   }
 
-  disconnectedCallback() {
-    for (const end of this.watches) end();
+  /** @override */
+  render() {
+    return this.layouts.render({
+      empty: store.state.result
+        ? "The layouts are read when the compilation is complete."
+        : "Compile a kernel to see how its tensors lie in registers and memory.",
+      waiting: "The compiler is computing the layouts.",
+      ready: (answer) => this.body(answer),
+      failed: ({ title, detail }) => this.failure(detail || title),
+    });
   }
 
-  build() {
-    this.grid = new Grid();
-    this.message = make("div", { class: "empty" });
-    this.source = make("select", { "aria-label": "Text whose layouts are shown", onchange: () => this.ask({ key: "", pass: this.source?.value ? Number(this.source.value) : null, at: null, access: null }) });
-    this.lists = make("div", { class: "layout-lists", role: "group", "aria-label": "Where data moves" });
-    this.list = make("div", { class: "layout-list", role: "listbox", tabindex: "0", "aria-label": "Layouts", onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event) });
-    this.head = make("header", { class: "layout-head" });
-    this.told = make("div", { class: "layout-told", tabindex: "0", role: "group", "aria-label": "What a cell holds" });
-    this.cards = make("div", { class: "layout-cards", tabindex: "0" });
-    this.bases = make("div", { class: "layout-bases-box", tabindex: "0", role: "group", "aria-label": "Bases" });
-    this.body = make(
-      "div",
-      { class: "layout-body", hidden: true },
-      make("div", { class: "layout-side" }, make("div", { class: "layout-source" }, this.source), this.lists, this.list),
-      make("section", { class: "layout-detail", "aria-label": "The layout" }, this.head, make("div", { class: "layout-picture" }, this.grid.element, this.told), this.bases, this.cards),
-    );
-    this.append(this.body, this.message);
+  /** @param {string} words */
+  failure(words) {
+    if (isFile)
+      return html`<div class="empty"><p>
+        This file does not contain the layouts. Open the result on its server to see them.
+      </p></div>`;
+    const back = () =>
+      html`<button type="button" class="button" @click=${() => this.ask({ key: "", pass: null })}>Layouts of
+        TTGIR</button>`;
+    return html`<div class="empty">
+      <p>${words}</p>
+      <button type="button" class="button" @click=${() => this.layouts.retry()}>Try again</button>
+      ${this.view.pass === null ? nothing : back()}
+    </div>`;
   }
 
-  draw() {
-    const { result } = store.state;
-    if (!this.body || !this.message) return;
-    const { pass } = this.view;
-    const stage = result?.stage("ttgir");
-    const wanted = result && (stage || result.finished) ? `${result.id} ${pass ?? ""} ${result.finished}` : "";
-    if (!wanted || !result) {
-      this.asked = "";
-      this.say(result ? "Layouts come with TTGIR, which is on its way." : "Compile a kernel to see how its tensors lie in registers and memory.");
-      return;
-    }
-    if (!result.finished) {
-      this.asked = "";
-      this.say("The layouts are read once the compilation is done.");
-      return;
-    }
-    if (this.asked === wanted) {
-      if (this.document_) this.drawDocument();
-      return;
-    }
-    this.asked = wanted;
-    this.document_ = null;
-    this.say("The compiler is asked for the layouts.");
-    void this.load(result.id, pass, wanted);
-  }
-
-  /** @param {string} id @param {number | null} pass @param {string} wanted */
-  async load(id, pass, wanted) {
-    try {
-      const document = await api.layouts(id, pass);
-      if (this.asked !== wanted) return;
-      this.document_ = document;
-      this.groups = groupsOf(document);
-      this.linear.clear();
-      this.drawn = "";
-      this.drawDocument();
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (this.asked !== wanted) return;
-      this.asked = "";
-      if (isFile) this.say("The compiler, which knows the layouts, is not here. Open the result on its server to see them.");
-      else this.say(error.problem.detail || error.problem.title, pass !== null, true);
-    }
-  }
-
-  /** @param {string} words @param {boolean} [canGoBack] from a pass to the stage @param {boolean} [canRetry] */
-  say(words, canGoBack = false, canRetry = false) {
-    if (!this.body || !this.message) return;
-    this.body.hidden = true;
-    this.message.hidden = false;
-    this.message.replaceChildren(
-      make("p", {}, words),
-      canRetry ? make("button", { type: "button", class: "button", onclick: () => this.draw() }, "Try again") : "",
-      canGoBack ? make("button", { type: "button", class: "button", onclick: () => this.ask({ key: "", pass: null }) }, "Layouts of TTGIR") : "",
-    );
-  }
-
-  drawDocument() {
-    const document = this.document_;
-    if (!document || !this.body || !this.message) return;
-    this.message.hidden = true;
-    this.body.hidden = false;
+  /** @param {Answer} answer */
+  body({ document, groups }) {
     const { key, view } = this.view;
-    const group = findGroup(this.groups, key || String(document.shared_accesses[this.view.access ?? -1]?.shared ?? ""));
-    this.drawSources(document);
-    this.drawLists(document, view);
-    this.drawList(Object.hasOwn(LISTS, view) ? null : group);
-    if (Object.hasOwn(LISTS, view)) this.drawCards(document, view);
-    else if (group) this.drawGroup(document, group);
-    else this.drawMissing(key);
+    const isList = Object.hasOwn(LISTS, view);
+    const group = isList ? null : this.group;
+    return html`<div class="layout-body">
+      <div class="layout-side">
+        <div class="layout-source">${this.sources(document)}</div>
+        <div class="layout-lists" role="group" aria-label="Where data moves">${this.lists(document, view)}</div>
+        ${this.list(groups, group)}
+      </div>
+      <section class="layout-detail" aria-label="The layout">${
+        isList
+          ? this.cards(document, /** @type {keyof typeof LISTS} */ (view))
+          : group
+            ? this.detail(document, group)
+            : missing(key)
+      }</section>
+    </div>`;
+  }
+
+  /** The group of the address; null: there is none. */
+  get group() {
+    const { answer } = this.layouts;
+    const { key, access } = this.view;
+    return (
+      answer &&
+      findGroup(answer.groups, key || String(answer.document.shared_accesses[access ?? -1]?.shared ?? ""))
+    );
+  }
+
+  /** What the canvas is to show; null: it is not in the page. @returns {Drawing | null} */
+  get drawing() {
+    const { group } = this;
+    const layout = group && this.layoutOf(group);
+    if (!layout || Object.hasOwn(LISTS, this.view.view)) return null;
+    const [view = ""] = viewsOf(group, this.view.view);
+    return view === "bases" ? null : { group, layout, view };
   }
 
   /** @param {LayoutsDocument} document */
-  drawSources(document) {
-    const { result } = store.state;
-    const shown = passesWithLayouts(result?.document.passes ?? []).filter(({ changed, index }) => changed || index === document.pass_index);
-    this.source?.replaceChildren(
-      make("option", { value: "" }, "TTGIR"),
-      ...shown.map(({ index, name }) => make("option", { value: index }, `after ${name}`)),
+  sources({ pass_index: shown }) {
+    const passes = passesWithLayouts(store.state.result?.document.passes ?? []).filter(
+      ({ changed, index }) => changed || index === shown,
     );
-    if (this.source) this.source.value = document.pass_index === null ? "" : String(document.pass_index);
+    const change = (/** @type {Event} */ event) => {
+      const { value } = /** @type {HTMLSelectElement} */ (event.currentTarget);
+      this.ask({ key: "", pass: value ? Number(value) : null, at: null, access: null });
+    };
+    return html`<select aria-label="Text whose layouts are shown" @change=${change}>
+      <option value="" .selected=${shown === null}>TTGIR</option>
+      ${passes.map(
+        ({ index, name }) => html`<option value=${index} .selected=${index === shown}>after ${name}</option>`,
+      )}
+    </select>`;
   }
 
   /** @param {LayoutsDocument} document @param {string} view */
-  drawLists(document, view) {
-    const counts = { conversions: document.conversions.length, accesses: document.accesses.length, shared: document.shared_accesses.length, products: document.matrix_products.length };
-    this.lists?.replaceChildren(
-      ...Object.entries(LISTS).map(([name, title]) =>
-        make("button", { type: "button", class: "layout-row", "aria-pressed": String(view === name), onclick: () => this.ask({ view: name, at: null, access: null }) }, title, make("small", {}, counts[/** @type {keyof typeof counts} */ (name)])),
-      ),
+  lists(document, view) {
+    const counts = {
+      conversions: document.conversions.length,
+      accesses: document.accesses.length,
+      shared: document.shared_accesses.length,
+      products: document.matrix_products.length,
+    };
+    return /** @type {(keyof typeof LISTS)[]} */ (Object.keys(LISTS)).map(
+      (name) =>
+        html`<button type="button" class="layout-row" aria-pressed=${view === name}
+          @click=${() => this.ask({ view: name, at: null, access: null })}>${LISTS[name]}<small>${counts[name]}</small></button>`,
     );
   }
 
-  /** @param {LayoutGroup | null} chosen */
-  drawList(chosen) {
-    const { list } = this;
-    if (!list) return;
-    let label = "";
-    list.replaceChildren(...this.groups.flatMap((group) => {
+  /** @param {LayoutGroup[]} groups @param {LayoutGroup | null} chosen */
+  list(groups, chosen) {
+    const optionId = (/** @type {LayoutGroup} */ { row }) => `${this.id || "layouts"}-${row.index}`;
+    const options = groups.map((group, index) => {
       const { row, rows } = group;
-      const head = row.label === label ? [] : [make("div", { class: "layout-label", role: "presentation" }, make("code", {}, row.label), make("small", {}, row.kind))];
-      label = row.label;
       const elements = rows.map(({ element }) => (element.startsWith("!") ? "pointers" : element));
-      return [...head, make(
-        "div",
-        { class: "layout-row", role: "option", id: `${this.id || "layouts"}-${row.index}`, "aria-selected": String(group === chosen), "aria-label": `${row.label} ${row.shape.join(" × ")} ${elements.join(", ")}`, onclick: () => this.choose(row.index) },
-        make("span", {}, row.shape.join(" × ")), make("small", {}, [...new Set(elements)].join(" ")),
-      )];
-    }));
-    list.setAttribute("aria-activedescendant", chosen ? `${this.id || "layouts"}-${chosen.row.index}` : "");
-    list.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+      const shape = row.shape.join(" × ");
+      const isFirst = row.label !== groups[index - 1]?.row.label;
+      return html`${
+        isFirst
+          ? html`<div class="layout-label" role="presentation"><code>${row.label}</code><small>${row.kind}</small></div>`
+          : nothing
+      }<div class="layout-row" role="option" id=${optionId(group)} aria-selected=${group === chosen}
+        aria-label=${`${row.label} ${shape} ${elements.join(", ")}`} @click=${() => this.choose(row.index)}
+      ><span>${shape}</span><small>${[...new Set(elements)].join(" ")}</small></div>`;
+    });
+    const key = (/** @type {KeyboardEvent} */ event) => {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      const next = groups[Math.max(0, (chosen ? groups.indexOf(chosen) : -1) + step)];
+      if (next) this.choose(next.row.index);
+    };
+    return html`<div class="layout-list" role="listbox" tabindex="0" aria-label="Layouts" @keydown=${key}
+      aria-activedescendant=${chosen ? optionId(chosen) : nothing}>${options}</div>`;
   }
 
-  /** @param {LayoutsDocument} document @param {string} view */
-  drawCards(document, view) {
-    const cardsOf = { conversions: conversionCards, accesses: accessCards, shared: sharedCards, products: productCards }[view];
-    this.showOnly(this.cards);
-    this.drawn = "";
-    this.head?.replaceChildren(make("h3", {}, LISTS[/** @type {keyof typeof LISTS} */ (view)]));
+  /** @param {LayoutsDocument} document @param {keyof typeof LISTS} view */
+  cards(document, view) {
     const links = {
       layout: (/** @type {number} */ index) => this.choose(index),
-      line: (/** @type {number} */ line) => this.openLine(line),
-      access: (/** @type {number} */ index) => this.ask({ key: String(document.shared_accesses[index]?.shared ?? ""), view: "banks", access: index, at: null }),
+      line: (/** @type {number} */ line) => this.openLine(document, line),
+      access: (/** @type {number} */ index) =>
+        this.ask({
+          key: String(document.shared_accesses[index]?.shared ?? ""),
+          view: "banks",
+          access: index,
+          at: null,
+        }),
     };
-    this.cards?.setAttribute("aria-label", LISTS[/** @type {keyof typeof LISTS} */ (view)]);
-    this.cards?.setAttribute("role", "group");
-    this.cards?.replaceChildren(...(cardsOf?.(document, links) ?? []));
-  }
-
-  /** @param {string} key */
-  drawMissing(key) {
-    this.showOnly(this.cards);
-    this.drawn = "";
-    this.head?.replaceChildren(make("h3", {}, "Not here"));
-    this.cards?.replaceChildren(make("p", { class: "hint layout-nothing" }, `There is no layout or value called “${key}” in this text. Choose one from the list, or look after another pass.`));
+    return html`<header class="layout-head"><h3>${LISTS[view]}</h3></header>
+      <div class="layout-cards" tabindex="0" role="group" aria-label=${LISTS[view]}>${CARDS[view](document, links)}</div>`;
   }
 
   /** @param {LayoutsDocument} document @param {LayoutGroup} group */
-  drawGroup(document, group) {
-    const { row } = group;
+  detail(document, group) {
     const layout = this.layoutOf(group);
-    const names = row.memory === "registers" ? ["tensor", "hardware", "bases"] : row.memory === "shared" ? ["banks", "bases"] : ["bases"];
-    const { view: wanted, at, access } = this.view;
-    const view = names.includes(wanted) ? wanted : (names[0] ?? "bases");
-    this.drawHead(group, names, view, layout);
-    if (!layout) {
-      this.showOnly(this.cards);
-      this.cards?.replaceChildren(make("p", { class: "hint layout-nothing" }, row.reason || "This layout cannot be drawn."));
-      this.drawn = "";
-      return;
-    }
-    const { grid } = this;
-    if (view === "bases") {
-      this.showOnly(this.bases);
-      this.drawn = "";
-      this.bases?.replaceChildren(basesTable(layout, [], row.free));
-    } else if (grid) {
-      this.showOnly(grid.element.parentElement);
-      const drawing = [row.index, view, access, document.pass_index, document.stage].join(" ");
-      if (this.drawn !== drawing) {
-        this.drawn = drawing;
-        this.rest = null;
-        this.drawPicture(document, group, layout, view, access);
-      }
-      if (view !== "banks") this.hold(layout, view, at);
-    }
+    const [view = "", ...views] = viewsOf(group, this.view.view);
+    const { reason, free } = group.row;
+    return html`${this.head(document, group, views, view, layout)}
+      ${
+        !layout
+          ? html`<p class="hint layout-nothing">${reason || "This layout cannot be drawn."}</p>`
+          : view === "bases"
+            ? html`<div class="layout-bases-box" tabindex="0" role="group" aria-label="Bases">${basesTable(layout, free)}</div>`
+            : html`<div class="layout-picture">${this.grid.element}
+                <div class="layout-told" tabindex="0" role="group" aria-label="What a cell holds">${this.toldWords(document, { group, layout, view })}</div>
+              </div>`
+      }`;
   }
 
-  /** @param {LayoutsDocument} document @param {LayoutGroup} group @param {LinearLayout} layout @param {string} view @param {number | null} access */
-  drawPicture(document, group, layout, view, access) {
+  /** What is said of the cell that is pointed at, or kept. @param {LayoutsDocument} document @param {Drawing} drawing */
+  toldWords(document, { group, layout, view }) {
+    if (this.told) return describe(this.told);
+    const { at } = this.view;
+    if (view === "banks") return this.accessChoice(document, group);
+    if (at !== null && at < layout.elementCount) return describe(ownersOf(layout, at));
+    return html`<p class="hint">${HUES[/** @type {keyof typeof HUES} */ (view)]}</p>
+      <p class="hint">
+        Point at a cell, or use the arrow keys, to see what holds it. A click keeps it; the wheel with Ctrl, or +
+        and −, zooms.
+      </p>`;
+  }
+
+  /** @param {LayoutsDocument} document @param {LayoutGroup} group */
+  accessChoice(document, group) {
+    const accesses = accessesOf(document, group);
+    const { access } = this.view;
+    if (!accesses.length)
+      return html`<p class="hint">
+        No local_load, local_store or local_alloc uses a buffer of this shape. Its parts may be used under another
+        shape, or copy engines and matrix units use it.
+      </p>`;
+    const change = (/** @type {Event} */ event) => {
+      const { value } = /** @type {HTMLSelectElement} */ (event.currentTarget);
+      this.ask({ access: value === "" ? null : Number(value) });
+    };
+    const chosen = accesses.find(({ index }) => index === access);
+    return html`<div><p>The first instruction of a warp, of
+        <select aria-label="Access" @change=${change}>
+          <option value="" .selected=${!chosen}>no access</option>
+          ${accesses.map(
+            ({ each, index }) =>
+              html`<option value=${index} .selected=${index === access}>line ${each.line}: ${each.operation}</option>`,
+          )}
+        </select></p>
+      ${chosen ? html`<p>${sharedWords(chosen.each)}</p>` : nothing}</div>`;
+  }
+
+  /**
+   * @param {LayoutsDocument} document @param {LayoutGroup} group @param {string[]} views
+   * @param {string} view @param {LinearLayout | null} layout
+   */
+  head(document, { row, rows }, views, view, layout) {
+    const values = rows.flatMap((each) => each.values);
+    const facts = layout ? factsOf(row, layout) : [];
+    const shape = rows.length > 1 ? row.shape.join(" × ") : shapeText(row);
+    return html`<header class="layout-head">
+      <div class="layout-title">
+        <h3>${row.label}</h3><span class="chip">${row.kind}</span><span class="chip">${shape}</span>
+        <div class="layout-views" role="group" aria-label="View">${views.map(
+          (name) =>
+            html`<button type="button" class="button small" aria-pressed=${name === view}
+              @click=${() => this.ask({ key: String(row.index), view: name })}>${
+                PICTURES[/** @type {keyof typeof PICTURES} */ (name)]
+              }</button>`,
+        )}</div>
+      </div>
+      <p class="layout-sentence">${facts.join(" · ")}${
+        facts.length ? html`<small> bases: compiler; counts: modelled from them</small>` : nothing
+      }</p>
+      <div class="layout-more">
+        ${
+          row.label === row.encoding
+            ? nothing
+            : html`<details><summary>Encoding</summary><code>${row.encoding}</code></details>`
+        }
+        <details>
+          <summary>${plural(values.length, "value")}</summary>
+          <div class="chips">
+            ${values.slice(0, VALUES_SHOWN).map(
+              ([name, line]) =>
+                html`<button type="button" class="chip layout-value" title=${`Line ${line}`}
+                  @click=${() => this.openLine(document, line)}>${name}</button>`,
+            )}
+            ${
+              values.length > VALUES_SHOWN
+                ? html`<span class="hint">and ${values.length - VALUES_SHOWN} more</span>`
+                : nothing
+            }
+          </div>
+        </details>
+      </div>
+    </header>`;
+  }
+
+  /** Draw the canvas when it shows something else, and highlight the element of the address. @override */
+  updated() {
+    const { drawing } = this;
+    const { answer } = this.layouts;
+    const { access, at } = this.view;
+    const key = drawing ? `${drawing.group.row.index} ${drawing.view} ${access ?? ""}` : "";
+    if (this.drawn.answer !== answer || this.drawn.key !== key) {
+      this.drawn = { answer, key };
+      this.told = null;
+      if (answer && drawing) this.drawPicture(answer.document, drawing);
+      this.querySelector(".layout-list [aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+    }
+    if (drawing && drawing.view !== "banks" && !this.told && at !== null) this.hold(drawing, at);
+  }
+
+  /** @param {LayoutsDocument} document @param {Drawing} drawing */
+  drawPicture(document, { group, layout, view }) {
     const { grid } = this;
-    if (!grid) return;
-    this.shownView = view;
-    const tell = (/** @type {Told | null} */ told) => this.tell(told);
+    const tell = (/** @type {Told | null} */ told) => (this.told = told);
     const choose = (/** @type {number} */ at) => this.ask({ at: this.view.at === at ? null : at });
     if (view === "banks") {
-      const accesses = document.shared_accesses.map((each, index) => ({ each, index })).filter(({ each }) => group.rows.some(({ index }) => index === each.shared) && each.offsets_bytes.length);
-      const chosen = accesses.find(({ index }) => index === access) ?? null;
-      const { picture, warned } = banksPicture(layout, group.row.element_bits, document.banks, chosen?.each ?? null, grid, tell);
-      this.rest = this.accessChoice(accesses, chosen);
+      const chosen = accessesOf(document, group).find(({ index }) => index === this.view.access);
+      const { picture, warned } = banksPicture(
+        layout,
+        group.row.element_bits,
+        document.banks,
+        chosen?.each ?? null,
+        grid,
+        tell,
+      );
       grid.show(picture);
       grid.warn(warned);
     } else {
-      grid.show(view === "tensor" ? tensorPicture(layout, grid, tell, choose) : hardwarePicture(layout, grid, tell, choose));
+      const pictureOf = view === "tensor" ? tensorPicture : hardwarePicture;
+      grid.show(pictureOf(layout, grid, tell, choose));
     }
-    this.tell(null);
   }
 
-  /** @param {{each: import("../layouts/banks.js").SharedAccess, index: number}[]} accesses @param {{each: import("../layouts/banks.js").SharedAccess, index: number} | null} chosen */
-  accessChoice(accesses, chosen) {
-    if (!accesses.length) return make("p", { class: "hint" }, "No local_load, local_store or local_alloc uses a buffer of this shape. Its parts may be used under another shape, or copy engines and matrix units use it.");
-    const select = make("select", { "aria-label": "Access", onchange: () => this.ask({ access: select.value === "" ? null : Number(select.value) }) },
-      make("option", { value: "" }, "no access"),
-      ...accesses.map(({ each, index }) => make("option", { value: index }, `line ${each.line}: ${each.operation}`)));
-    select.value = chosen ? String(chosen.index) : "";
-    return make("div", {}, make("p", {}, "The first instruction of a warp, of ", select), chosen && make("p", {}, sharedWords(chosen.each)));
-  }
-
-  /** Keep the element of the address lit. @param {LinearLayout} layout @param {string} view @param {number | null} at */
-  hold(layout, view, at) {
+  /** Highlight an element while no cell is pointed at. @param {Drawing} drawing @param {number} at */
+  hold({ layout, view }, at) {
     const { grid } = this;
-    if (!grid) return;
-    if (at === null || at >= layout.elementCount) {
-      if (this.rest) {
-        this.rest = null;
-        this.tell(null);
-      }
-      return;
-    }
+    if (at >= layout.elementCount) return;
     const told = ownersOf(layout, at);
-    this.rest = describe(told);
-    const lit = view === "tensor" ? (told.place < 0 ? [] : heldBy(layout, told.place)) : layout.placesOf(at);
-    grid.light(lit, `${told.title} ${told.lines.join(" ")}`);
-    const { columns } = view === "tensor" ? sheetOf(layout.shape) : { columns: layout.size("register") };
-    this.restLit = { lit, words: told.title };
-    if (view === "tensor" && grid.row < 0) grid.go(Math.floor(at / columns), at % columns);
-    this.tell(told);
+    if (view === "tensor" && grid.row < 0) {
+      const { columns } = sheetOf(layout.shape);
+      grid.go(Math.floor(at / columns), at % columns);
+    }
+    const held = told.place < 0 ? [] : heldBy(layout, told.place);
+    grid.light(view === "tensor" ? held : layout.placesOf(at), `${told.title} ${told.lines.join(" ")}`);
   }
 
-  /** @param {Told | null} told */
-  tell(told) {
-    const element = this.told;
-    if (!element) return;
-    if (told) element.replaceChildren(describe(told));
-    else if (this.rest) {
-      element.replaceChildren(this.rest);
-      if (this.restLit && this.view.at !== null) this.grid?.light(this.restLit.lit, this.restLit.words);
-    } else element.replaceChildren(make("p", { class: "hint" }, this.drawn ? HUES[/** @type {keyof typeof HUES} */ (this.shownView)] : ""), make("p", { class: "hint" }, "Point at a cell, or use the arrow keys, to see what holds it. A click keeps it; the wheel with Ctrl, or + and −, zooms."));
-  }
-
-  /** @param {LayoutGroup} group @param {string[]} names @param {string} view @param {LinearLayout | null} layout */
-  drawHead({ row, rows }, names, view, layout) {
-    const values = rows.flatMap((each) => each.values);
-    const facts = !layout ? [] : row.memory === "registers" ? [
-      plural(layout.size("register"), "register") + " a thread",
-      `${layout.size("lane")} lanes × ${plural(layout.size("warp"), "warp")}`,
-      row.replication > 1 ? `each element ${row.replication} times` : "no replication",
-      `${Math.max(...row.contiguity)} in a row a thread`,
-      `a thread's elements span ${row.thread_tile.join(" × ")}, a warp's ${row.warp_tile.join(" × ")}`,
-    ] : [plural(layout.elementCount, "element"), ...layout.padding.map(({ interval, padding }) => `${padding} left out after every ${interval}`)];
-    this.head?.replaceChildren(
-      make("div", { class: "layout-title" }, make("h3", {}, row.label), make("span", { class: "chip" }, row.kind), make("span", { class: "chip" }, rows.length > 1 ? row.shape.join(" × ") : shapeText(row)),
-        make("div", { class: "layout-views", role: "group", "aria-label": "View" }, ...names.map((name) => make("button", { type: "button", class: "button small", "aria-pressed": String(name === view), onclick: () => this.ask({ key: String(row.index), view: name }) }, PICTURES[/** @type {keyof typeof PICTURES} */ (name)])))),
-      make("p", { class: "layout-sentence" }, facts.join(" · "), facts.length ? make("small", {}, " bases: compiler; counts: modelled from them") : ""),
-      make("div", { class: "layout-more" }, row.label === row.encoding ? null : make("details", {}, make("summary", {}, "Encoding"), make("code", {}, row.encoding)),
-      make("details", {}, make("summary", {}, plural(values.length, "value")), make("div", { class: "chips" }, ...values.slice(0, VALUES_SHOWN).map(([name, line]) => make("button", { type: "button", class: "chip layout-value", title: `Line ${line}`, onclick: () => this.openLine(line) }, name)), values.length > VALUES_SHOWN && make("span", { class: "hint" }, `and ${values.length - VALUES_SHOWN} more`)))),
-    );
-  }
-
-  /** @param {Element | null | undefined} wanted */
-  showOnly(wanted) {
-    for (const element of [this.grid?.element.parentElement, this.bases, this.cards]) if (element) element.hidden = element !== wanted;
-  }
-
-  /** @param {LayoutGroup} group */
+  /** @param {Pick<LayoutGroup, "row">} group */
   layoutOf({ row }) {
     if (!row.bases) return null;
-    let layout = this.linear.get(row.index);
-    if (!layout) this.linear.set(row.index, (layout = new LinearLayout(row.bases)));
+    let layout = this.linear.get(row.bases);
+    if (!layout) this.linear.set(row.bases, (layout = new LinearLayout(row.bases)));
     return layout;
   }
 
@@ -359,40 +417,61 @@ class LayoutsPane extends HTMLElement {
     this.ask({ key: String(index), view: Object.hasOwn(LISTS, view) ? "" : view, at: null, access: null });
   }
 
-  /** Show a line of the text that the layouts are from. @param {number} line */
-  openLine(line) {
-    const document = this.document_;
-    if (!document) return;
-    if (document.pass_index === null) {
-      this.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail: `stage:${document.stage}` }));
-      putCursor(document.stage, line, this.id);
-    } else this.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail: `passes:${document.stage}.${document.pass_index}.t.l${line}` }));
+  /** Show a line of the text that the layouts are from. @param {LayoutsDocument} document @param {number} line */
+  openLine({ stage, pass_index: pass }, line) {
+    const detail = pass === null ? `stage:${stage}` : `passes:${stage}.${pass}.t.l${line}`;
+    this.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail }));
+    if (pass === null) putCursor(stage, line, this.id);
   }
+}
 
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!step || !this.list) return;
-    event.preventDefault();
-    const rows = [...this.list.querySelectorAll("[role=option]")];
-    const at = rows.findIndex((row) => row.getAttribute("aria-selected") === "true");
-    const next = rows[Math.max(0, at + step)];
-    if (next instanceof HTMLElement) next.click();
-  }
+/** The view to show, and behind it all views of a layout. @param {LayoutGroup} group @param {string} wanted */
+function viewsOf({ row }, wanted) {
+  const views = { registers: ["tensor", "hardware", "bases"], shared: ["banks", "bases"] }[row.memory] ?? [
+    "bases",
+  ];
+  return [views.includes(wanted) ? wanted : (views[0] ?? ""), ...views];
+}
 
-  /** Change parts of the state. @param {Partial<{key: string, view: string, pass: number | null, at: number | null, access: number | null}>} changes */
-  ask(changes) {
-    const { key, ...rest } = { ...this.view, ...changes };
-    const parts = Object.entries(rest).filter(([, value]) => value !== null && value !== "");
-    this.state = [key, ...parts.map(([name, value]) => `${name}=${value}`)].join(";");
-    this.draw();
-    this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: this.state }));
-  }
+/** The shared accesses to a buffer whose addresses are known. @param {LayoutsDocument} document @param {LayoutGroup} group */
+function accessesOf({ shared_accesses: accesses }, { rows }) {
+  const isOf = (/** @type {SharedAccess} */ each) =>
+    each.offsets_bytes.length > 0 && rows.some(({ index }) => index === each.shared);
+  return accesses.map((each, index) => ({ each, index })).filter(({ each }) => isOf(each));
+}
+
+/** @param {LayoutGroup["row"]} row @param {LinearLayout} layout */
+function factsOf(row, layout) {
+  if (row.memory !== "registers")
+    return [
+      plural(layout.elementCount, "element"),
+      ...layout.padding.map(({ interval, padding }) => `${padding} left out after every ${interval}`),
+    ];
+  return [
+    `${plural(layout.size("register"), "register")} a thread`,
+    `${layout.size("lane")} lanes × ${plural(layout.size("warp"), "warp")}`,
+    row.replication > 1 ? `each element ${row.replication} times` : "no replication",
+    `${Math.max(...row.contiguity)} in a row a thread`,
+    `a thread's elements span ${row.thread_tile.join(" × ")}, a warp's ${row.warp_tile.join(" × ")}`,
+  ];
+}
+
+/** @param {string} key */
+function missing(key) {
+  return html`<header class="layout-head"><h3>Layout not found</h3></header>
+    <p class="hint layout-nothing">
+      There is no layout or value called “${key}” in this text. Choose one from the list, or look after another
+      pass.
+    </p>`;
 }
 
 /** @param {Told} told */
 function describe({ title, lines, list }) {
-  return make("div", {}, make("p", {}, make("b", {}, title)), ...lines.map((line) => make("p", {}, line)), list.length ? make("p", { class: "layout-held" }, ...list.map((each) => make("span", {}, each))) : null);
+  return html`<div>
+    <p><b>${title}</b></p>
+    ${lines.map((line) => html`<p>${line}</p>`)}
+    ${list.length ? html`<p class="layout-held">${list.map((each) => html`<span>${each}</span>`)}</p>` : nothing}
+  </div>`;
 }
 
 customElements.define("pane-layouts", LayoutsPane);

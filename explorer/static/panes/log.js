@@ -1,61 +1,64 @@
-/** `<pane-log>`: everything that was said during a compilation. */
-import { make } from "../dom.js";
-import { diagnosticsOfDraft } from "../diagnostics.js";
-import { pin } from "../selection.js";
-import { stageTitle } from "../stages.js";
-import { store } from "../store.js";
+/**
+ * `<pane-log>`: diagnostics of the compiler, and the output of tools and of the script.
+ *
+ * @import { Diagnostic, LogEntry } from "../core/types.js"
+ */
+import { lineText } from "../core/line_words.js";
+import { diagnosticsOfDraft } from "../core/diagnostics.js";
+import { emptyPane, Pane } from "../core/pane.js";
+import { pin } from "../core/selection.js";
+import { stageTitle } from "../core/stages.js";
+import { store } from "../core/store.js";
+import { html, nothing } from "../core/template.js";
 
 /** What is said beside the name of a log. @type {Record<string, string>} */
-const WORDS = {
+const DESCRIPTIONS = {
   stdout: "printed by the script, which was run without computing anything",
   stderr: "what the script and the compiler wrote to the standard error",
 };
 
-class LogPane extends HTMLElement {
-  paneState = "";
-  /** @type {(() => void)[]} */
-  watches = [];
+class LogPane extends Pane {
+  static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "failure"]);
 
-  connectedCallback() {
-    this.watches = [store.watch(["result", "failure"], () => this.draw())];
-  }
-
-  disconnectedCallback() {
-    for (const end of this.watches) end();
-  }
-
-  draw() {
+  /** @override */
+  render() {
     const result = store.state.failure ?? store.state.result;
     const diagnostics = result?.document.diagnostics ?? diagnosticsOfDraft();
     const logs = (result?.document.logs ?? []).filter(({ text }) => text.trim());
-    if (diagnostics.length + logs.length === 0) {
-      const words = result ? "Neither the compiler nor the script has said anything." : "Remarks of the compiler and the output of tools and of the script appear here.";
-      this.replaceChildren(make("div", { class: "empty" }, make("p", {}, words)));
-      return;
+    if (diagnostics.length + logs.length > 0) {
+      return html`<div class="log">${diagnostics.map(diagnosticArticle)} ${logs.map(logArticle)}</div>`;
     }
-    this.replaceChildren(
-      make(
-        "div",
-        { class: "log" },
-        ...diagnostics.map((each) => {
-          const place = [each.line > 0 && `line ${each.line}`, each.stage && stageTitle(each.stage)].filter(Boolean).join(" · ");
-          return make(
-            "article",
-            { class: `diagnostic is-${each.severity}` },
-            make(
-              "header",
-              {},
-              make("b", {}, each.severity),
-              each.line > 0 ? make("button", { type: "button", class: "place", onclick: () => pin([each.line], "log") }, place) : make("span", { class: "place" }, place),
-            ),
-            make("pre", {}, each.message),
-            each.hint && make("p", { class: "hint" }, each.hint),
-          );
-        }),
-        ...logs.map(({ source, text }) => make("article", { class: "output" }, make("header", {}, make("b", {}, source), make("span", { class: "hint" }, WORDS[source] ?? "")), make("pre", {}, text.trimEnd()))),
-      ),
+    return emptyPane(
+      result
+        ? "Neither the compiler nor the script has printed anything."
+        : "Remarks of the compiler and the output of tools and of the script appear here.",
     );
   }
+}
+
+/** @param {Diagnostic} diagnostic */
+function diagnosticArticle({ severity, line, stage, message, hint }) {
+  const place = [line > 0 && lineText(line), stage && stageTitle(stage)].filter(Boolean).join(" · ");
+  return html`<article class="diagnostic is-${severity}">
+    <header>
+      <b>${severity}</b>
+      ${
+        line > 0
+          ? html`<button type="button" class="place" @click=${() => pin([line], "log")}>${place}</button>`
+          : html`<span class="place">${place}</span>`
+      }
+    </header>
+    <pre>${message}</pre>
+    ${hint ? html`<p class="hint">${hint}</p>` : nothing}
+  </article>`;
+}
+
+/** @param {LogEntry} log */
+function logArticle({ source, text }) {
+  return html`<article class="output">
+    <header><b>${source}</b><span class="hint">${DESCRIPTIONS[source] ?? ""}</span></header>
+    <pre>${text.trimEnd()}</pre>
+  </article>`;
 }
 
 customElements.define("pane-log", LogPane);

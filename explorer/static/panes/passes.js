@@ -1,317 +1,444 @@
 /**
  * `<pane-passes>`: the passes of the lowering, what each one did, and an operation's way through them.
  *
- * Its state is "STAGE.INDEX", the pass that is looked at, or "llvm.INDEX", one of LLVM's own; then ".u" for
- * the diff one text below the other, ".t" for the whole text, ".l12" for the operation in line 12 of the module after it.
+ * Its state is "STAGE.INDEX", the selected pass, or "llvm.INDEX", one of LLVM's own; then ".u" for a unified
+ * diff, ".s" for one side by side, ".t" for the whole text, ".w" for the width of the page, ".y" for types in
+ * full, ".l12" for the operation in line 12 of the module after the pass; then ";kind=tt.load" for the changes
+ * of one kind of operation and ";search=mma" for the passes in which a text appears or vanishes.
  *
- * @import { CompilationDocument, PassRow } from "../types.js"
+ * @import { ComparisonDiff } from "../compare/diff.js"
+ * @import { CompilationDocument, PassRow } from "../core/types.js"
+ * @import { OperationLineage } from "../lineage/operation_lineage.js"
+ * @import { PassView } from "./passes/pass_view.js"
  */
-import { ApiError, api } from "../api.js";
-import { registerFamily } from "../commands.js";
-import { ComparisonDiff } from "../compare/diff.js";
-import { make, prose, setText } from "../dom.js";
-import { duration, literal, plural } from "../format.js";
-import { isFile } from "../host.js";
-import { paneInUse } from "../pane_in_use.js";
-import { passChanges } from "../passes/documents.js";
-import { PassLineage } from "../passes/lineage.js";
-import { LlvmPasses } from "../passes/llvm.js";
-import { PassContent } from "../passes/pass_content.js";
-import { passGroups } from "../passes/pass_list.js";
-import { passesWithLayouts } from "../passes/snapshots.js";
-import { hueClass } from "../stages.js";
-import { store } from "../store.js";
+import { guard } from "lit/directives/guard.js";
+import { passCounts } from "../compare/change_counts.js";
+import { api } from "../core/api.js";
+import "../compare/diff.js";
+import { explanations } from "../core/explanations.js";
+import { duration, literal, plural } from "../core/format.js";
+import { isFile } from "../core/host.js";
+import { emptyPane, Loaded, Pane } from "../core/pane.js";
+import { paneInUse } from "../core/pane_in_use.js";
+import { passesWithLayouts } from "../core/snapshots.js";
+import { hueClass } from "../core/stages.js";
+import { store } from "../core/store.js";
+import { html, live, nothing, prose } from "../core/template.js";
+import "../lineage/operation_lineage.js";
+import { registerCommands } from "./passes/commands.js";
+import { LlvmPasses } from "./passes/llvm.js";
+import { loadPassTexts } from "./passes/pass_content.js";
+import { PassEditing } from "./passes/pass_editing.js";
+import { passGroups } from "./passes/pass_list.js";
+import {
+  formatPassView,
+  LLVM,
+  listedPasses,
+  parsePassView,
+  previousChange,
+  selectedPass,
+} from "./passes/pass_view.js";
+import { toolButton } from "./passes/tool_button.js";
 
-const LLVM = "llvm";
-/** @type {Promise<Map<string, string>> | null} */
-let explanations = null;
+export class PassesPane extends Pane {
+  static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "lineage", "draft"]);
+  static properties = {
+    onlyChanged: { state: true },
+    selected: { state: true },
+  };
 
-class PassesPane extends HTMLElement {
-  state = "";
-  onlyChanged = true;
-  loaded = "";
-  /** whose changed lines were asked for */
-  counted = "";
-  /** @type {(() => void)[]} */
-  watches = [];
-  /** @type {PassRow[]} */
-  shown = [];
-  /** @type {PassRow | null} */
-  chosen = null;
-  diff = new ComparisonDiff();
-  lineage = new PassLineage();
+  view = parsePassView("");
+  /** Whether the pane has the whole page. */
+  isWide = false;
+  /** The passes in the list. @type {PassRow[]} */
+  listed = [];
   /** @type {LlvmPasses | null} */
   llvm = null;
+  editing = new PassEditing(this);
 
-  get paneState() {
-    return this.state;
+  words = new Loaded(
+    this,
+    () => this.selected && [this.selected.name],
+    async (name) => (await explanations("passes")).get(name) ?? "",
+  );
+  /** What the selected pass changed. */
+  texts = new Loaded(
+    this,
+    () => {
+      const { subject, selected } = this;
+      const hasTexts = subject && selected && (selected.changed || this.view.whole);
+      return hasTexts ? [subject.id, selected.index] : null;
+    },
+    (id, index) => loadPassTexts(id, index, this.subject?.passes ?? []),
+  );
+  /** The changed lines of each pass. Counting takes too long for the compilation's own document. */
+  counts = new Loaded(
+    this,
+    () => {
+      const { subject } = this;
+      const isOver = subject?.status === "complete" || subject?.status === "failed";
+      return isOver && subject.passes.some(({ lines_added }) => lines_added === null) ? [subject] : null;
+    },
+    async (subject) => {
+      for (const { index, ...counts } of await api.analysis(subject.id, "changes"))
+        Object.assign(subject.passes.find((pass) => pass.index === index) ?? {}, counts);
+    },
+  );
+
+  /** The passes that a search has found, by index. */
+  found = new Loaded(
+    this,
+    () => (this.subject && this.view.search ? [this.subject.id, this.view.search] : null),
+    async (id, text) => new Map((await api.passSearch(id, text)).map((match) => [match.index, match])),
+  );
+
+  constructor() {
+    super();
+    this.onlyChanged = true;
+    /** @type {PassRow | null} */
+    this.selected = null;
   }
 
-  /** @param {string} state */
-  set paneState(state) {
-    this.state = state;
-    if (this.list) this.draw();
-  }
-
-  connectedCallback() {
-    if (!this.list) this.build();
-    this.watches = [store.watch(["result"], () => this.draw())];
-  }
-
-  disconnectedCallback() {
-    for (const end of this.watches) end();
-  }
-
-  build() {
-    this.changedBox = make("input", { type: "checkbox", onchange: () => { this.onlyChanged = this.changedBox?.checked ?? true; this.draw(); } });
-    this.changedBox.checked = true;
-    this.summary = make("span", { class: "summary" });
-    this.list = make("div", { class: "pass-list", role: "listbox", tabindex: "0", "aria-label": "Passes", onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event) });
-    this.llvmBox = make("div", { class: "pass-llvm" });
-    this.title_ = make("h3", {});
-    this.facts = make("span", { class: "pass-facts" });
-    this.options = make("span", { class: "chips" });
-    this.words = make("p", { class: "pass-words" });
-    this.place = make("span", { class: "count", role: "status" });
-    this.tools = make("span", { class: "pass-tools" });
-    this.message = make("div", { class: "empty" });
-    this.note = make("p", { class: "pass-note" });
-    this.addEventListener("change-shown", () => this.drawPlace());
-    this.addEventListener("line-chosen", (event) => this.chooseLine(/** @type {CustomEvent<{before: number, after: number}>} */ (event).detail));
-    this.addEventListener("lineage-closed", () => this.ask({ line: 0 }));
-    this.lineage.go = (index, line) => this.ask({ index, line });
-    this.body = make(
-      "div",
-      { class: "pass-body" },
-      make("div", { class: "pass-side" }, make("div", { class: "pass-head" }, make("label", { class: "check" }, this.changedBox, "changed only"), this.summary), this.list, this.llvmBox),
-      make(
-        "section",
-        { class: "pass-detail", "aria-label": "The pass" },
-        make("header", {}, make("div", { class: "pass-line" }, this.title_, this.facts, this.tools), this.words, this.options),
-        this.lineage,
-        make("div", { class: "pass-texts" }, this.diff, this.note),
-      ),
-    );
-    this.append(this.body, this.message);
-  }
-
-  /** What the state says. */
-  get view() {
-    const [stage = "", index = "", ...flags] = this.state.split(".");
-    const line = flags.find((flag) => /^l\d+$/.test(flag));
-    return {
-      stage, index: index === "" ? null : Number(index), unified: flags.includes("u"), whole: flags.includes("t"), line: line ? Number(line.slice(1)) : 0,
-    };
-  }
-
-  /** Whose passes are shown: of the result itself, or of the job that watches LLVM. @returns {CompilationDocument | null} */
+  /**
+   * Whose passes are shown: those of the result, or of the job that records LLVM's.
+   * @returns {CompilationDocument | null}
+   */
   get subject() {
-    const document = store.state.result?.document ?? null;
-    return this.view.stage === LLVM ? (this.llvm?.progress.document ?? null) : document;
+    if (this.view.stage === LLVM) return this.llvm?.progress.document ?? null;
+    return store.state.result?.document ?? null;
   }
 
-  draw() {
+  /** @returns {ComparisonDiff | null} */
+  get diff() {
+    return this.querySelector("comparison-diff");
+  }
+
+  /** @override */
+  willUpdate() {
     const { result } = store.state;
-    const { list, summary, message, body } = this;
-    if (!list || !summary || !message || !body) return;
-    if (result && result.finished && this.llvm?.id !== result.id) {
-      this.llvm = new LlvmPasses(result.id, () => this.draw());
-    }
-    if (this.view.stage === LLVM && result?.finished && this.llvm?.progress.state === "idle" && !isFile) void this.llvm.start();
-    const all = result?.document.passes ?? [];
-    message.hidden = all.length > 0;
-    body.hidden = all.length === 0;
-    if (all.length === 0) {
-      const words = result && !result.finished ? "The passes are on their way." : result ? "No pass of this compilation was recorded." : "Compile a kernel to see what each pass does to it.";
-      message.replaceChildren(make("p", {}, words));
-      return;
-    }
-    const { stage, index } = this.view;
-    const passes = this.subject?.passes ?? (stage === LLVM ? [] : all);
-    const changed = passes.filter((pass) => pass.changed);
-    this.shown = this.onlyChanged ? passes.filter((pass) => pass.changed || pass.failed || pass.index === index) : passes;
-    const inStage = this.shown.filter((pass) => pass.stage === stage);
-    const chosen = this.shown.find((pass) => pass.index === index) ?? inStage[0] ?? this.shown.find((pass) => pass.stage === "ttgir") ?? this.shown[0] ?? null;
-    this.chosen = chosen;
-    this.className = hueClass(chosen?.stage ?? "");
-    setText(summary, passes.length ? `${changed.length} of ${passes.length} changed something` : "");
-    const position = list.scrollTop;
-    list.replaceChildren(...passGroups(this.id, this.shown, chosen, (pass) => this.ask({ index: pass.index, line: 0 })));
-    if (passes.length && this.shown.length === 0) list.append(make("p", { class: "hint" }, "None of them changed anything."));
-    list.scrollTop = position;
-    list.setAttribute("aria-activedescendant", chosen ? `${this.id}-${chosen.index}` : "");
-    requestAnimationFrame(() => list.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }));
-    this.drawLlvm();
-    void this.count();
-    void this.load();
+    this.view = parsePassView(this.paneState);
+    const isLlvm = this.view.stage === LLVM;
+    if (result?.finished && this.llvm?.id !== result.id)
+      this.llvm = new LlvmPasses(result.id, () => this.requestUpdate());
+    if (isLlvm && result?.finished && this.llvm?.progress.state === "idle" && !isFile) void this.llvm.start();
+    this.listed = listedPasses(this.subject?.passes ?? [], this.view, this.onlyChanged, this.foundPasses);
+    this.selected = selectedPass(this.listed, this.view);
+    this.className = `${hueClass(this.selected?.stage ?? "")} ${this.view.wide ? "is-wide" : ""}`;
   }
 
-  /** Have the lines counted that each pass has changed: that takes too long to be part of the index. */
-  async count() {
-    const { subject } = this;
-    const isOver = subject?.status === "complete" || subject?.status === "failed";
-    if (!subject || !isOver || this.counted === subject.id || subject.passes.every(({ lines_added }) => lines_added !== null)) return;
-    this.counted = subject.id;
-    const changes = await passChanges(subject.id).catch(() => []);
-    for (const { index, ...counts } of changes) Object.assign(subject.passes.find((pass) => pass.index === index) ?? {}, counts);
-    if (this.subject === subject) this.draw();
+  /** @override */
+  render() {
+    const { result } = store.state;
+    if (!result) return emptyPane("Compile a kernel to see what each pass does to it.");
+    if (result.document.passes.length === 0) {
+      return emptyPane(
+        result.finished
+          ? "This compilation has no recorded passes."
+          : "The passes appear here as soon as the compiler has run them.",
+      );
+    }
+    return html`<div class="pass-body">
+      <div class="pass-side">
+        ${this.list()}
+        <div class="pass-llvm">${isFile ? nothing : this.llvmControls()}</div>
+      </div>
+      <section class="pass-detail" aria-label="Selected pass">
+        ${this.heading()}
+        <operation-lineage
+          role="region"
+          aria-label="Lineage of the operation"
+          ?hidden=${!this.operation}
+          .operation=${this.operation}
+          .passes=${this.subject?.passes ?? []}
+          @lineage-step=${(/** @type {CustomEvent<{index: number, line: number}>} */ { detail }) =>
+            this.show(detail)}
+          @lineage-closed=${() => this.show({ line: 0 })}
+        ></operation-lineage>
+        <div class="pass-texts">${this.change()}</div>
+      </section>
+    </div>`;
   }
 
-  /** What is offered of LLVM's own passes, or how far they are. */
-  drawLlvm() {
-    const { llvm, llvmBox } = this;
-    if (!llvm || !llvmBox || isFile) return llvmBox?.replaceChildren();
+  /** @param {Map<string, unknown>} changed @override */
+  updated(changed) {
+    if (this.view.wide !== this.isWide) this.widen(this.view.wide);
+    if (changed.has("selected"))
+      this.querySelector(".pass-list [aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Behind another tab, the pane does not keep the page. @override */
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    if (this.isWide) this.widen(false);
+  }
+
+  /** Take the whole page, or give it back. @param {boolean} isWide */
+  widen(isWide) {
+    this.isWide = isWide;
+    this.dispatchEvent(new CustomEvent("pane-wide", { bubbles: true, detail: isWide }));
+  }
+
+  /** What a search has found, by index of the pass; null: there is no search, or no answer yet. */
+  get foundPasses() {
+    return this.view.search ? this.found.last : null;
+  }
+
+  list() {
+    const { listed, selected } = this;
+    const passes = this.subject?.passes ?? [];
+    const changing = passes.filter((pass) => pass.changed).length;
+    const shares = `${changing} of ${plural(passes.length, "pass")} changed something`;
+    return html`<div class="pass-head">
+        <label class="check" title=${shares}><input
+          type="checkbox"
+          .checked=${this.onlyChanged}
+          @change=${(/** @type {{target: HTMLInputElement}} */ { target }) =>
+            (this.onlyChanged = target.checked)}
+        >changed only</label>
+        <span class="summary" title=${shares}>${changing} of ${passes.length}</span>
+        ${isFile ? nothing : this.searchBox()}
+      </div>
+      <div
+        class="pass-list"
+        role="listbox"
+        tabindex="0"
+        aria-label="Passes"
+        aria-activedescendant=${selected ? `${this.id}-${selected.index}` : nothing}
+        @keydown=${this.key}
+      >
+        ${passGroups(
+          this.id,
+          listed,
+          selected,
+          this.touched,
+          ({ index }) => this.show({ index, line: 0 }),
+          this.foundPasses,
+        )}
+        ${passes.length && !listed.length ? html`<p class="hint">${this.nothingListed()}</p>` : nothing}
+      </div>`;
+  }
+
+  nothingListed() {
+    return this.view.search ? "No module has a line with this text." : "No pass changed anything.";
+  }
+
+  /** The input for a text that is searched in the modules after all passes. */
+  searchBox() {
+    const search = (/** @type {{target: HTMLInputElement}} */ { target }) =>
+      this.show({ search: target.value.trim() });
+    return html`<input
+      type="search"
+      class="pass-search"
+      aria-label="Search all passes"
+      placeholder="Search all passes"
+      title="List the passes in which a text appears, vanishes, or is in more or fewer lines (O)"
+      maxlength="200"
+      .value=${live(this.view.search)}
+      @change=${search}
+      @search=${search}
+    >`;
+  }
+
+  /** Move the focus to the search, which the full width hides. */
+  async search() {
+    if (this.view.wide) this.toggle("wide");
+    await this.updateComplete;
+    /** @type {HTMLInputElement | null} */ (this.querySelector(".pass-search"))?.focus();
+  }
+
+  /** What is offered of LLVM's own passes, or the progress of the job that records them. */
+  llvmControls() {
+    const { llvm } = this;
+    if (!llvm) return nothing;
     const { state, count, words } = llvm.progress;
-    const button = (/** @type {string} */ text, /** @type {() => void} */ act) => make("button", { type: "button", class: "button small", onclick: act }, text);
+    const button = (/** @type {string} */ text, /** @type {() => void} */ act) =>
+      html`<button type="button" class="button small" @click=${act}>${text}</button>`;
     if (this.view.stage !== LLVM) {
-      llvmBox.replaceChildren(button("LLVM's own passes →", () => this.setState(LLVM)), make("p", { class: "hint" }, "Compiles once more and watches LLVM; takes seconds."));
-    } else if (state === "running") {
-      llvmBox.replaceChildren(make("p", { role: "status" }, `${plural(count, "pass")} so far …`), make("progress", { "aria-label": "LLVM is working" }), button("Cancel", () => llvm.cancel()));
-    } else {
-      llvmBox.replaceChildren(
-        ...(state === "failed" ? [make("p", { class: "hint" }, words), button("Try again", () => { llvm.progress.state = "idle"; void llvm.start(); })] : []),
-        button("← Triton's passes", () => this.setState("")),
-      );
+      return html`${button("LLVM's own passes →", () => this.showStage(LLVM))}
+        <p class="hint">Compiles the kernel again and records each pass of LLVM. This takes seconds.</p>`;
     }
+    if (state === "running") {
+      return html`<p role="status">${plural(count, "pass")} so far …</p>
+        <progress aria-label="LLVM is running"></progress>
+        ${button("Cancel", () => llvm.cancel())}`;
+    }
+    const retry = () => html`<p class="hint">${words}</p>${button("Try again", () => void llvm.start())}`;
+    return html`${state === "failed" ? retry() : nothing}
+      ${button("← Triton's passes", () => this.showStage(""))}`;
   }
 
-  /** Show what the chosen pass did. */
-  async load() {
-    const { subject, chosen: pass, view } = this;
-    if (!this.title_ || !this.facts || !this.options || !this.words || !this.note || !this.tools) return;
-    if (!subject || !pass) {
-      this.loaded = "";
-      for (const part of [this.title_, this.facts, this.options, this.words, this.tools]) part.replaceChildren();
-      this.say(this.view.stage === LLVM ? "Each pass is here once LLVM is done." : "");
-      return;
-    }
-    const key = `${subject.id} ${pass.index} ${view.unified} ${view.whole}`;
-    if (this.loaded === key) return this.followLine();
-    this.loaded = key;
-    setText(this.title_, pass.name);
-    this.facts.replaceChildren(pass.milliseconds ? make("span", { class: "time" }, duration(pass.milliseconds)) : "");
-    this.options.replaceChildren(...pass.options.map((option) => make("span", { class: "chip quiet" }, literal(option))));
-    explanations ??= api.explanations("passes").then((words) => new Map(Object.entries(words)), () => {
-      explanations = null; // they are asked for again
-      return new Map();
-    });
-    this.words.replaceChildren(...prose((await explanations).get(pass.name) ?? ""));
-    this.drawTools();
-    try {
-      const diff = await api.passAlignment(subject.id, pass.index);
-      if (this.loaded !== key) return;
-      const lines = (/** @type {"before_lines" | "after_lines"} */ side) => diff.runs.reduce((sum, run) => sum + run[side], 0);
-      const earlier = subject.passes.some(({ index }) => index === pass.index - 1);
-      const error = pass.failed ? subject.diagnostics.find(({ severity }) => severity === "error") : null;
-      this.say(error ? `The compilation failed in this pass: ${error.message}` : pass.changed || view.whole ? "" : "This pass changed nothing.");
-      if (!pass.changed && !view.whole) return;
-      this.facts.replaceChildren(
-        make("span", { class: "time" }, pass.milliseconds ? duration(pass.milliseconds) : ""),
-        make("span", { class: "added" }, `+${diff.lines_added}`),
-        make("span", { class: "removed" }, `−${diff.lines_removed}`),
-        ...(diff.moves.length ? [make("span", { class: "moved", title: "Operations that stand elsewhere, but are the same" }, `⇅ ${diff.moves.length} moved`)] : []),
-      );
-      this.diff.show(
-        {
-          title: pass.name, diff,
-          before: earlier ? new PassContent(subject.id, pass.index - 1, lines("before_lines")) : null,
-          after: new PassContent(subject.id, pass.index, lines("after_lines")),
-        },
-        view.unified || this.clientWidth < 720 || !earlier,
-      );
-      if (view.whole) this.diff.unfoldAll();
-      this.followLine();
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      if (this.loaded !== key) return;
-      this.loaded = "";
-      this.say(`${error.problem.title}. ${error.problem.detail}`);
-    }
+  heading() {
+    const pass = this.selected;
+    if (!pass) return html`<header></header>`;
+    const texts = this.texts.answer;
+    return html`<header>
+      <div class="pass-line">
+        <h3>${pass.name}</h3>
+        <span class="pass-facts">${
+          pass.milliseconds ? html`<span class="time">${duration(pass.milliseconds)}</span>` : nothing
+        }${texts ? passCounts(texts.diff) : nothing}</span>
+        <span class="pass-links">${this.links()}</span>
+        <span class="pass-tools">${this.tools()}</span>
+      </div>
+      <p class="pass-words" title=${this.words.answer ?? nothing}>${prose(this.words.answer ?? "")}</p>
+      <span class="chips">${pass.options.map((option) => this.editing.option(literal(option)))}</span>
+    </header>`;
   }
 
-  /** Show the way of the operation that the state names. */
-  followLine() {
-    const { line } = this.view;
-    if (!line || !this.subject || !this.chosen) {
-      this.lineage.hidden = true;
-      this.diff.mark(0);
-      return;
-    }
-    this.diff.mark(line);
-    void this.lineage.follow(this.subject.id, this.subject.passes, this.chosen.index, line);
+  /** The width of the change, and other panes with the module after the pass. */
+  links() {
+    return html`${toolButton("Full width", "Full width (W)", () => this.toggle("wide"), this.view.wide)}
+    ${this.editing.leaveOut()} ${
+      this.hasGraph
+        ? toolButton("Graph", "Graph of the module after this pass (G)", () => this.openGraph())
+        : nothing
+    } ${this.hasLayouts ? toolButton("Layouts", "Layouts after this pass", () => this.openLayouts()) : nothing}`;
   }
 
-  /** @param {string} words instead of a difference */
-  say(words) {
-    if (!this.note) return;
-    setText(this.note, words);
-    this.note.hidden = !words;
-    this.diff.hidden = Boolean(words);
-  }
-
-  drawTools() {
+  tools() {
     const { view } = this;
-    const button = (/** @type {string} */ text, /** @type {string} */ title, /** @type {() => void} */ act, /** @type {boolean | null} */ isPressed = null) =>
-      make("button", { type: "button", class: "button small", title, "aria-label": title, "aria-pressed": isPressed === null ? null : String(isPressed), onclick: act }, text);
-    this.tools?.replaceChildren(
-      this.place ?? "",
-      button("↑", "Previous change (P)", () => this.diff.step(-1)),
-      button("↓", "Next change (N)", () => this.diff.step(1)),
-      button("Unified", "One text below the other (U)", () => this.toggle("unified"), view.unified),
-      button("All lines", "Equal lines, too (E)", () => this.toggle("whole"), view.whole),
-      this.hasGraph ? button("Graph", "Graph of the module after this pass (G)", () => this.openGraph()) : "",
-      this.hasLayouts ? button("Layouts", "Layouts after this pass", () => this.openLayouts()) : "",
-    );
+    return html`<span class="count" role="status">${this.place()}</span>
+      ${toolButton("↑", "Previous change (P)", () => void this.stepChange(-1))}
+      ${toolButton("↓", "Next change (N)", () => void this.stepChange(1))}
+      ${this.kindChoice()}
+      ${toolButton("Types", "Types and attributes in full (T)", () => this.toggle("types"), view.types)}
+      ${toolButton("Unified", "Both texts in one column (U)", () => this.toggleForm(), this.diff?.isUnified ?? false)}
+      ${toolButton("All lines", "Show equal lines (E)", () => this.toggle("whole"), view.whole)}`;
+  }
+
+  /** Which change is shown; "" until those of the selected pass are there. */
+  place() {
+    const { diff, texts } = this;
+    if (!diff || !texts.answer || diff.texts !== texts.answer) return "";
+    return diff.position ? `${diff.position} of ${diff.count}` : plural(diff.count, "change");
+  }
+
+  /** The choice of the kind of operation whose changes are shown. */
+  kindChoice() {
+    const kinds = this.texts.answer?.diff.kinds ?? [];
+    if (kinds.length < 2) return nothing;
+    return html`<select
+      aria-label="Operations that are shown"
+      @change=${(/** @type {{target: HTMLSelectElement}} */ { target }) => this.show({ kind: target.value })}
+    >
+      <option value="" .selected=${live(!this.shownKind)}>all operations</option>
+      ${kinds.map(
+        ({ name, before_lines: before, after_lines: after }) => html`<option
+          value=${name}
+          .selected=${live(name === this.shownKind)}
+        >${name} +${after.length} −${before.length}</option>`,
+      )}
+    </select>`;
+  }
+
+  /** The chosen kind, if the pass changed an operation of it. */
+  get shownKind() {
+    return this.texts.last?.diff.kinds.some(({ name }) => name === this.view.kind) ? this.view.kind : "";
+  }
+
+  /** What the pass changed, or why there is nothing to show. */
+  change() {
+    const note = this.note();
+    const { form, whole } = this.view;
+    const texts = this.texts.last;
+    return html`<comparison-diff
+        ?hidden=${note !== nothing}
+        .markedLine=${this.operation?.line ?? 0}
+        .foldsTypes=${!this.view.types}
+        .comparison=${guard(
+          [texts, form, whole, this.shownKind],
+          () => texts && { texts, form, whole, kind: this.shownKind },
+        )}
+        @change-shown=${() => this.requestUpdate()}
+        @line-chosen=${this.followLine}
+      ></comparison-diff>${note}`;
+  }
+
+  /** Why no difference is shown; `nothing`: one is, or it is being fetched. */
+  note() {
+    const { selected, subject, view } = this;
+    const say = (/** @type {string} */ words) => html`<p class="pass-note">${words}</p>`;
+    if (!selected || !subject)
+      return view.stage === LLVM ? say("LLVM's passes appear here when the job has ended.") : nothing;
+    const error = selected.failed && subject.diagnostics.find(({ severity }) => severity === "error");
+    if (error) return say(`The compilation failed in this pass: ${error.message}`);
+    if (!selected.changed && !view.whole) return say("This pass changed nothing.");
+    return this.texts.render({ ready: () => nothing });
+  }
+
+  /** The operation that is followed through the passes. */
+  get operation() {
+    const { subject, selected, view } = this;
+    return subject && selected && view.line
+      ? { id: subject.id, pass: selected.index, line: view.line }
+      : null;
+  }
+
+  /** The passes that touched the operation whose lineage is shown, here or in a stage pane. */
+  get touched() {
+    const { lineage, result } = store.state;
+    return this.subject === result?.document ? lineage?.touched : undefined;
+  }
+
+  get lineage() {
+    return /** @type {OperationLineage | null} */ (this.querySelector("operation-lineage"));
   }
 
   /** Whether the module after the pass can be drawn: LLVM's own passes belong to another compilation. */
   get hasGraph() {
-    return this.chosen !== null && this.view.stage !== LLVM && !isFile;
+    return this.selected !== null && this.view.stage !== LLVM && !isFile;
   }
 
   get hasLayouts() {
-    return this.hasGraph && passesWithLayouts(this.subject?.passes ?? []).some((pass) => pass === this.chosen);
+    const { selected } = this;
+    return (
+      selected !== null && this.hasGraph && passesWithLayouts(this.subject?.passes ?? []).includes(selected)
+    );
   }
 
   openGraph() {
-    if (this.chosen && this.hasGraph) this.openBeside(`graph:${this.chosen.stage};pass=${this.chosen.index}`);
+    if (this.selected && this.hasGraph)
+      this.openBeside(`graph:${this.selected.stage};pass=${this.selected.index}`);
   }
 
   openLayouts() {
-    if (this.chosen && this.hasLayouts) this.openBeside(`layouts:;pass=${this.chosen.index}`);
+    if (this.selected && this.hasLayouts) this.openBeside(`layouts:;pass=${this.selected.index}`);
   }
 
-  /** @param {string} address of a pane */
-  openBeside(address) {
-    this.dispatchEvent(new CustomEvent("pane-beside", { bubbles: true, detail: address }));
+  /**
+   * Follow the operation in the line that was clicked; a removed one, in the module before the pass.
+   * @param {CustomEvent<{before: number, after: number}>} event 0: no line on that side
+   */
+  followLine({ detail: { before, after } }) {
+    const { subject, selected } = this;
+    // The change of the pass that was selected before stays in sight until that of this one is there.
+    if (!subject || !selected || !this.texts.answer) return;
+    const earlier = previousChange(subject.passes, selected);
+    if (after) this.show({ line: after });
+    else if (before && earlier) this.show({ index: earlier.index, line: before });
   }
 
-  drawPlace() {
-    if (!this.place) return;
-    const { count, position } = this.diff;
-    this.place.textContent = position ? `${position} of ${count}` : plural(count, "change");
+  /** Go to the next change of the selected pass, or the one before. @param {1 | -1} step */
+  async stepChange(step) {
+    const { selected } = this;
+    const isDrawn = (await this.texts.drawn()) !== null;
+    if (isDrawn && selected === this.selected) this.diff?.step(step);
   }
 
-  /** An operation was clicked: see its way. @param {{before: number, after: number}} lines 0: none on that side */
-  chooseLine({ before, after }) {
-    if (!this.chosen || !this.subject) return;
-    if (after) this.ask({ line: after });
-    else if (before) {
-      const earlier = this.subject.passes.filter((pass) => pass.changed && pass.index < /** @type {PassRow} */ (this.chosen).index).at(-1);
-      if (earlier) this.ask({ index: earlier.index, line: before });
-    }
+  toggleForm() {
+    if (this.diff) this.show({ form: this.diff.otherForm });
   }
 
-  /** @param {"unified" | "whole"} what */
+  /** @param {"whole" | "wide" | "types"} what */
   toggle(what) {
-    this.ask({ [what]: !this.view[what] });
+    this.show({ [what]: !this.view[what] });
   }
 
   /** @param {1 | -1} step */
   stepPass(step) {
-    const at = this.shown.findIndex((pass) => pass === this.chosen);
-    const next = this.shown[at + step];
-    if (next) this.ask({ index: next.index, line: 0 });
+    const at = this.listed.findIndex((pass) => pass === this.selected);
+    const next = this.listed[at + step];
+    if (next) this.show({ index: next.index, line: 0 });
   }
 
   /** @param {KeyboardEvent} event */
@@ -322,36 +449,20 @@ class PassesPane extends HTMLElement {
     this.stepPass(step);
   }
 
-  /** @param {Partial<PassesPane["view"]>} changes */
-  ask(changes) {
-    const { stage, index, unified, whole, line } = { ...this.view, index: this.chosen?.index ?? null, ...changes };
-    const pass = this.subject?.passes.find((each) => each.index === index);
-    const group = stage === LLVM ? LLVM : (pass?.stage ?? stage);
-    this.setState([group, index ?? "", unified && "u", whole && "t", line > 0 && `l${line}`].filter((part) => part !== false).join("."));
+  /** Show the passes to another stage, or LLVM's own. @param {string} stage */
+  showStage(stage) {
+    this.keepState(formatPassView({ ...this.view, stage, index: null, line: 0, kind: "" }));
   }
 
-  /** @param {string} state */
-  setState(state) {
-    this.state = state;
-    this.draw();
-    this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: state }));
+  /** Show something else, and put it into the address. @param {Partial<PassView>} changes */
+  show(changes) {
+    const view = { ...this.view, index: this.selected?.index ?? null, ...changes };
+    const pass = this.subject?.passes.find(({ index }) => index === view.index);
+    const stage = view.stage === LLVM ? LLVM : (pass?.stage ?? view.stage);
+    this.keepState(formatPassView({ ...view, stage }));
   }
 }
 
-registerFamily(() => {
-  const pane = paneInUse("pane-passes", PassesPane);
-  return pane ? [
-    { name: "pass-next", title: "Next pass", group: "Passes", keys: ["J"], run: () => pane.stepPass(1) },
-    { name: "pass-previous", title: "Previous pass", group: "Passes", keys: ["K"], run: () => pane.stepPass(-1) },
-    { name: "pass-change-next", title: "Next change of the pass", group: "Passes", keys: ["N"], run: () => pane.diff.step(1) },
-    { name: "pass-change-previous", title: "Previous change of the pass", group: "Passes", keys: ["P"], run: () => pane.diff.step(-1) },
-    { name: "pass-unified", title: "Pass: side by side or unified", group: "Passes", keys: ["U"], run: () => pane.toggle("unified") },
-    { name: "pass-whole", title: "Pass: all lines or changes only", group: "Passes", keys: ["E"], run: () => pane.toggle("whole") },
-    ...(pane.hasGraph ? [{ name: "pass-graph", title: "Graph of the module after the pass", group: "Passes", keys: ["G"], run: () => pane.openGraph() }] : []),
-    ...(pane.hasLayouts ? [{ name: "pass-layouts", title: "Layouts after the pass", group: "Passes", run: () => pane.openLayouts() }] : []),
-    { name: "operation-forward", title: "What became of the operation", group: "Passes", keys: ["F"], run: () => pane.lineage.step(1) },
-    { name: "operation-back", title: "Where the operation came from", group: "Passes", keys: ["B"], run: () => pane.lineage.step(-1) },
-  ] : [];
-});
+registerCommands(() => paneInUse("pane-passes", PassesPane));
 
 customElements.define("pane-passes", PassesPane);

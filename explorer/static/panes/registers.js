@@ -1,204 +1,209 @@
 /**
  * `<pane-registers>`: live registers along the machine code, and the tensors of TTGIR that need them.
  *
- * Its state is the range that is brushed: "s120-180" (instructions of the machine code, counted from 0) or
- * "t45-60" (lines of TTGIR).
+ * Its state is the selected range: "s120-180" (instructions of the machine code, counted from 0) or "t45-60"
+ * (lines of TTGIR, counted from 1).
  *
- * @import { LiveRange, RegistersDocument, TensorRegistersDocument } from "../registers/documents.js"
+ * @import { PropertyDeclarations } from "lit"
+ * @import { AnalysisAnswer, LiveRange, RegistersDocument, TensorRegistersDocument } from "../core/types.js"
+ * @import { Plot } from "./registers/plot.js"
  */
-import { api, ApiError } from "../api.js";
-import { make, setText } from "../dom.js";
-import { plural } from "../format.js";
-import { LivePlot } from "../registers/plot.js";
-import { drawRanges, rangeWords } from "../registers/ranges.js";
-import { AnswerPane } from "../pane.js";
-import { hover, pin } from "../selection.js";
-import { store } from "../store.js";
+import { lineText } from "../core/line_words.js";
+import { ApiError, api } from "../core/api.js";
+import { ElementSize } from "../core/element_size.js";
+import { plural } from "../core/format.js";
+import { Loaded, Pane } from "../core/pane.js";
+import { hover, pin } from "../core/selection.js";
+import { distinctLines } from "../core/source_lines.js";
+import { store } from "../core/store.js";
+import { html, nothing } from "../core/template.js";
+import {
+  aliveAtMost,
+  hasUniform,
+  machinePlot,
+  machineWords,
+  rangeWords,
+  tensorPlot,
+} from "./registers/data.js";
+import "./registers/plot.js";
+import { liveRanges } from "./registers/ranges.js";
 
-/** @typedef {{document: RegistersDocument | null, reason: string}} Machine */
-/** @typedef {{document: TensorRegistersDocument | null, reason: string}} Tensors */
+const WAITING = "The registers are being computed.";
 
-/** @extends {AnswerPane<{machine: Machine, tensors: Tensors}>} */
-class RegistersPane extends AnswerPane {
-  /** @type {LivePlot[]} */
-  plots = [];
+/**
+ * An answer with its plot, or why there is none.
+ * @template Answer
+ * @typedef {{answer: Answer, plot: Plot} | {answer: null, reason: string}} Part
+ */
+
+class RegistersPane extends Pane {
+  /** @type {PropertyDeclarations} @override */
+  static properties = { pointedMachine: { state: true }, pointedTensor: { state: true } };
+  static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "hovered", "pinned"]);
+
+  size = new ElementSize(this);
+
+  parts = new Loaded(
+    this,
+    () => (store.state.result?.finished ? [store.state.result.id] : null),
+    (id) => Promise.all([load(id, "registers", machinePlot), load(id, "tensor_registers", tensorPlot)]),
+  );
 
   constructor() {
-    super({ empty: "Compile a kernel to see which registers are alive along its machine code.", waiting: "The registers are on their way." });
+    super();
+    /** The instruction under the mouse, in words. */
+    this.pointedMachine = "";
+    /** The line of TTGIR or the live range under the mouse, in words. */
+    this.pointedTensor = "";
   }
 
-  /** @param {string} id */
-  async load(id) {
-    const [machine, tensors] = await Promise.all([answer(id, "registers"), answer(id, "tensor_registers")]);
-    return { machine: /** @type {Machine} */ (machine), tensors: /** @type {Tensors} */ (tensors) };
+  /** @override */
+  render() {
+    return this.parts.render({
+      empty: store.state.result
+        ? WAITING
+        : "Compile a kernel to see which registers are alive along its machine code.",
+      waiting: WAITING,
+      ready: ([machine, tensors]) =>
+        html`<div class="registers">${this.machine(machine)} ${this.tensors(tensors)}</div>`,
+    });
   }
 
-  /** @param {{machine: Machine, tensors: Tensors}} answer */
-  draw({ machine, tensors }) {
-    this.plots = [];
-    this.replaceChildren(make("div", { class: "registers" }, ...this.drawMachine(machine), ...this.drawTensors(tensors)));
-    this.follow();
-    this.light();
+  get drawnWidth() {
+    return Math.max(260, this.size.width - 24);
   }
 
-  /** @param {Machine} machine */
-  drawMachine({ document, reason }) {
-    const head = make("h3", {}, "Live registers along the machine code");
-    if (!document) return [head, make("p", { class: "registers-head" }, reason)];
-    const { instructions } = document;
-    const facts = make("p", { class: "registers-head" }, machineWords(document));
-    if (instructions.length === 0) {
-      return [head, facts, make("p", { class: "hint" }, document.reason), document.facts.length ? factTable(document) : null].filter((each) => each !== null);
-    }
-    const line = make("p", { class: "registers-place" });
-    const describe = (/** @type {number} */ at) => {
-      const each = instructions[at];
-      if (!each) return "";
-      return `/*${each.address.toString(16).padStart(4, "0")}*/, SASS line ${each.line}${each.source_line ? `, from line ${each.source_line}` : ""}: ${each.general} general, ${each.uniform} uniform, ${each.predicate} predicate${each.spill ? `, spill ${each.spill}` : ""}`;
+  /** @param {Part<RegistersDocument>} part */
+  machine(part) {
+    const head = html`<h3>Live registers along the machine code</h3>`;
+    if (!part.answer) return html`${head}<p class="registers-head">${part.reason}</p>`;
+    const { answer, plot } = part;
+    const facts = html`${head}<p class="registers-head">${machineWords(answer)}</p>`;
+    if (answer.instructions.length === 0)
+      return html`${facts}<p class="hint">${answer.reason}</p>${factTable(answer)}`;
+    const height = Math.min(260, Math.max(170, Math.round(this.size.height * 0.36)));
+    return html`${facts} ${this.plot("s", 0, plot, height, (words) => (this.pointedMachine = words))}
+      <p class="registers-legend">
+        <span class="key is-general">general</span>
+        ${hasUniform(answer) ? html`<span class="key is-uniform">uniform</span>` : nothing}
+        <span class="key is-predicate">predicate</span>
+        ${plot.spills.length ? html`<span class="key is-spill">spill</span>` : nothing}
+      </p>
+      <p class="registers-place">${this.pointedMachine}</p>`;
+  }
+
+  /** @param {Part<TensorRegistersDocument>} part */
+  tensors(part) {
+    const head = html`<h3>Tensors of TTGIR in registers per thread (modelled)</h3>`;
+    if (!part.answer) return html`${head}<p>${part.reason}</p>`;
+    const { answer, plot } = part;
+    if (answer.most === 0)
+      return html`${head}<p>No tensor of this kernel is held in registers from one line to another.</p>`;
+    const alive = aliveAtMost(answer);
+    const linesOf = (/** @type {LiveRange} */ { first, uses }) =>
+      distinctLines([first, ...uses].map((each) => answer.source_lines[each - 1] ?? 0));
+    return html`${head}
+      <p>
+        At most ${answer.most} registers, after line ${answer.most_line}, where
+        ${plural(alive.length, "tensor")} ${alive.length === 1 ? "is" : "are"} alive. The back end may hold fewer
+        registers, or more, for example for addresses.
+      </p>
+      ${this.plot("t", 1, plot, 150, (words) => (this.pointedTensor = words))}
+      ${liveRanges(
+        answer,
+        this.drawnWidth,
+        (range) => {
+          this.pointedTensor = range ? rangeWords(range) : "";
+          hover(range ? linesOf(range) : [], this.id);
+        },
+        (range) => pin(linesOf(range), this.id),
+      )}
+      <p class="registers-place">${this.pointedTensor}</p>
+      <details class="registers-section">
+        <summary>Tensors alive at the maximum</summary>
+        ${this.table(alive, answer)}
+      </details>
+      <p class="hint">${answer.source}</p>`;
+  }
+
+  /**
+   * A plot with the selected range of the address.
+   * @param {"s" | "t"} name of the plot in the address @param {number} base the number of its first position there
+   * @param {Plot} plot @param {number} height in pixels @param {(words: string) => void} say what is pointed at
+   */
+  plot(name, base, plot, height, say) {
+    const { hovered, pinned } = store.state;
+    const [, which = "", from = "0", to = "0"] = /^([st])(\d{1,7})-(\d{1,7})$/.exec(this.paneState) ?? [];
+    const point = (/** @type {number | null} */ at) => {
+      say(at === null ? "" : plot.describe(at));
+      hover(at === null ? [] : distinctLines([plot.sourceLines[at] ?? 0]), this.id);
     };
-    const hasUniform = instructions.some(({ uniform }) => uniform > 0);
-    const plot = new LivePlot({
-      label: "Live registers along the machine code",
-      series: [
-        { name: "general", values: instructions.map(({ general }) => general) },
-        ...(hasUniform ? [{ name: "uniform", values: instructions.map(({ uniform }) => uniform) }] : []),
-        { name: "predicate", values: instructions.map(({ predicate }) => predicate) },
-      ],
-      sourceLines: instructions.map(({ source_line: source }) => source),
-      levels: levelsOf(document),
-      spills: instructions.flatMap(({ spill }, at) => (spill ? [at] : [])),
-      describe,
-      point: (at) => {
-        setText(line, at === null ? "" : describe(at));
-        const source = at === null ? 0 : instructions[at]?.source_line;
-        hover(source ? [source] : [], this.id);
-      },
-      brush: (from, to) => this.brush("s", from, to, instructions.slice(from, to).map(({ source_line: source }) => source)),
-      firstLabel: "SASS /*0000*/", lastLabel: `/*${(instructions.at(-1)?.address ?? 0).toString(16)}*/`,
-    }, Math.max(260, this.width - 24), Math.min(260, Math.max(170, Math.round(this.clientHeight * 0.36))));
-    this.plots.push(plot);
-    return [head, facts, plot.element,
-      make("p", { class: "registers-legend" }, make("span", { class: "key is-general" }, "general"), hasUniform ? make("span", { class: "key is-uniform" }, "uniform") : null, make("span", { class: "key is-predicate" }, "predicate"), instructions.some(({ spill }) => spill) ? make("span", { class: "key is-spill" }, "spill") : null),
-      line];
+    const select = (/** @type {number} */ first, /** @type {number} */ end) => {
+      this.select(`${name}${first + base}-${end}`, plot.sourceLines.slice(first, end));
+    };
+    return html`<register-plot .plot=${plot} .width=${this.drawnWidth} .height=${height}
+      .lit=${new Set([...hovered, ...pinned])} .point=${point} .select=${select}
+      .selected=${which === name ? { from: Number(from) - base, to: Number(to) } : null}></register-plot>`;
   }
 
-  /** @param {Tensors} tensors */
-  drawTensors({ document, reason }) {
-    const head = make("h3", {}, "Tensors of TTGIR in registers per thread (modelled)");
-    if (!document) return [head, make("p", {}, reason)];
-    if (document.most === 0) return [head, make("p", {}, "No tensor of this kernel is held in registers from one line to another.")];
-    const wide = Math.max(260, this.width - 24);
-    const line = make("p", { class: "registers-place" });
-    const describe = (/** @type {number} */ at) => `TTGIR line ${at + 1}${document.source_lines[at] ? `, from line ${document.source_lines[at]}` : ""}: ${document.pressure[at]} registers`;
-    const plot = new LivePlot({
-      label: "Registers of all live tensors along TTGIR, modelled",
-      series: [{ name: "pressure", values: document.pressure }],
-      sourceLines: document.source_lines, levels: [], describe,
-      point: (at) => {
-        setText(line, at === null ? "" : describe(at));
-        const source = at === null ? 0 : document.source_lines[at];
-        hover(source ? [source] : [], this.id);
-      },
-      brush: (from, to) => this.brush("t", from + 1, to, document.source_lines.slice(from, to)),
-      firstLabel: "TTGIR line 1", lastLabel: String(document.pressure.length),
-    }, wide, 150);
-    this.plots.push(plot);
-    const linesOf = (/** @type {LiveRange} */ range) => [range.first, ...range.uses].map((each) => document.source_lines[each - 1] ?? 0);
-    const bars = drawRanges(document, wide,
-      (range) => {
-        setText(line, range ? rangeWords(range) : "");
-        hover(range ? distinct(linesOf(range)) : [], this.id);
-      },
-      (range) => pin(distinct(linesOf(range)), this.id));
-    const alive = document.tensors.filter(({ first, last, registers }) => registers > 0 && first <= document.most_line && last > document.most_line).sort((one, other) => other.registers - one.registers);
-    return [head,
-      make("p", {}, `At most ${document.most} registers, behind line ${document.most_line}, where ${plural(alive.length, "tensor")} ${alive.length === 1 ? "is" : "are"} alive. The back end may hold less, above all of addresses, or more.`),
-      plot.element, bars.element, bars.left ? make("p", { class: "hint" }, `${plural(bars.left, "smaller tensor")} not drawn.`) : null, line,
-      make("details", { class: "registers-section" }, make("summary", {}, "Alive where most are"), this.table(alive, document)),
-      make("p", { class: "hint" }, document.source)].filter((each) => each !== null);
+  /**
+   * Put a range into the address and pin its source lines; the same range again ends both.
+   * @param {string} state @param {number[]} sourceLines
+   */
+  select(state, sourceLines) {
+    const isSame = state === this.paneState;
+    this.keepState(isSame ? "" : state);
+    const lines = distinctLines(sourceLines);
+    if (isSame || lines.join() !== store.state.pinned.join()) pin(lines, this.id);
   }
 
   /** @param {LiveRange[]} ranges @param {TensorRegistersDocument} document */
   table(ranges, document) {
-    return make("div", { class: "registers-table" }, make("table", { "aria-label": "Tensors alive where most are" },
-      make("thead", {}, make("tr", {}, ...["tensor", "type", "registers", "lines of TTGIR", "source"].map((head) => make("th", { scope: "col" }, head)))),
-      make("tbody", {}, ...ranges.map((range) => {
-        const source = document.source_lines[range.first - 1];
-        return make("tr", {}, make("th", { scope: "row" }, range.name), make("td", {}, range.type), make("td", {}, String(range.registers)), make("td", {}, `${range.first}–${range.last}`),
-          make("td", {}, source ? make("button", { type: "button", class: "link", onclick: () => pin([source], this.id) }, `line ${source}`) : ""));
-      }))));
-  }
-
-  /** Pin the source lines of a range, and put it into the address. @param {"s" | "t"} which @param {number} from @param {number} to @param {number[]} lines */
-  brush(which, from, to, lines) {
-    const state = `${which}${from}-${to}`;
-    const isSame = state === this.state;
-    const wanted = isSame ? "" : state;
-    this.keep(wanted);
-    const found = distinct(lines);
-    if (found.length && (isSame || found.join() !== store.state.pinned.join())) pin(found, this.id);
-  }
-
-  /** Show the range of the address in its plot. */
-  follow() {
-    const [, which = "", from = "0", to = "0"] = /^([st])(\d{1,7})-(\d{1,7})$/.exec(this.state) ?? [];
-    const [machine, tensors] = this.answer?.machine.document?.instructions.length ? this.plots : [undefined, this.plots[0]];
-    machine?.show(which === "s" ? Number(from) : 0, which === "s" ? Math.min(Number(to), machine.count) : 0);
-    tensors?.show(which === "t" ? Number(from) - 1 : 0, which === "t" ? Math.min(Number(to), tensors.count) : 0);
-  }
-
-  light() {
-    const { hovered, pinned } = store.state;
-    const lines = new Set([...hovered, ...pinned]);
-    for (const plot of this.plots) plot.light(lines);
+    const rows = ranges.map(({ name, type, registers, first, last }) => {
+      const line = document.source_lines[first - 1];
+      const button = () =>
+        html`<button type="button" class="link" @click=${() => pin([line ?? 0], this.id)}>${lineText(line ?? 0)}</button>`;
+      return html`<tr>
+        <th scope="row">${name}</th><td>${type}</td><td>${registers}</td><td>${first}–${last}</td>
+        <td>${line ? button() : nothing}</td>
+      </tr>`;
+    });
+    return html`<div class="registers-table">
+      <table aria-label="Tensors alive at the maximum">
+        <thead><tr>${["tensor", "type", "registers", "lines of TTGIR", "source"].map(
+          (head) => html`<th scope="col">${head}</th>`,
+        )}</tr></thead>
+        <tbody>${rows}</tbody>
+      </table>
+    </div>`;
   }
 }
 
-/** @param {string} id @param {string} analysis @returns {Promise<{document: unknown, reason: string}>} */
-async function answer(id, analysis) {
+/**
+ * @template {"registers" | "tensor_registers"} Name
+ * @param {string} id
+ * @param {Name} name
+ * @param {(answer: AnalysisAnswer<Name>) => Plot} plotOf
+ * @returns {Promise<Part<AnalysisAnswer<Name>>>}
+ */
+async function load(id, name, plotOf) {
   try {
-    return { document: await api.analysis(id, analysis), reason: "" };
+    const answer = await api.analysis(id, name);
+    return { answer, plot: plotOf(answer) };
   } catch (error) {
-    // Without a reason of its own: the whole pane is asked for again.
-    if (!(error instanceof ApiError) || error.status === 503) throw error;
-    return { document: null, reason: error.problem.detail || error.problem.title };
+    // A busy server is asked again for both.
+    if (!(error instanceof ApiError) || error.isBusy) throw error;
+    return { answer: null, reason: error.problem.detail || error.problem.title };
   }
-}
-
-/** @param {RegistersDocument} document */
-function machineWords({ most_general: most, registers, difference, limit, limited_by: by, spill_stores_bytes: stores, spill_loads_bytes: loads }) {
-  const parts = [];
-  if (most !== null) parts.push(`${most} general registers alive at most`);
-  if (registers !== null) parts.push(`${registers} taken by the compiler${difference ? `: ${difference}` : ""}`);
-  parts.push(`limit ${limit}, by ${by}`);
-  if (stores || loads) parts.push(`spilled: ${stores ?? 0} bytes stored, ${loads ?? 0} loaded`);
-  else if (stores === 0) parts.push("no spills");
-  return `${parts.join(" · ")}.`;
-}
-
-/** @param {RegistersDocument} document */
-function levelsOf({ registers, limit, steps }) {
-  /** @type {{value: number, kind: "taken" | "limit" | "step", words: string}[]} */
-  const levels = [{ value: limit, kind: "limit", words: `limit ${limit}` }];
-  if (registers !== null) levels.push({ value: registers, kind: "taken", words: `${registers} taken` });
-  steps.forEach((step, index) => {
-    const fewer = steps[index + 1];
-    if (fewer && (registers === null || step.most_registers >= registers * 0.5)) {
-      levels.push({ value: step.most_registers, kind: "step", words: `above: ${plural(fewer.blocks, "block")}, ${Math.round(fewer.share * 100)} % occupancy` });
-    }
-  });
-  return levels;
 }
 
 /** @param {RegistersDocument} document */
 function factTable({ facts }) {
-  return make("div", { class: "registers-table" }, make("table", { "aria-label": "What the assembly says" },
-    make("tbody", {}, ...facts.map(({ name, value }) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, String(value)))))));
-}
-
-/** @param {number[]} lines */
-function distinct(lines) {
-  return [...new Set(lines.filter(Boolean))].sort((one, other) => one - other);
+  if (facts.length === 0) return nothing;
+  const rows = facts.map(({ name, value }) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`);
+  return html`<div class="registers-table">
+    <table aria-label="What the assembly says"><tbody>${rows}</tbody></table>
+  </div>`;
 }
 
 customElements.define("pane-registers", RegistersPane);

@@ -1,125 +1,128 @@
 /**
- * `<pane-resources>`: what the binary needs of the machine, how many blocks of it fit, and what it consists of.
+ * `<pane-resources>`: what the binary needs of the machine, how many blocks of it fit, and its instructions.
  *
- * @import { OccupancyDocument, Resources } from "../types.js"
+ * @import { OccupancyDocument, Resources } from "../core/types.js"
  */
-import { ApiError, api } from "../api.js";
-import { make } from "../dom.js";
-import { FACTS } from "../resource_facts.js";
-import { curveOf } from "../resources/curve.js";
-import { mixTable } from "../resources/mix.js";
-import { WavesForm } from "../resources/waves.js";
-import { store } from "../store.js";
+import { api } from "../core/api.js";
+import { emptyPane, Loaded, Pane } from "../core/pane.js";
+import { FACTS } from "../core/resource_facts.js";
+import { store } from "../core/store.js";
+import { html, nothing, styles } from "../core/template.js";
+import { occupancyCurve } from "./resources/curve.js";
+import { instructionMix } from "./resources/mix.js";
+import "./resources/waves.js";
 
-class ResourcesPane extends HTMLElement {
-  paneState = "";
-  /** @type {(() => void)[]} */
-  watches = [];
-  /** the compilation whose occupancy is shown, or asked for */
-  shown = "";
+class ResourcesPane extends Pane {
+  /** @override */
+  static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "heat"]);
 
-  connectedCallback() {
-    this.watches = [store.watch(["result"], () => this.draw())];
-  }
+  /** What has to be computed from the binary. */
+  occupancy = new Loaded(
+    this,
+    () => {
+      const { result } = store.state;
+      return result?.finished && result.document.resources ? [result.id] : null;
+    },
+    (id) => api.occupancy(id, {}),
+  );
 
-  disconnectedCallback() {
-    for (const end of this.watches) end();
-    this.shown = "";
-  }
-
-  draw() {
+  /** @override */
+  render() {
     const { result } = store.state;
     const resources = result?.document.resources;
     if (!resources) {
-      const words =
-        !result ? "Compile a kernel to see what it needs."
-        : !result.finished ? "The binary is on its way."
-        : "The compilation stopped before there was a binary.";
-      this.shown = "";
-      this.replaceChildren(make("div", { class: "empty" }, make("p", {}, words)));
-      return;
+      if (!result) return emptyPane("Compile a kernel to see its registers, shared memory and occupancy.");
+      if (!result.finished) return emptyPane("The binary is not compiled yet.");
+      return emptyPane("The compilation stopped before there was a binary.");
     }
-    const key = `${result.id} ${result.finished}`;
-    if (this.shown === key) return;
-    this.shown = key;
-    this.parts = make("div", { class: "resource-columns" }, facts(resources));
-    this.replaceChildren(make("div", { class: "resources" }, typeof resources.occupancy === "number" ? occupancyCard(resources.occupancy, resources.limiter) : null, this.parts));
-    if (result.finished) void this.load(key, result.id);
+    return html`<div class="resources">
+      ${resources.occupancy === null ? nothing : occupancyCard(resources.occupancy, resources.limiter)}
+      <div class="resource-columns">${facts(resources)} ${this.computed(result.id)}</div>
+    </div>`;
   }
 
-  /** What has to be worked out. @param {string} key @param {string} id */
-  async load(key, id) {
-    try {
-      const document = await api.occupancy(id, {});
-      if (this.shown !== key || !this.parts) return;
-      const parameters = new WavesForm(document, (asked) => api.occupancy(id, asked));
-      this.parts.append(limits(document), curves(document), parameters.element, mixTable(document));
-    } catch (error) {
-      if (this.shown !== key) return;
-      const words = error instanceof ApiError ? error.problem.detail : String(error);
-      this.parts?.append(make("p", { class: "hint", role: "status" }, words));
-    }
+  /** @param {string} id */
+  computed(id) {
+    return this.occupancy.render({
+      ready: (document) => [
+        limits(document),
+        curves(document),
+        html`<resources-waves .compilation=${id} .launched=${document}></resources-waves>`,
+        instructionMix(document, store.state.heat),
+      ],
+      failed: ({ detail }) => html`<p class="hint" role="status">${detail}</p>`,
+    });
   }
 }
 
-/** What the tools say. @param {Resources} resources */
+/** What the tools report. @param {Resources} resources */
 function facts(resources) {
   const rows = FACTS.flatMap(({ name, title, show, warn, rare }) => {
     const value = resources[name];
     if (typeof value !== "number" || (rare && value === 0)) return [];
-    return [make("tr", {}, make("th", { scope: "row" }, title), make("td", { class: warn?.(value) ? "warning" : null }, show(value)))];
+    return html`<tr>
+      <th scope="row">${title}</th>
+      <td class=${warn?.(value) ? "warning" : nothing}>${show(value)}</td>
+    </tr>`;
   });
-  return make(
-    "section",
-    {},
-    make("h3", {}, "What it needs"),
-    make("table", {}, make("tbody", {}, ...rows)),
-    make("p", { class: "source" }, "From the assembler's report and the binary."),
-  );
+  return html`<section>
+    <h3>Resources of the binary</h3>
+    <table><tbody>${rows}</tbody></table>
+    <p class="source">From the assembler's report and the binary.</p>
+  </section>`;
 }
 
-/** @param {number} occupancy 0 to 1 @param {unknown} limiter */
+/** @param {number} occupancy 0 to 1 @param {string | null} limiter */
 function occupancyCard(occupancy, limiter) {
   const percent = Math.round(occupancy * 100);
-  const bar = make("span", { class: "bar" });
-  bar.style.setProperty("--share", `${percent}%`);
-  return make(
-    "div",
-    { class: "occupancy", role: "img", "aria-label": `Occupancy ${percent} per cent${limiter ? `, limited by ${limiter}` : ""}` },
-    make("div", { class: "big" }, `${percent} %`, make("small", {}, limiter ? `occupancy, limited by ${limiter}` : "occupancy")),
-    make("span", { class: "track" }, bar),
-  );
+  const limited = limiter ? `, limited by ${limiter}` : "";
+  return html`<div class="occupancy" role="img" aria-label=${`Occupancy ${percent} per cent${limited}`}>
+    <div class="big">${percent} %<small>${`occupancy${limited}`}</small></div>
+    <span class="track"><span class="bar" ${styles({ "--share": `${percent}%` })}></span></span>
+  </div>`;
 }
 
 /** How many blocks each resource would leave room for. @param {OccupancyDocument} document */
 function limits({ occupancy, warps_per_multiprocessor, device }) {
   const { limits: each, blocks_per_multiprocessor: blocks, active_warps: warps } = occupancy;
-  const rows = /** @type {const} */ ([["warps", each.warps], ["registers", each.registers], ["shared memory", each.shared_memory], ["blocks", each.blocks]]);
-  return make(
-    "section",
-    {},
-    make("h3", {}, `Blocks on a multiprocessor: ${blocks}`),
-    make(
-      "table",
-      {},
-      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "if it were limited only by"), make("th", { scope: "col" }, "blocks"))),
-      make("tbody", {}, ...rows.map(([name, count]) =>
-        make("tr", { class: count === blocks ? "is-limit" : null }, make("th", { scope: "row" }, name), make("td", {}, count.toLocaleString("en"))))),
-    ),
-    make("p", { class: "hint" }, `${warps} of ${warps_per_multiprocessor} warps can be active; ${rows.filter(([, count]) => count === blocks).map(([name]) => name).join(" and ")} would not be enough for another block.`),
-    make("p", { class: "source" }, `Modelled by the allocation rules of ${device}.`),
-  );
+  /** @type {[string, number][]} */
+  const rows = [
+    ["warps", each.warps],
+    ["registers", each.registers],
+    ["shared memory", each.shared_memory],
+    ["blocks", each.blocks],
+  ];
+  const binding = rows.filter(([, count]) => count === blocks).map(([name]) => name);
+  return html`<section>
+    <h3>Blocks on a multiprocessor: ${blocks}</h3>
+    <table>
+      <thead>
+        <tr><th scope="col">limit by</th><th scope="col">blocks</th></tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          ([name, count]) =>
+            html`<tr class=${count === blocks ? "is-limit" : nothing}>
+              <th scope="row">${name}</th>
+              <td>${count.toLocaleString("en")}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+    <p class="hint">
+      ${warps} of ${warps_per_multiprocessor} warps can be active. The limit is set by ${binding.join(" and ")}.
+    </p>
+    <p class="source">Modelled by the allocation rules of ${device}.</p>
+  </section>`;
 }
 
 /** @param {OccupancyDocument} document */
 function curves({ curves: all }) {
-  return make(
-    "section",
-    {},
-    make("h3", {}, "Occupancy, if one thing were different"),
-    ...all.map(curveOf),
-    make("p", { class: "source" }, "Modelled; the dashed line is this kernel."),
-  );
+  return html`<section>
+    <h3>Occupancy by resource</h3>
+    ${all.map(occupancyCurve)}
+    <p class="source">Modelled; the dashed line is this kernel.</p>
+  </section>`;
 }
 
 customElements.define("pane-resources", ResourcesPane);

@@ -1,257 +1,256 @@
 /**
- * `<pane-run>`: run the compiled kernel, and see whether its result is right and how fast it is.
+ * `<pane-run>`: run the compiled kernel, check its result and measure its speed.
  *
- * Its state is the id of a run; without one it shows that which says most.
+ * Its state is the id of a run; without one it shows the run that says most.
  *
- * @import { Device, Devices, RunsDocument } from "../run/documents.js"
- * @import { Preset } from "../run/form_state.js"
- * @import { RunResult } from "../run/run_result.js"
+ * @import { Device, Devices } from "../core/types.js"
+ * @import { Preset } from "../runs/form_state.js"
+ * @import { RunResult } from "../runs/run_result.js"
  */
-import { ApiError } from "../api.js";
-import { make, setText } from "../dom.js";
-import { canCompile, isFile } from "../host.js";
-import { MEASURES, PRESETS, deviceOf, formFor, formOf } from "../run/form_state.js";
-import { RunProgress } from "../run/progress.js";
-import { RunResultView } from "../run/result_view.js";
-import { runList } from "../run/run_list.js";
-import { loadRuns, openRun } from "../run/runner.js";
-import { RunSetup } from "../run/setup.js";
-import { changeForm, runNow } from "../run/start.js";
-import { INTERPRETED, outcomeOf, strangerWords } from "../run/words.js";
-import { store } from "../store.js";
+import { sourceTexts } from "../core/source_files.js";
+import { ApiError } from "../core/api.js";
+import { canCompile, isFile } from "../core/host.js";
+import { emptyPane, Loaded, Pane } from "../core/pane.js";
+import { store } from "../core/store.js";
+import { html, nothing } from "../core/template.js";
+import { whyNotRun } from "../launch/state.js";
+import { deviceOf, firstRun, formFor, formOf, lackOf, PRESETS } from "../runs/form_state.js";
+import "../runs/progress.js";
+import { loadRuns, openRun } from "../runs/runner.js";
+import { changeForm, runNow } from "../runs/start.js";
+import { INTERPRETED, strangerWords } from "../runs/words.js";
+import { onValue } from "./run/fields.js";
+import { resultView } from "./run/result_view.js";
+import { runList } from "./run/run_list.js";
+import { setup } from "./run/setup.js";
 
-const EMPTY = "Compile a kernel to run it: see whether its result is right, what it moves and computes, and how fast it is.";
+const EMPTY =
+  "Compile a kernel to run it: check its result, count what it moves and computes, and measure its speed.";
+const NOTHING_RUN =
+  "This kernel has no runs. Run compares the result with the reference. The other buttons measure times and what limits them.";
 
-class RunPane extends HTMLElement {
-  state = "";
-  /** @type {(() => void)[]} */
-  watches = [];
-  /** the compilation that the pane is about */
-  subject = "";
-  /** @type {RunResult | null} */
-  shown = null;
-  /** what was wrong with the run that was asked for */
-  message = "";
-  /** a run that was started here, and is shown as soon as there is something of it to see @type {RunResult | null} */
-  awaited = null;
-  /** the compilation before this one, of which a run was shown; "": none */
-  earlier = "";
+class RunPane extends Pane {
+  static slices = /** @type {(typeof Pane)["slices"]} */ ([
+    "result",
+    "measures",
+    "runs",
+    "runResults",
+    "runUnderWay",
+    "startingRun",
+    "runProblem",
+    "runForm",
+    "shownRun",
+  ]);
 
-  get paneState() {
-    return this.state;
+  /** The run of the address, or the first one. */
+  opened = new Loaded(
+    this,
+    () => {
+      const id = this.paneState || (this.runs && firstRun(this.runs)?.id);
+      return this.subject && id ? [id, this.subject] : null;
+    },
+    (id, compilation) => this.open(id, compilation),
+  );
+
+  constructor() {
+    super();
+    /** The compilation that the pane is about. */
+    this.subject = "";
+    /** The compilation before that, of which a run was shown; "": none. */
+    this.earlier = "";
+    /** The run that was last started on this page. @type {RunResult | null} */
+    this.started = null;
+    /** The same, until it is shown: with its first measurement. @type {RunResult | null} */
+    this.awaited = null;
+    /** @type {(() => void)[]} */
+    this.endFollow = [];
   }
 
-  /** @param {string} state */
-  set paneState(state) {
-    if (this.state === state) return;
-    this.state = state;
-    if (this.isConnected) void this.follow();
-  }
-
+  /** @override */
   connectedCallback() {
-    if (!this.body) this.build();
-    this.watches = [
+    super.connectedCallback();
+    this.endFollow = [
       store.watch(["result"], () => this.choose()),
-      store.watch(["result", "runs", "runResults", "runUnderWay", "startingRun", "runProblem", "runForm"], () => this.draw()),
-      store.watch(["runUnderWay"], () => this.await()),
+      store.watch(["runUnderWay", "runResults"], () => this.follow()),
     ];
-    // Behind another tab, the state may have changed.
-    if (this.subject) void this.follow();
   }
 
+  /** @override */
   disconnectedCallback() {
-    for (const end of this.watches) end();
+    super.disconnectedCallback();
+    for (const end of this.endFollow) end();
   }
 
-  build() {
-    this.setup = new RunSetup();
-    this.progress = new RunProgress();
-    this.view = new RunResultView(this.id, () => store.state.result?.document.request.source ?? "");
-    this.device = make("select", { "aria-label": "Run on", onchange: () => changeForm({ device: /** @type {Device} */ (this.device?.value), measures: null }) });
-    this.buttons = /** @type {[Preset, typeof PRESETS.run][]} */ (Object.entries(PRESETS)).map(([name, { title, words }]) => ({
-      name, words, button: make("button", { type: "button", class: name === "run" ? "button primary" : "button", "aria-keyshortcuts": name === "run" ? "Control+Shift+Enter" : null, onclick: () => void this.start(name) }, title),
-    }));
-    this.note = make("p", { class: "hint run-device-note" });
-    this.problem = make("p", { class: "run-refusal", role: "alert" });
-    this.earlierHint = make("p", { class: "hint" });
-    this.empty = make("p", { class: "hint run-nothing" });
-    this.list = make("div", { class: "run-lists" });
-    this.body = make("div", { class: "run" },
-      canCompile && make("div", { class: "run-bar" }, this.device, ...this.buttons.map(({ button }) => button)),
-      this.note, canCompile && this.setup.element, this.problem, this.progress.element, this.earlierHint, this.list, this.empty, this.view.element);
+  /** What was run of the compilation; null: not known. */
+  get runs() {
+    const { runs } = store.state;
+    return runs?.compilation === this.subject ? runs.document : null;
+  }
+
+  /** The run that was opened last with the compilation. */
+  get lastOpened() {
+    const { run } = this.opened.answer ?? this.opened.last ?? { run: null };
+    return run?.compilation === this.subject ? run : null;
+  }
+
+  /** The run that is shown. While another one is fetched, the last one stays. */
+  get shown() {
+    const { lastOpened: run } = this;
+    const { result } = store.state;
+    return run && result && !strangerWords(run.document, result.document) ? run : null;
+  }
+
+  /** Start again when another compilation is shown. */
+  choose() {
+    const { result, runForm } = store.state;
+    if (!result?.finished || result.id === this.subject) return;
+    const ran = this.lastOpened?.document;
+    if (this.subject) {
+      const isOwn = ran?.compilation === this.subject && !ran.recorded;
+      this.earlier = isOwn && ran.kernel === result.document.kernel ? this.subject : "";
+      this.awaited = null;
+      if (this.paneState) this.keepState("");
+    }
+    this.subject = result.id;
+    store.update({ runForm: formFor(result.document, runForm), runProblem: null, shownRun: null });
+    void loadRuns(result.id);
+  }
+
+  /** Show a run that was started on this page as soon as it has something to show. */
+  follow() {
+    const { runUnderWay } = store.state;
+    if (runUnderWay && runUnderWay !== this.started && runUnderWay.compilation === this.subject)
+      this.started = this.awaited = runUnderWay;
+    const { awaited } = this;
+    if (!awaited || (!awaited.finished && awaited.document.measurements.length === 0)) return;
+    this.awaited = null;
+    this.earlier = "";
+    this.keepState(awaited.id);
+  }
+
+  /** @param {string} id @param {string} compilation */
+  async open(id, compilation) {
+    try {
+      const run = await openRun(id, compilation);
+      const { result, runForm, shownRun } = store.state;
+      if (result?.id === compilation) {
+        const isStranger = strangerWords(run.document, result.document) !== "";
+        // A link sets the form, too.
+        const isLinked = this.paneState === id && !shownRun && !isStranger;
+        store.update({
+          shownRun: isStranger ? null : run,
+          ...(isLinked ? { runForm: formOf(run.document, runForm) } : {}),
+        });
+      }
+      return { run, problem: "" };
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      return { run: null, problem: `${error.problem.title}. ${error.problem.detail}` };
+    }
+  }
+
+  /** @override */
+  render() {
+    const { result, runUnderWay, startingRun, runProblem, runForm } = store.state;
+    if (!result || !this.subject)
+      return emptyPane(result ? "The kernel can be run when it is compiled." : EMPTY);
+    const { shown, runs } = this;
+    const canRun = canCompile && !whyNotRun(result.document);
+    const devices = runs?.devices ?? null;
+    const device = deviceOf(runForm, devices);
+    const canStart = Boolean(devices?.[device].available) && !startingRun;
+    const problem = runProblem ? `${runProblem.title}. ${runProblem.detail}` : this.problem;
+    const note = this.note(devices, device);
+    const isEmpty = !shown && !runUnderWay && !startingRun && !problem;
+    return html`<div class="run">
+      ${canRun ? this.bar(devices, device, canStart) : nothing}
+      ${note && (canRun || isFile) ? html`<p class="hint run-device-note">${note}</p>` : nothing}
+      ${canRun ? setup(result.document, runForm, device, canStart) : nothing}
+      ${problem ? html`<p class="run-refusal" role="alert">${problem}</p>` : nothing}
+      <run-progress .run=${shown && !shown.finished ? shown : runUnderWay} .isStarting=${startingRun}
+      ></run-progress>
+      ${
+        this.earlier
+          ? html`<p class="hint">The kernel has changed since it was run:
+              <a href=${`/k/${this.earlier}#panes=run`}>the runs of the version before</a>.</p>`
+          : nothing
+      }
+      ${runs ? runList(runs, shown?.id ?? "", (id) => this.pick(id)) : nothing}
+      ${isEmpty ? html`<p class="hint run-nothing">${this.emptyWords}</p>` : nothing}
+      ${shown ? resultView(shown, sourceTexts(result.document.request), this.id) : nothing}
+    </div>`;
+  }
+
+  /** Why the run of the address is not shown; "": it is. */
+  get problem() {
+    const { run, problem } = this.opened.answer ?? { run: null, problem: "" };
+    const { result } = store.state;
+    return problem || (run && result ? strangerWords(run.document, result.document) : "");
+  }
+
+  get emptyWords() {
+    const { result, runs } = store.state;
+    if (runs?.problem) return `${runs.problem.title}. ${runs.problem.detail}`;
+    if (!this.runs) return "Looking for runs of this kernel.";
+    const refusal = result ? whyNotRun(result.document) : "";
+    if (refusal) return refusal;
+    if (canCompile) return NOTHING_RUN;
+    return isFile ? "This kernel was not run before it was saved." : "This kernel was not run yet.";
+  }
+
+  /** @param {string} id of a run in the list */
+  pick(id) {
+    this.awaited = null;
+    this.keepState(id);
+  }
+
+  /** The device, and a button for each preset. @param {Devices | null} devices @param {Device} device @param {boolean} canStart */
+  bar(devices, device, canStart) {
+    const gpus = [...new Set(devices?.gpu.names ?? [])].join(", ");
+    const option = (/** @type {Device} */ value, /** @type {string} */ words) =>
+      html`<option value=${value} ?disabled=${devices?.[value].available === false}
+        .selected=${value === device}>${words}</option>`;
+    return html`<div class="run-bar">
+      <select aria-label="Run on"
+        @change=${onValue((value) => changeForm({ device: /** @type {Device} */ (value), measures: null }))}>
+        ${option("gpu", gpus ? `GPU: ${gpus}` : "GPU")} ${option("interpreter", "Interpreter on the CPU")}
+      </select>
+      ${
+        /** @type {Preset[]} */ (Object.keys(PRESETS)).map((preset) => {
+          const { title, words, measures } = PRESETS[preset];
+          const lack = store.state.result && lackOf(preset, device, store.state.result.document);
+          return html`<button type="button" class=${preset === "run" ? "button primary" : "button"}
+          aria-keyshortcuts=${preset === "run" ? "Control+Shift+Enter" : nothing}
+          title=${`${words} ${lack || measures[device].join(", ")}`}
+          ?disabled=${!canStart || Boolean(lack)} @click=${() => void this.start(preset)}>${title}</button>`;
+        })
+      }
+    </div>`;
   }
 
   /** @param {Preset} preset */
   async start(preset) {
     await runNow(preset);
-    if (this.setup?.element.classList.contains("has-problem")) this.setup.open();
+    await this.updateComplete;
+    const form = this.querySelector("details.has-problem");
+    if (!(form instanceof HTMLDetailsElement)) return;
+    form.open = true;
+    /** @type {HTMLElement | null} */ (form.querySelector("[aria-invalid=true]"))?.focus();
   }
 
-  /** Another result is shown: runs of the one before are not its. */
-  choose() {
-    const { result } = store.state;
-    if (!result?.finished || result.id === this.subject) return;
-    const before = this.subject;
-    this.subject = result.id;
-    if (before) {
-      const ran = this.shown?.document;
-      this.earlier = ran && !ran.recorded && ran.kernel === result.document.kernel ? before : "";
-      this.awaited = null;
-      this.put(null);
-      if (this.state) this.keep("");
-    }
-    store.update({ runForm: formFor(result.document, store.state.runForm), runProblem: null });
-    void loadRuns(result.id).then(() => this.follow());
+  /** Why a device is missing, and what the chosen one means. @param {Devices | null} devices @param {Device} device */
+  note(devices, device) {
+    if (!devices) return "";
+    const { gpu, interpreter } = devices;
+    const isInterpreted =
+      device === "interpreter" && interpreter.available && this.shown?.document.run.device !== "interpreter";
+    const reasons = [
+      !gpu.available && gpu.reason,
+      !interpreter.available && interpreter.reason,
+      isInterpreted && INTERPRETED,
+    ];
+    return [...new Set(reasons.filter(Boolean))].join(" ");
   }
-
-  /** Put the state into the address. @param {string} state */
-  keep(state) {
-    this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: state }));
-    this.paneState = state;
-  }
-
-  /** @param {RunResult | null} result */
-  put(result) {
-    this.shown = result;
-    store.update({ shownRun: result });
-    this.draw();
-  }
-
-  /** Show the run of the address, or the first. */
-  async follow() {
-    const { subject } = this;
-    const runs = store.state.runs?.compilation === subject ? store.state.runs.document : null;
-    const wanted = this.state || (runs && firstOf(runs)?.id);
-    this.message = "";
-    if (!wanted) return this.put(null);
-    if (this.shown?.id === wanted) return this.put(this.shown);
-    try {
-      const result = await openRun(wanted, subject);
-      if (this.subject !== subject || (this.state && this.state !== wanted)) return undefined;
-      this.message = store.state.result ? strangerWords(result.document, store.state.result.document) : "";
-      if (!this.message) {
-        if (this.state && this.shown === null) store.update({ runForm: formOf(result.document, store.state.runForm) });
-        return this.put(result);
-      }
-    } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
-      this.message = `${error.problem.title}. ${error.problem.detail}`;
-    }
-    return this.put(null);
-  }
-
-  /** A run was started on this page: it takes the place of the one before with its first measurement. */
-  await() {
-    const { runUnderWay } = store.state;
-    if (runUnderWay && runUnderWay.compilation === this.subject && runUnderWay !== this.shown) this.awaited = runUnderWay;
-    this.advance();
-  }
-
-  advance() {
-    const { awaited } = this;
-    if (!awaited || (!awaited.finished && awaited.document.measurements.length === 0)) return;
-    this.awaited = null;
-    this.earlier = "";
-    this.keep(awaited.id);
-  }
-
-  draw() {
-    const { result, runs: known, runUnderWay, startingRun, runProblem, runForm } = store.state;
-    const { setup, progress, view, body, problem, note, empty, list } = this;
-    if (!setup || !progress || !view || !body || !problem || !note || !empty || !list) return;
-    if (!result || (!result.finished && result.id !== this.subject)) {
-      this.replaceChildren(make("div", { class: "empty" }, make("p", {}, result ? "The kernel can be run as soon as it is compiled." : EMPTY)));
-      return;
-    }
-    if (body.parentElement !== this) this.replaceChildren(body);
-    if (result.id !== this.subject) return;
-    this.advance();
-    const runs = known?.compilation === result.id ? known : null;
-    this.drawDevices(runs?.document?.devices ?? null);
-    if (canCompile) setup.draw(result.document, runForm, deviceOf(runForm, runs?.document?.devices ?? null));
-    const words = runProblem ? `${runProblem.title}. ${runProblem.detail}` : this.message;
-    setText(problem, words);
-    problem.hidden = !words;
-    progress.draw(this.shown && !this.shown.finished ? this.shown : runUnderWay, startingRun);
-    this.drawEarlier();
-    this.drawList(list, runs?.document ?? null);
-    view.show(this.shown);
-    const isBusy = Boolean(runUnderWay || startingRun);
-    empty.hidden = Boolean(this.shown) || isBusy || Boolean(words);
-    setText(empty, runs?.problem ? `${runs.problem.title}. ${runs.problem.detail}` : !runs?.document ? "Looking for runs of this kernel." : canCompile ? "Nothing was run yet. Run compares the result with the reference; the rest says how fast it is, and why." : isFile ? "This kernel was not run before it was saved." : "This kernel was not run yet.");
-  }
-
-  /** @param {HTMLElement} list @param {RunsDocument | null} runs */
-  drawList(list, runs) {
-    const shown = this.shown?.id ?? "";
-    const key = JSON.stringify([shown, runs?.left_out, runs && [...runs.runs, ...runs.recordings].map((known) => {
-      const row = store.state.runResults.get(known.id)?.document ?? known;
-      return [row.id, row.status, row.matches, outcomeOf(row)];
-    })]);
-    if (list.dataset.key === key) return;
-    list.dataset.key = key;
-    const focused = list.contains(document.activeElement) ? /** @type {HTMLElement} */ (document.activeElement).dataset.run : undefined;
-    const top = list.firstElementChild?.scrollTop ?? 0;
-    const entries = runs && runList(runs, shown, (id) => {
-      this.awaited = null;
-      this.keep(id);
-    });
-    list.replaceChildren(...[entries, runs?.left_out ? make("p", { class: "hint" }, runs.left_out) : null].filter((each) => each instanceof Node));
-    if (entries) entries.scrollTop = top;
-    if (focused) /** @type {HTMLElement | null} */ (list.querySelector(`[data-run="${CSS.escape(focused)}"]`))?.focus();
-  }
-
-  /** @param {Devices | null} devices */
-  drawDevices(devices) {
-    const { device, note } = this;
-    if (!device || !note) return;
-    const { runForm, startingRun } = store.state;
-    const chosen = deviceOf(runForm, devices);
-    const gpus = devices?.gpu.names ?? [];
-    const choices = /** @type {const} */ ([["gpu", gpus.length ? `GPU: ${[...new Set(gpus)].join(", ")}` : "GPU"], ["interpreter", "Interpreter on the CPU"]]);
-    const key = JSON.stringify([choices, devices]);
-    if (device.dataset.key !== key) {
-      device.dataset.key = key;
-      device.replaceChildren(...choices.map(([value, words]) => make("option", { value, disabled: devices !== null && !devices[value].available }, words)));
-    }
-    if (device.value !== chosen) device.value = chosen;
-    const isAble = devices?.[chosen].available ?? false;
-    for (const { name, words, button } of this.buttons ?? []) {
-      const measures = PRESETS[name].measures[chosen];
-      const lack = measures.length === 0 ? "It needs a GPU." : name === "autotune" && !hasConfigs() ? "This kernel has no autotune configurations." : "";
-      button.disabled = !isAble || startingRun || Boolean(lack);
-      button.title = `${words} ${lack || MEASURES.filter((each) => measures.includes(each.name)).map(({ title }) => title).join(", ")}`;
-    }
-    if (this.setup) this.setup.start.disabled = !isAble || startingRun;
-    const reasons = devices ? [
-      !devices.gpu.available && devices.gpu.reason, !devices.interpreter.available && devices.interpreter.reason,
-      chosen === "interpreter" && devices.interpreter.available && this.shown?.document.run.device !== "interpreter" && INTERPRETED,
-    ] : [];
-    setText(note, [...new Set(reasons.filter(Boolean))].join(" "));
-    note.hidden = !note.textContent || !(canCompile || isFile);
-  }
-
-  /** Say where the run went that was shown before the kernel was changed. */
-  drawEarlier() {
-    const { earlierHint: hint, earlier } = this;
-    if (!hint) return;
-    hint.hidden = !earlier;
-    if (hint.hidden || hint.dataset.key === earlier) return;
-    hint.dataset.key = earlier;
-    hint.replaceChildren("The kernel has changed since it was run: ", make("a", { href: `/k/${earlier}#panes=run` }, "the runs of the version before"), ".");
-  }
-}
-
-/** The run to begin with: the newest that has found something out, rather than a recording, rather than one that failed. @param {RunsDocument} runs */
-function firstOf({ runs, recordings }) {
-  const ended = runs.filter(({ status }) => status === "complete" || status === "failed");
-  return ended.find(({ measurements }) => measurements.length > 0) ?? recordings[0] ?? ended[0];
-}
-
-/** Whether the kernel that is shown can be autotuned. */
-function hasConfigs() {
-  const { kernels, kernel } = store.state.result?.document ?? { kernels: [], kernel: null };
-  return kernels.some(({ name, configs }) => name === kernel && configs.length > 0);
 }
 
 customElements.define("pane-run", RunPane);

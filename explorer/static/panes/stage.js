@@ -1,58 +1,81 @@
 /**
  * `<pane-stage>`: the text of one stage, every line linked to the source line it comes from.
  *
- * What can be done with the text is in `../stage/`, one file each; here it is put together.
+ * Its state is a stage, then what is hidden, shown and folded (`./stage/pane_state.js`). The parts of the pane are
+ * in `./stage/`; the lines are drawn by `VirtualText`, the rest by Lit.
  *
- * @import { StageContent } from "../result.js"
+ * @import { StageContent } from "../core/result.js"
+ * @import { Outline as Regions } from "../text/outline.js"
+ * @import { Reading } from "./stage/gauge.js"
+ * @import { Sampled } from "./stage/heat.js"
+ * @import { PaneState } from "./stage/pane_state.js"
  */
-import { api } from "../api.js";
-import { register } from "../commands.js";
-import { make, setText } from "../dom.js";
-import { duration, plural, size, stripeOfLine } from "../format.js";
-import { piecesOf } from "../line_pieces.js";
-import { Outline } from "../outline.js";
-import { paneInUse } from "../pane_in_use.js";
-import { RowMap } from "../row_map.js";
-import { hover, pin, putCursor, show } from "../selection.js";
-import { Breadcrumb } from "../stage/breadcrumb.js";
-import { Filters, FILTERS, isOn, locationNote } from "../stage/filters.js";
-import { Folding } from "../stage/folding.js";
-import { Gauge } from "../stage/gauge.js";
-import { Heat } from "../stage/heat.js";
-import { LineRange } from "../stage/line_range.js";
-import { Links } from "../stage/links.js";
-import { LocationCard } from "../stage/location_card.js";
-import { whyMissing } from "../stage/missing.js";
-import { NameFollower } from "../stage/name_follower.js";
-import { formatPaneState, parsePaneState } from "../stage/pane_state.js";
-import { SearchBar } from "../stage/search_bar.js";
-import { ViewMenu } from "../stage/view_menu.js";
-import { hueClass, shownStage, stageTitle } from "../stages.js";
-import { store } from "../store.js";
-import { VirtualText } from "../virtual_text.js";
+import { api } from "../core/api.js";
+import { make, setText } from "../core/dom.js";
+import { duration, plural, size, stripeOfLine } from "../core/format.js";
+import { emptyPane, follow, Loaded, Pane } from "../core/pane.js";
+import { paneInUse } from "../core/pane_in_use.js";
+import { hover, pin, putCursor, show } from "../core/selection.js";
+import { hueClass, shownStage, stageTitle } from "../core/stages.js";
+import { store } from "../core/store.js";
+import { html, nothing } from "../core/template.js";
+import { piecesOf } from "../text/line_pieces.js";
+import { Outline } from "../text/outline.js";
+import { RowMap } from "../text/row_map.js";
+import { VirtualText } from "../text/virtual_text.js";
+import { breadcrumb } from "./stage/breadcrumb.js";
+import { registerCommands } from "./stage/commands.js";
+import { Editing } from "./stage/editing.js";
+import { FILTERS, Filters, filtersOf, isOn, locationNote } from "./stage/filters.js";
+import { FoldActions } from "./stage/fold_actions.js";
+import { Folding } from "./stage/folding.js";
+import { drawGauge, readingsOf } from "./stage/gauge.js";
+import { Heat, samplesOf } from "./stage/heat.js";
+import { LineRange } from "./stage/line_range.js";
+import { Lineage } from "./stage/lineage.js";
+import { Links } from "./stage/links.js";
+import { LocationCard } from "./stage/location_card.js";
+import { whyMissing } from "./stage/missing.js";
+import { NameFollower } from "./stage/name_follower.js";
+import { formatPaneState, parsePaneState } from "./stage/pane_state.js";
+import { placeWords } from "./stage/places.js";
+import { Scoreboards } from "./stage/scoreboards.js";
+import { SearchBar } from "./stage/search_bar.js";
+import { TextUpdate } from "./stage/text_update.js";
+import { ViewMenu } from "./stage/view_menu.js";
 
-export class StagePane extends HTMLElement {
-  /** @type {StageContent | null} */
-  content = null;
-  /** @type {(() => void)[]} */
-  watches = [];
-  state = "";
+/** @type {Map<number, Reading>} */
+const NO_READINGS = new Map();
+
+export class StagePane extends Pane {
+  static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "targets", "problem", "heat"]);
+  static properties = {
+    content: { state: true },
+    outline: { state: true },
+    readings: { state: true },
+    samples: { state: true },
+    pointed: { state: true },
+  };
+
   view = parsePaneState("");
-  /** @type {string[]} the whole text, once it was needed */
+  /** The whole text, once it was needed. @type {string[]} */
   lines = [];
-  /** @type {Outline | null} */
-  outline = null;
   folding = new Folding();
+  folds = new FoldActions(this);
   filters = new Filters();
   range = new LineRange(this);
   menu = new ViewMenu(this);
   links = new Links(this);
+  lineage = new Lineage(this);
+  editing = new Editing(this);
   names = new NameFollower(this);
   search = new SearchBar(this);
-  breadcrumb = new Breadcrumb(this);
   card = new LocationCard(this);
-  gauge = new Gauge(this);
-  heat = new Heat(this);
+  heat = new Heat([]);
+  textUpdate = new TextUpdate(this);
+  /** The line whose regions the breadcrumb shows. */
+  crumbLine = 1;
+  frame = 0;
   text = new VirtualText({
     label: "Stage",
     draw: (row, line) => this.drawLine(row, line),
@@ -60,118 +83,202 @@ export class StagePane extends HTMLElement {
     choose: (line, add) => this.chooseLine(line, add),
     moved: () => this.moved(),
   });
-  place = make("span", { class: "place" });
-  facts = make("span", { class: "facts" });
-  message = make("div", { class: "empty" });
+  /** Live registers by line. They are queried when a stage that shows them comes into sight. */
+  registers = new Loaded(
+    this,
+    () => {
+      const { content, text, view } = this;
+      const isWanted =
+        content && filtersOf(content.syntax).some((each) => each.name === "registers" && isOn(each, view));
+      const isLookedAt = isWanted && this.isFinished && text.scroller.clientHeight > 0;
+      return isLookedAt ? [content.id] : null;
+    },
+    async (id) => readingsOf(await api.analysis(id, "registers")),
+  );
+  scoreboards = new Scoreboards(this);
 
-  get paneState() {
-    return this.state;
+  constructor() {
+    super();
+    /** @type {StageContent | null} */
+    this.content = null;
+    /** The structure of the text, once it was needed. @type {Regions | null} */
+    this.outline = null;
+    this.readings = NO_READINGS;
+    /** @type {Sampled[] | null} */
+    this.samples = null;
+    /** The line under the mouse, or that of the cursor; 0: none. */
+    this.pointed = 0;
+    follow(this, ["run"], () => {
+      if (this.latest !== this.textUpdate.next) this.requestUpdate();
+    });
+    follow(this, ["hovered", "pinned", "linked"], () => this.links.light());
+    follow(this, ["pinned"], () => this.links.followPin());
+    follow(this, ["shown"], () => this.links.followShown());
+    follow(this, ["lineage"], () => this.links.lightOperation());
+    follow(this, ["cursor"], () => this.followCursor());
+    this.listen();
   }
 
-  /** The name of the stage, and what is shown of it. @param {string} state */
-  set paneState(state) {
-    this.state = state;
-    this.view = parsePaneState(state);
-    this.menu.mark(this.view.hide.size + this.view.show.size > 0);
-    if (!this.childElementCount) return;
-    this.choose();
-    if (!this.outline) return;
-    this.folding.state = this.view.fold;
-    this.showLines();
-  }
-
+  /** @override */
   connectedCallback() {
-    if (!this.childElementCount) this.build();
-    this.watches = [
-      store.watch(["result", "targets", "problem"], () => this.choose()),
-      store.watch(["hovered", "pinned", "linked"], () => this.links.light()),
-      store.watch(["pinned"], () => this.links.followPin()),
-      store.watch(["shown"], () => this.links.followShown()),
-      store.watch(["cursor"], () => this.followCursor()),
-      store.watch(["heat"], () => this.heat.choose()),
-    ];
+    super.connectedCallback();
+    // The dock may have moved it, which discards the scroll position.
+    this.text.shown();
   }
 
+  /** @override */
   disconnectedCallback() {
-    for (const end of this.watches) end();
+    super.disconnectedCallback();
+    // Browsers report no leave of the pointer from a removed element.
+    this.text.pointAt(0);
     this.card.point(0);
   }
 
-  build() {
+  /** Listen to the text, before or after the text itself does. */
+  listen() {
     const { scroller } = this.text;
     // Before the text itself sees it: a click on a fold's mark pins nothing.
-    scroller.addEventListener("click", (event) => {
-      if ((event.ctrlKey || event.metaKey) && this.names.clickDefinition(event)) return event.stopImmediatePropagation();
-      if (!(event.target instanceof Element) || !event.target.closest(".fold, .folded")) return;
-      event.stopImmediatePropagation();
-      this.toggleFold(this.text.lineAt(event.clientY));
-    }, { capture: true });
+    scroller.addEventListener(
+      "click",
+      (event) => {
+        if ((event.ctrlKey || event.metaKey) && this.names.clickDefinition(event))
+          return event.stopImmediatePropagation();
+        if (!(event.target instanceof Element) || !event.target.closest(".fold, .folded")) return;
+        event.stopImmediatePropagation();
+        this.folds.toggle(this.text.lineAt(event.clientY));
+      },
+      { capture: true },
+    );
     scroller.addEventListener("click", (event) => void this.names.click(event));
-    scroller.addEventListener("dblclick", (event) => show(this.content?.sourceLines(this.text.lineAt(event.clientY)) ?? [], this.id));
-    for (const type of ["scroll", "pointerdown", "keydown", "pointerleave"]) scroller.addEventListener(type, () => this.card.point(0), { passive: true });
+    scroller.addEventListener("dblclick", (event) => {
+      const line = this.text.lineAt(event.clientY);
+      void this.content?.loadLocations().then(() => show(this.content?.sourceLines(line) ?? [], this.id));
+    });
+    scroller.addEventListener("scroll", () => this.card.scrolled(), { passive: true });
+    for (const type of ["pointerdown", "keydown", "pointerleave"])
+      scroller.addEventListener(type, () => this.card.point(0), { passive: true });
     this.text.element.addEventListener("keydown", (event) => this.key(event));
     this.range.listen();
-    this.append(
-      this.breadcrumb.element,
-      this.text.element,
-      this.message,
-      this.card.element,
-      make("div", { class: "pane-foot" }, this.place, this.names.note, ...this.search.elements, this.menu.button, this.facts),
-      this.menu.menu,
-    );
   }
 
-  /** Show the stage of the result that is shown now. */
-  choose() {
-    const { result } = store.state;
-    const name = shownStage(this.state);
-    const content = result?.content(name) ?? null;
-    this.explain(name, content !== null);
-    if (content === this.content) return this.gauge.choose();
-    const isAnother = content?.row.name !== this.content?.row.name;
-    const wasFolded = this.folding.folded.size > 0 && content?.id !== this.content?.id;
-    this.content = content;
-    this.search.set([]);
+  /** @param {Map<string, unknown>} changed @override */
+  willUpdate(changed) {
+    const { heat } = store.state;
+    const name = shownStage(this.paneState);
+    this.view = parsePaneState(this.paneState);
+    this.textUpdate.show(this.latest);
+    this.samples = samplesOf(heat, name);
+    if (changed.has("samples")) this.heat = new Heat(this.samples ?? []);
+    this.readings = this.registers.answer ?? NO_READINGS;
+    const classes = [
+      this.content && hueClass(name),
+      this.heat.lines.size > 0 && "has-heat",
+      this.readings.size > 0 && "has-gauge",
+      this.scoreboards.board && "has-scoreboards",
+    ];
+    this.className = classes.filter(Boolean).join(" ");
+  }
+
+  /** @override */
+  render() {
+    const { content } = this;
+    const name = shownStage(this.paneState);
+    return html`${breadcrumb(this.outline, this.crumbLine, stageTitle(name), (line) => {
+      this.goToLine(line);
+      this.text.scroller.focus();
+    })}
+      ${this.editing.render() ?? (content ? this.text.element : emptyPane(whyMissing(name)))}
+      ${this.card.render()} ${this.lineage.render()}
+      <div class="pane-foot">
+        ${this.place()} ${this.names.render()} ${this.search.render()} ${this.lineage.button()} ${this.editing.button()}
+        ${this.menu.button()}
+        <span class="facts">${content ? facts(content) : nothing}</span>
+      </div>
+      ${this.menu.menu()}`;
+  }
+
+  /** @param {Map<string, unknown>} changed @override */
+  updated(changed) {
+    if (changed.has("content")) {
+      this.begin(/** @type {StageContent | null | undefined} */ (changed.get("content")) ?? null);
+    } else if (changed.has("paneState") && this.outline) {
+      this.folding.state = this.view.fold;
+      this.showLines();
+    }
+    this.lineage.link.place();
+    if (changed.has("samples") || changed.has("readings")) {
+      this.text.redraw();
+      this.links.drawMarks();
+    }
+    this.scoreboards.draw();
+  }
+
+  /** Begin with another text. @param {StageContent | null} previous */
+  begin(previous) {
+    const { content, textUpdate } = this;
+    if (content && textUpdate.step) return textUpdate.apply();
+    textUpdate.tint(new Set());
+    const wasFolded = this.folding.folded.size > 0 && content?.id !== previous?.id;
+    this.search.clear();
     this.lines = [];
     this.outline = null;
     this.folding.clear();
-    // What was folded of one result says nothing of another one's lines.
-    if (wasFolded) this.keepFolds();
-    this.gauge.show("", new Map());
-    this.heat.choose();
+    // Folds of one result do not apply to the lines of another.
+    if (wasFolded) this.folds.keep();
     this.range.set(0, 0);
     this.names.set(null, []);
-    this.breadcrumb.update();
-    if (!content) {
-      this.facts.replaceChildren();
-      return;
-    }
-    this.className = hueClass(name);
-    if (isAnother) this.text.scrollTop = 0;
-    this.text.reset(content.row.lines, `${stageTitle(name)}, ${plural(content.row.lines, "line")}`);
+    if (!content) return;
+    const { lines, name } = content.row;
+    if (name !== previous?.row.name) this.text.scrollTop = 0;
+    this.text.reset(lines, `${stageTitle(name)}, ${plural(lines, "line")}`);
     this.text.shown();
+    this.links.lightOperation();
     this.followCursor();
-    this.facts.replaceChildren(
-      make("span", {}, `${plural(content.row.lines, "line")} · ${size(content.row.bytes)}`, make("span", { class: "milliseconds" }, ` · ${duration(content.row.milliseconds)}`)),
-      make("a", { href: `${api.url(content.id, `stages/${name}`)}?raw=1`, target: "_blank", title: "What the tool printed" }, "raw"),
-    );
+    // Folds that are applied later would move the lines under the mouse.
+    void this.read();
     void content.loadLocations().then(() => {
       if (this.content !== content) return;
-      const { linked } = store.state;
-      for (const line of content.shownLines.keys()) linked.add(line);
       this.text.redraw();
-      store.update({ linked });
+      this.link();
       this.links.followPin();
-      void this.read();
+      // The mouse may have entered before the locations arrived.
+      if (this.pointed) this.light();
+      void this.read().then(() => this.card.refresh());
     });
-    if (this.search.input.value) void this.search.find();
+    void this.search.finish();
   }
 
-  /** Say why there is no text, where there is none. @param {string} name @param {boolean} isThere */
-  explain(name, isThere) {
-    this.message.hidden = isThere;
-    this.text.element.hidden = !isThere;
-    if (!isThere) this.message.replaceChildren(make("p", {}, whyMissing(name)));
+  /** Tell the other panes from which source lines something of this stage comes. */
+  link() {
+    const { linked } = store.state;
+    for (const line of this.content?.shownLines.keys() ?? []) linked.add(line);
+    store.update({ linked });
+  }
+
+  /** The stage of the live compilation that is under way, or else of the result. */
+  get latest() {
+    const { result, run } = store.state;
+    const name = shownStage(this.paneState);
+    const coming = run?.result.isLive ? run.result.content(name) : null;
+    return coming ?? result?.content(name) ?? null;
+  }
+
+  /** Whether the result of the content is finished. */
+  get isFinished() {
+    const { result } = store.state;
+    return Boolean(result?.finished && result.id === this.content?.id);
+  }
+
+  /** Where the line under the mouse comes from, and what was measured of it. */
+  place() {
+    const { content, pointed } = this;
+    const measured = [this.heat.words(pointed), this.readings.get(pointed)?.words];
+    const words = [content && placeWords(content.locations, pointed), ...measured]
+      .filter(Boolean)
+      .join(" · ");
+    return pointed
+      ? html`<span class="place" title=${words}>${words}</span>`
+      : html`<span class="place"></span>`;
   }
 
   /** @param {HTMLElement} row @param {number} line */
@@ -194,7 +301,7 @@ export class StagePane extends HTMLElement {
     const sourceLine = content.sourceLines(line)[0];
     stripe.classList.toggle("is-blank", sourceLine === undefined);
     if (sourceLine !== undefined) stripe.style.setProperty("--stripe", stripeOfLine(sourceLine));
-    this.gauge.draw(gauge, line);
+    drawGauge(gauge, this.readings.get(line));
     this.heat.draw(number, line);
     const text = content.line(line, () => {
       if (this.content !== content || this.text.rows.get(line) !== row) return;
@@ -206,71 +313,74 @@ export class StagePane extends HTMLElement {
       ...this.cutsOf(line, words),
       ...this.filters.layoutsIn(words),
       ...(this.search.byLine.get(line) ?? []).map(({ from, to }) => ({ from, to, class: "is-match" })),
-      ...(this.names.byLine.get(line) ?? []).map(({ from, to, isDefinition }) => ({ from, to, class: isDefinition ? "is-use is-definition" : "is-use" })),
+      ...(this.names.byLine.get(line) ?? []).map(({ from, to, isDefinition }) => ({
+        from,
+        to,
+        class: isDefinition ? "is-use is-definition" : "is-use",
+      })),
     ];
     code.replaceChildren(...piecesOf(text?.tokens ?? [], marks));
     const note = this.view.show.has("locations") ? locationNote(content.locations, line) : "";
     if (note) code.append(make("span", { class: "location-note" }, `  ${note}`));
-    const folded = row.children[5];
+    const folded = row.querySelector(".folded");
     if (foldable && isFolded) {
-      const left = `… ${plural(foldable.to - foldable.from + 1, "line")}`;
+      const count = foldable.to - foldable.from + 1;
+      const left = foldable.title ? `… ${count} more ${foldable.title}` : `… ${plural(count, "line")}`;
       if (folded) setText(folded, left);
       else row.append(make("span", { class: "folded", title: "Unfold" }, left));
     } else folded?.remove();
     row.classList.toggle("is-lit", this.links.hovered.has(line));
     row.classList.toggle("is-pinned", this.links.pinned.has(line));
+    row.classList.toggle("is-operation", this.links.operation.has(line));
     row.classList.toggle("is-hit", this.search.byLine.has(line));
     row.classList.toggle("is-selected", this.range.has(line));
     row.classList.toggle("is-cursor", this.text.cursor === line);
+    row.classList.toggle("is-new", this.textUpdate.tinted.has(line));
   }
 
-  /** What is shown instead of parts of a line; what is searched for is shown as it is. @param {number} line @param {string} text */
+  /**
+   * What is shown in place of parts of a line. Matches of the search are not replaced.
+   * @param {number} line
+   * @param {string} text
+   */
   cutsOf(line, text) {
     const hits = this.search.byLine.get(line) ?? [];
-    const cuts = this.filters.cuts(text, this.content?.row.language ?? "", this.view);
+    const cuts = this.content ? this.filters.cuts(text, this.content.syntax, this.view) : [];
     return cuts.filter(({ from, to }) => !hits.some((hit) => hit.from < to && from < hit.to));
   }
 
-  /** Leave something out, or show it. @param {typeof FILTERS[number]} filter @param {boolean} isShown */
+  /** Hide something, or show it. @param {typeof FILTERS[number]} filter @param {boolean} isShown */
   setFilter({ name, byDefault }, isShown) {
     const changed = byDefault ? this.view.hide : this.view.show;
     if (isShown === byDefault) changed.delete(name);
     else changed.add(name);
     this.filters.exempt.clear();
-    this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: this.stateOf(this.view) }));
+    this.keepState(this.stateOf(this.view));
   }
 
-  /** @param {import("../stage/pane_state.js").PaneState} view */
+  /** @param {PaneState} view */
   stateOf(view) {
-    return formatPaneState({ ...view, stage: view.stage || shownStage(this.state) });
-  }
-
-  /** Put what is folded into the address. */
-  keepFolds() {
-    this.view.fold = this.folding.state;
-    this.state = this.stateOf(this.view);
-    this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: this.state }));
+    return formatPaneState({ ...view, stage: view.stage || shownStage(this.paneState) });
   }
 
   /** @param {number} line 0: none */
   point(line) {
-    hover(line ? (this.content?.sourceLines(line) ?? []) : [], this.id);
+    this.pointed = line;
+    // It reads how far the text is scrolled: before the lines change, the browser has nothing to lay out for it.
     this.card.point(line);
-    const locations = this.content?.locations;
-    const indices = line ? (locations?.lines[line - 1] ?? []) : [];
-    const frames = indices.length && locations ? (locations.locations[/** @type {number} */ (indices[0])] ?? []) : [];
-    const words = frames.map(([file, at, , name], depth) => {
-      const path = locations?.files[file];
-      const where = path ? `${path.split("/").at(-1)}:${at}` : `line ${at}`;
-      return depth === 0 ? `${where}${name ? ` in ${name}` : ""}` : `inlined at ${where}${name ? ` in ${name}` : ""}`;
-    });
-    const more = indices.length > 1 ? ` and ${plural(indices.length - 1, "other place")}` : "";
-    const measured = [this.heat.words(line), this.gauge.words(line)].filter(Boolean).join(" · ");
-    setText(this.place, line ? (words.join(", ") || "no source line") + more + (measured && ` · ${measured}`) : "");
-    this.place.title = this.place.textContent;
+    this.light();
   }
 
-  /** The whole text and its structure, fetched when first needed. @returns {Promise<Outline | null>} null: another stage is shown by now, or it cannot be had */
+  /** Light the source lines of what the mouse or the cursor is on. */
+  light() {
+    hover(this.pointed ? (this.content?.sourceLines(this.pointed) ?? []) : [], this.id);
+    this.requestUpdate();
+  }
+
+  /**
+   * The whole text and its structure, fetched when first needed.
+   * @returns {Promise<Outline | null>} null: another stage is shown by now, or it cannot be had
+   */
   async read() {
     const content = this.content;
     if (!content) return null;
@@ -278,8 +388,8 @@ export class StagePane extends HTMLElement {
     if (lines === null || this.content !== content) return null;
     if (!this.outline) {
       this.lines = lines;
-      this.outline = new Outline(lines, content.row.language);
-      this.folding.read(lines, this.outline, content.row.language);
+      this.outline = new Outline(lines, content.syntax);
+      this.folding.read(lines, this.outline, content.syntax);
       this.folding.state = this.view.fold;
       this.filters.read(lines);
       this.showLines();
@@ -289,19 +399,24 @@ export class StagePane extends HTMLElement {
 
   /** Pin the source lines of a line. @param {number} line @param {boolean} add */
   chooseLine(line, add) {
-    pin(this.content?.sourceLines(line) ?? [], this.id, add);
+    if (this.lineage.line) this.lineage.show(line);
+    void this.content?.loadLocations().then(() => pin(this.content?.sourceLines(line) ?? [], this.id, add));
   }
 
-  /** Bring a line in sight, out of what hides it. @param {number} line @param {boolean} [always] to the middle, even if it is in sight */
+  /**
+   * Bring a line in sight, out of what hides it.
+   * @param {number} line
+   * @param {boolean} [always] to the middle, even if it is in sight
+   */
   reveal(line, always = false) {
     const wasFolded = this.folding.uncover(line);
-    if (wasFolded) this.keepFolds();
+    if (wasFolded) this.folds.keep();
     if (!this.text.map.isShown(line)) this.filters.exempt.add(line);
     if (wasFolded || !this.text.map.isShown(line)) this.showLines();
     this.text.reveal(line, always);
   }
 
-  /** Go to the line that another pane, or the address, has the cursor on. */
+  /** Go to the line that another pane, or the address, has put the cursor on. */
   followCursor() {
     const { cursor, origin } = store.state;
     if (!cursor || origin === this.id || !this.content || cursor.stage !== this.content.row.name) return;
@@ -309,15 +424,24 @@ export class StagePane extends HTMLElement {
     this.goToLine(cursor.line, false);
   }
 
-  /** Other lines are in sight, or the cursor is on another line. */
+  /** Other lines are in sight, or the cursor is on another line. This happens often. */
   moved() {
-    this.gauge.choose();
-    this.breadcrumb.update();
     const { cursor } = this.text;
-    if (cursor && this.content && document.activeElement === this.text.scroller) putCursor(this.content.row.name, cursor, this.id);
+    this.lineage.link.place();
+    this.frame ||= requestAnimationFrame(() => {
+      this.frame = 0;
+      this.crumbLine = this.text.isInSight(this.text.cursor) ? this.text.cursor : this.text.topLine;
+      this.requestUpdate();
+    });
+    if (cursor && this.content && document.activeElement === this.text.scroller)
+      putCursor(this.content.row.name, cursor, this.id);
   }
 
-  /** Put the cursor on a line. @param {number} line @param {boolean} [isPointed] as if the mouse were there */
+  /**
+   * Put the cursor on a line.
+   * @param {number} line
+   * @param {boolean} [isPointed] as if the mouse were there
+   */
   goToLine(line, isPointed = true) {
     this.reveal(line);
     this.text.setCursor(line, isPointed);
@@ -325,42 +449,18 @@ export class StagePane extends HTMLElement {
 
   /** Show what is not hidden. @param {number} [anchor] the line that stays where it is */
   showLines(anchor) {
+    this.text.showLines(this.rowMap(), anchor);
+    this.scoreboards.draw();
+    this.links.drawMarks();
+  }
+
+  /** The rows of what is not hidden. */
+  rowMap() {
     const total = this.content?.row.lines ?? 0;
     const hidden = new Uint8Array(total + 1);
     this.folding.hide(hidden);
-    if (this.content) this.filters.hide(hidden, this.lines, this.content.row.language, this.view);
-    this.text.showLines(new RowMap(total, hidden.includes(1) ? hidden : null), anchor);
-    this.links.drawMarks();
-    this.breadcrumb.update();
-  }
-
-  /** Fold or unfold what has its header at a line. @param {number} line */
-  toggleFold(line) {
-    if (!this.folding.at(line)) return;
-    this.folding.set(line, !this.folding.folded.has(line));
-    this.showLines(line);
-    this.keepFolds();
-  }
-
-  /** Fold or unfold what is around the cursor. @param {boolean} isFolded */
-  async foldHere(isFolded) {
-    if (!(await this.read())) return;
-    const line = this.text.cursor || this.text.topLine;
-    const fold = isFolded ? this.folding.around(line, true) : this.folding.at(line);
-    if (!fold) return;
-    this.folding.set(fold.first, isFolded);
-    if (isFolded) this.text.setCursor(fold.first);
-    this.showLines(fold.first);
-    this.keepFolds();
-  }
-
-  /** @param {boolean} isFolded */
-  async foldAll(isFolded) {
-    if (!(await this.read())) return;
-    this.folding.setAll(isFolded);
-    this.showLines();
-    if (this.text.cursor) this.text.reveal(this.text.cursor);
-    this.keepFolds();
+    if (this.content) this.filters.hide(hidden, this.lines, this.content.syntax, this.view);
+    return new RowMap(total, hidden.includes(1) ? hidden : null);
   }
 
   /** @param {KeyboardEvent} event */
@@ -368,29 +468,23 @@ export class StagePane extends HTMLElement {
     const isPlain = !event.ctrlKey && !event.altKey && !event.metaKey;
     if (event.target !== this.text.scroller) return;
     if (isPlain && event.key === "i" && this.text.cursor) this.card.point(this.text.cursor, true);
-    else if (isPlain && (event.key === "[" || event.key === "]")) void this.foldHere(event.key === "[");
-    else if (isPlain && (event.key === "{" || event.key === "}")) void this.foldAll(event.key === "{");
-    else if ((isPlain && event.key === "/") || (event.key === "f" && (event.ctrlKey || event.metaKey))) this.search.open();
+    else if (isPlain && event.key === "o") this.lineage.toggle();
+    else if (isPlain && (event.key === "[" || event.key === "]")) void this.folds.foldHere(event.key === "[");
+    else if (isPlain && (event.key === "{" || event.key === "}")) void this.folds.foldAll(event.key === "{");
+    else if ((isPlain && event.key === "/") || (event.key === "f" && (event.ctrlKey || event.metaKey)))
+      this.search.open();
     else if (!this.names.key(event)) return;
     event.preventDefault();
   }
 }
 
-const inUse = () => paneInUse("pane-stage", StagePane);
+/** @param {StageContent} content */
+function facts({ id, row: { bytes, lines, milliseconds, name } }) {
+  return html`<span
+      >${plural(lines, "line")} · ${size(bytes)}<span class="milliseconds"> · ${duration(milliseconds)}</span></span>
+    <a href="${api.url(id, `stages/${name}`)}?raw=1" target="_blank" title="Unmodified output of the tool">raw</a>`;
+}
 
-register([
-  { name: "fold-all", title: "Fold all", group: "Stage", run: () => void inUse()?.foldAll(true) },
-  { name: "unfold-all", title: "Unfold all", group: "Stage", run: () => void inUse()?.foldAll(false) },
-  { name: "copy", title: "Copy", group: "Stage", run: () => void inUse()?.range.copy(false) },
-  { name: "copy-numbered", title: "Copy with line numbers", group: "Stage", run: () => void inUse()?.range.copy(true) },
-  { name: "copy-all", title: "Copy all", group: "Stage", run: () => void inUse()?.range.copyAll() },
-  ...FILTERS.map((filter) => ({
-    name: `filter:${filter.name}`, title: `Show or hide: ${filter.title.toLowerCase()}`, group: "Stage",
-    run: () => {
-      const pane = inUse();
-      if (pane) pane.setFilter(filter, !isOn(filter, pane.view));
-    },
-  })),
-]);
+registerCommands(() => paneInUse("pane-stage", StagePane));
 
 customElements.define("pane-stage", StagePane);

@@ -1,7 +1,7 @@
 """The panes of the page, in the order of its menu.
 
-A pane is one Python file here, which says what it is, and `static/panes/<name>.js`, which draws it as the
-element `<pane-<name>>`. To add one: both files and a line in `PANES`.
+A pane is a Python file here, which describes it, and `static/panes/<name>.js`, which draws it as the element
+`<pane-<name>>`. To add a pane, add both and a line in `PANES`.
 """
 
 from __future__ import annotations

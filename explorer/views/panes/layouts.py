@@ -1,4 +1,4 @@
-"""How tensors lie in registers and memory, and how data moves between."""
+"""The layouts of tensors in registers and memory, and the accesses to memory."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from explorer.views.panes.pane import Pane
 PANE = Pane(
     name="layouts",
     title="Layouts",
-    summary="Which thread holds which element; bank conflicts, conversions, the width of loads and stores.",
+    summary="Which thread holds which element; bank conflicts, conversions, width of loads and stores.",
 )

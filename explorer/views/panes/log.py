@@ -1,4 +1,4 @@
-"""Everything that was said during a compilation."""
+"""The remarks, warnings and output of a compilation."""
 
 from __future__ import annotations
 

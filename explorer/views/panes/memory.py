@@ -1,4 +1,4 @@
-"""Shared memory, and tensor memory where there is some."""
+"""Shared memory, and tensor memory on targets that have it."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from explorer.views.panes.pane import Pane
 PANE = Pane(
     name="memory",
     title="Memory",
-    summary="Where each buffer lies in shared memory and when, barriers and what they protect.",
+    summary="Addresses and live ranges of the buffers in shared memory; barriers and what they protect.",
 )

@@ -1,4 +1,4 @@
-"""What the browser is told of a pane."""
+"""The description of a pane, which the browser reads from `/page.json`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Pane:
-    """One kind of pane.
+    """A kind of pane.
 
-    `summary` says what it shows. `per_stage`: there is one for each stage, whose name is its state.
+    `summary` says what it shows. `per_stage`: there is one for each stage, and its state is the stage's name.
     """
 
     name: str

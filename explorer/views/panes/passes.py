@@ -1,4 +1,4 @@
-"""The passes that lead to a stage, and the difference each one made."""
+"""The compiler passes, and what each one changed."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from explorer.views.panes.pane import Pane
 PANE = Pane(
     name="passes",
     title="Passes",
-    summary="What each compiler pass changed, and how long it took.",
+    summary="What each compiler pass changed, and its duration.",
 )

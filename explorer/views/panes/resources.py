@@ -1,4 +1,4 @@
-"""What the binary needs of the machine."""
+"""The resources that the binary needs."""
 
 from __future__ import annotations
 

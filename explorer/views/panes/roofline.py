@@ -1,4 +1,4 @@
-"""What a run has measured, and how far it is from the limits of the hardware."""
+"""The roofline of a run: the distance to the limits of the GPU."""
 
 from __future__ import annotations
 

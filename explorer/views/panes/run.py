@@ -1,4 +1,4 @@
-"""Run the compiled kernel: is its result right, and how fast is it?"""
+"""Runs of the compiled kernel: correctness and speed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control flow of texts that are known, and of texts that nobody would write."""
+"""Test the control flow of known and of malformed texts."""
 
 import contextlib
 import time
@@ -81,7 +81,7 @@ amdhsa.kernels:
 
 
 def rows(graph):
-    """Edges by the first lines of their nodes, with kind and condition."""
+    """Return the edges as first lines of their nodes, kind and condition."""
     lines = {node.id: node.first_line for node in graph.nodes}
     return sorted((lines[edge.tail], lines[edge.head], edge.kind, edge.label) for edge in graph.edges)
 
@@ -171,7 +171,7 @@ def test_truncated_texts_are_drawn_as_far_as_they_go(language):
 @pytest.mark.parametrize("language", TEXTS)
 @pytest.mark.parametrize("text", ["", "nonsense\n" * 10, "{\n" * 3000, "}\n" * 10, ": : :\n", "\x00"])
 def test_without_a_function_there_is_nothing_to_draw(language, text):
-    with pytest.raises(NothingToDraw, match="No function"):
+    with pytest.raises(NothingToDraw, match="no function"):
         control_flow(text, language)
 
 
@@ -195,5 +195,5 @@ def test_a_line_of_a_million_characters_is_read_in_no_time(language, head, part)
 
 
 def test_the_syntax_tree_has_no_graph():
-    with pytest.raises(NothingToDraw, match="no graph of python-ast"):
+    with pytest.raises(NothingToDraw, match="python-ast has no graph"):
         graph_of("FunctionDef", "python-ast")

@@ -1,4 +1,4 @@
-"""Data flow of texts that are known, and of texts that nobody would write."""
+"""Test the data flow of known and of malformed texts."""
 
 import time
 
@@ -146,7 +146,7 @@ def test_inner_parts_are_folded_first():
     cut = at_most(data_flow(LOOP), 12)
     summary = [node for node in cut.graph.nodes if node.kind == "summary"]
     assert len(cut.graph.nodes) <= 12
-    assert "one node each" in cut.words
+    assert "drawn as one node" in cut.words
     assert all(node.operations >= 1 for node in summary)
     known = {node.id for node in cut.graph.nodes}
     assert {end for edge in cut.graph.edges for end in (edge.tail, edge.head)} <= known
@@ -160,7 +160,9 @@ def test_a_hundred_thousand_operations_are_cut_in_words():
     assert len(graph.nodes) == 100_001
     cut = at_most(graph, 5000)
     assert len(cut.graph.nodes) == 5000
-    assert cut.words.startswith("100,001 nodes are more than can be drawn (5,000): only the first 5,000")
+    assert cut.words.startswith(
+        "The graph has 100,001 nodes, more than the limit of 5,000: only the first 5,000"
+    )
     assert to_dot(cut.graph).count(" -> ") == 4999
     assert time.monotonic() - start < 60
 
@@ -180,7 +182,7 @@ def test_a_truncated_module_is_drawn_as_far_as_it_goes(end):
     "text", ["", "\n\n", "}}}}", "module {\n}\n", "#a = #ttg.b<{}>\n", "(((((", "%a = ", "^bb0:\n"]
 )
 def test_without_operations_there_is_nothing_to_draw(text):
-    with pytest.raises(NothingToDraw, match="No operation"):
+    with pytest.raises(NothingToDraw, match="no operation"):
         data_flow(text)
 
 

@@ -1,0 +1,80 @@
+"""What tools need of the HTTP API. Each transport has its own way to reach it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+import msgspec
+
+from explorer.documents import API, Problem
+from explorer.errors import ExplorerError
+
+Found = TypeVar("Found")
+
+#: What is called with the status and the body of a response.
+Reader: TypeAlias = Callable[[int, bytes], Found]
+
+
+class Refused(ExplorerError):
+    """The API has refused a request; `kind` is the name of the error."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.kind, self.title = problem.kind, problem.error
+
+
+class Api(Protocol):
+    """The HTTP API. No method blocks the event loop."""
+
+    @property
+    def url(self) -> str:
+        """The address of the server, without a slash at its end; "" if browsers cannot reach it."""
+        ...
+
+    async def send(self, method: str, path: str, body: bytes | None, read: Reader[Found]) -> Found:
+        """Send a request and return what `read`, called in a thread, makes of the response."""
+        ...
+
+    async def follow(self, path: str, seconds: float) -> None:
+        """Read an event stream until it ends, but no longer than some seconds."""
+        ...
+
+
+async def get(api: Api, path: str, read: Callable[[bytes], Found]) -> Found:
+    """Return what `read` makes of the body at an address below that of the API.
+
+    Raises:
+        Refused: the API refuses.
+    """
+    return await api.send("GET", API + path, None, lambda status, answer: read(_checked(status, answer)))
+
+
+async def document(api: Api, path: str, wanted: type[Found]) -> Found:
+    """Return the document at an address below that of the API.
+
+    Raises:
+        Refused: the API refuses.
+    """
+    return await get(api, path, lambda body: msgspec.json.decode(body, type=wanted))
+
+
+async def post(api: Api, path: str, body: dict[str, Any]) -> Any:
+    """Send a document, without the fields that are None, and return the answer.
+
+    Raises:
+        Refused: the API refuses.
+    """
+    given = {name: value for name, value in body.items() if value is not None}
+    return await api.send(
+        "POST",
+        API + path,
+        msgspec.json.encode(given),
+        lambda status, answer: msgspec.json.decode(_checked(status, answer)),
+    )
+
+
+def _checked(status: int, answer: bytes) -> bytes:
+    if status >= 400:
+        raise Refused(msgspec.json.decode(answer, type=Problem))
+    return answer

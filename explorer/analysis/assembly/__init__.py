@@ -1,0 +1,1 @@
+"""Instructions of PTX, SASS and AMDGCN: their purposes, their origins, and the samples at them."""

@@ -1,0 +1,1 @@
+"""Linear layouts of tensors, conversions between them, and accesses through them."""

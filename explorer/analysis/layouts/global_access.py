@@ -1,0 +1,105 @@
+"""Loads and stores of global memory: the vector width of a lane, the sectors of a warp, and their limits.
+
+In: the layout of the tensor, and the compiler's analysis of its pointers and mask. Out: how many elements a
+lane moves with one instruction and what limits them; the sectors of 32 bytes that the lanes of a warp access
+with one instruction, and the used share of them.
+
+The width follows the rule of the compiler: consecutive elements of a thread, contiguous and aligned pointers,
+one mask for all, at most 16 bytes. Each contiguous range of addresses is assumed to start at a sector.
+
+Source: ModuleAxisInfoAnalysis::getContiguity and getMaskAlignment, lib/Analysis/AxisInfo.cpp, Triton 3.6
+and 3.9; sectors: CUDA best practices guide, coalesced access to global memory.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.analysis.layouts.linear_layout import LinearLayout
+from explorer.model.hardware import LANE_ACCESS_BYTES, SECTOR_BYTES
+
+Limit = Literal["layout", "contiguity", "divisibility", "mask", "instruction"]
+
+
+@dataclass(frozen=True)
+class Known:
+    """The compiler's knowledge along each dimension; see `AxisInformation`."""
+
+    contiguity: tuple[int, ...]
+    divisibility: tuple[int, ...]
+    constancy: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Width:
+    """`vector` elements are moved at once along `dimension`; `allowed` is what each limit alone allows."""
+
+    dimension: int
+    vector: int
+    limit: Limit
+    allowed: dict[Limit, int]
+
+
+@dataclass(frozen=True)
+class Sectors:
+    """The sectors that a warp accesses with one instruction, and the used `share` of their bytes."""
+
+    sectors: int
+    used_bytes: int
+    share: float
+
+
+def width(layout: LinearLayout, element_bytes: int, pointer: Known, mask: Known | None) -> Width:
+    """Compute the vector width."""
+    dimension = _fastest(layout, pointer)
+    allowed: dict[Limit, int] = {
+        "layout": layout.contiguity(dimension),
+        "contiguity": min(pointer.contiguity[dimension], layout.shape[dimension]),
+        "divisibility": max(1, pointer.divisibility[dimension] // element_bytes),
+        "instruction": max(1, LANE_ACCESS_BYTES // element_bytes),
+    }
+    if mask is not None:
+        allowed["mask"] = mask.constancy[dimension]
+    vector = min(allowed.values())
+    # What the kernel can change comes last: the instruction's own limit is no reproach.
+    order: tuple[Limit, ...] = ("instruction", "mask", "contiguity", "divisibility", "layout")
+    limit = next(name for name in order if allowed.get(name) == vector)
+    return Width(dimension, 1 << vector.bit_length() - 1, limit, allowed)
+
+
+def sectors(layout: LinearLayout, element_bytes: int, pointer: Known, dimension: int, vector: int) -> Sectors:
+    """Count the sectors of a warp's first instruction; the others are like it."""
+    run = max(1, min(pointer.contiguity[dimension], layout.shape[dimension]))
+    touched: dict[tuple[int, ...], set[int]] = defaultdict(set)
+    for lane in range(layout.size("lane")):
+        element = layout.apply({"lane": lane})
+        key, start = _run_of(element, pointer, dimension, run)
+        touched[key].update(range(start * element_bytes, (start + vector) * element_bytes))
+    used = sum(map(len, touched.values()))
+    count = sum(len({byte // SECTOR_BYTES for byte in bytes_}) for bytes_ in touched.values())
+    return Sectors(count, used, used / (count * SECTOR_BYTES))
+
+
+def _run_of(element: Sequence[int], pointer: Known, dimension: int, run: int) -> tuple[tuple[int, ...], int]:
+    """Return the contiguous range that an element is in, and its place in the range."""
+    key = [coordinate // constancy for coordinate, constancy in zip(element, pointer.constancy, strict=True)]
+    if run == 1:
+        return tuple(key), 0
+    key[dimension] = element[dimension] // run
+    return tuple(key), element[dimension] % run
+
+
+def _fastest(layout: LinearLayout, pointer: Known) -> int:
+    """Return the dimension along which threads hold neighbors, or else addresses are consecutive."""
+    return max(
+        range(len(layout.shape)),
+        key=lambda dimension: (
+            min(layout.contiguity(dimension), pointer.contiguity[dimension]),
+            layout.contiguity(dimension),
+            pointer.contiguity[dimension],
+            dimension,
+        ),
+    )

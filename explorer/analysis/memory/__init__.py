@@ -1,0 +1,1 @@
+"""Shared memory and tensor memory: buffers, barriers, bank conflicts."""

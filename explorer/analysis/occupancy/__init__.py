@@ -1,0 +1,1 @@
+"""Theoretical occupancy of a kernel, and the waves of a grid."""

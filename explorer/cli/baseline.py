@@ -1,0 +1,208 @@
+"""The metrics of kernels that a repository keeps in a file, and what a later compilation changed of them.
+
+The file has an entry for each script, kernel and target. Its order is stable, with one metric in each line,
+so that its own changes can be reviewed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from explorer.cli.metrics import Measure, Threshold
+from explorer.errors import InvalidRequest
+from explorer.model.metrics import METRICS, Verdict
+
+_VERSION = 1
+#: They differ between machines and with the lines of the source, and are compared on request only.
+_ON_REQUEST = ("compile_milliseconds", "binary_bytes")
+
+Metrics = dict[str, int | float]
+#: "same": no metric is better, or worse than is allowed. "failing": it failed before, too.
+State = Literal["same", "better", "worse", "new", "gone", "failed", "failing"]
+#: The script, the kernel and the target.
+Key = tuple[str, str, str]
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A compilation in the file. `metrics` is None if it fails."""
+
+    triton: str
+    metrics: Metrics | None
+
+
+class _File(msgspec.Struct, frozen=True):
+    version: int
+    scripts: dict[str, dict[str, dict[str, Entry]]]
+
+
+Baseline = dict[Key, Entry]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A compilation that was made to be compared.
+
+    `path` and `line` say where the kernel is; line 0: not known. `error` says why there are no metrics. If
+    the failure `is_final`, compiling again gives the same.
+    """
+
+    key: Key
+    path: str
+    line: int
+    triton: str
+    metrics: Metrics | None
+    error: str = ""
+    is_final: bool = True
+    page: str = ""
+
+
+@dataclass(frozen=True)
+class Change:
+    """A metric that differs by more than is allowed, or is better. `after` is None if it is not known now."""
+
+    metric: str
+    before: float
+    after: float | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Row:
+    """A compilation that was compared."""
+
+    state: State
+    checked: Checked
+    changes: tuple[Change, ...] = ()
+    triton_before: str = ""
+
+
+def read_baseline(path: Path) -> Baseline | None:
+    """Read a file; None: there is none.
+
+    Raises:
+        InvalidRequest: it cannot be read, or is not such a file.
+    """
+    try:
+        file = msgspec.json.decode(path.read_bytes(), type=_File)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InvalidRequest(f"Cannot read {path}: {error.strerror}.") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidRequest(f"{path} is not a baseline: {error}. Write it again with --update.") from error
+    if file.version != _VERSION:
+        raise InvalidRequest(
+            f"{path} has version {file.version}; this triton-explorer reads version {_VERSION}. Install "
+            "another triton-explorer, or write the file again with --update."
+        )
+    return {
+        (script, kernel, target): entry
+        for script, kernels in file.scripts.items()
+        for kernel, targets in kernels.items()
+        for target, entry in targets.items()
+    }
+
+
+def write_baseline(path: Path, baseline: Baseline) -> None:
+    """Write a file.
+
+    Raises:
+        InvalidRequest: it cannot be written.
+    """
+    scripts: dict[str, dict[str, dict[str, Entry]]] = {}
+    for (script, kernel, target), entry in sorted(baseline.items(), key=lambda item: item[0]):
+        scripts.setdefault(script, {}).setdefault(kernel, {})[target] = entry
+    text = msgspec.json.format(msgspec.json.encode(_File(_VERSION, scripts)), indent=2) + b"\n"
+    write_report(path, text)
+
+
+def write_report(path: Path, text: bytes, *, is_added: bool = False) -> None:
+    """Write a file that an option names, or add to it.
+
+    Raises:
+        InvalidRequest: it cannot be written.
+    """
+    try:
+        with path.open("ab" if is_added else "wb") as file:
+            file.write(text)
+    except OSError as error:
+        raise InvalidRequest(f"Cannot write {path}: {error.strerror}.") from error
+
+
+def updated(baseline: Baseline, rows: Iterable[Row]) -> Baseline:
+    """Return the baseline with what was compiled. What failed for the moment keeps its entry."""
+    entries = dict(baseline)
+    for row in rows:
+        checked = row.checked
+        if row.state == "gone":
+            del entries[checked.key]
+        elif checked.metrics is not None or checked.is_final:
+            entries[checked.key] = Entry(checked.triton, checked.metrics)
+    return entries
+
+
+def compared_metrics(values: Mapping[str, float | None], thresholds: Collection[str]) -> Metrics:
+    """Return the metrics that are compared, in the order of the list of metrics."""
+    names = (each.name for each in METRICS if each.name not in _ON_REQUEST or each.name in thresholds)
+    return {name: value for name in names if (value := values[name]) is not None}
+
+
+def compare(
+    baseline: Baseline,
+    checked: Iterable[Checked],
+    thresholds: Mapping[str, Threshold],
+    is_named: Iterable[Key] = (),
+) -> Iterator[Row]:
+    """Yield a row for each compilation, then one for each entry of `is_named` that was not compiled."""
+    compiled = set()
+    for each in checked:
+        compiled.add(each.key)
+        yield _compared(each, baseline.get(each.key), thresholds)
+    for key in is_named:
+        if key not in compiled:
+            entry = baseline[key]
+            error = "The baseline has this kernel, and the script does not. Remove it with --update."
+            yield Row("gone", Checked(key, key[0], 0, entry.triton, None, error))
+
+
+def _compared(checked: Checked, entry: Entry | None, thresholds: Mapping[str, Threshold]) -> Row:
+    if checked.metrics is None:
+        fails_as_before = entry is not None and entry.metrics is None and checked.is_final
+        return Row("failing" if fails_as_before else "failed", checked)
+    if entry is None:
+        return Row("new", checked)
+    if entry.metrics is None:
+        return Row("better", checked, (), entry.triton)
+    changes = tuple(_changes(entry.metrics, checked.metrics, thresholds))
+    verdicts = {each.verdict for each in changes}
+    state: State = "worse" if "worse" in verdicts else "better" if changes else "same"
+    return Row(state, checked, changes, entry.triton)
+
+
+def _changes(before: Metrics, after: Metrics, thresholds: Mapping[str, Threshold]) -> Iterator[Change]:
+    for metric in METRICS:
+        old, new = before.get(metric.name), after.get(metric.name)
+        if old is None or (new is None and metric.name in _ON_REQUEST):
+            continue
+        if new is None:  # what is not counted any more cannot be compared
+            yield Change(metric.name, old, None, "worse")
+            continue
+        verdict = metric.verdict(old, new)
+        allowed = thresholds.get(metric.name) or Measure(metric.name).default_threshold
+        if verdict == "better" or (verdict == "worse" and allowed.is_exceeded(old, new, metric.better)):
+            yield Change(metric.name, old, new, verdict)
+
+
+def status(rows: Collection[Row], *, is_exact: bool = False) -> int:
+    """Return the exit status: 2 if something failed, 1 if something is worse or gone.
+
+    `is_exact`: also 1 if something is better or new.
+    """
+    states = {row.state for row in rows}
+    refused = {"worse", "gone"} | ({"better", "new"} if is_exact else set())
+    return 2 if "failed" in states else 1 if states & refused else 0

@@ -1,0 +1,365 @@
+"""`compile`: compile a kernel, and print or write the result."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import shlex
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from explorer.capture.read import CapturedKernel, Damaged
+from explorer.capture.readers.binary import BinaryReader, is_binary
+from explorer.capture.readers.bodies import request_of
+from explorer.cli.api import API, Api, ask
+from explorer.cli.tools import (
+    Commands,
+    add_command,
+    add_launch,
+    add_source,
+    make_folder,
+    printable,
+    read_files,
+    read_source,
+    report,
+    report_file,
+)
+from explorer.errors import ExplorerError, InvalidRequest
+from explorer.model import Diagnostic
+from explorer.model.hardware import DEFAULT_TARGET
+from explorer.model.source_lines import SourceLines
+
+_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "ptx_options", "enable_fp_fusion")
+#: What is not for a binary.
+_NOT_OF_BINARIES = (
+    *_OPTIONS,
+    "triton",
+    "launch",
+    "signature",
+    "config",
+    "assume",
+    "root",
+    "edit",
+    "without_pass",
+    "pass_option",
+    "llvm_passes",
+)
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = add_command(commands, "compile", run, "compile a kernel; print one stage or write all of them")
+    add_source(parser)
+    add_kernel(parser)
+    parser.add_argument(
+        "--edit",
+        type=_edited_stage,
+        metavar="STAGE=FILE",
+        help="compile the stages after STAGE from the text in FILE",
+    )
+    parser.add_argument(
+        "--without-pass",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help='leave a pass out; "NAME#2" is the second pass of the name; may be repeated',
+    )
+    parser.add_argument(
+        "--pass-option",
+        type=_pass_option,
+        action="append",
+        default=[],
+        metavar="NAME:OPTION=VALUE",
+        help="run a pass with another option, such as tritongpu-pipeline:num-stages=4; may be repeated",
+    )
+    parser.add_argument(
+        "--llvm-passes",
+        action="store_true",
+        help="record the passes of LLVM; --pass and --json then refer to them",
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--stage", help="stage to print (default: the last one)")
+    what.add_argument(
+        "--output", type=Path, metavar="DIR", help="write result.json and one file for each stage"
+    )
+    what.add_argument(
+        "--pass",
+        dest="compiler_pass",
+        type=int,
+        metavar="INDEX",
+        help="print what a compiler pass changed; --json lists the passes",
+    )
+    what.add_argument("--html", type=Path, metavar="FILE", help="write one page that works offline")
+    what.add_argument("--json", action="store_true", help="print result.json")
+    what.add_argument(
+        "--query",
+        "--analysis",
+        dest="query",
+        metavar="NAME",
+        help="print the answer to a query, as JSON; an unknown name is answered with the list",
+    )
+    parser.add_argument(
+        "--parameter",
+        type=_parameter,
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="parameter of the query; may be repeated",
+    )
+
+
+def add_kernel(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what of the file is compiled, and with which arguments and options."""
+    add_launch(parser)
+    parser.add_argument("--config", type=int, help="index of the autotune configuration, from 0 on")
+    parser.add_argument("--num-warps", type=int, metavar="NUMBER")
+    parser.add_argument("--num-stages", type=int, metavar="NUMBER")
+    parser.add_argument("--num-ctas", type=int, metavar="NUMBER")
+    parser.add_argument("--maxnreg", type=int, metavar="NUMBER", help="limit of registers per thread")
+    parser.add_argument(
+        "--enable-fp-fusion",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="fuse multiplications with additions",
+    )
+    parser.add_argument(
+        "--ptxas-options",
+        dest="ptx_options",
+        metavar="OPTIONS",
+        help='options of the assembler, such as "--opt-level 1"; NVIDIA only',
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compile, and print or write what the options ask for."""
+    is_from_binary = is_binary(options.file)
+    address = "captures" if is_from_binary else "compilations"
+    body = _body_of_binary(options) if is_from_binary else _body_of_source(options)
+    query = _address_of_query(options) if options.query else ""
+    if options.output or options.html:
+        make_folder(options.output or options.html.parent)
+
+    def question(api: Api) -> tuple[dict[str, Any], bytes | None, list[str]]:
+        made, index = compile_kernel(api, body, address)
+        if index["output_code"] is not None:
+            body.update(index["output_code"])
+            made, index = compile_kernel(api, body)
+        part = query or _address(options, index)
+        answer = api.get(made + part) if part else None
+        alternatives = [] if is_from_binary else index["alternatives"]
+        return index, answer, list(_helpful(api, body, alternatives))
+
+    index, answer, helpful = ask(options, question)
+    if answer is not None:
+        _show(options, index, answer)
+    diagnostics = [Diagnostic(**each) for each in index["diagnostics"]]
+    lines = SourceLines(body["source"], body.get("path", ""), body.get("files"))
+    status = report(index["status"], diagnostics, options, lines)
+    for note in (*_guesses(index["specialization"]), *helpful):
+        print(f"{options.file}: note: {note}", file=sys.stderr)
+    return status
+
+
+def compile_kernel(
+    api: Api, body: dict[str, Any], address: str = "compilations"
+) -> tuple[str, dict[str, Any]]:
+    """Compile, or read what another program compiled. Return the address of the compilation and its index."""
+    ticket = api.post(f"{API}/{address}", body)
+    api.get(ticket["events"])  # they end with the compilation
+    return ticket["api"], api.document(ticket["api"])
+
+
+def _helpful(api: Api, body: dict[str, Any], alternatives: list[dict[str, Any]]) -> Iterator[str]:
+    """Compile the alternatives to a failed compilation. Yield the first of each kind that succeeds."""
+    seen = set()
+    for each in alternatives:
+        triton, chosen = each["triton"], each["options"]
+        kind, value = ("triton", triton) if triton else next(iter(chosen.items()))
+        if kind in seen:
+            continue
+        other = {"triton": triton} if triton else {"options": body["options"] | chosen}
+        if compile_kernel(api, body | other)[1]["status"] == "complete":
+            seen.add(kind)
+            yield f"no error with --{kind.replace('_', '-')} {value}"
+
+
+def _guesses(specialized: dict[str, Any] | None) -> Iterator[str]:
+    """Yield each guessed argument with its reason, and how to pass others."""
+    guesses = specialized["guesses"] if specialized else {}
+    if not specialized or not guesses:
+        return
+    for argument in specialized["arguments"]:
+        if reason := guesses.get(argument["name"]):
+            is_constant = argument["type"] == "constexpr"
+            guess = argument["value"] if is_constant else argument["type"]
+            yield f"{argument['name']} is guessed: {guess}. {reason}"
+    yield f"to choose the arguments, change --signature {shlex.quote(specialized['signature'])}"
+
+
+def _body_of_source(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the body of the request that compiles a source."""
+    body = request_body(options, read_source(options.file))
+    body["llvm_passes"] = options.llvm_passes or None
+    body["edits"] = _edits(options) or None
+    return body
+
+
+def _body_of_binary(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the body of the request that shows a kernel of a binary, which is not compiled.
+
+    Raises:
+        InvalidRequest: an option is for what is compiled, or it has no such kernel, or several.
+    """
+    file = options.file
+    given = [name for name in _NOT_OF_BINARIES if getattr(options, name) not in (None, False, [])]
+    if given:
+        flag = given[0].replace("_", "-").replace("ptx-options", "ptxas-options")
+        raise InvalidRequest(f"{file} is a binary, which is not compiled. Leave out --{flag}.")
+    found = list(BinaryReader(file, None).kernels())
+    for each in found:
+        if isinstance(each, Damaged):
+            raise InvalidRequest(f"{file} cannot be read: {each.reason}.")
+    kernels = {each.file.kernel: each for each in found if isinstance(each, CapturedKernel)}
+    names = ", ".join(map(printable, kernels))
+    if options.kernel is None and len(kernels) > 1:
+        raise InvalidRequest(f"{file} has {len(kernels)} kernels: {names}. Choose one with --kernel.")
+    kernel = kernels.get(options.kernel or next(iter(kernels)))
+    if kernel is None:
+        raise InvalidRequest(f"{file} has no kernel {options.kernel!r}. It has {names}.")
+    target = kernel.file.target.name
+    if options.target not in (DEFAULT_TARGET, target):
+        raise InvalidRequest(f"{file} is for {target}, not for {options.target}. Leave out --target.")
+    return request_of(kernel, is_compiled=False)[1]
+
+
+def request_body(options: argparse.Namespace, source: str) -> dict[str, Any]:
+    """Return the body of the request."""
+    chosen = {name: getattr(options, name) for name in _OPTIONS}
+    return {
+        "source": source,
+        "target": options.target,
+        "triton": options.triton,
+        "kernel": options.kernel,
+        "launch": options.launch,
+        "arguments": options.signature,
+        "config": options.config,
+        "options": {name: value for name, value in chosen.items() if value is not None},
+        **read_files(options),
+    }
+
+
+def _edits(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the edits of the request."""
+    edits: dict[str, Any] = {}
+    if options.edit is not None:
+        stage, file = options.edit
+        edits |= {"stage": stage, "text": read_source(file)}
+    if options.without_pass:
+        edits["without_passes"] = options.without_pass
+    for name, option, value in options.pass_option:
+        edits.setdefault("pass_options", {}).setdefault(name, {})[option] = value
+    return edits
+
+
+def _address(options: argparse.Namespace, index: dict[str, Any]) -> str:
+    """Return the address of what is asked for below that of the compilation; "": there is nothing."""
+    if options.output:
+        return "/archive.zip"
+    if options.html:
+        return "/export.html"
+    if options.compiler_pass is not None:
+        return f"/passes/{options.compiler_pass}/diff"
+    if options.json:
+        return "?links=files"
+    stages = [each["name"] for each in index["stages"]]
+    wanted = options.stage or (stages[-1] if stages else "")
+    # Why a compilation stopped before a stage is reported in any case.
+    if not wanted or (wanted not in stages and index["status"] == "failed"):
+        return ""
+    return f"/stages/{quote(wanted, safe='')}"
+
+
+def _address_of_query(options: argparse.Namespace) -> str:
+    """Return the address of a query below that of the compilation.
+
+    Raises:
+        InvalidRequest: there is no such query; the message lists all.
+    """
+    from explorer.queries import QUERIES  # slow to import
+
+    known = {query.name: query for query in QUERIES if query.about == "compilation"}
+    if options.query not in known:
+        raise InvalidRequest(f"There is no query {options.query!r}. Known are {', '.join(known)}.")
+    query = known[options.query]
+    parameters = dict(options.parameter)
+    try:
+        return query.address(parameters)
+    except KeyError as error:  # a variable of the path
+        raise InvalidRequest(f"The query {options.query} needs --parameter {error.args[0]}=VALUE.") from error
+
+
+def _show(options: argparse.Namespace, index: dict[str, Any], answer: bytes) -> None:
+    """Print or write what was asked for."""
+    if options.output:
+        _write_files(answer, options.output)
+        report_file(options.output)
+    elif options.html:
+        options.html.write_bytes(answer)
+        report_file(options.html)
+    elif options.query or options.json:
+        sys.stdout.buffer.write(answer + b"\n")
+    elif options.compiler_pass is not None and not answer:
+        name = next(each["name"] for each in index["passes"] if each["index"] == options.compiler_pass)
+        print(f"Pass {options.compiler_pass}, {name}, changed nothing.", file=sys.stderr)
+    elif options.compiler_pass is not None:
+        _print(answer.decode(), "diff")
+    else:
+        stages = {stage["name"]: stage for stage in index["stages"]}
+        _print(answer.decode(), stages[options.stage or list(stages)[-1]]["language"])
+
+
+def _write_files(archive: bytes, folder: Path) -> None:
+    """Write the files of an archive, whose names have the compilation as their first part."""
+    with zipfile.ZipFile(io.BytesIO(archive)) as files:
+        for name in files.namelist():
+            parts = PurePosixPath(name).parts[1:]
+            if ".." in parts:
+                raise ExplorerError(f"The server's archive has a file outside of its folder: {name}.")
+            path = folder.joinpath(*parts)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(files.read(name))
+
+
+def _print(text: str, language: str) -> None:
+    """Print a text, in color on a terminal."""
+    if sys.stdout.isatty():
+        from explorer.lexers import highlight_ansi  # slow to import
+
+        text = highlight_ansi(text, language)
+    print(text, end="" if text.endswith("\n") else "\n")
+
+
+def _edited_stage(text: str) -> tuple[str, Path]:
+    stage, equals, file = text.partition("=")
+    if not equals or not file:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form STAGE=FILE")
+    return stage, Path(file)
+
+
+def _pass_option(text: str) -> tuple[str, str, str]:
+    name, colon, rest = text.partition(":")
+    option, equals, value = rest.partition("=")
+    if not colon or not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME:OPTION=VALUE")
+    return name, option, value
+
+
+def _parameter(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
+    return name, value

@@ -1,0 +1,19 @@
+"""`version`: print the version of triton-explorer."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+
+from explorer.cli.tools import Commands, add_command
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    add_command(commands, "version", run, "print the version")
+
+
+def run(_options: argparse.Namespace) -> int:
+    """Print the version."""
+    print(importlib.metadata.version("triton-explorer"))
+    return 0

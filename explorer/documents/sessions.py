@@ -1,0 +1,201 @@
+"""A session: the kernels of a captured program, each with what the program compiled."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from typing import Annotated, Literal
+
+import msgspec
+
+from explorer.documents.links import API, ApiLinks
+from explorer.documents.parts import ResourcesDocument
+from explorer.errors import DamagedText, InvalidRequest, NotFound
+from explorer.model import Argument, Request, Scalar
+from explorer.model.limits import MOST_CAPTURED_KERNELS, MOST_LAUNCHES, MOST_PROBLEMS
+from explorer.model.requests import SCRIPT_TASKS
+from explorer.pipeline.targets.machine_code import machine_code_digest
+from explorer.store import Record, Status, Store
+from explorer.store.address import Address
+
+TASK = "session"
+
+_Id = Annotated[str, msgspec.Meta(pattern=r"^[0-9A-Za-z]{1,44}$")]
+#: Whether what is compiled here is what the program ran: the same bytes, the same code with other debug
+#: information, other code, not compiled yet, not comparable, or compiled here only.
+Agreement = Literal["equal", "equal code", "different", "waiting", "unknown", "only here"]
+
+
+class SessionKernel(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A kernel of a session. `compilation` is what the program compiled, `again` the compilation here.
+
+    `launches` is None if they were not counted, `milliseconds` is None if the program compiled nothing
+    because Triton's cache had the kernel.
+    """
+
+    compilation: _Id
+    again: _Id | None = None
+    launches: Annotated[int, msgspec.Meta(ge=0, le=MOST_LAUNCHES)] | None = None
+    milliseconds: Annotated[float, msgspec.Meta(ge=0)] | None = None
+
+
+class SessionProblem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A kernel or a file that is missing in a session, and why."""
+
+    name: Annotated[str, msgspec.Meta(max_length=200)]
+    reason: Annotated[str, msgspec.Meta(max_length=1000)]
+
+
+# Without problems, the body is that of earlier versions: equal sessions have one address.
+class SessionBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
+    """The kernels of a program that were submitted as captures, and what could not be read."""
+
+    title: Annotated[str, msgspec.Meta(max_length=200)]
+    kernels: Annotated[list[SessionKernel], msgspec.Meta(min_length=1, max_length=MOST_CAPTURED_KERNELS)]
+    problems: Annotated[list[SessionProblem], msgspec.Meta(max_length=MOST_PROBLEMS)] = []
+
+
+class SessionRow(msgspec.Struct, frozen=True):
+    """A row of the table of a session. `url` is the page of what the program compiled."""
+
+    id: str
+    url: str
+    kernel: str
+    status: Status
+    target: str
+    triton: str
+    arguments: tuple[Argument, ...]
+    grid: tuple[int, ...] | None
+    options: dict[str, Scalar]
+    launches: int | None
+    milliseconds: float | None
+    resources: ResourcesDocument | None
+    error: str | None
+    again: str | None
+    again_url: str | None
+    compare_url: str | None
+    agreement: Agreement
+
+
+class SessionDocument(msgspec.Struct, frozen=True):
+    """A captured program. A kernel that the server has removed since is counted in `removed`."""
+
+    id: str
+    url: str
+    title: str
+    created: datetime
+    kernels: list[SessionRow]
+    removed: int
+    problems: list[SessionProblem]
+
+    @classmethod
+    def of(cls, record: Record, store: Store) -> SessionDocument:
+        body = msgspec.json.decode(record.request.source, type=SessionBody)
+        rows = [row for kernel in body.kernels if (row := _row(store, kernel)) is not None]
+        removed = len(body.kernels) - len(rows)
+        url = session_url(record.id)
+        return cls(record.id, url, body.title, record.created, rows, removed, body.problems)
+
+
+def session_url(session_id: str) -> str:
+    """Return the address of the page of a session."""
+    return f"/s/{session_id}"
+
+
+def session_api(session_id: str) -> str:
+    """Return the address of the document of a session."""
+    return f"{API}/sessions/{session_id}"
+
+
+def session_request(body: SessionBody, store: Store) -> Request:
+    """Return the request that is stored for a session: its source is the body. Equal ones are stored once.
+
+    Raises:
+        InvalidRequest: a kernel is listed twice, or the server has none of the kernels.
+    """
+    ids = Counter(kernel.compilation for kernel in body.kernels)
+    most_frequent, count = ids.most_common(1)[0]
+    if count > 1:
+        raise InvalidRequest(
+            f"The list has the kernel {most_frequent!r} {count} times. List each kernel once."
+        )
+    if not any(_find(store, each) for each in ids):
+        raise InvalidRequest(
+            "The server has none of these kernels. Send each one to /api/v1/captures, which returns its ID."
+        )
+    return Request(msgspec.json.encode(body).decode(), target="", triton="", task=TASK)
+
+
+def _row(store: Store, kernel: SessionKernel) -> SessionRow | None:
+    own, again = _find(store, kernel.compilation), _find(store, kernel.again)
+    if own is None:
+        return None
+    result, request = own.result, own.request
+    specialized = result.specialized
+    error = next(iter(result.error_messages), None)
+    return SessionRow(
+        id=own.id,
+        url=ApiLinks(own.id).page,
+        kernel=own.kernel or (request.captured.kernel if request.captured else "") or "kernel",
+        status=own.status,
+        target=request.target,
+        triton=request.captured.triton if request.captured else request.triton,
+        arguments=specialized.arguments if specialized else (),
+        grid=specialized.grid if specialized else None,
+        options=specialized.options if specialized else {},
+        launches=kernel.launches,
+        milliseconds=kernel.milliseconds,
+        resources=ResourcesDocument.of(result.resources, request.target) if result.resources else None,
+        error=error,
+        again=again.id if again else None,
+        again_url=ApiLinks(again.id).page if again else None,
+        compare_url=f"/compare/{own.id}..{again.id}" if again else None,
+        agreement=_agreement(own, again),
+    )
+
+
+def _find(store: Store, record_id: str | None) -> Record | None:
+    if record_id is None:
+        return None
+    try:
+        record = store.find(record_id)
+    except NotFound:
+        return None
+    is_compilation = record.request.run is None and record.request.task in SCRIPT_TASKS
+    return record if is_compilation else None
+
+
+def _agreement(own: Record, again: Record | None) -> Agreement:
+    if own.request.captured is None:
+        return "only here"
+    if again is None:
+        return "unknown"
+    if not (own.is_finished and again.is_finished):
+        return "waiting"
+    first, second = own.result.binary, again.result.binary
+    if first is None or second is None:
+        return "unknown"
+    if first.data == second.data:
+        return "equal"
+    try:
+        codes = {_code(record, binary.data) for record, binary in ((own, first), (again, second))}
+    except DamagedText:
+        return "unknown"
+    if None in codes:
+        return "unknown"
+    return "equal code" if len(codes) == 1 else "different"
+
+
+def _code(record: Record, address: Address) -> str | None:
+    """Return the digest of the machine code of a binary."""
+    known = _codes.get(address)
+    if known is None:
+        if len(_codes) >= _MOST_CODES:
+            _codes.clear()
+        known = _codes[address] = (machine_code_digest(record.read(address)),)
+    return known[0]
+
+
+_MOST_CODES = 20_000
+#: What is known of binaries, by their addresses: the content of an address never changes.
+_codes: dict[Address, tuple[str | None]] = {}

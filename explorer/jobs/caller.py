@@ -1,0 +1,45 @@
+"""Who asks for jobs and answers. Each thread works for one caller at a time."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Urgency(IntEnum):
+    """How urgent a job is. Jobs of a class start before those of the classes below it.
+
+    Somebody waits for an `INTERACTIVE` job. A `LIVE` job was started by typing: the next one of the same
+    follower ends it. A `BATCH` consists of many jobs.
+    """
+
+    INTERACTIVE = 0
+    LIVE = 1
+    BATCH = 2
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who asks for a job or an answer.
+
+    `client` is what limits are counted for, and "" the server itself. `follower` tells the pages and programs
+    of a client apart: a job is canceled when the last follower cancels it.
+    """
+
+    client: str = ""
+    follower: str = ""
+    urgency: Urgency = Urgency.INTERACTIVE
+
+
+_current: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039  frozen
+
+
+def current_caller() -> Caller:
+    """Return the caller that this thread works for."""
+    return _current.get()
+
+
+def work_for(caller: Caller) -> None:
+    """Set the caller that this thread works for from here on."""
+    _current.set(caller)

@@ -1,0 +1,79 @@
+"""An event log in the memory of one process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+from explorer.store import Entry
+
+
+class LocalEventLog:
+    """An `EventLog` for threads of one process."""
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+        self._is_closed = False
+        self._changed = threading.Condition()
+        self._listeners: dict[object, Callable[[], None]] = {}
+
+    @classmethod
+    def of(cls, entries: Sequence[Entry]) -> LocalEventLog:
+        """Return a closed log."""
+        log = cls()
+        log._entries.extend(entries)
+        log._is_closed = True
+        return log
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the log has ended."""
+        return self._is_closed
+
+    def publish(self, entry: Entry) -> None:
+        """Append an entry."""
+        with self._changed:
+            self._entries.append(entry)
+            self._notify()
+
+    def close(self) -> None:
+        """End the log."""
+        with self._changed:
+            self._is_closed = True
+            self._notify()
+
+    def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` after each change, in the thread that made it, until the result is called."""
+        key = object()
+        with self._changed:
+            self._listeners[key] = listener
+
+        def end() -> None:
+            with self._changed:
+                self._listeners.pop(key, None)
+
+        return end
+
+    def _notify(self) -> None:
+        self._changed.notify_all()
+        for listener in self._listeners.values():
+            listener()
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return the entries so far."""
+        with self._changed:
+            return tuple(self._entries)
+
+    def follow(self, skip: int, heartbeat_seconds: float) -> Iterator[Entry | None]:
+        """Yield all entries but the first `skip`, as they come; None as a heartbeat."""
+        while True:
+            with self._changed:
+                if len(self._entries) <= skip and not self._is_closed:
+                    self._changed.wait(heartbeat_seconds)
+                entries, is_closed = self._entries[skip:], self._is_closed
+            if not entries and not is_closed:
+                yield None
+            yield from entries
+            skip += len(entries)
+            if is_closed:
+                return

@@ -1,0 +1,237 @@
+"""Limits for each client, and the division of what all clients need: places in the queue, and slots."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+from explorer.errors import ExplorerError, QueueFull, TooManyRequests
+from explorer.jobs.caller import Caller, Urgency
+
+Item = TypeVar("Item")
+#: More urgent items that start in a row while a less urgent one waits.
+_MOST_OVERTAKING = 4
+#: Is called every `CHECK_SECONDS` while a thread waits, and ends that by an exception.
+Check = Callable[[], None]
+CHECK_SECONDS = 0.2
+
+
+def do_nothing() -> None:
+    """Go on waiting."""
+
+
+class CountByClient:
+    """Counts what each client holds, up to a limit. Safe to use from many threads."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def acquire(self, client: str, amount: int = 1) -> bool:
+        """Count `amount` more for a client, unless this is beyond the limit. Return whether it is counted."""
+        with self._lock:
+            if self._held[client] + amount > self._limit:
+                return False
+            self._held[client] += amount
+            return True
+
+    def release(self, client: str, amount: int = 1) -> None:
+        """Count `amount` less for a client."""
+        with self._lock:
+            self._held[client] -= amount
+            if not self._held[client]:
+                del self._held[client]
+
+
+class Places:
+    """A number of places. Safe to use from many threads.
+
+    A client gets another place as long as it holds fewer than are free: one client alone gets half of the
+    places, and n clients leave 1/(n + 1) of them free. Where none is free, a client that holds none gets one
+    all the same, up to twice the number. `what` names in messages what takes places.
+    """
+
+    def __init__(self, total: int, what: str) -> None:
+        self._total = total
+        self._what = what
+        self._held: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def take(self, client: str) -> None:
+        """Take a place.
+
+        Raises:
+            TooManyRequests: the client holds its share.
+            QueueFull: no place is free.
+        """
+        with self._lock:
+            if (refusal := self._refusal(client)) is not None:
+                raise refusal
+            self._held[client] += 1
+
+    def give_back(self, client: str) -> None:
+        """Give back a place."""
+        with self._lock:
+            self._held[client] -= 1
+            if not self._held[client]:
+                del self._held[client]
+
+    @contextmanager
+    def place(self, client: str) -> Iterator[None]:
+        """Hold a place.
+
+        Raises:
+            TooManyRequests, QueueFull: as `take`.
+        """
+        self.take(client)
+        try:
+            yield
+        finally:
+            self.give_back(client)
+
+    def _refusal(self, client: str) -> ExplorerError | None:
+        held, taken = self._held[client], self._held.total()
+        if held < self._total - taken or (held == 0 and taken < 2 * self._total):
+            return None
+        if taken >= self._total:
+            return QueueFull(f"{taken} {self._what} are waiting, which is the limit. Try again in 5 seconds.")
+        return TooManyRequests(
+            f"{held} {self._what} of this client are waiting; the other places are for other clients. "
+            "Try again in 5 seconds."
+        )
+
+
+class FairQueue(Generic[Item]):
+    """The items that wait for a slot, and how many run. Its owner locks it to use it from several threads.
+
+    More urgent items come first, but of the items of each class that wait, one starts after four more urgent
+    ones at the latest. Within a class, the client with the fewest running items is next; of several, the one
+    that has waited longest since its last turn. `slots` items run at the same time, and up to `reserve` more
+    of clients that have none running: a client that occupies all slots delays no other client. Live items
+    take no place of the reserve: who presses a button does not wait for them.
+    """
+
+    def __init__(self, slots: int, reserve: int = 0) -> None:
+        self._slots = slots
+        self._reserve = reserve
+        #: By urgency and by client.
+        self._lines: dict[Urgency, dict[str, deque[Item]]] = {urgency: {} for urgency in Urgency}
+        self._running: Counter[str] = Counter()
+        self._turns: Counter[str] = Counter()
+        self._turn = 0
+        #: How many items in a row have overtaken those of a class.
+        self._overtaking: Counter[Urgency] = Counter()
+
+    def __len__(self) -> int:
+        return sum(len(line) for lines in self._lines.values() for line in lines.values())
+
+    def put(self, item: Item, caller: Caller) -> None:
+        """Let an item wait."""
+        self._lines[caller.urgency].setdefault(caller.client, deque()).append(item)
+
+    def remove(self, item: Item, caller: Caller) -> bool:
+        """Remove an item. Return False if it does not wait."""
+        lines = self._lines[caller.urgency]
+        if item not in (line := lines.get(caller.client, deque())):
+            return False
+        line.remove(item)
+        self._forget_idle(caller.client)
+        return True
+
+    def take(self) -> Item | None:
+        """Take the next item, which then runs; None if nothing can run."""
+        running = self._running.total()
+        if running >= self._slots + self._reserve:
+            return None
+        return self._take(needs_idle=running >= self._slots)
+
+    def done(self, client: str) -> None:
+        """Note that an item of a client has ended."""
+        self._running[client] -= 1
+        self._forget_idle(client)
+
+    def order(self) -> list[Item]:
+        """Return what waits, in the order in which it will start if nothing else is put."""
+        copy: FairQueue[Item] = FairQueue(self._slots)
+        copy._lines = {
+            urgency: {client: line.copy() for client, line in lines.items()}
+            for urgency, lines in self._lines.items()
+        }
+        copy._running, copy._turns = self._running.copy(), self._turns.copy()
+        copy._turn, copy._overtaking = self._turn, self._overtaking.copy()
+        items = []
+        while (item := copy._take(needs_idle=False)) is not None:
+            items.append(item)
+        return items
+
+    def _take(self, *, needs_idle: bool) -> Item | None:
+        """Take the next item, with `needs_idle` of a client that has none running."""
+        # A class that was overtaken too often comes first: the sort keeps the order of the others.
+        for urgency in sorted(Urgency, key=lambda each: self._overtaking[each] < _MOST_OVERTAKING):
+            if needs_idle and urgency is Urgency.LIVE:
+                continue
+            lines = self._lines[urgency]
+            clients = [each for each in lines if not (needs_idle and self._running[each])]
+            if not clients:
+                continue
+            client = min(clients, key=lambda each: (self._running[each], self._turns[each]))
+            item = lines[client].popleft()
+            self._overtaking[urgency] = 0
+            for each in Urgency:
+                if each > urgency:
+                    self._overtaking[each] = self._overtaking[each] + 1 if self._lines[each] else 0
+            self._turn += 1
+            self._turns[client] = self._turn
+            self._running[client] += 1
+            self._forget_idle(client)
+            return item
+        return None
+
+    def _forget_idle(self, client: str) -> None:
+        """Forget the client where nothing of it waits or runs."""
+        for lines in self._lines.values():
+            if client in lines and not lines[client]:
+                del lines[client]
+        if not self._running[client]:
+            del self._running[client]
+            if not any(client in lines for lines in self._lines.values()):
+                del self._turns[client]
+
+
+class Turns:
+    """Slots for threads, in the order of a `FairQueue`. Safe to use from many threads."""
+
+    def __init__(self, slots: int, reserve: int = 0) -> None:
+        self._waiting: FairQueue[threading.Event] = FairQueue(slots, reserve)
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def turn(self, caller: Caller, check: Check = do_nothing) -> Iterator[None]:
+        """Wait for a slot, and use it. `check` is called while waiting, and ends that by an exception."""
+        mine = threading.Event()
+        with self._lock:
+            self._waiting.put(mine, caller)
+            self._start_next()
+        try:
+            while not mine.wait(CHECK_SECONDS):
+                check()
+        except BaseException:
+            with self._lock:
+                if not self._waiting.remove(mine, caller):  # its turn has come meanwhile
+                    self._waiting.done(caller.client)
+                    self._start_next()
+            raise
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting.done(caller.client)
+                self._start_next()
+
+    def _start_next(self) -> None:
+        while (following := self._waiting.take()) is not None:
+            following.set()

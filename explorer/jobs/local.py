@@ -1,0 +1,453 @@
+"""The queue of one process: each runner has a thread that does one job after another.
+
+Requests in, records out. Equal requests share one job; stored results are not computed again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+
+from explorer.errors import (
+    NotFound,
+    QueueFull,
+    StoreError,
+    StoreLocked,
+    TooManyRequests,
+    Unavailable,
+    UnknownTriton,
+)
+from explorer.jobs.caller import Urgency, current_caller
+from explorer.jobs.event_log import LocalEventLog
+from explorer.jobs.fairness import CHECK_SECONDS, Check, FairQueue, Places, do_nothing
+from explorer.jobs.job import Job
+from explorer.jobs.metrics import Metrics
+from explorer.jobs.protocol import EventLog
+from explorer.jobs.runners import NoDevice, Runner, RunnerKind, Runners, runner_kind
+from explorer.model import Diagnostic, Done, Request
+from explorer.store import Entry, Record, Store
+from explorer.store.address import canonical_json, digest_of
+from explorer.store.entry_writer import EntryWriter
+
+HEARTBEAT_SECONDS = 10.0
+#: The tasks whose results are stored.
+_STORED_TASKS = ("compile", "llvm-passes", "lineage", "captured", "run")
+#: How often a runner that is out of service is checked again.
+_RECOVERY_CHECK_SECONDS = 10.0
+#: How long to wait before a result is stored once more in a database that another process has locked.
+_LOCKED_SECONDS = 1.0
+_log = logging.getLogger(__name__)
+
+
+class LocalQueue:
+    """A `Queue` in one process: a queue for each kind of runner, a thread for each runner.
+
+    `limit` jobs may wait in each of these queues. `waiting_threads` threads may wait in `ask` at the same
+    time. Clients share both (`Places`). The last runner of each kind in `reserves` does jobs of clients that
+    have none running.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        runners: Runners,
+        metrics: Metrics,
+        *,
+        limit: int,
+        waiting_threads: int,
+        reserves: Collection[RunnerKind] = (),
+    ) -> None:
+        self._store = store
+        self._runners = runners
+        self._metrics = metrics
+        self._waiting: dict[RunnerKind, FairQueue[Job]] = {
+            kind: FairQueue(len(runners[kind]) - (kind in reserves), int(kind in reserves))
+            for kind in runners
+        }
+        self._places = {kind: Places(limit, "jobs") for kind in runners}
+        self._in_flight: dict[str, Job] = {}
+        self._running = 0
+        self._closed = threading.Event()
+        self._changed = threading.Condition()
+        self._asking = Places(waiting_threads, "compiler queries")
+        self._workers = [
+            threading.Thread(target=self._work, args=(kind, runner), name=f"{kind}-{number}", daemon=True)
+            for kind in runners
+            for number, runner in enumerate(runners[kind])
+        ]
+        for kind in runners:
+            metrics.waiting.labels(kind).set_function(partial(self._count_waiting, kind))
+            metrics.in_service.labels(kind).set_function(partial(self._in_service, kind))
+        metrics.running.set_function(lambda: self._running)
+        for worker in self._workers:
+            worker.start()
+
+    # --- requests ---------------------------------------------------------------------------
+
+    def submit(self, request: Request) -> Record:
+        """Return the stored result, join the job at work on it, or start one.
+
+        A live job ends the live jobs that its follower has started before.
+
+        Raises:
+            QueueFull, TooManyRequests: too many jobs wait, of all clients or of this one.
+            StoreError: the request cannot be stored; a quota may be full.
+        """
+        is_live = current_caller().urgency is Urgency.LIVE
+        record = self._store.known(request)
+        if is_live:
+            self._end_earlier_live(None if record is None else record.id)
+        elif record is not None:
+            self._store.keep(record.id)
+        if record is None:
+            client = current_caller().client
+            self._store.admit(client)
+            with self._take_place(runner_kind(request)) as place:  # what is refused is not stored
+                record = self._store.submit(request, client, is_live=is_live)
+                if not record.is_final:
+                    record = self._join_or_start(record, joins=True, place=place)
+        elif not record.is_final:
+            record = self._join_or_start(record, joins=True)
+        if record.is_final:
+            self._metrics.answered.labels("store").inc()
+        return record
+
+    def find(self, record_id: str) -> Record:
+        """Return a record by its ID. An unfinished job that is not at work is started again.
+
+        Raises:
+            NotFound: there is none, or what another machine measured is lost.
+            QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
+            StoreError: the job has to be started again, and its result cannot be stored.
+        """
+        job = self._in_flight.get(record_id)
+        if job is not None:
+            return job.record()
+        record = self._store.find(record_id)
+        if record.request.imported and not record.is_finished:  # a run here is not what was measured there
+            raise NotFound(
+                f"The measurements of the run {record_id} were removed or damaged. They came from another "
+                "machine: push them again."
+            )
+        return record if record.is_finished else self._join_or_start(record, joins=False)
+
+    def latest(self, record: Record) -> Record:
+        """Return the present state of a record, without starting its job."""
+        job = self._in_flight.get(record.id)
+        return record if job is None else job.record()
+
+    def position(self, record: Record) -> int | None:
+        """Return the position of a waiting job in its queue, from 1 on; None if it does not wait."""
+        if record.status != "queued":
+            return None
+        with self._changed:
+            waiting_jobs = self._waiting[runner_kind(record.request)].order()
+        return next((place for place, job in enumerate(waiting_jobs, 1) if job.id == record.id), None)
+
+    def problem(self, kind: RunnerKind) -> str | None:
+        """Return why no runner of a kind can do a job at the moment, or None."""
+        problems = [runner.problem for runner in self._runners[kind]]
+        return problems[0] if all(problem is not None for problem in problems) else None
+
+    def log(self, record_id: str) -> EventLog:
+        """Return the event log of a job. That of a finished job is closed.
+
+        Raises:
+            NotFound: there is no such record.
+            QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
+        """
+        record = self.find(record_id)
+        job = self._in_flight.get(record_id)
+        if job is not None:
+            return job.log
+        if not record.is_finished:  # it has finished since
+            record = self._store.find(record_id)
+        return LocalEventLog.of(record.entries)
+
+    def follow(self, record_id: str, skip: int = 0) -> Iterator[Entry | None]:
+        """Yield all entries of a job but the first `skip`, as they come; None as a heartbeat."""
+        return self.log(record_id).follow(skip, HEARTBEAT_SECONDS)
+
+    def begin_stream(self, record_id: str) -> Callable[[], None]:
+        """Let the caller follow a job, if it is at work, until the returned function is called."""
+        job = self._in_flight.get(record_id)
+        if job is None:
+            return lambda: None
+        follower = current_caller().follower
+        job.begin_stream(follower)
+        return lambda: job.end_stream(follower)
+
+    def complete(self, request: Request, check: Check = do_nothing) -> Record:
+        """Submit a request and wait for its result.
+
+        Raises:
+            QueueFull, TooManyRequests: too many jobs wait.
+        """
+        record = self.submit(request)
+        for _ in self.log(record.id).follow(0, CHECK_SECONDS):
+            check()
+        return self.find(record.id)
+
+    def cancel(self, record_id: str) -> int:
+        """Leave a job, and cancel it if nobody else follows it. A finished job stays as it is.
+
+        Return how many others follow the job.
+
+        Raises:
+            NotFound: there is no such record.
+        """
+        with self._changed:
+            job = self._in_flight.get(record_id)
+            if job is not None:
+                if (followers := job.leave(current_caller().follower)) > 0:
+                    return followers
+                job.cancelled.set()
+                is_waiting = self._withdraw(job)
+        if job is None:
+            self._store.find(record_id)
+        elif is_waiting:
+            self._perform(job, self._runners[runner_kind(job.request)][0])
+        return 0
+
+    def ask(self, request: Request, check: Check = do_nothing) -> Record:
+        """Do a job and wait for its result, which is not stored.
+
+        Raises:
+            QueueFull, TooManyRequests: too many jobs, or threads for such results, wait, of all clients or
+                of this one.
+        """
+        with self._asking.place(current_caller().client):
+            digest = digest_of(canonical_json(request))
+            record = self._enter(digest, request, datetime.now(UTC), joins=True).wait(check)
+        if not record.is_finished:
+            raise Unavailable("The server is shutting down. Try again in a minute.")
+        return record
+
+    def close(self) -> None:
+        """Stop all jobs. Unfinished ones are started again when they are asked for."""
+        with self._changed:
+            self._closed.set()
+            jobs = list(self._in_flight.values())
+            self._changed.notify_all()
+        for job in jobs:
+            job.cancelled.set()
+        for worker in self._workers:
+            worker.join()
+
+    # --- the jobs -----------------------------------------------------------------------------
+
+    def _end_earlier_live(self, record_id: str | None) -> None:
+        """Leave the live jobs that the caller has started, except the one with this ID."""
+        follower = current_caller().follower
+        with self._changed:
+            earlier = [
+                job
+                for job in self._in_flight.values()
+                if job.caller.urgency is Urgency.LIVE
+                and job.caller.follower == follower
+                and job.id != record_id
+            ]
+        for job in earlier:
+            self.cancel(job.id)
+
+    def _count_waiting(self, kind: RunnerKind) -> int:
+        with self._changed:
+            return len(self._waiting[kind])
+
+    def _in_service(self, kind: RunnerKind) -> int:
+        return sum(runner.problem is None for runner in self._runners[kind])
+
+    def _join_or_start(self, record: Record, *, joins: bool, place: ExitStack | None = None) -> Record:
+        if place is None and record.id not in self._in_flight:
+            self._store.admit()
+        with self._changed:
+            if joins:  # a job that is being canceled is of no use to the caller
+                self._changed.wait_for(lambda: not self._is_canceled(record.id))
+            is_new = record.id not in self._in_flight
+            if is_new:
+                record = self._store.find(record.id)
+                if record.is_final:  # its job has just finished
+                    return record
+            job = self._enter(record.id, record.request, record.created, joins=joins, place=place)
+        self._metrics.answered.labels("new job" if is_new else "job in flight").inc()
+        return job.record()
+
+    def _is_canceled(self, record_id: str) -> bool:
+        job = self._in_flight.get(record_id)
+        return job is not None and job.cancelled.is_set()
+
+    def _enter(
+        self,
+        job_id: str,
+        request: Request,
+        created: datetime,
+        *,
+        joins: bool,
+        place: ExitStack | None = None,
+    ) -> Job:
+        """Queue a job, or return the job in flight with the same ID. With `joins`, the caller follows it.
+
+        A new job keeps `place`, or takes one.
+
+        Raises:
+            QueueFull, TooManyRequests: too many jobs wait.
+        """
+        caller, kind = current_caller(), runner_kind(request)
+        with self._changed:
+            job = self._in_flight.get(job_id)
+            if job is None:
+                self._refuse_when_closed()
+                own = (place or self._take_place(kind)).pop_all()
+                job = Job(job_id, request, created, self._store.batch(job_id), caller, own)
+                self._in_flight[job_id] = job
+                self._waiting[kind].put(job, caller)
+                self._changed.notify_all()
+            elif joins and caller.urgency < job.caller.urgency:
+                self._hurry(job, caller.urgency)
+            if joins:
+                job.join(caller.follower)
+        return job
+
+    def _hurry(self, job: Job, urgency: Urgency) -> None:
+        """Make a job more urgent, also if it waits."""
+        waiting = self._waiting[runner_kind(job.request)]
+        is_waiting = waiting.remove(job, job.caller)
+        job.caller = replace(job.caller, urgency=urgency)
+        if is_waiting:
+            waiting.put(job, job.caller)
+
+    def _withdraw(self, job: Job) -> bool:
+        """Take a job out of its queue. Return False if it does not wait."""
+        is_waiting = self._waiting[runner_kind(job.request)].remove(job, job.caller)
+        if is_waiting:
+            job.place.close()
+        return is_waiting
+
+    def _refuse_when_closed(self) -> None:
+        if self._closed.is_set():
+            raise Unavailable("The server is shutting down. Try again in a minute.")
+
+    def _take_place(self, kind: RunnerKind) -> ExitStack:
+        """Return a place in a queue for a job of the caller. Closing it gives it back.
+
+        Raises:
+            QueueFull, TooManyRequests: too many jobs wait.
+        """
+        self._refuse_when_closed()
+        place = ExitStack()
+        try:
+            place.enter_context(self._places[kind].place(current_caller().client))
+        except (QueueFull, TooManyRequests):
+            self._metrics.refused.inc()
+            raise
+        return place
+
+    def _take(self, kind: RunnerKind) -> Job | None:
+        """Wait for a job that a runner can do, and take it; None when the queue is closed."""
+        with self._changed:
+            while (job := self._waiting[kind].take()) is None:
+                if self._closed.is_set():
+                    return None
+                self._changed.wait()
+            job.place.close()
+            self._running += 1
+            return job
+
+    def _work(self, kind: RunnerKind, runner: Runner) -> None:
+        """Do one waiting job after another, as long as the runner is in service."""
+        while (job := self._take(kind)) is not None:
+            self._perform(job, runner)
+            with self._changed:
+                self._running -= 1
+                self._waiting[kind].done(job.caller.client)
+                self._changed.notify_all()  # it may have made room for another job of its client
+            if not self._closed.is_set():
+                runner.settle(self._closed)
+            while runner.problem is not None and not self._closed.is_set():
+                if (reason := self.problem(kind)) is not None:
+                    self._refuse_all(kind, reason)
+                with self._changed:
+                    self._changed.wait(_RECOVERY_CHECK_SECONDS)
+                runner.settle(self._closed)
+
+    def _refuse_all(self, kind: RunnerKind, reason: str) -> None:
+        """End all jobs that wait for a kind of runner with a diagnostic."""
+        with self._changed:
+            refused = [job for job in self._waiting[kind].order() if self._withdraw(job)]
+        for job in refused:
+            self._perform(job, NoDevice(reason))
+
+    def _perform(self, job: Job, runner: Runner) -> None:
+        """Do a job. Whatever happens, its log is closed.
+
+        The last entry is published after the result is stored: a follower that has it finds the result.
+        """
+        done: Done | None
+        try:
+            done = self._run(job, runner)
+            if self._closed.is_set():
+                done = None
+            elif job.request.task in _STORED_TASKS:
+                done = self._store_result(job, done)
+        except StoreError as error:
+            _log.error("The result of %s is not stored: %s", job.id, error.detail)
+            job.log.publish(Diagnostic("error", f"{error.title}.", hint=error.detail))
+            done = _transient_failure(job)
+        except Exception:  # the thread must survive, and followers must not wait for ever
+            _log.exception("Job %s failed with an unexpected error", job.id)
+            hint = "The server's log has the traceback. Try again."
+            job.log.publish(Diagnostic("error", "Internal error.", hint=hint))
+            done = _transient_failure(job)
+        with self._changed:
+            del self._in_flight[job.id]
+            self._changed.notify_all()
+        job.finish(done)
+        job.batch.discard()
+        if done is not None:
+            self._metrics.finished.labels(job.request.task, done.status).inc()
+            self._metrics.seconds.labels(job.request.task).observe(time.monotonic() - job.submitted_at)
+
+    def _store_result(self, job: Job, done: Done) -> Done | None:
+        """Store a result, as soon as the database is not locked any more. None: the queue is closed before.
+
+        Raises:
+            StoreError: the result cannot be stored.
+        """
+        while True:
+            try:
+                self._store.finish(job.id, (*job.record().entries, done), job.batch)
+            except StoreLocked as error:
+                _log.warning("The result of %s is not stored yet: %s", job.id, error.detail)
+                with self._changed:
+                    if self._changed.wait_for(self._closed.is_set, _LOCKED_SECONDS):
+                        return None
+            else:
+                return done
+
+    def _run(self, job: Job, runner: Runner) -> Done:
+        """Publish all entries but the last one and return it."""
+        writer = EntryWriter(job.batch)
+        if job.cancelled.is_set():
+            job.log.publish(Diagnostic("error", "Canceled.", hint="Start it again."))
+            return _transient_failure(job)
+        job.begin()
+        try:
+            for event in runner.run(job.request, job.cancelled):
+                if isinstance(event, Done):
+                    return event
+                job.log.publish(writer.write(event))
+        except (Unavailable, UnknownTriton) as error:
+            job.log.publish(Diagnostic("error", f"{error.title}.", hint=error.detail))
+            return _transient_failure(job)
+        raise AssertionError("the sandbox ended without a last event")
+
+
+def _transient_failure(job: Job) -> Done:
+    """Return the end of a job that did not end in the sandbox."""
+    return Done("failed", (time.monotonic() - job.submitted_at) * 1000, is_transient=True)

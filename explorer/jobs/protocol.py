@@ -1,0 +1,145 @@
+"""What a queue and an event log must do. `explorer.jobs.local` implements both in one process.
+
+A second implementation is tested by one more parameter in `tests/jobs/test_queue.py` and
+`tests/jobs/test_event_log.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+from explorer.jobs.fairness import Check, do_nothing
+from explorer.jobs.runners import RunnerKind
+from explorer.model import Request
+from explorer.store import Entry, Record
+
+
+class EventLog(Protocol):
+    """The entries of one job, in order. One thread publishes, any number of threads follow."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the log has ended."""
+        ...
+
+    def publish(self, entry: Entry) -> None:
+        """Append an entry."""
+        ...
+
+    def close(self) -> None:
+        """End the log: nothing is appended any more, and followers end after the last entry."""
+        ...
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Return the entries so far."""
+        ...
+
+    def follow(self, skip: int, heartbeat_seconds: float) -> Iterator[Entry | None]:
+        """Yield all entries but the first `skip`: those published before, then others as they come.
+
+        None is yielded when there is no new entry for `heartbeat_seconds`.
+        """
+        ...
+
+    def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` after each change, until the returned function is called.
+
+        It is called in any thread and must return at once.
+        """
+        ...
+
+
+class Queue(Protocol):
+    """Jobs, from their submission to their stored result. Safe to use from many threads.
+
+    Equal requests share one job. A result that is stored and final is returned without a job. Jobs are done
+    for the caller of the thread (`explorer.jobs.caller`). Clients take turns, and a client cannot take all
+    places in the queue.
+    """
+
+    def submit(self, request: Request) -> Record:
+        """Return the stored result of a request, join the job at work on it, or start one.
+
+        Raises:
+            QueueFull, TooManyRequests: too many jobs wait, of all clients or of this one.
+            StoreError: the request cannot be stored; a quota may be full.
+        """
+        ...
+
+    def find(self, record_id: str) -> Record:
+        """Return a record by its ID. An unfinished job that is not at work is started again.
+
+        Raises:
+            NotFound: there is none.
+            QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
+            StoreError: the job has to be started again, and its result cannot be stored.
+        """
+        ...
+
+    def latest(self, record: Record) -> Record:
+        """Return the present state of a record, without starting its job."""
+        ...
+
+    def position(self, record: Record) -> int | None:
+        """Return the position of a waiting job in its queue, from 1 on; None if it does not wait.
+
+        A job that others submit later may start before it.
+        """
+        ...
+
+    def problem(self, kind: RunnerKind) -> str | None:
+        """Return why no runner of a kind can do a job at the moment, or None."""
+        ...
+
+    def log(self, record_id: str) -> EventLog:
+        """Return the event log of a job. That of a finished job is closed.
+
+        Raises:
+            NotFound: there is no such record.
+            QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
+        """
+        ...
+
+    def follow(self, record_id: str, skip: int = 0) -> Iterator[Entry | None]:
+        """Yield all entries of a job but the first `skip`, as they come; None as a heartbeat.
+
+        Raises:
+            NotFound: there is no such record.
+        """
+        ...
+
+    def begin_stream(self, record_id: str) -> Callable[[], None]:
+        """Let the caller follow a job, if it is at work, until the returned function is called."""
+        ...
+
+    def complete(self, request: Request, check: Check = do_nothing) -> Record:
+        """Submit a request and wait for its result. `check` ends the wait by an exception; the job goes on.
+
+        Raises:
+            QueueFull, TooManyRequests: too many jobs wait.
+        """
+        ...
+
+    def cancel(self, record_id: str) -> int:
+        """Leave a job, and cancel it if nobody else follows it. A finished job stays as it is.
+
+        Who submits a job or reads its event stream follows it. Return how many others do.
+
+        Raises:
+            NotFound: there is no such record.
+        """
+        ...
+
+    def ask(self, request: Request, check: Check = do_nothing) -> Record:
+        """Do a job and wait for its result, which is not stored. `check` is that of `complete`.
+
+        Raises:
+            QueueFull, TooManyRequests: too many jobs, or threads for such results, wait, of all clients or
+                of this one.
+        """
+        ...
+
+    def close(self) -> None:
+        """Stop all jobs. Unfinished ones are started again when they are asked for."""
+        ...

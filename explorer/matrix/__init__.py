@@ -1,0 +1,23 @@
+"""Matrices: one kernel for several configurations, targets and Triton versions.
+
+A matrix is a request with three lists. Each cell of it is an ordinary compilation.
+"""
+
+from __future__ import annotations
+
+from explorer.matrix.compiler import MatrixCompiler
+from explorer.matrix.documents import MatrixDocument, matrix_api, matrix_document, matrix_url
+from explorer.matrix.matrix import TASK, Cell, Configuration, Matrix, configurations_of
+
+__all__ = [
+    "TASK",
+    "Cell",
+    "Configuration",
+    "Matrix",
+    "MatrixCompiler",
+    "MatrixDocument",
+    "configurations_of",
+    "matrix_api",
+    "matrix_document",
+    "matrix_url",
+]

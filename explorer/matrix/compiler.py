@@ -1,0 +1,205 @@
+"""Compiles the cells of matrices, a few at a time, as the jobs of a batch.
+
+Each matrix at work has a thread. It submits cells for the client that has requested the matrix, whose limits
+apply, and counts the metrics of each result.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from explorer.errors import ExplorerError, QueueFull, TooManyRequests, Unavailable
+from explorer.jobs import EventLog, Queue
+from explorer.jobs.caller import Caller, Urgency, current_caller, work_for
+from explorer.matrix.matrix import Cell
+from explorer.model import Request
+from explorer.queries import QueryService, metrics
+from explorer.store import Store
+
+#: The matrices of one client, and of all, that are compiled at the same time.
+MOST_OF_CLIENT = 4
+MOST_AT_WORK = 32
+#: How long to wait for a place in the queue.
+_FULL_SECONDS = 0.5
+_MOST_REMEMBERED = 100
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class _Work:
+    """A matrix at work. `refused` has the reasons for cells that the server did not take, by cell."""
+
+    matrix_id: str
+    cells: tuple[Cell, ...]
+    caller: Caller
+    followers: set[str]
+    is_canceled: threading.Event = field(default_factory=threading.Event)
+    refused: dict[int, str] = field(default_factory=dict)
+    changed: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True)
+class _UnderWay:
+    """A cell whose job is queued or executing."""
+
+    record_id: str
+    log: EventLog
+    end_watch: Callable[[], None]
+
+
+class MatrixCompiler:
+    """Compiles matrices in the background. Safe to use from many threads.
+
+    `at_once` cells of a matrix wait or run at the same time.
+    """
+
+    def __init__(self, store: Store, queue: Queue, query_service: QueryService, at_once: int) -> None:
+        self._store = store
+        self._queue = queue
+        self._query_service = query_service
+        self._at_once = at_once
+        self._lock = threading.Lock()
+        self._at_work: dict[str, _Work] = {}
+        #: Why cells of finished matrices were refused, by cell.
+        self._refused: dict[str, Mapping[int, str]] = {}
+        self._threads: set[threading.Thread] = set()
+        self._is_closed = False
+
+    def start(self, matrix_id: str, cells: tuple[Cell, ...]) -> None:
+        """Compile the cells of a matrix. The caller follows it; if it is at work already, this is all.
+
+        Raises:
+            TooManyRequests: too many matrices are at work, of all clients or of this one.
+        """
+        caller = current_caller()
+        with self._lock:
+            if self._is_closed:
+                raise Unavailable("The server is shutting down. Try again in a minute.")
+            known = self._at_work.get(matrix_id)
+            if known is not None and not known.is_canceled.is_set():
+                known.followers.add(caller.follower)
+                return
+            mine = sum(work.caller.client == caller.client for work in self._at_work.values())
+            if mine >= MOST_OF_CLIENT or len(self._at_work) >= MOST_AT_WORK:
+                whose = f"{mine} matrices of this client" if mine >= MOST_OF_CLIENT else "Too many matrices"
+                raise TooManyRequests(f"{whose} are being compiled. Wait for one, or cancel it.")
+            own = Caller(caller.client, f"{caller.client} matrix {matrix_id}", Urgency.BATCH)
+            work = _Work(matrix_id, cells, own, {caller.follower})
+            self._at_work[matrix_id] = work
+            self._refused.pop(matrix_id, None)
+            thread = threading.Thread(target=self._perform, args=(work,), name="matrix", daemon=True)
+            self._threads.add(thread)
+            thread.start()
+
+    def cancel(self, matrix_id: str) -> int:
+        """Leave a matrix, and stop it if nobody else follows it. Return how many others do.
+
+        Compilations that others follow go on, and results stay.
+        """
+        with self._lock:
+            work = self._at_work.get(matrix_id)
+            if work is None:
+                return 0
+            work.followers.discard(current_caller().follower)
+            if not work.followers:
+                work.is_canceled.set()
+                work.changed.set()
+            return len(work.followers)
+
+    def is_at_work(self, matrix_id: str) -> bool:
+        """Return whether cells of a matrix are still to be compiled."""
+        with self._lock:
+            work = self._at_work.get(matrix_id)
+            return work is not None and not work.is_canceled.is_set()
+
+    def refused(self, matrix_id: str) -> Mapping[int, str]:
+        """Return why the server did not take cells, by cell."""
+        with self._lock:
+            work = self._at_work.get(matrix_id)
+            return dict(work.refused) if work is not None else self._refused.get(matrix_id, {})
+
+    def close(self) -> None:
+        """Stop all matrices. Call it before the queue is closed."""
+        with self._lock:
+            self._is_closed = True
+            threads = list(self._threads)
+            for work in self._at_work.values():
+                work.is_canceled.set()
+                work.changed.set()
+        for thread in threads:
+            thread.join()
+
+    # --- a matrix -----------------------------------------------------------------------------
+
+    def _perform(self, work: _Work) -> None:
+        work_for(work.caller)
+        try:
+            self._compile(work)
+        except Exception:  # nobody joins the thread, so that an error is logged here
+            _log.exception("The matrix %s failed with an unexpected error", work.matrix_id)
+        finally:
+            with self._lock:
+                if self._at_work.get(work.matrix_id) is work:
+                    del self._at_work[work.matrix_id]
+                if work.refused:
+                    if len(self._refused) >= _MOST_REMEMBERED:
+                        self._refused.clear()
+                    self._refused[work.matrix_id] = work.refused
+                self._threads.discard(threading.current_thread())
+
+    def _compile(self, work: _Work) -> None:
+        waiting = deque(enumerate(cell.request for cell in work.cells))
+        under_way: dict[int, _UnderWay] = {}
+        try:
+            while (waiting or under_way) and not work.is_canceled.is_set():
+                work.changed.clear()
+                is_full = False
+                while waiting and len(under_way) < self._at_once and not is_full:
+                    index, request = waiting[0]
+                    try:
+                        under_way[index] = self._submit(request, work.changed.set)
+                    except (QueueFull, TooManyRequests):
+                        is_full = True
+                        continue
+                    except ExplorerError as error:
+                        work.refused[index] = f"{error.title}. {error.detail}"
+                    waiting.popleft()
+                over = [index for index, each in under_way.items() if each.log.is_closed]
+                for index in over:
+                    job = under_way.pop(index)
+                    job.end_watch()
+                    self._count_metrics(work, job.record_id)
+                if not over and (under_way or is_full):
+                    work.changed.wait(_FULL_SECONDS if is_full else None)
+        finally:
+            for job in under_way.values():
+                job.end_watch()
+                with suppress(ExplorerError):
+                    self._queue.cancel(job.record_id)
+
+    def _submit(self, request: Request, listener: Callable[[], None]) -> _UnderWay:
+        record = self._queue.submit(request)
+        log = self._queue.log(record.id)
+        return _UnderWay(record.id, log, log.watch(listener))
+
+    def _count_metrics(self, work: _Work, record_id: str) -> None:
+        """Let the metrics of a complete cell be counted and kept with its result."""
+        while not work.is_canceled.is_set():
+            try:
+                record = self._store.find(record_id)
+                if record.status == "complete":
+                    self._query_service.answer(
+                        metrics.QUERY, (record,), {}, lambda: not work.is_canceled.is_set()
+                    )
+            except (QueueFull, TooManyRequests):
+                work.is_canceled.wait(_FULL_SECONDS)
+            except ExplorerError as error:  # the table shows what the result says itself
+                _log.warning("The metrics of %s are not known: %s", record_id, error.detail)
+                return
+            else:
+                return

@@ -1,0 +1,234 @@
+"""The documents of a matrix: its state, and the metrics of each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from itertools import islice
+from typing import Literal, Protocol
+
+import msgspec
+
+from explorer.documents import ApiLinks, TargetDocument
+from explorer.documents.links import API
+from explorer.jobs import Queue
+from explorer.matrix.compiler import MatrixCompiler
+from explorer.matrix.matrix import Cell, Matrix
+from explorer.matrix.times import CellTime, Timed, cell_time
+from explorer.model import Inspection, Scalar
+from explorer.model.hardware import find_target
+from explorer.model.metrics import TABLE_METRICS, Better
+from explorer.queries import QueryService, metrics
+from explorer.queries.metrics import MetricsDocument
+from explorer.store import Record
+
+#: "missing": not compiled, or canceled. "refused": the server did not take it.
+CellState = Literal["missing", "waiting", "compiling", "complete", "failed", "refused"]
+
+#: The message of a job that was canceled.
+_CANCELED = "Canceled."
+#: User code determines these texts, and a table may have each 500 times: settings, and characters of a text.
+_MOST_SETTINGS = 100
+_MOST_CHARACTERS = 1_000
+_ONLY_FAILED = "The compilation failed without a message. See its log."
+
+
+class ColumnDocument(msgspec.Struct, frozen=True):
+    """A column of the table: a metric, its unit, and which of two values is better."""
+
+    name: str
+    title: str
+    unit: str
+    better: Better
+
+
+class ConfigurationDocument(msgspec.Struct, frozen=True):
+    """A configuration of a matrix.
+
+    `settings` are what it sets: arguments and options. Those of an autotune configuration are known when a
+    cell has been compiled. `title` has those that are not the same in all configurations. At most 100
+    settings are listed, with 1,000 characters each.
+    """
+
+    config: int | None
+    settings: dict[str, Scalar]
+    title: str
+
+
+class CellDocument(msgspec.Struct, frozen=True):
+    """A cell: a compilation, which exists when it has an `id`. `configuration` is an index into those.
+
+    `stage` is the last stage of a compilation that runs. `message` says why a cell failed or was refused.
+    `is_final`: it is not compiled again. A cell that reached its time limit, for example, is not final.
+    """
+
+    configuration: int
+    target: str
+    triton: str
+    state: CellState
+    is_final: bool
+    id: str | None
+    url: str | None
+    stage: str
+    metrics: MetricsDocument | None
+    time: CellTime | None
+    message: str
+
+
+class MatrixDocument(msgspec.Struct, frozen=True):
+    """A matrix. While `is_at_work`, the server compiles its cells.
+
+    The cells are ordered by configuration, then by target, then by Triton version.
+    """
+
+    id: str
+    url: str
+    api: str
+    created: datetime
+    is_at_work: bool
+    kernel: str | None
+    configurations: list[ConfigurationDocument]
+    targets: list[TargetDocument]
+    tritons: list[str]
+    columns: list[ColumnDocument]
+    cells: list[CellDocument]
+
+
+class Host(Timed, Protocol):
+    """The services that the document of a matrix needs (`explorer.services.Services`)."""
+
+    @property
+    def queue(self) -> Queue: ...
+
+    @property
+    def query_service(self) -> QueryService: ...
+
+    @property
+    def matrices(self) -> MatrixCompiler: ...
+
+
+def matrix_url(matrix_id: str) -> str:
+    """Return the address of the page of a matrix."""
+    return f"/m/{matrix_id}"
+
+
+def matrix_api(matrix_id: str) -> str:
+    """Return the address of the document of a matrix."""
+    return f"{API}/matrices/{matrix_id}"
+
+
+def matrix_document(host: Host, stored: Record) -> MatrixDocument:
+    """Return the document of a stored matrix."""
+    matrix = Matrix.of(stored.request)
+    is_at_work = host.matrices.is_at_work(stored.id)  # before the cells: the last state is complete
+    refused = host.matrices.refused(stored.id)
+    found = [_latest(host, cell) for cell in matrix.cells]
+    records = [record for record in found if record is not None]
+    cells = [
+        _cell(host, cell, record, is_at_work=is_at_work, refusal=refused.get(index, ""))
+        for index, (cell, record) in enumerate(zip(matrix.cells, found, strict=True))
+    ]
+    return MatrixDocument(
+        id=stored.id,
+        url=matrix_url(stored.id),
+        api=matrix_api(stored.id),
+        created=stored.created,
+        is_at_work=is_at_work,
+        kernel=next((each.kernel for each in records if each.kernel), matrix.request.kernel),
+        configurations=_configurations(matrix, records),
+        targets=[TargetDocument.of(find_target(name)) for name in matrix.targets],
+        tritons=list(matrix.tritons),
+        columns=[
+            ColumnDocument(metric.name, metric.title, metric.unit, metric.better) for metric in TABLE_METRICS
+        ],
+        cells=cells,
+    )
+
+
+def _latest(host: Host, cell: Cell) -> Record | None:
+    record = host.store.known(cell.request)
+    return None if record is None else host.queue.latest(record)
+
+
+def _cell(host: Host, cell: Cell, record: Record | None, *, is_at_work: bool, refusal: str) -> CellDocument:
+    state = _state(record, is_at_work=is_at_work, is_refused=bool(refusal))
+    is_shown = record is not None and state not in ("missing", "refused")
+    stages = list(record.result.stages.values()) if record is not None and state == "compiling" else []
+    return CellDocument(
+        configuration=cell.configuration,
+        target=cell.request.target,
+        triton=cell.request.triton,
+        state=state,
+        is_final=record is not None and record.is_final,
+        id=record.id if record is not None and is_shown else None,
+        url=ApiLinks(record.id).page if record is not None and is_shown else None,
+        stage=stages[-1].title[:_MOST_CHARACTERS] if stages else "",
+        metrics=_metrics(host, record) if record is not None and state == "complete" else None,
+        time=cell_time(host, record) if record is not None and state == "complete" else None,
+        message=(refusal or (_failure(record) if record is not None and state == "failed" else ""))[
+            :_MOST_CHARACTERS
+        ],
+    )
+
+
+def _state(record: Record | None, *, is_at_work: bool, is_refused: bool) -> CellState:
+    status = "queued" if record is None or _is_canceled(record) else record.status
+    if status == "complete" or status == "failed":
+        return status
+    if is_refused:
+        return "refused"
+    if status == "running":
+        return "compiling"
+    return "waiting" if is_at_work else "missing"
+
+
+def _is_canceled(record: Record) -> bool:
+    return not record.is_final and any(each.message == _CANCELED for each in record.result.diagnostics)
+
+
+def _metrics(host: Host, record: Record) -> MetricsDocument | None:
+    """Return the metrics of a result if they are counted."""
+    answer = host.query_service.cached(metrics.QUERY, record, {})
+    return None if answer is None else msgspec.json.decode(answer, type=MetricsDocument)
+
+
+def _failure(record: Record) -> str:
+    return next(iter(record.result.error_messages), "") or _ONLY_FAILED
+
+
+def _configurations(matrix: Matrix, records: Iterable[Record]) -> list[ConfigurationDocument]:
+    known = _autotuned(records)
+    all_settings = [
+        {**known.get(each.config, {}), **each.constants, **each.options} for each in matrix.configurations
+    ]
+    names = list(dict.fromkeys(name for each in all_settings for name in each))[:_MOST_SETTINGS]
+    settings = [{name: _shown(each[name]) for name in names if name in each} for each in all_settings]
+    varying = [name for name in names if len({repr(each.get(name)) for each in settings}) > 1]
+    return [
+        ConfigurationDocument(configuration.config, each, _title(index, configuration.config, each, varying))
+        for index, (configuration, each) in enumerate(zip(matrix.configurations, settings, strict=True))
+    ]
+
+
+def _title(index: int, config: int | None, settings: Mapping[str, Scalar], varying: Iterable[str]) -> str:
+    text = ", ".join(f"{name}={settings[name]}" for name in varying if name in settings)
+    return text or ("default" if config is None and not index else f"config {config}")
+
+
+def _autotuned(records: Iterable[Record]) -> dict[int | None, dict[str, Scalar]]:
+    """Return what the autotune configurations of the kernel set, by index."""
+    for record in records:
+        inspection = record.result.inspection or Inspection((), ())
+        for kernel in inspection.kernels:
+            if kernel.name == record.kernel and kernel.configs:
+                return {
+                    config.index: dict(
+                        islice((*config.arguments.items(), *config.options.items()), _MOST_SETTINGS)
+                    )
+                    for config in kernel.configs
+                }
+    return {}
+
+
+def _shown(value: Scalar) -> Scalar:
+    return value[:_MOST_CHARACTERS] if isinstance(value, str) else value

@@ -1,0 +1,76 @@
+"""The measured time of a cell: from a run of its kernel on a GPU, or from a profile."""
+
+from __future__ import annotations
+
+from typing import Literal, Protocol
+
+import msgspec
+
+from explorer.analysis.roofline.facts import preferred_timing
+from explorer.model.measurements import Autotuning, Counters, Timings
+from explorer.profiles.read import Profiles
+from explorer.runs.documents import environment_of
+from explorer.store import Record, Store
+
+#: How many runs of a kernel are searched for a time, the newest first.
+_MOST_RUNS = 5
+#: Longest name of a GPU; a run can forge any.
+_MOST_CHARACTERS = 200
+
+
+class CellTime(msgspec.Struct, frozen=True):
+    """The median time of a launch. `run` is the run or the profile that has measured it on `gpu`."""
+
+    nanoseconds: float
+    gpu: str
+    run: str
+    url: str
+    source: Literal["run", "profile"]
+
+
+class Timed(Protocol):
+    """The services that have measured times."""
+
+    @property
+    def store(self) -> Store: ...
+
+    @property
+    def profiles(self) -> Profiles: ...
+
+
+def cell_time(host: Timed, record: Record) -> CellTime | None:
+    """Return the time of the newest run of a compilation that was timed, or that of a matching profile."""
+    for run in host.store.runs(record.request, _MOST_RUNS):
+        if (found := _timed(run)) is not None:
+            return _time(run, record, found, "run")
+    for profile, match in host.profiles.matching(record):
+        if match == "exact" and (found := _timed(profile.record)) is not None:
+            return _time(profile.record, record, found, "profile")
+        is_like = match == "other config" and record.request.triton == profile.request.triton
+        if is_like and (found := _tuned(profile.record, record)) is not None:
+            return _time(profile.record, record, found, "profile")
+    return None
+
+
+def _time(run: Record, record: Record, nanoseconds: float, source: Literal["run", "profile"]) -> CellTime:
+    environment = environment_of(run)
+    url = f"/k/{record.id}#panes=run:{run.id}"
+    return CellTime(
+        nanoseconds, environment.gpu[:_MOST_CHARACTERS] if environment else "", run.id, url, source
+    )
+
+
+def _timed(run: Record) -> float | None:
+    timings, counters = run.measured("timings", Timings), run.measured("counters", Counters)
+    timing = preferred_timing(timings, counters) if timings is not None else None
+    return timing.median_ns if timing else None
+
+
+def _tuned(run: Record, record: Record) -> float | None:
+    """Return the time of the configuration of a compilation that a run has timed with the others."""
+    specialized, asked = record.result.specialized, record.request
+    tuning = run.measured("autotuning", Autotuning)
+    is_same_launch = specialized is not None and specialized.launch == run.request.launch
+    if tuning is None or specialized is None or not is_same_launch or asked.options or asked.arguments:
+        return None
+    return next((each.median_ns for each in tuning.configs if each.config == specialized.config), None)

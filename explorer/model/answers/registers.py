@@ -1,0 +1,34 @@
+"""The answer of the compiler query `registers`: the live registers of a binary."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class LiveAt:
+    """The live registers at the instruction at `address`, a byte offset, of `function`."""
+
+    function: str
+    address: int
+    general: int
+    uniform: int
+    predicate: int
+    uniform_predicate: int
+
+
+@dataclass(frozen=True)
+class Named:
+    """The number of general registers that `function` uses: one more than the highest number."""
+
+    function: str
+    general: int
+
+
+@dataclass(frozen=True)
+class LiveRegisters:
+    """The live registers of each instruction and each function, or `reason`: why no tool reports them."""
+
+    instructions: tuple[LiveAt, ...]
+    named: tuple[Named, ...]
+    reason: str = ""

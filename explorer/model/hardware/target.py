@@ -1,0 +1,41 @@
+"""The type of a target: a GPU architecture that kernels are compiled for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from explorer.model.hardware.device import Device
+
+
+@dataclass(frozen=True)
+class Target:
+    """A GPU architecture, with its figures.
+
+    `title` lists the products that people know it by; `device` is the best-known one. `backend` and
+    `triton_architecture` are Triton's names.
+
+    `operations_per_clock` has the rate of one multiprocessor for each kind of operation, and
+    `on_chip_bytes_per_clock` its rate for each level of memory on the chip. `siblings` are newer
+    architectures with the same figures that are not targets of their own.
+    """
+
+    architecture: str
+    title: str
+    vendor: str
+    backend: str
+    triton_architecture: int | str
+    device: Device
+    operations_per_clock: Mapping[str, int]
+    on_chip_bytes_per_clock: Mapping[str, int] = field(default_factory=dict)
+    siblings: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The address in requests: "cuda:90", "hip:gfx942"."""
+        return f"{self.backend}:{self.triton_architecture}"
+
+    @property
+    def warp_size(self) -> int:
+        """The number of lanes of a warp."""
+        return self.device.multiprocessor.warp_size

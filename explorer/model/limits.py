@@ -1,0 +1,31 @@
+"""What a compiler produces at most: results beyond that were made up by user code.
+
+The wall (`explorer.sandbox.protocol`) accepts nothing larger, and stored results that are larger are not
+shown. The longest kernel of `bench/long_module.py` needs 43 MB and 230,000 lines for one module, and 0.2 MB
+for the locations of a stage. LLVM has most passes: some hundreds.
+"""
+
+from __future__ import annotations
+
+MOST_STAGES = 32
+MOST_PASSES = 2_000
+#: One text: a stage, or the module after a pass.
+MOST_TEXT_BYTES = 60 << 20
+MOST_TEXT_LINES = 1_000_000
+#: The locations of the lines of a stage. While they are decoded, no other thread of the server runs.
+MOST_LOCATION_BYTES = 4 << 20
+#: Any other event without its texts, such as the launches of a script.
+MOST_FIELD_BYTES = 8 << 20
+#: The nodes of PyTorch's graph that one kernel computes, and each of their texts, as far as they are listed.
+MOST_GRAPH_NODES = 1_000
+MOST_GRAPH_NODE_CHARACTERS = 200
+#: The kernels of a captured program.
+MOST_CAPTURED_KERNELS = 5_000
+#: What could not be read of a capture, as far as its session lists it.
+MOST_PROBLEMS = 100
+#: The launches of a captured kernel: JavaScript represents no larger integer exactly.
+MOST_LAUNCHES = 2**53 - 1
+#: One step of a compilation, in a program: eleven days.
+MOST_STEP_MILLISECONDS = 1e9
+#: The compilations of a matrix.
+MOST_CELLS = 500

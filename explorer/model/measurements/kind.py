@@ -1,0 +1,37 @@
+"""The type of an entry of the registry of measurements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.model.basics import DeviceKind
+
+#: The order in which measures run. "plain": the launch as it is. "repeated": many other launches, which
+#: change the clocks. "profiled": with a profiler attached, which slows down what follows. "host": not the
+#: kernel at all.
+Phase = Literal["plain", "repeated", "profiled", "host"]
+PHASES: tuple[Phase, ...] = ("plain", "repeated", "profiled", "host")
+
+
+class MeasurementDocument:
+    """The base class of the documents of measurements. They are frozen dataclasses."""
+
+
+@dataclass(frozen=True)
+class MeasurementKind:
+    """One measurement: the document that a run yields, and the measure that yields it.
+
+    `name` is the name of the document, in addresses and on the wire, and `document` its type. `measure` is
+    what a run asks for to have it; "": every run has it. `devices` are those that have the measure.
+    `description` is one sentence for the page and for `--help`. `most_characters` bounds the document as
+    JSON: lists of runs hold several short ones at a time.
+    """
+
+    name: str
+    document: type[MeasurementDocument]
+    measure: str = ""
+    description: str = ""
+    devices: tuple[DeviceKind, ...] = ("gpu",)
+    phase: Phase = "plain"
+    most_characters: int = 1_000_000

@@ -1,0 +1,66 @@
+"""The metrics of a compilation: their names, units, and which way is better.
+
+Tables, comparisons and checks of compilations share this list. `explorer.queries.metrics` reads the values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Better = Literal["lower", "higher"]
+Verdict = Literal["same", "better", "worse", "different"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number that a compilation has. `unit` is that of the number; "": it is a count or a ratio."""
+
+    name: str
+    title: str
+    unit: str = ""
+    better: Better = "lower"
+
+    def verdict(self, before: float | None, after: float | None) -> Verdict:
+        """Compare two values; one that is missing is only different."""
+        if before == after:
+            return "same"
+        if before is None or after is None:
+            return "different"
+        return "better" if (after < before) == (self.better == "lower") else "worse"
+
+
+METRICS: tuple[Metric, ...] = (
+    Metric("registers", "Registers per thread"),
+    Metric("scalar_registers", "Scalar registers"),
+    Metric("spills", "Spills, stores and loads", "bytes"),
+    Metric("spill_stores_bytes", "Spill stores", "bytes"),
+    Metric("spill_loads_bytes", "Spill loads", "bytes"),
+    Metric("stack_bytes", "Stack", "bytes"),
+    Metric("shared_bytes", "Shared memory per block", "bytes"),
+    Metric("tensor_memory_columns", "Tensor memory", "columns"),
+    Metric("global_scratch_bytes", "Global scratch memory", "bytes"),
+    Metric("constant_bytes", "Constant memory", "bytes"),
+    Metric("barriers", "Barriers"),
+    Metric("occupancy", "Occupancy", better="higher"),
+    Metric("instructions", "Instructions"),
+    Metric("layout_conversions", "Layout conversions"),
+    Metric("binary_bytes", "Binary", "bytes"),
+    Metric("compile_milliseconds", "Compile time", "ms"),
+)
+
+#: What tables show of these, in the order of their columns.
+TABLE_METRICS: tuple[Metric, ...] = tuple(
+    metric
+    for name in (
+        *("registers", "spills", "shared_bytes", "layout_conversions", "instructions", "occupancy"),
+        "compile_milliseconds",
+    )
+    for metric in METRICS
+    if metric.name == name
+)
+
+
+def find_metric(name: str) -> Metric | None:
+    """Return the metric of a name, or None if there is none."""
+    return next((metric for metric in METRICS if metric.name == name), None)

@@ -1,0 +1,119 @@
+"""The number of live registers at each instruction of a binary, from the disassembler.
+
+In: a cubin. Out: `LiveRegisters`, in the order of the listing that the SASS stage shows.
+
+Source: nvdisasm of CUDA 12.8 and 13.1 (`-plr -lrm wide`): a table in a comment after each instruction. Its
+head names the kinds of registers, and its rows have the number of live registers (#) and a field for each
+register. An empty field is 0. A register is read (v), written (^), both (x), or only alive (:). In a function
+that is called, registers of the caller that no instruction names are alive.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from explorer.model import Diagnostic, Request
+from explorer.model.answers import LiveAt, LiveRegisters, Named
+from explorer.model.hardware import Target
+from explorer.pipeline.errors import UserError
+
+_SECONDS = 60
+_HEAD = re.compile(r"// \|((?: *[A-Z]+ *\|)+)\s*$")
+_NUMBERS = re.compile(r"// \|((?: *# *[\d ]*\|)+)\s*$")
+_INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/.*// \|((?:[^|]*\|)+)\s*$")
+_DIGITS = re.compile(r"\d+")
+_NAMES = "v^x"
+_SECTION = re.compile(r"^\s*\.section\s+\.text\.([^,\s]+)")
+
+
+def live_registers(request: Request, target: Target) -> LiveRegisters:
+    """Read the live registers of a cubin, which `request.source` contains in base 64.
+
+    Raises:
+        UserError: the disassembler did not complete. Another attempt may succeed.
+    """
+    if target.vendor != "NVIDIA":
+        return _untold(f"{target.architecture}: Triton's package has no tool that reports live registers.")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.cubin"
+        path.write_bytes(base64.b64decode(request.source))
+        listing, complaint = _disassemble(path)
+    return _untold(complaint) if complaint else _read(listing)
+
+
+def _disassemble(path: Path) -> tuple[str, str]:
+    """Return the listing and "", or "" and the message of the disassembler."""
+    from triton import knobs
+
+    command = [knobs.nvidia.nvdisasm.path, "-c", "-plr", "-lrm", "wide", str(path)]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=True)  # noqa: S603  # ours
+    except subprocess.CalledProcessError as error:
+        if error.returncode < 0:
+            raise _ended(f"nvdisasm was killed by signal {-error.returncode}. Try again.") from error
+        output = error.stderr.decode(errors="replace").replace(str(path), "the binary")
+        lines = " ".join(line.strip().rstrip(".") + "." for line in output.splitlines() if line.strip())
+        return (
+            "",
+            f"The nvdisasm of this Triton version cannot list the live registers of this binary: {lines}",
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _ended(f"nvdisasm could not be executed: {error}. Try again.") from error
+    return done.stdout.decode(errors="replace"), ""
+
+
+def _read(listing: str) -> LiveRegisters:
+    kinds: list[str] = []
+    found: list[LiveAt] = []
+    named: dict[str, int] = {}
+    columns: dict[int, int] = {}
+    function = ""
+    for line in listing.splitlines():
+        if section := _SECTION.match(line):
+            function = section[1]
+        elif instruction := _INSTRUCTION.match(line):
+            fields = instruction[2].split("|")[:-1]
+            counts = [_count(field) for field in fields]
+            named[function] = max(named.get(function, 0), _highest(fields[0], columns) + 1)
+            by_kind = dict(zip(kinds, counts, strict=True))
+            found.append(
+                LiveAt(
+                    function,
+                    int(instruction[1], 16),
+                    by_kind.get("GPR", 0),
+                    by_kind.get("UGPR", 0),
+                    by_kind.get("PRED", 0),
+                    by_kind.get("UPRED", 0),
+                )
+            )
+        elif head := _HEAD.search(line):
+            kinds = [kind.strip() for kind in head[1].split("|")[:-1]]
+        elif numbers := _NUMBERS.search(line):
+            columns = {each.end() - 1: int(each[0]) for each in _DIGITS.finditer(numbers[1].split("|")[0])}
+    if not found:
+        return _untold("nvdisasm listed no live registers.")
+    return LiveRegisters(tuple(found), tuple(Named(*each) for each in named.items()))
+
+
+def _highest(field: str, columns: Mapping[int, int]) -> int:
+    """Return the highest register that the instruction names, by the last column of its number; -1: none."""
+    return max((columns[at] for at, mark in enumerate(field) if mark in _NAMES and at in columns), default=-1)
+
+
+def _count(field: str) -> int:
+    """Return the number of live registers in a field. The marks after it name the registers."""
+    first = field.split()[:1]
+    return int(first[0]) if first and first[0].isdecimal() else 0
+
+
+def _untold(reason: str) -> LiveRegisters:
+    return LiveRegisters((), (), reason)
+
+
+def _ended(message: str) -> UserError:
+    return UserError(Diagnostic("error", message, "sass"))

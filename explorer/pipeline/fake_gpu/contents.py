@@ -1,0 +1,145 @@
+"""The contents of small tensors on the fake GPU, where the script itself determines them.
+
+A tensor without a device behind it has no content. For a small one that the script fills with data, zeros or
+random numbers, a copy on the CPU goes along, and PyTorch's own operations are applied to it, too. What a
+kernel may have written is only a guess from there on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType
+from typing import Any
+
+import torch
+
+META = torch.device("meta")
+
+#: Larger tensors have no content.
+MOST_ELEMENTS = 1 << 16
+
+#: Functions that leave the content open.
+_OPEN = frozenset(("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "resize_"))
+
+#: Methods that replace the whole content.
+_FILLING = frozenset(
+    ("copy_", "fill_", "zero_", "uniform_", "normal_", "random_", "exponential_", "bernoulli_")
+)
+
+#: Python functions of these modules compute only. Functions of C always do.
+_COMPUTING = ("torch.functional", "torch.nn.functional", "torch._tensor")
+_OF_C = (BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
+
+_ATTRIBUTE = "_explorer_content"
+
+
+class _Unknown(Exception):
+    """The content of an argument is not known."""
+
+
+class Contents:
+    """The contents of the tensors of one fake GPU."""
+
+    def __init__(self) -> None:
+        self._written: dict[int, torch.UntypedStorage] = {}
+        self._random_state = torch.Generator().manual_seed(0).get_state()
+
+    def of(self, tensor: torch.Tensor) -> torch.Tensor | None:
+        """Return the content of a tensor on the GPU, or None if it is not known."""
+        content: torch.Tensor | None = vars(tensor).get(_ATTRIBUTE)
+        return content
+
+    def is_guess(self, content: torch.Tensor) -> bool:
+        """Tell whether a kernel may have written the content in the meantime."""
+        return content.untyped_storage()._cdata in self._written
+
+    def like(self, copy: torch.Tensor, content: torch.Tensor) -> torch.Tensor:
+        """Return `copy`, which is a guess if the content that it was made from is one."""
+        if self.is_guess(content):
+            self._guess(copy)
+        return copy
+
+    def note_written(self, values: Iterable[Any]) -> None:
+        """Note that a kernel was given `values`, among them tensors that it may have written."""
+        for value in values:
+            tensor = getattr(value, "base", value)
+            if isinstance(tensor, torch.Tensor) and (content := self.of(tensor)) is not None:
+                self._guess(content)
+
+    def attach(self, result: Any, content: Any) -> Any:
+        """Give a result on the GPU its content. Return the result."""
+        if isinstance(result, torch.Tensor) and isinstance(content, torch.Tensor):
+            if result.is_meta and result.shape == content.shape and result.dtype == content.dtype:
+                vars(result)[_ATTRIBUTE] = content.detach()
+        elif isinstance(result, tuple | list) and isinstance(content, tuple | list):
+            for each, own in zip(result, content, strict=False):
+                self.attach(each, own)
+        return result
+
+    def forget(self, tensor: Any) -> None:
+        """Forget the content of a tensor that is written with something unknown."""
+        if isinstance(tensor, torch.Tensor):
+            vars(tensor).pop(_ATTRIBUTE, None)
+
+    def compute(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Apply `func` to contents. Return None if one is unknown or too large, or if that fails.
+
+        The arguments are those for the GPU. Random numbers are drawn apart from those of the CPU.
+        """
+        name = getattr(func, "__name__", "")
+        if name in _OPEN or not (isinstance(func, _OF_C) or getattr(func, "__module__", "") in _COMPUTING):
+            return None
+        if name in _FILLING and args[0].is_meta and args[0].numel() <= MOST_ELEMENTS:
+            vars(args[0])[_ATTRIBUTE] = torch.empty(
+                args[0].shape,
+                dtype=args[0].dtype,
+                device="cpu",  # whatever the default device is
+            )
+        used: list[torch.Tensor] = []
+        try:
+            known = [self._known(value, used) for value in args]
+            options = {key: self._known(value, used) for key, value in kwargs.items()}
+        except _Unknown:
+            return None
+        if options.get("device") == META:
+            options["device"] = torch.device("cpu")
+        options = {key: None if key == "generator" else value for key, value in options.items()}
+        outer_state = torch.get_rng_state()
+        torch.set_rng_state(self._random_state)
+        try:
+            with torch.no_grad():
+                result = func(*known, **options)
+        except Exception:  # The operation itself, on the GPU, says what is wrong.
+            return None
+        finally:
+            self._random_state = torch.get_rng_state()
+            torch.set_rng_state(outer_state)
+        if any(map(self.is_guess, used)):
+            for each in result if isinstance(result, tuple | list) else (result,):
+                if isinstance(each, torch.Tensor):
+                    self._guess(each)
+        return result
+
+    def _known(self, value: Any, used: list[torch.Tensor]) -> Any:
+        if isinstance(value, torch.Tensor):
+            content = self.of(value) if value.is_meta else value
+            if content is None or content.numel() > MOST_ELEMENTS:
+                raise _Unknown
+            used.append(content)
+            return content
+        if type(value) in (list, tuple):
+            return type(value)(self._known(item, used) for item in value)
+        return value
+
+    def _guess(self, content: torch.Tensor) -> None:
+        storage = content.untyped_storage()
+        self._written[storage._cdata] = storage  # Kept, so that no other object gets its identity.
+
+
+def is_small(result: Any) -> bool:
+    """Tell whether all tensors of a result are small enough to have contents."""
+    if isinstance(result, torch.Tensor):
+        return bool(result.numel() <= MOST_ELEMENTS)
+    return isinstance(result, tuple | list) and all(
+        is_small(each) for each in result if isinstance(each, torch.Tensor)
+    )

@@ -1,0 +1,76 @@
+"""The script of all kernels that PyTorch's compiler writes for a program, one graph after the other.
+
+In: the output code of each graph. Out: a script that defines the kernels and launches them, with the program
+as a file beside it, and the lines of the program that a kernel comes from.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from explorer.model import Frame, Location, OutputCode, TorchNode
+from explorer.model.limits import MOST_GRAPH_NODE_CHARACTERS, MOST_GRAPH_NODES
+from explorer.pipeline.fake_gpu import CompiledProgram
+from explorer.pipeline.fake_gpu.torch_compile import NODES, ORIGINS
+from explorer.pipeline.user_source import BESIDE, SOURCE_FILE, number_of
+
+#: The name of the script, and of the program if it has none.
+_PATH = "output_code.py"
+_PROGRAM_PATH = "program.py"
+
+_KERNEL = re.compile(r"^(\w+) = async_compile\.triton\(", re.MULTILINE)
+
+
+def output_code(
+    program: CompiledProgram, source: str, path: str, files: Mapping[str, str]
+) -> OutputCode | None:
+    """Return the script for what `torch.compile` made of `source`; None: it made no kernel.
+
+    `path` is that of the program, and `files` are those beside it.
+    """
+    path = path or _PROGRAM_PATH
+    taken: set[str] = set()
+    texts = []
+    for graph in program.graphs:
+        for name in _KERNEL.findall(graph):
+            if name in taken:
+                graph = re.sub(rf"\b{name}\b", _free_name(name, taken), graph)
+        taken.update(_KERNEL.findall(graph))
+        # The names of files as the page shows them.
+        texts.append(graph.replace(f"({SOURCE_FILE!r}, ", f"({path!r}, ").replace(f"('{BESIDE}", "('"))
+    if not taken:
+        return None
+    own = _PATH
+    while own in files or own == path:
+        own = f"_{own}"
+    return OutputCode("\n\n".join(texts), own, {**files, path: source})
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    number = 2
+    while f"{name}_{number}" in taken:
+        number += 1
+    return f"{name}_{number}"
+
+
+def torch_locations(interface: Any) -> tuple[Location, ...]:
+    """Return the lines of the program that a kernel was written for by Inductor; otherwise none."""
+    origins = _metadata(interface, ORIGINS)
+    return tuple(Location((Frame(str(file), int(line)),)) for file, line in origins)
+
+
+def graph_nodes(interface: Any) -> tuple[TorchNode, ...]:
+    """Return the nodes of PyTorch's graph that a kernel of Inductor computes; otherwise none."""
+    nodes = []
+    for *texts, (file, line), is_backward in _metadata(interface, NODES)[:MOST_GRAPH_NODES]:
+        name, operation, original, output = (str(text)[:MOST_GRAPH_NODE_CHARACTERS] for text in texts)
+        number = number_of(f"{BESIDE}{file}", int(line))
+        nodes.append(TorchNode(name, operation, original, output, number, bool(is_backward)))
+    return tuple(nodes)
+
+
+def _metadata(interface: Any, key: str) -> Any:
+    metadata = getattr(interface, "inductor_meta", None)
+    return metadata.get(key, ()) if isinstance(metadata, dict) else ()

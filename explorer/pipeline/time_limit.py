@@ -1,0 +1,27 @@
+"""The time limits of a job, and of the script in it, in seconds."""
+
+from __future__ import annotations
+
+#: What is left of the time of a job when its script is stopped.
+_REST_SECONDS = 15.0
+
+#: The sandbox stops the job after this time.
+_job_seconds = 30.0
+_script_seconds = 15.0
+
+
+def set_job_seconds(seconds: float) -> None:
+    """Set the limit of the job, as the sandbox enforces it."""
+    global _job_seconds
+    _job_seconds = seconds
+
+
+def extend_script() -> None:
+    """Give the script almost all of the time of the job: nothing but its own work takes long."""
+    global _script_seconds
+    _script_seconds = max(_job_seconds / 2, _job_seconds - _REST_SECONDS)
+
+
+def script_seconds() -> float:
+    """Return the time after which a script is stopped whose launches are listed."""
+    return _script_seconds

@@ -1,0 +1,48 @@
+"""The entry point of the sandbox of programs with `torch.compile`.
+
+PyTorch's compiler takes seconds to import and to use for the first time, and most of the time of such a
+program. Other jobs do not need it.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from explorer.model import Request
+from explorer.pipeline import job, single_job, time_limit
+from explorer.pipeline.work import Emit
+
+__all__ = ["perform", "warm_up"]
+
+_TARGET = "cuda:90"
+#: Uses what programs use often, forward and backward.
+_WARM_UP_SOURCE = """
+import torch
+
+
+@torch.compile
+def layer(x, weight):
+    y = torch.nn.functional.layer_norm(x @ weight, (64,))
+    return torch.softmax(torch.nn.functional.gelu(y), 1).sum(0)
+
+
+x = torch.randn(64, 64, device="cuda")
+layer(x, torch.randn(64, 64, device="cuda", requires_grad=True)).sum().backward()
+"""
+
+
+def warm_up() -> None:
+    """Import and use the compiler, so that a forked child need not.
+
+    Raises:
+        RuntimeError: the compiler does not work here.
+    """
+    single_job.warm_up()
+    job.perform(Request(_WARM_UP_SOURCE, _TARGET, "", task="inspect"), job.expect_success)
+    torch.compiler.reset()
+
+
+def perform(request: Request, emit: Emit) -> None:
+    """Execute one job and emit its events, the last of which is `Done`."""
+    time_limit.extend_script()
+    job.perform(request, emit)

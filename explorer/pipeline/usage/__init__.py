@@ -1,0 +1,13 @@
+"""Finds how a kernel uses its parameters: as addresses, sizes, factors, shapes or flags.
+
+In: a jitted function. Out: facts about each parameter and about the elements it points to, each with the line
+of the source that shows it. Calls of other jitted functions are followed. What follows from a fact is decided
+in `explorer.pipeline.guesses`.
+"""
+
+from __future__ import annotations
+
+from explorer.pipeline.usage.facts import Atom, Fact, Facts, Usage
+from explorer.pipeline.usage.function import find_usage
+
+__all__ = ["Atom", "Fact", "Facts", "Usage", "find_usage"]

@@ -1,0 +1,12 @@
+"""Compile kernels from Python, in a program or a notebook: the documents of the API as objects.
+
+A running server compiles them, which is found as the command line does, or else this process.
+"""
+
+from __future__ import annotations
+
+from explorer.python.compile_kernel import compile  # noqa: A004  the name that users call
+from explorer.python.result import CompilerPass, Passes, Result, Workbench
+from explorer.python.show_launch import show
+
+__all__ = ["CompilerPass", "Passes", "Result", "Workbench", "compile", "show"]

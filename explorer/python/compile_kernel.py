@@ -1,0 +1,88 @@
+"""Compile a function of the running program, or a source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from explorer.capture.script import ScriptWriter
+from explorer.cli.api import API
+from explorer.errors import InvalidRequest
+from explorer.model import Scalar
+from explorer.model.hardware import DEFAULT_TARGET
+from explorer.python.result import Result
+from explorer.python.service import find_api
+
+
+def compile(  # noqa: A001  the name that users call
+    kernel: Any,
+    signature: str | None = None,
+    *,
+    target: str = DEFAULT_TARGET,
+    triton: str | None = None,
+    name: str | None = None,
+    launch: int | None = None,
+    config: int | None = None,
+    options: Mapping[str, Scalar] | None = None,
+    server: str | None = None,
+) -> Result:
+    """Compile a kernel and return everything about it. A failed compilation is a result, too.
+
+    `kernel` is a function with `@triton.jit`, which is taken with the functions and globals that it uses, or
+    the text of a script. `signature` has the types of its arguments, such as "*fp32:16, i32, 1024"; without
+    it, a script needs a launch, and the arguments of a function are guessed. `name` selects a kernel of a
+    script, and `options` are compiler options such as `num_warps`. `server` is the address of a server, or
+    "none"; otherwise it is found as the command line does. Without one, this process compiles in a sandbox of
+    its own.
+
+    Raises:
+        InvalidRequest: `kernel` is neither, or it uses an object that cannot be written as Python.
+        ExplorerError: the server refuses the request, or cannot be reached.
+    """
+    source, own_name = (kernel, name) if isinstance(kernel, str) else script_of(kernel)
+    body = {
+        "source": source,
+        "target": target,
+        "triton": triton,
+        "kernel": own_name,
+        "launch": launch,
+        "arguments": signature,
+        "config": config,
+        "options": dict(options or {}),
+    }
+    return compile_body(body, server)
+
+
+def compile_body(body: dict[str, Any], server: str | None) -> Result:
+    """Compile what the body of a request names."""
+    api = find_api(server)
+    ticket = api.post(f"{API}/compilations", body)
+    api.get(ticket["events"])  # they end with the compilation
+    return Result(api, ticket["id"])
+
+
+def script_of(kernel: Any) -> tuple[str, str]:
+    """Return a script with a function of the program and what it uses, and its name there.
+
+    Raises:
+        InvalidRequest: it is no such function, or it cannot be written.
+    """
+    writer = ScriptWriter()
+    name = writer.function(below_wrappers(kernel))
+    source = writer.write("")
+    if writer.problems:
+        raise InvalidRequest(f"{name} cannot be written as a script: {'; '.join(writer.problems)}.")
+    return source, name
+
+
+def below_wrappers(kernel: Any) -> Any:
+    """Return the function with `@triton.jit` below `autotune` and `heuristics`.
+
+    Raises:
+        InvalidRequest: there is none.
+    """
+    while hasattr(kernel, "fn") and not hasattr(kernel, "src"):
+        kernel = kernel.fn
+    if not hasattr(kernel, "src"):
+        raise InvalidRequest("The kernel must be a function with @triton.jit, or the text of a script.")
+    return kernel

@@ -1,0 +1,60 @@
+"""The queries about stored results. Other modules ask them through `QueryService`.
+
+A query is about a compilation, a run or a pair of compilations; see `Kind`. It is one file here and one line
+in `QUERIES`: the API, the command line, the cache and saved files follow from there. Its answer is computed
+in a process with limits, once for each version of the query, and cached in the store.
+"""
+
+from __future__ import annotations
+
+from explorer.queries import (
+    allocation,
+    archive,
+    changes,
+    comparison,
+    divergence,
+    fewer_stages,
+    graph,
+    heat,
+    layouts,
+    lineage,
+    metrics,
+    occupancy,
+    pass_diff,
+    pass_search,
+    registers,
+    roofline,
+    saved_answers,
+    scoreboards,
+    tensor_registers,
+)
+from explorer.queries.query import Kind, Parameter, Query, Subject
+from explorer.queries.query_service import QueryService
+
+QUERIES: tuple[Query, ...] = (
+    allocation.QUERY,
+    changes.QUERY,
+    fewer_stages.QUERY,
+    graph.QUERY,
+    layouts.QUERY,
+    lineage.QUERY,
+    metrics.QUERY,
+    occupancy.QUERY,
+    pass_diff.PASS_ALIGNMENT,
+    pass_diff.PASS_DIFF,
+    pass_search.QUERY,
+    registers.QUERY,
+    scoreboards.QUERY,
+    tensor_registers.QUERY,
+    heat.QUERY,
+    roofline.QUERY,
+    comparison.COMPARISON,
+    comparison.STAGE_DIFF,
+    comparison.SOURCE_DIFF,
+    divergence.QUERY,
+)
+
+#: Queries whose answers are files, or parts of files: they have no address of their own.
+FILES: tuple[Query, ...] = (archive.QUERY, *saved_answers.PARTS)
+
+__all__ = ["FILES", "QUERIES", "Kind", "Parameter", "Query", "QueryService", "Subject"]

@@ -1,0 +1,109 @@
+"""The query for the allocation of shared memory: buffers, addresses, lifetimes, and barriers."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from explorer.analysis.memory.memory_map import map_functions
+from explorer.analysis.memory.memory_map_types import FunctionMap
+from explorer.analysis.memory.tensor_memory import TensorMemoryMap, map_tensor_memory
+from explorer.analysis.occupancy.steps import OccupancyStep, shared_memory_steps
+from explorer.errors import NotAnswerable
+from explorer.model.hardware import find_target
+from explorer.queries.query import Query, Subject
+from explorer.store import Record
+
+_ALLOCATES = re.compile(r"^allocate-(\w+-)?shared-memory")
+_TO_LLVM = re.compile(r"^convert-triton\w*-gpu-to-llvm$|^convert-triton-amdgpu-to-llvm$")
+_INSERTS_BARRIERS = re.compile(r"gpu-membar$")
+_ALLOCATES_TENSOR_MEMORY = re.compile(r"tensor-memory-allocation$")
+
+
+class AllocationDocument(msgspec.Struct, frozen=True):
+    """The memory of each function, the bytes that a block needs, and the limit of a block.
+
+    `steps` are the sizes at which fewer blocks fit on a multiprocessor, with the registers and warps of this
+    kernel; none if these are unknown. `source` names the origin of the allocation.
+    """
+
+    functions: list[FunctionMap]
+    tensor_memory: list[TensorMemoryMap]
+    shared_bytes: int
+    shared_limit_bytes: int
+    steps: tuple[OccupancyStep, ...]
+    source: str
+
+
+def _find(subject: Subject) -> AllocationDocument:
+    record = subject.record
+    allocations = record.result.allocations
+    if not allocations:
+        raise NotAnswerable(_without_report(record))
+    lowered = _last_before_llvm(record)
+    index = allocations[0].pass_index
+    limit_bytes = find_target(record.request.target).device.multiprocessor.shared_bytes_per_block
+    return AllocationDocument(
+        map_functions(
+            allocations,
+            record.text_after_pass(index),
+            record.text_after_pass(lowered),
+            has_barriers=_has_pass(record, _INSERTS_BARRIERS, lowered),
+        ),
+        map_tensor_memory(_with_tensor_memory(record, lowered), allocations[0].source_lines),
+        max(function.shared_bytes for function in allocations),
+        limit_bytes,
+        _steps(record, limit_bytes),
+        f"Triton {record.request.triton}: its allocation analysis, and the module after it",
+    )
+
+
+def _without_report(record: Record) -> str:
+    """Explain why there is no allocation: the compiler did not get so far, or did not report it."""
+    passes = record.result.passes.values()
+    allocating = next((each for each in passes if _ALLOCATES.search(each.name)), None)
+    if allocating is None or allocating.failed:
+        return "The result has no allocation of shared memory. See its messages."
+    return (
+        f"The compiler's report of the allocation is missing or truncated, though {allocating.name} has run. "
+        f"Compile again. The Passes pane shows the module after pass {allocating.index}, with all offsets."
+    )
+
+
+def _last_before_llvm(record: Record) -> int:
+    """Return the last pass whose module still has operations on buffers."""
+    indices = sorted(record.result.passes)
+    first = next((i for i in indices if _TO_LLVM.search(record.result.passes[i].name)), None)
+    return max((i for i in indices if first is None or i < first), default=0)
+
+
+def _has_pass(record: Record, name: re.Pattern[str], last: int) -> bool:
+    return any(name.search(each.name) and index <= last for index, each in record.result.passes.items())
+
+
+def _with_tensor_memory(record: Record, last: int) -> str:
+    """Return the module after the allocation of tensor memory; "" if no pass does that.
+
+    It is the pass after the one whose lines are known, and only adds attributes.
+    """
+    for index in sorted(record.result.passes):
+        if index <= last and _ALLOCATES_TENSOR_MEMORY.search(record.result.passes[index].name):
+            return record.text_after_pass(index)
+    return ""
+
+
+def _steps(record: Record, limit_bytes: int) -> tuple[OccupancyStep, ...]:
+    resources = record.result.resources
+    if resources is None or resources.registers is None or not resources.threads:
+        return ()
+    return shared_memory_steps(record.request.target, resources.threads, resources.registers, limit_bytes)
+
+
+QUERY = Query(
+    name="allocation",
+    summary="The buffers in shared memory: where each lies, from when to when, and the barriers between.",
+    version=5,
+    document=AllocationDocument,
+    find=_find,
+)

@@ -1,0 +1,255 @@
+"""Accesses to global memory with their width and sectors; matrix instructions with their tile."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+
+from explorer.analysis.assembly.emitted_instructions import Emitted
+from explorer.analysis.layouts.global_access import Known, Limit, Sectors, Width, sectors, width
+from explorer.analysis.layouts.matrix_tiles import tile_of_encoding, tile_of_instruction
+from explorer.model.answers import AxisInformation, Operation
+from explorer.queries.emission import Emission
+from explorer.queries.layout_survey import Survey
+
+_POINTER = re.compile(r"!tt\.ptr<([^<>]+)>")
+_THROUGH_DESCRIPTORS = re.compile(r"\.(descriptor_|async_tma_)")
+_ACCESS = re.compile(
+    r"tt\.(load|store|atomic_rmw|atomic_cas|descriptor_\w+)|ttg\.async_copy_global_to_local|"
+    r"ttng\.async_tma_\w+|(amdg|amdgpu)\.buffer_\w+"
+)
+_MATRIX = ("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot", "ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled")
+
+
+class AccessRow(msgspec.Struct, frozen=True):
+    """One access to global memory. Counts are per instruction of a warp; bytes of a lane, at once.
+
+    `vector` elements are moved at once by a lane, as the rule of the compiler has it (`width_source`);
+    `emitted` are the instructions at its location, read from `emitted_source`; `emitted_sharing`
+    operations have this location. `pointer` and `mask`
+    are the compiler's analysis.
+    """
+
+    line: int
+    name: str
+    operation: str
+    layout: int | None
+    element: str
+    vector: int | None
+    lane_bytes: int | None
+    width_source: str
+    limit: str
+    allowed: dict[str, int]
+    dimension: int | None
+    sectors: int | None
+    used_bytes: int | None
+    sector_share: float | None
+    pointer: AxisInformation | None
+    mask: AxisInformation | None
+    emitted: tuple[Emitted, ...]
+    emitted_source: str
+    emitted_sharing: int
+    words: str
+
+
+class MatrixRow(msgspec.Struct, frozen=True):
+    """One multiplication by the matrix units. `operands` are a, b and the accumulator, as layout indices."""
+
+    line: int
+    name: str
+    operation: str
+    tile: str
+    tile_source: str
+    operands: tuple[int | None, ...]
+    emitted: tuple[Emitted, ...]
+    emitted_source: str
+    emitted_sharing: int
+
+
+def accesses(survey: Survey, emission: Emission) -> list[AccessRow]:
+    """Analyze every access to global memory, in the order of the text."""
+    return [
+        _access(survey, operation, emission)
+        for operation in survey.answer.operations
+        if _ACCESS.fullmatch(operation.name)
+    ]
+
+
+def matrix_products(survey: Survey, emission: Emission) -> list[MatrixRow]:
+    """Analyze every matrix multiplication, in the order of the text."""
+    return [
+        _matrix(survey, operation, emission)
+        for operation in survey.answer.operations
+        if operation.name in _MATRIX
+    ]
+
+
+def _access(survey: Survey, operation: Operation, emission: Emission) -> AccessRow:
+    tensors = survey.operands(operation, "registers")
+    layout = tensors[0].layout if tensors else None
+    linear = None if layout is None else survey.linear(layout)
+    element, element_bytes = _element(survey, operation)
+    emitted = emission.of(operation.line, "global")
+    pointer, mask = _known(operation.pointer), _known(operation.mask)
+    found, touched = None, None
+    if linear is not None and pointer is not None and not _THROUGH_DESCRIPTORS.search(operation.name):
+        found = width(linear, element_bytes, pointer, mask)
+        if mask is None and _has_mask(operation):
+            found = _limited_by_mask(found, element_bytes, emitted)
+        touched = sectors(linear, element_bytes, pointer, found.dimension, found.vector)
+    return AxisWords(operation, element, element_bytes, found, touched, survey).row(
+        layout, emitted, emission.source if emitted else "", emission.sharing(operation.line)
+    )
+
+
+def _has_mask(operation: Operation) -> bool:
+    """Return whether an access has a mask, if the compiler was not asked about masks."""
+    least = 1 if operation.name.endswith(("load", "buffer_load")) else 2
+    return any("xi1" in each.type for each in operation.operands[least:])
+
+
+def _limited_by_mask(found: Width, element_bytes: int, emitted: tuple[Emitted, ...]) -> Width:
+    """Explain an instruction that is narrower than everything but the mask allows."""
+    widths = {each.lane_bytes for each in emitted}
+    narrow = widths.pop() if len(widths) == 1 else None
+    if narrow is None or narrow >= found.vector * element_bytes:
+        return found
+    vector = max(1, narrow // element_bytes)
+    return Width(found.dimension, vector, "mask", {**found.allowed, "mask": vector})
+
+
+class AxisWords:
+    """Describes an access, as data and in a sentence."""
+
+    def __init__(
+        self,
+        operation: Operation,
+        element: str,
+        element_bytes: int,
+        found: Width | None,
+        touched: Sectors | None,
+        survey: Survey,
+    ) -> None:
+        self._operation = operation
+        self._element = element
+        self._element_bytes = element_bytes
+        self._width = found
+        self._sectors = touched
+        self._survey = survey
+
+    def row(self, layout: int | None, emitted: tuple[Emitted, ...], source: str, sharing: int) -> AccessRow:
+        found, touched, operation = self._width, self._sectors, self._operation
+        return AccessRow(
+            operation.line,
+            next((each.name for each in (*operation.results, *operation.operands) if each.name), ""),
+            operation.name,
+            layout,
+            self._element,
+            found.vector if found else None,
+            found.vector * self._element_bytes if found else None,
+            "modelled from the compiler's axis analysis" if found else "",
+            found.limit if found else "",
+            {str(name): count for name, count in found.allowed.items()} if found else {},
+            found.dimension if found else None,
+            touched.sectors if touched else None,
+            touched.used_bytes if touched else None,
+            touched.share if touched else None,
+            operation.pointer,
+            operation.mask,
+            emitted,
+            source,
+            sharing,
+            self._words(),
+        )
+
+    def _words(self) -> str:
+        if _THROUGH_DESCRIPTORS.search(self._operation.name):
+            return (
+                "A tensor descriptor: the copy engine moves the whole box. No lane computes an address; "
+                "elements outside the tensor are filled in."
+                if self._survey.target.vendor == "NVIDIA"
+                else "A tensor descriptor: the box is moved as a whole."
+            )
+        if not self._survey.operands(self._operation, "registers"):
+            return "A scalar: one lane of the block moves it."
+        if self._width is None or self._sectors is None:
+            reason = (
+                self._survey.answer.axis_refusal or "the compiler's analysis has no result for its pointer."
+            )
+            return f"The width cannot be modelled: {reason}"
+        found, touched = self._width, self._sectors
+        total = found.vector * self._element_bytes
+        lanes = self._survey.target.warp_size
+        what = f"{found.vector} × {self._element} = {total} byte{'s' * (total != 1)}"
+        why = _WHY[found.limit].format(count=found.allowed[found.limit], dimension=found.dimension)
+        spread = (
+            f"The {lanes} lanes access {touched.sectors} sectors of 32 bytes "
+            f"and use {100 * touched.share:.0f} % of them"
+        )
+        more = "" if touched.share == 1 else f": {_scattered(found)}"
+        return f"A lane moves {what} at once along dimension {found.dimension}: {why}. {spread}{more}."
+
+
+_WHY: dict[Limit, str] = {
+    "instruction": "the maximum of one instruction",
+    "layout": "the layout gives a thread {count} consecutive elements",
+    "contiguity": "the compiler can prove only {count} consecutive addresses",
+    "divisibility": "the compiler can prove only that the address is a multiple of {count} elements; "
+    "arguments that are divisible by 16 help",
+    "mask": "the compiler can prove only that the mask is equal for {count} consecutive elements; a bound "
+    "that is divisible by 16 helps",
+}
+
+
+def _scattered(found: Width) -> str:
+    if found.allowed["contiguity"] == 1:
+        return "neighbors are not known to be consecutive, so that each may be in a sector of its own"
+    return "the lanes of a warp do not cover all consecutive addresses"
+
+
+def _matrix(survey: Survey, operation: Operation, emission: Emission) -> MatrixRow:
+    emitted = emission.of(operation.line, "matrix")
+    tile, source = "", ""
+    for instruction in emitted:
+        tile = tile or tile_of_instruction(instruction.name)
+    operands = tuple(each.layout for each in operation.operands[:3])
+    if tile:
+        source = emission.source
+    else:
+        accumulator, operand = operands[2] if len(operands) > 2 else None, operands[0]
+        if accumulator is not None and operand is not None:
+            tile = tile_of_encoding(survey.layout(accumulator).encoding, survey.layout(operand).element_bits)
+            source = "encoding" if tile else ""
+    return MatrixRow(
+        operation.line,
+        next((each.name for each in operation.results if each.name), ""),
+        operation.name,
+        tile,
+        source,
+        operands,
+        emitted,
+        emission.source if emitted else "",
+        emission.sharing(operation.line),
+    )
+
+
+def _known(information: AxisInformation | None) -> Known | None:
+    if information is None:
+        return None
+    return Known(information.contiguity, information.divisibility, information.constancy)
+
+
+def _element(survey: Survey, operation: Operation) -> tuple[str, int]:
+    """Return the type of the moved element and its size in bytes."""
+    pointee = next((found[1] for each in operation.operands if (found := _POINTER.search(each.type))), None)
+    for memory in ("registers", "shared"):
+        for operand in (*operation.results, *operation.operands):
+            if operand.layout is None or survey.layout(operand.layout).memory != memory:
+                continue
+            layout = survey.layout(operand.layout)
+            if pointee in (None, layout.element):
+                return layout.element, max(layout.element_bits, 8) // 8
+    element = pointee or "i8"
+    bits = re.search(r"\d+", element)
+    return element, max(8, int(bits[0]) if bits else 8) // 8

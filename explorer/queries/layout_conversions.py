@@ -1,0 +1,257 @@
+"""Conversions between layouts with their data movement and cost; accesses to shared memory with conflicts."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict, deque
+from typing import Literal
+
+import msgspec
+
+from explorer.analysis.assembly.emitted_instructions import Emitted
+from explorer.analysis.layouts.conversion import ConversionCost, Movement, cost, movement
+from explorer.analysis.layouts.linear_layout import LinearLayout, NoSolution
+from explorer.analysis.memory.bank_conflicts import shared_access
+from explorer.model import Allocation
+from explorer.model.answers import Operation
+from explorer.model.hardware import BANK_BYTES
+from explorer.queries.emission import Emission
+from explorer.queries.layout_survey import Survey
+from explorer.store import Record
+
+_CONVERT = re.compile(r"^%\S+ = ttg\.convert_layout %\S+ (?P<attributes>\{.*?\} )?: (?P<types>.+)$")
+_OFFSET = re.compile(r"allocation\.offset = (\d+)")
+_TRANSPOSE_IN_THREAD = ("amdg.in_thread_transpose", "amdgpu.in_thread_transpose")
+_CONVERSIONS = ("ttg.convert_layout", *_TRANSPOSE_IN_THREAD)
+_SHARED_ACCESSES = ("ttg.local_load", "ttg.local_store", "ttg.local_alloc")
+
+
+class ConversionRow(msgspec.Struct, frozen=True):
+    """One change of layout. `bytes` are those of the tensor; `source` says who knows how it moves.
+
+    `scratch_bytes` and `scratch_offset` are the compiler's allocation, where it has one for it. `cost` is
+    modelled. `words` says it all in a sentence.
+    """
+
+    line: int
+    name: str
+    operation: str
+    origin: int
+    result: int
+    movement: str
+    movement_source: str
+    bytes: int
+    scratch_bytes: int | None
+    scratch_offset: int | None
+    cost: ConversionCost | None
+    words: str
+
+
+class SharedAccessRow(msgspec.Struct, frozen=True):
+    """One access to shared memory by the lanes of a warp.
+
+    `conflicts` is by how many wavefronts each one is longer than needed, as `source` counts it;
+    `modelled_conflicts` the same counted lane by lane. Both are of plain loads and stores; `emitted` are the
+    instructions that were made of it. Without either, `reason` says why.
+    """
+
+    line: int
+    name: str
+    operation: str
+    registers: int
+    shared: int
+    conflicts: int | None
+    source: str
+    modelled_conflicts: int | None
+    vector_bytes: int | None
+    wavefronts: int | None
+    least_wavefronts: int | None
+    offsets_bytes: tuple[int, ...]
+    banks: int
+    emitted: tuple[Emitted, ...]
+    emitted_source: str
+    emitted_sharing: int
+    reason: str
+
+
+class Scratch:
+    """The compiler's scratch buffers for conversions, by the types that they convert between."""
+
+    def __init__(self, record: Record) -> None:
+        self.is_known = False
+        self._waiting: dict[str, deque[tuple[int, int] | None]] = defaultdict(deque)
+        allocations = record.result.allocations
+        if not allocations:
+            return
+        self.is_known = True
+        text = record.text_after_pass(allocations[0].pass_index)
+        sizes = deque(_scratch_sizes(allocations))
+        for line in text.splitlines():
+            conversion = _CONVERT.match(line.strip())
+            if not conversion:
+                continue
+            offset = _OFFSET.search(conversion["attributes"] or "")
+            has_scratch = offset is not None and bool(sizes)
+            self._waiting[conversion["types"]].append(
+                (sizes.popleft(), int(offset[1])) if has_scratch and offset else None
+            )
+
+    def take(self, operation_text: str) -> tuple[bool, tuple[int, int] | None]:
+        """Return the size and offset of a conversion's buffer; call in the order of the text."""
+        conversion = _CONVERT.match(operation_text)
+        waiting = self._waiting.get(conversion["types"]) if conversion else None
+        return (True, waiting.popleft()) if waiting else (False, None)
+
+
+def conversions(survey: Survey, record: Record) -> list[ConversionRow]:
+    """Analyze every conversion between layouts, in the order of the text."""
+    scratch = Scratch(record)
+    return [
+        _conversion(survey, operation, scratch)
+        for operation in survey.answer.operations
+        if operation.name in _CONVERSIONS and _ends(operation)
+    ]
+
+
+def shared_accesses(survey: Survey, emission: Emission) -> list[SharedAccessRow]:
+    """Analyze every access of a warp to shared memory, in the order of the text."""
+    rows = []
+    for operation in survey.answer.operations:
+        registers = survey.operands(operation, "registers")
+        shared = survey.operands(operation, "shared")
+        if operation.name in _SHARED_ACCESSES and registers and shared:
+            assert registers[0].layout is not None and shared[0].layout is not None
+            rows.append(_shared_access(survey, operation, registers[0].layout, shared[0].layout, emission))
+    return rows
+
+
+def _ends(operation: Operation) -> bool:
+    return bool(
+        operation.operands
+        and operation.results
+        and operation.operands[0].layout is not None
+        and operation.results[0].layout is not None
+    )
+
+
+def _conversion(survey: Survey, operation: Operation, scratch: Scratch) -> ConversionRow:
+    origin, result = operation.operands[0].layout, operation.results[0].layout
+    assert origin is not None and result is not None
+    layout = survey.layout(origin)
+    old, new = survey.linear(origin), survey.linear(result)
+    is_known, buffer = scratch.take(operation.text)
+    how: Movement | Literal["unknown"]
+    if operation.name in _TRANSPOSE_IN_THREAD:
+        how, source = "registers", "compiler"
+    elif operation.is_trivial:
+        how, source = "nothing", "compiler"
+    elif buffer:
+        how, source = "shared memory", "compiler"
+    elif old is not None and new is not None:
+        how, source = movement(old, new), "modelled"
+        if is_known and how == "shared memory":
+            how = "shuffles"
+    else:
+        how, source = "unknown", ""
+    modelled = None
+    if old is not None and new is not None and how != "unknown":
+        modelled = cost(old, new, layout.element_bits, how, survey.banks * BANK_BYTES)
+    tensor_bytes = math.prod(layout.shape) * max(layout.element_bits, 8) // 8
+    return ConversionRow(
+        operation.line,
+        operation.results[0].name,
+        operation.name,
+        origin,
+        result,
+        how,
+        source,
+        tensor_bytes,
+        buffer[0] if buffer else None,
+        buffer[1] if buffer else None,
+        modelled,
+        _words(how, modelled, buffer, tensor_bytes),
+    )
+
+
+def _words(
+    how: Movement | Literal["unknown"],
+    modelled: ConversionCost | None,
+    buffer: tuple[int, int] | None,
+    tensor_bytes: int,
+) -> str:
+    match how:
+        case "nothing":
+            return "Nothing moves: each thread has every value in the register where it is wanted."
+        case "registers":
+            count = modelled.moved_registers if modelled else 0
+            return f"Each thread permutes {count} of its registers. No value leaves its thread."
+        case "shuffles":
+            count = modelled.shuffles if modelled else 0
+            return f"Lanes of a warp exchange values: about {count} shuffles per thread, no shared memory."
+        case "shared memory":
+            place = f", a scratch buffer of {buffer[0]:,} bytes at offset {buffer[1]:,}," if buffer else ""
+            least = f", at least {modelled.wavefronts:,} wavefronts" if modelled else ""
+            return (
+                f"Values move to other warps: {tensor_bytes:,} bytes are written to shared memory{place} "
+                f"and read after a barrier{least}."
+            )
+        case "cluster":
+            return "Values go to other blocks of the cluster, through their shared memory."
+    return "The data movement is unknown, because one of the layouts is."
+
+
+def _shared_access(
+    survey: Survey, operation: Operation, registers: int, shared: int, emission: Emission
+) -> SharedAccessRow:
+    layout = survey.layout(registers)
+    memory = survey.layout(shared).bases
+    in_registers, in_memory = survey.linear(registers), survey.linear(shared)
+    access, reason = None, ""
+    emitted = emission.of(operation.line, "shared")
+    if in_registers is None or in_memory is None or memory is None:
+        reason = survey.layout(shared).reason or survey.layout(registers).reason
+    elif not _fits(in_registers.shape, in_memory.shape):
+        reason = "The shapes of the tensor and of the buffer do not fit."
+    else:
+        # A part of a buffer: its elements are some of the whole's.
+        in_registers = LinearLayout(in_registers.inputs, in_memory.shape)
+        padding = tuple((each.interval, each.padding) for each in memory.padding)
+        try:
+            access = shared_access(in_registers, in_memory, layout.element_bits, padding, survey.banks)
+        except NoSolution as error:
+            reason = str(error)
+    modelled = access.conflicts if access else None
+    counted = operation.bank_conflicts
+    return SharedAccessRow(
+        operation.line,
+        next((each.name for each in operation.results if each.name), operation.operands[0].name),
+        operation.name,
+        registers,
+        shared,
+        modelled if counted is None else counted,
+        "compiler" if counted is not None else "modelled" if access else "",
+        modelled,
+        access.vector_bytes if access else None,
+        access.wavefronts if access else None,
+        access.least if access else None,
+        access.offsets if access else (),
+        survey.banks,
+        emitted,
+        emission.source if emitted else "",
+        emission.sharing(operation.line),
+        reason,
+    )
+
+
+def _fits(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    return len(part) == len(whole) and all(one <= other for one, other in zip(part, whole, strict=True))
+
+
+def _scratch_sizes(allocations: list[Allocation]) -> list[int]:
+    return [
+        buffer.size_bytes
+        for allocation in allocations
+        for buffer in sorted(allocation.buffers, key=lambda each: each.start)
+        if buffer.use == "scratch" and "ttg.convert_layout" in buffer.owner
+    ]

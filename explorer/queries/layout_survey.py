@@ -1,0 +1,111 @@
+"""The compiler's answer about layouts, with properties that follow from linear layouts."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import msgspec
+
+from explorer.analysis.layouts.linear_layout import Coordinates, LinearLayout
+from explorer.model.answers import Bases, Layouts, Operand, Operation, TensorLayout
+from explorer.model.hardware import Target
+
+
+class LayoutRow(msgspec.Struct, frozen=True):
+    """One layout. The bases come from the compiler; the counts are computed from them.
+
+    `replication` is the number of places that hold the same element, `contiguity` the number of consecutive
+    elements along each dimension that a thread (or memory) holds. `thread_tile` and `warp_tile` are the boxes
+    that one thread and one warp reach. `free` is a mask of the bits of each input that do not matter.
+    """
+
+    index: int
+    label: str
+    encoding: str
+    kind: str
+    memory: str
+    shape: tuple[int, ...]
+    element: str
+    element_bits: int
+    bases: Bases | None
+    reason: str
+    source: str
+    values: tuple[tuple[str, int], ...]
+    replication: int = 0
+    contiguity: Coordinates = ()
+    thread_tile: Coordinates = ()
+    warp_tile: Coordinates = ()
+    free: dict[str, int] = {}
+
+
+class Survey:
+    """The layouts of a module by index, as the compiler says them and as linear layouts."""
+
+    def __init__(self, answer: Layouts, target: Target) -> None:
+        self.answer = answer
+        self.target = target
+        self._linear = [_linear(each.bases) for each in answer.layouts]
+
+    def layout(self, index: int) -> TensorLayout:
+        return self.answer.layouts[index]
+
+    def linear(self, index: int) -> LinearLayout | None:
+        return self._linear[index]
+
+    @cached_property
+    def rows(self) -> list[LayoutRow]:
+        return [self._row(index) for index in range(len(self._linear))]
+
+    @property
+    def banks(self) -> int:
+        """The number of banks of shared memory, 4 bytes each."""
+        return self.target.device.multiprocessor.banks
+
+    def operands(self, operation: Operation, memory: str) -> list[Operand]:
+        """Return the operands and results of an operation in a memory whose layouts are known."""
+        return [
+            each
+            for each in (*operation.operands, *operation.results)
+            if each.layout is not None and self.layout(each.layout).memory == memory
+        ]
+
+    def _row(self, index: int) -> LayoutRow:
+        layout, linear = self.layout(index), self._linear[index]
+        row = LayoutRow(
+            index,
+            layout.label,
+            layout.encoding,
+            layout.kind,
+            layout.memory,
+            layout.shape,
+            layout.element,
+            layout.element_bits,
+            layout.bases,
+            layout.reason,
+            "compiler",
+            tuple((value.name, value.line) for value in layout.values),
+        )
+        if linear is None:
+            return row
+        first = linear.inputs[0][0]
+        reach_of_a_warp = LinearLayout(
+            (("warp", (*linear.bases("register"), *linear.bases("lane"))),), linear.shape
+        )
+        return msgspec.structs.replace(
+            row,
+            replication=linear.replication,
+            contiguity=tuple(linear.contiguity(each, first) for each in range(len(linear.shape))),
+            thread_tile=linear.tile("register") if first == "register" else (),
+            warp_tile=reach_of_a_warp.tile("warp") if first == "register" else (),
+            free={name: linear.free_bits(name) for name, _ in linear.inputs},
+        )
+
+
+def _linear(bases: Bases | None) -> LinearLayout | None:
+    if bases is None:
+        return None
+    try:
+        return LinearLayout(tuple((each.name, each.bases) for each in bases.inputs), bases.shape)
+    except ValueError:
+        # Shapes that are no powers of two have no such algebra.
+        return None

@@ -1,0 +1,91 @@
+"""The document of a diff: two texts, line by line."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import msgspec
+
+from explorer.analysis.diff import Alignment, Renaming
+from explorer.analysis.diff.operations import operation_changes
+from explorer.documents import ChangeCounts
+
+#: The text before and the text after.
+Texts = tuple[str, str]
+
+
+class SpanDocument(msgspec.Struct, frozen=True):
+    """Neighboring lines that are the same on both sides, or that are not. Line numbers start at 1."""
+
+    before_line: int
+    before_lines: int
+    after_line: int
+    after_lines: int
+    same: bool
+
+
+class MoveDocument(msgspec.Struct, frozen=True):
+    """A line that was removed in one place and added in another. Line numbers start at 1."""
+
+    before_line: int
+    after_line: int
+
+
+class KindDocument(msgspec.Struct, frozen=True):
+    """A kind of operation with the lines that differ, from 1 on. A line that only moved is on both sides."""
+
+    name: str
+    before_lines: list[int]
+    after_lines: list[int]
+
+
+class DiffDocument(ChangeCounts, frozen=True):
+    """Two whole texts as spans of lines, in order. A renamed value or register is no change.
+
+    An operation that only moved counts as moved, and its lines count as added and removed.
+    """
+
+    kinds: list[KindDocument]
+    spans: list[SpanDocument] = msgspec.field(name="runs")
+    moves: list[MoveDocument]
+
+    @classmethod
+    def of(
+        cls,
+        before: str,
+        after: str,
+        renaming: Renaming = "values",
+        language: str = "",
+        *,
+        stable: Texts | None = None,
+    ) -> DiffDocument:
+        """Compare two texts in which names may differ.
+
+        `language` is that of the operations. `stable` are the texts to compare instead, line by line.
+        """
+        alignment = Alignment(*(stable or (before, after)), renaming)
+        spans = alignment.spans
+        operations = operation_changes(alignment, before, after, language)
+        return cls(
+            lines_added=sum(len(span.after) for span in spans if not span.same),
+            lines_removed=sum(len(span.before) for span in spans if not span.same),
+            operations_added=operations.added,
+            operations_removed=operations.removed,
+            operations_moved=operations.moved,
+            kinds=[
+                KindDocument(name, [i + 1 for i in kind.removed], [j + 1 for j in kind.added])
+                for name, kind in sorted(operations.kinds.items())
+            ],
+            spans=[
+                SpanDocument(
+                    span.before.start + 1, len(span.before), span.after.start + 1, len(span.after), span.same
+                )
+                for span in spans
+            ],
+            moves=[MoveDocument(move.before + 1, move.after + 1) for move in alignment.moves],
+        )
+
+
+#: The document of two texts. A saved page has what each pass changed line by line, and counted; most passes
+#: change nothing. The process of a query ends with what is kept here.
+compared = lru_cache(maxsize=256)(DiffDocument.of)

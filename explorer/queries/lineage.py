@@ -1,0 +1,367 @@
+"""The query for the lineage of an operation: what it was made from, what became of it, its instructions.
+
+A second compilation (`explorer.pipeline.lineage`) records it, and is stored like the first. If a module or
+the machine code differs between the two compilations, none of its lines are shown.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from functools import cached_property
+
+import msgspec
+
+from explorer.analysis.mlir.lineage import ModuleText, Origins
+from explorer.errors import InvalidRequest, NotAnswerable
+from explorer.model.answers import Lineage, digest_of_module, is_counted
+from explorer.model.source_lines import SourceLines
+from explorer.queries.query import Parameter, Query, Subject, nothing_saved
+from explorer.store import Record
+
+#: The step of a compilation whose module is the last stage in MLIR.
+_LAST_STAGE = "ttgir"
+_MOST_LINES = 60
+
+
+class OperationLine(msgspec.Struct, frozen=True):
+    """The first line of an operation, from 1. `origins` are lines of the previous step's module.
+
+    Without origins, it is unknown what the operation was made from.
+    """
+
+    line: int
+    operation: str
+    text: str
+    origins: list[int]
+
+
+class LineageStep(msgspec.Struct, frozen=True):
+    """The operations in the module after pass `index`. At most `_MOST_LINES` of the `count` are in `lines`.
+
+    `is_touched`: the pass made, changed or removed one of them. `is_known` is false if the module of the
+    second compilation differs; then there are no lines.
+    """
+
+    index: int
+    lines: list[OperationLine]
+    count: int
+    is_touched: bool
+    is_known: bool
+
+
+class Instructions(msgspec.Struct, frozen=True):
+    """The lines of a stage of machine code that the operations became, from 1.
+
+    `is_equal` is false if the stage differs from that of the second compilation. Then there are no lines, and
+    `differing_lines` says how many differ.
+    """
+
+    stage: str
+    title: str
+    lines: list[int]
+    is_equal: bool
+    differing_lines: int
+
+
+class LineageDocument(msgspec.Struct, frozen=True):
+    """The way of an operation through the passes that changed the module.
+
+    `asked` is the position of the requested step; the steps before it have what the operation comes from,
+    those after it what became of it. `made_by` is the pass that made the operation from operations of other
+    names, `made_from`; without any, these are unknown. The first module was made from `source_lines`.
+    `unknown_before` is the pass before which nothing is known, `removed_by` the pass after
+    which no operation comes from the requested one; null if there is none.
+    """
+
+    steps: list[LineageStep]
+    asked: int
+    made_by: int | None
+    made_from: list[OperationLine]
+    source_lines: list[int]
+    unknown_before: int | None
+    removed_by: int | None
+    instructions: list[Instructions]
+
+
+class _Modules:
+    """The modules of a compilation as shown, with the origins that the second compilation recorded."""
+
+    def __init__(self, record: Record, second: Record) -> None:
+        answer = second.result.answer
+        lineage = msgspec.json.decode(answer.document, type=Lineage) if answer else Lineage(())
+        if not lineage.modules:
+            reason = " ".join(second.result.error_messages)
+            raise NotAnswerable(reason or "The second compilation recorded no lineage. Try again.")
+        self._record = record
+        self._lineage = lineage
+        self.origins = Origins(lineage.modules)
+        told = range(len(lineage.modules))
+        entries = sorted(record.result.passes.items())
+        #: The passes that changed the module, as far as the second compilation went.
+        self.changed = [index for index, entry in entries if entry.text is not None and index in told]
+        self._texts: dict[int, _Text] = {}
+
+    def text(self, index: int) -> _Text:
+        """Return the module after a pass."""
+        if index not in self._texts:
+            lines = self._record.text_after_pass(index).split("\n")
+            self._texts[index] = _Text(lines, self._lineage.modules[index].digest)
+        return self._texts[index]
+
+    def last_of_stage(self, stage: str) -> int | None:
+        """Return the last pass on the way to a stage; None if the second compilation has none."""
+        passes = self._record.result.passes
+        return max(
+            (i for i in range(self.origins.count) if i in passes and passes[i].stage == stage), default=None
+        )
+
+
+class _Text:
+    """The module after a pass: lines as shown, and lines as a lineage counts them."""
+
+    def __init__(self, lines: list[str], digest: str) -> None:
+        while lines and not lines[-1]:
+            lines.pop()
+        self._shown = [number for number, line in enumerate(lines, 1) if is_counted(line)]
+        counted = [lines[number - 1] for number in self._shown]
+        self.module = ModuleText(counted)
+        self.is_known = digest_of_module(counted) == digest
+
+    @cached_property
+    def _counted(self) -> dict[int, int]:
+        return {shown: place for place, shown in enumerate(self._shown, 1)}
+
+    def shown(self, line: int) -> int:
+        """Return the shown line of a counted one."""
+        return self._shown[line - 1]
+
+    def operation(self, line: int) -> int:
+        """Return the counted first line of the operation in a shown line; 0 if there is none."""
+        counted = self._counted.get(line, 0)
+        return self.module.first_line(counted) if counted else 0
+
+    def operations(self, lines: Sequence[int]) -> list[int]:
+        """Return those of the counted lines in which an operation begins."""
+        return [line for line in lines if self.module.first_line(line) == line]
+
+
+class _Way:
+    """The lines of an operation in each changed module, as a lineage counts them."""
+
+    def __init__(self, modules: _Modules, index: int, lines: list[int]) -> None:
+        self.modules = modules
+        self.asked = index
+        #: The lines of each module, changed or not.
+        self.at = {index: lines}
+        for earlier in range(index, 0, -1):
+            found = modules.origins.before(earlier, self.at[earlier])
+            if not found:
+                break
+            self.at[earlier - 1] = found
+        for later in range(index, modules.origins.count - 1):
+            found = modules.origins.after(later, self.at[later])
+            if not found:
+                break
+            self.at[later + 1] = found
+        self.first, self.last = min(self.at), max(self.at)
+        self.shown = [each for each in modules.changed if self.first <= each <= self.last]
+
+    def previous(self, index: int) -> int | None:
+        """Return the changed module before a changed one."""
+        return max((each for each in self.modules.changed if each < index), default=None)
+
+    def origins(self, index: int, line: int) -> list[int]:
+        """Return the lines of the previous changed module that a line of a changed one comes from."""
+        lines, previous = [line], self.previous(index)
+        for each in range(index, -1 if previous is None else previous, -1):
+            lines = self.modules.origins.before(each, lines)
+        return lines
+
+    def lines(self, index: int) -> list[int]:
+        """Return the first lines of the operations in a changed module."""
+        text = self.modules.text(index)
+        return text.operations(self.at[index]) if text.is_known else self.at[index]
+
+    def row(self, index: int, line: int) -> OperationLine:
+        """Return an operation of a changed module as it is shown."""
+        text, previous = self.modules.text(index), self.previous(index)
+        origins: list[int] = []
+        if previous is not None:
+            before = self.modules.text(previous)
+            origins = [before.shown(each) for each in self.origins(index, line)] if before.is_known else []
+        return OperationLine(text.shown(line), text.module.operation(line), text.module.text(line), origins)
+
+    def step(self, index: int) -> LineageStep:
+        """Return what is shown of a changed module."""
+        lines = self.lines(index)
+        is_known = self.modules.text(index).is_known
+        rows = [self.row(index, line) for line in lines[:_MOST_LINES]] if is_known else []
+        return LineageStep(index, rows, len(lines), self._is_touched(index), is_known)
+
+    def _is_touched(self, index: int) -> bool:
+        previous = self.previous(index)
+        if previous is None or previous not in self.at:
+            return True
+        text, before = self.modules.text(index), self.modules.text(previous)
+        lines, others = self.lines(index), self.lines(previous)
+        if len(lines) != len(others) or not (text.is_known and before.is_known):
+            return True
+        for line in lines:
+            origins = self.origins(index, line)
+            if len(origins) != 1 or text.module.key(line) != before.module.key(origins[0]):
+                return True
+        return False
+
+    def made(self) -> tuple[int | None, list[OperationLine]]:
+        """Return the pass that made the requested operation, and the operations that it made it from.
+
+        That is the last pass none of whose origins has the name of the operation.
+        """
+        index = max(each for each in self.modules.changed if each <= self.asked)
+        lines = self.lines(index)
+        name = self.modules.text(index).module.operation(lines[0])
+        while (previous := self.previous(index)) is not None:
+            module = self.modules.text(previous).module
+            origins = list(dict.fromkeys(o for line in lines for o in self.origins(index, line)))
+            if not self.modules.text(previous).is_known:
+                return None, []
+            same = [line for line in origins if module.operation(line) == name]
+            if not same:
+                return index, [self.row(previous, line) for line in origins]
+            index, lines = previous, same
+        return index, []
+
+
+def _find(subject: Subject) -> LineageDocument:
+    record = subject.record
+    if record.request.task != "compile":
+        raise NotAnswerable(
+            "The lineage of operations is known for Triton's passes, not for LLVM's own passes."
+        )
+    edits = record.request.edits
+    if edits is not None and edits.stage and edits.stage == subject.parameters.get("stage"):
+        raise NotAnswerable(
+            "The lines of an edited text have no lineage. Select the operation after the pass 'edited'."
+        )
+    second = subject.compiler.complete(dataclasses.replace(record.request, task="lineage"))
+    modules = _Modules(record, second)
+    index, line = int(subject.parameters.get("pass", "0")), int(subject.parameters.get("line", "1"))
+    stage = subject.parameters.get("stage", "")
+    if stage in second.result.stages:
+        index, lines = _operations_of(record, second, modules, stage, line)
+    else:
+        if stage:
+            index = _pass_of(modules, stage)
+        record.compiler_pass(index)
+        lines = _operation_at(modules, index, line)
+    way = _Way(modules, index, lines)
+    made_by, made_from = way.made()
+    last = way.last + 1
+    return LineageDocument(
+        steps=[way.step(each) for each in way.shown],
+        asked=max(place for place, each in enumerate(way.shown) if each <= index),
+        made_by=made_by,
+        made_from=made_from,
+        source_lines=modules.origins.before(0, way.at[0]) if 0 in way.at else [],
+        unknown_before=way.first if way.first else None,
+        removed_by=last if last < modules.origins.count else None,
+        instructions=_instructions(record, second, modules, way),
+    )
+
+
+def _pass_of(modules: _Modules, stage: str) -> int:
+    """Return the pass whose module a stage shows."""
+    index = modules.last_of_stage(stage)
+    if index is None:
+        raise NotAnswerable(f"The lineage of operations is not known for the stage {stage!r}.")
+    return index
+
+
+def _operation_at(modules: _Modules, index: int, line: int) -> list[int]:
+    """Return the counted line of the operation in a line of the module after a pass."""
+    if index >= modules.origins.count:
+        raise NotAnswerable("The second compilation, which records the lineage, did not reach this pass.")
+    text = modules.text(index)
+    if not text.is_known:
+        raise NotAnswerable(
+            "The lineage is unknown here: the second compilation, which records it, has another module after "
+            "this pass."
+        )
+    found = text.operation(line)
+    if not found:
+        raise InvalidRequest(f"The module after pass {index} has no operation in line {line}.")
+    return [found]
+
+
+def _operations_of(
+    record: Record, second: Record, modules: _Modules, stage: str, line: int
+) -> tuple[int, list[int]]:
+    """Return the last pass to TTGIR, and the lines of its module that an instruction comes from."""
+    lines = _located(second, stage)
+    if not _is_equal(record, second, stage):
+        raise NotAnswerable(_unequal(record, second, stage))
+    if not 1 <= line <= len(lines):
+        raise InvalidRequest(f"The stage {stage} has no line {line}.")
+    index = _pass_of(modules, _LAST_STAGE)
+    if not lines[line - 1]:
+        raise NotAnswerable("Unknown: the line information of this line leads to no operation of TTGIR.")
+    return index, list(lines[line - 1])
+
+
+def _located(second: Record, stage: str) -> list[tuple[int, ...]]:
+    """Return for each line of machine code the lines of the last module in MLIR that it comes from."""
+    return second.locations(second.stage(stage)).source_lines(SourceLines(""))
+
+
+def _is_equal(record: Record, second: Record, stage: str) -> bool:
+    """Tell whether the machine code of both compilations is equal."""
+    mine = record.result.stages.get(stage)
+    return mine is not None and mine.text == second.stage(stage).text
+
+
+def _unequal(record: Record, second: Record, stage: str) -> str:
+    return (
+        f"Unknown: with other line information, {_differing_lines(record, second, stage)} lines of the "
+        f"{second.stage(stage).title} differ, so its instructions cannot be assigned to operations."
+    )
+
+
+def _differing_lines(record: Record, second: Record, stage: str) -> int:
+    """Return the number of lines that differ, at the same place."""
+    mine = record.result.stages.get(stage)
+    ours = record.text(mine.text).splitlines() if mine else []
+    theirs = second.text(second.stage(stage).text).splitlines()
+    same = sum(one == other for one, other in zip(ours, theirs, strict=False))
+    return max(len(ours), len(theirs)) - same
+
+
+def _instructions(record: Record, second: Record, modules: _Modules, way: _Way) -> list[Instructions]:
+    """Return the instructions that come from the operations in the last module in MLIR."""
+    index = modules.last_of_stage(_LAST_STAGE)
+    if index is None or index < way.asked or index not in way.at:
+        return []
+    wanted = set(way.at[index])
+    found = []
+    for name, entry in second.result.stages.items():
+        is_equal = _is_equal(record, second, name)
+        located = _located(second, name) if is_equal else []
+        lines = [number for number, origins in enumerate(located, 1) if not wanted.isdisjoint(origins)]
+        differing = 0 if is_equal else _differing_lines(record, second, name)
+        found.append(Instructions(name, entry.title, lines, is_equal, differing))
+    return found
+
+
+QUERY = Query(
+    name="lineage",
+    summary="What an operation was made from, pass by pass, what became of it, and its instructions.",
+    version=2,
+    document=LineageDocument,
+    find=_find,
+    parameters=(
+        Parameter("pass", int, "Index of the pass (0 when left out)."),
+        Parameter("line", int, "Line of the module after the pass (1 when left out)."),
+        Parameter("stage", str, "The line is one of this stage, in place of a pass."),
+    ),
+    saved=nothing_saved,  # one for each line of each pass
+)

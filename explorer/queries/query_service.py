@@ -1,0 +1,284 @@
+"""Answers queries about stored results: from the cache in the store, or by computing the answer once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from typing import Protocol
+
+import msgspec
+
+from explorer.errors import InvalidRequest, ResultTooLarge
+from explorer.jobs.caller import current_caller, work_for
+from explorer.jobs.fairness import Places, Turns
+from explorer.jobs.isolated_process import POLL_SECONDS, Awaited, abandoned
+from explorer.queries.isolated_worker import Cached, Found, IsolatedWorkers
+from explorer.queries.query import Compiler, Query, Subject
+from explorer.store import Record, Store
+
+_MOST_DIGITS = 9
+#: The size of the further answers that are written to the store at once.
+_MOST_PENDING_BYTES = 32 << 20
+#: How long a query that needed too much is refused without another attempt, and how many of these are known.
+_REFUSAL_SECONDS = 600.0
+_MOST_REFUSALS = 1_000
+
+
+class Workers(Protocol):
+    """Computes answers; see `IsolatedWorkers`."""
+
+    def warm_up(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def find(
+        self, query: Query, subject: Subject, cached: Cached, is_awaited: Awaited = ...
+    ) -> Iterator[Found]: ...
+
+
+class _Place:
+    """A place of a client, taken when it is first needed, once for all threads that share it."""
+
+    def __init__(self, places: Places, client: str) -> None:
+        self._places = places
+        self._client = client
+        self._taking = threading.Lock()
+        self._is_taken = False
+
+    def take(self) -> None:
+        """Take the place.
+
+        Raises:
+            TooManyRequests, QueueFull: as `Places.take`.
+        """
+        with self._taking:
+            if not self._is_taken:
+                self._places.take(self._client)
+                self._is_taken = True
+
+    def close(self) -> None:
+        """Give the place back."""
+        if self._is_taken:
+            self._places.give_back(self._client)
+
+
+class QueryService:
+    """Answers queries. Safe to use from many threads.
+
+    At most `threads` threads may wait for an answer at the same time, so that the server has threads left for
+    other requests. At most `processes` answers are computed at the same time, and one more for a client that
+    would wait and has none computed. Clients share the threads and take turns with the processes.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        compiler: Compiler,
+        workers: Workers | None = None,
+        *,
+        threads: int = 16,
+        processes: int = 2,
+    ) -> None:
+        self._store = store
+        self._compiler = compiler
+        self._workers = workers or IsolatedWorkers()
+        self._waiting = Places(threads, "queries")
+        self._turns = Turns(processes, reserve=1)
+        self._changed = threading.Condition()
+        self._busy: set[tuple[str, str]] = set()
+        #: Of each answer, whether those who want it still wait.
+        self._awaited: dict[tuple[str, str], list[Awaited]] = {}
+        #: Of each query that needed too much, the message, and when it may be tried again.
+        self._refusals: dict[tuple[str, str | None, str], tuple[str, float]] = {}
+
+    def warm_up(self) -> None:
+        """Start what the first query would otherwise wait for."""
+        self._workers.warm_up()
+
+    def close(self) -> None:
+        """Stop the computation of all answers."""
+        self._workers.close()
+
+    def answer(
+        self,
+        query: Query,
+        records: Sequence[Record | None],
+        parameters: Mapping[str, str],
+        is_awaited: Awaited = lambda: True,
+    ) -> bytes:
+        """Return the answer: JSON, or a text or bytes if the query's document is one.
+
+        `records` are those that the query's kind demands; see `Kind`. An answer is cached if all of them are
+        stored. It depends on each of them: a result that replaces another one has answers of its own.
+        The computation ends when `is_awaited` returns false for all who wait for the answer.
+
+        Raises:
+            InvalidRequest: the query does not have this parameter, or its value is of another type.
+            NotAnswerable: the records have no answer; the message says why.
+            QueueFull, TooManyRequests: too many threads are waiting, for all clients or for this one.
+        """
+        with closing(_Place(self._waiting, current_caller().client)) as place:
+            return self._answer(query, records, parameters, is_awaited, place)
+
+    def _answer(
+        self,
+        query: Query,
+        records: Sequence[Record | None],
+        parameters: Mapping[str, str],
+        is_awaited: Awaited,
+        place: _Place,
+    ) -> bytes:
+        parameters = _checked(query, parameters)
+        key = _key(query, records, parameters)
+        subject = Subject(tuple(records), parameters, self._compiler)
+        is_cached = all(record is None or record.journal is not None for record in records)
+        stored = self._known(subject.record, key) if is_cached else None
+        if stored is not None:
+            return stored
+        place.take()
+        with self._one_at_a_time(subject.record.id, key, is_awaited) as is_any_awaited:
+            stored = self._known(subject.record, key) if is_cached else None
+            if stored is not None:
+                return stored
+
+            def check() -> None:
+                if not is_any_awaited():
+                    raise abandoned()
+
+            with self._turns.turn(current_caller(), check):
+                return self._compute(query, subject, is_any_awaited, is_cached)
+
+    def answers(self, queries: Sequence[Query], record: Record, is_awaited: Awaited) -> list[bytes]:
+        """Return the answers to several queries about a compilation, computed at the same time.
+
+        They take one place together: one thread of the server waits for them.
+
+        Raises:
+            what `answer` raises for the first of them that fails; the others end then.
+        """
+        failures: list[BaseException] = []
+        caller = current_caller()
+
+        def answer(query: Query) -> bytes:
+            work_for(caller)
+            try:
+                return self._answer(query, (record,), {}, lambda: is_awaited() and not failures, place)
+            except BaseException as error:
+                failures.append(error)
+                raise
+
+        with (
+            closing(_Place(self._waiting, caller.client)) as place,
+            ThreadPoolExecutor(len(queries)) as threads,
+        ):
+            answers = [threads.submit(answer, query) for query in queries]
+        if failures:
+            raise failures[0]
+        return [each.result() for each in answers]
+
+    def cached(self, query: Query, record: Record, parameters: Mapping[str, str]) -> bytes | None:
+        """Return the answer about a compilation if it is cached."""
+        return self._store.answer(record, _key(query, (record,), parameters))
+
+    def _known(self, record: Record, key: str) -> bytes | None:
+        """Return the cached answer, or None.
+
+        Raises:
+            ResultTooLarge: the query needed too much a short time ago.
+        """
+        detail, until = self._refusals.get((record.id, record.journal, key), ("", 0.0))
+        if time.monotonic() < until:
+            raise ResultTooLarge(detail)
+        return self._store.answer(record, key)
+
+    def _compute(self, query: Query, subject: Subject, is_awaited: Awaited, is_cached: bool) -> bytes:
+        """Compute an answer. Keep it, and what other answers it needed, also if it fails then."""
+        record = subject.record
+        found: dict[str, bytes] = {}
+
+        def cached(other: Query, parameters: Mapping[str, str]) -> bytes | None:
+            key = _key(other, subject.records, parameters)
+            return found.get(key) or self._store.answer(record, key)
+
+        document = b""
+        try:
+            for other, parameters, document in self._workers.find(query, subject, cached, is_awaited):
+                found[_key(other, subject.records, parameters)] = document
+                if sum(map(len, found.values())) > _MOST_PENDING_BYTES and is_cached:
+                    self._store.keep_answers(record, found)
+                    found.clear()
+        except ResultTooLarge as error:
+            self._refuse(record, _key(query, subject.records, subject.parameters), error.detail)
+            raise
+        finally:
+            if found and is_cached:
+                self._store.keep_answers(record, found)
+        return document
+
+    def _refuse(self, record: Record, key: str, detail: str) -> None:
+        if record.journal is not None:
+            with self._changed:
+                if len(self._refusals) >= _MOST_REFUSALS:
+                    self._refusals.clear()
+                self._refusals[record.id, record.journal, key] = detail, time.monotonic() + _REFUSAL_SECONDS
+
+    @contextmanager
+    def _one_at_a_time(self, record_id: str, key: str, is_awaited: Awaited) -> Iterator[Awaited]:
+        """Wait for another thread that computes the same answer.
+
+        Yield a function that says whether anybody waits for it.
+        """
+        mine = (record_id, key)
+        with self._changed:
+            awaited = self._awaited.setdefault(mine, [])
+            awaited.append(is_awaited)
+        try:
+            with self._changed:
+                while not self._changed.wait_for(lambda: mine not in self._busy, POLL_SECONDS):
+                    if not is_awaited():
+                        raise abandoned()
+                self._busy.add(mine)
+            try:
+                yield lambda: any(each() for each in tuple(awaited))
+            finally:
+                with self._changed:
+                    self._busy.discard(mine)
+                    self._changed.notify_all()
+        finally:
+            with self._changed:
+                awaited.remove(is_awaited)
+                if not awaited:
+                    self._awaited.pop(mine, None)
+
+
+def _checked(query: Query, parameters: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters, with numbers in canonical form, so that equal queries have equal keys.
+
+    Raises:
+        InvalidRequest: a parameter is unknown, or its value is of another type.
+    """
+    known = {parameter.name: parameter for parameter in query.parameters}
+    checked = {}
+    for name, text in sorted(parameters.items()):
+        if name not in known:
+            takes = ", ".join(sorted(known)) or "none"
+            raise InvalidRequest(f"{query.name} has no parameter {name[:50]!r}. It has: {takes}.")
+        if known[name].type is int:
+            if not (text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS):
+                raise InvalidRequest(f"{name!r} must be a whole number, got {text[:50]!r}.")
+            text = str(int(text))
+        if known[name].type is bool and text not in ("0", "1"):
+            raise InvalidRequest(f"{name!r} must be 0 or 1, got {text[:50]!r}.")
+        checked[name] = text
+    return checked
+
+
+def _key(query: Query, records: Sequence[Record | None], parameters: Mapping[str, str]) -> str:
+    """Return what tells an answer about the first record from the other answers about it."""
+    key: list[object] = [query.name, query.version, sorted(parameters.items())]
+    if len(records) > 1:
+        key.append([None if each is None else (each.id, each.journal) for each in records[1:]])
+    return msgspec.json.encode(key).decode()

@@ -1,0 +1,1 @@
+"""Runs a launch in Triton's interpreter, and counts its operations. Jail side."""

@@ -1,0 +1,76 @@
+"""The records of a query about a run: the run, and what belongs to it.
+
+In: a run or a profile, and the compilation of its kernel. Out: these, the run that measured the roofs of the
+GPU, and the run that timed the autotune configurations for the same launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Protocol
+
+from explorer.model import Request
+from explorer.profiles.read import ID_PREFIX, Profile, Profiles
+from explorer.runs.documents import environment_of
+from explorer.runs.roofs import Host, roofs_run
+from explorer.store import Record, compilation_of
+
+#: How many runs of a configuration are searched, the newest first.
+_MOST_RUNS = 20
+
+
+class HostWithProfiles(Host, Protocol):
+    """What is needed of the services of an application (`explorer.services.Services`)."""
+
+    @property
+    def profiles(self) -> Profiles: ...
+
+
+def run_records(host: HostWithProfiles, run: Record, compilation: Record | None) -> list[Record | None]:
+    """Return the records of a query about a run, as `explorer.queries.query.Kind` lists them."""
+    environment = environment_of(run)
+    roofs = roofs_run(host, environment.gpu) if environment else None
+    return [run, compilation, roofs, tuned_run(host, run)]
+
+
+def tuned_run(host: HostWithProfiles, run: Record) -> Record | None:
+    """Return the run that timed the configurations of the same launch on a GPU of the same name; or None."""
+    if "autotuning" in run.result.measurements:
+        return run
+    environment = environment_of(run)
+    if environment is None or not environment.gpu:
+        return None
+    for other in _other_runs(host, run):
+        found = environment_of(other)
+        if "autotuning" in other.result.measurements and found and found.gpu == environment.gpu:
+            return other
+    return None
+
+
+def _other_runs(host: HostWithProfiles, run: Record) -> Iterable[Record]:
+    """Yield the runs of the same launch with other configurations."""
+    if run.id.startswith(ID_PREFIX):
+        profile = host.profiles.find(run.id)
+        for other in host.profiles.all.values():
+            if other.example == profile.example and _launch_of(other) == _launch_of(profile):
+                yield other.record
+        return
+    wanted = _inputs(run.request)
+    for config in dict.fromkeys((None, 0, run.request.config)):
+        request = replace(compilation_of(run.request), config=config)
+        for record in host.store.runs(request, _MOST_RUNS):
+            if record.id != run.id and _inputs(record.request) == wanted:
+                yield record
+
+
+def _launch_of(profile: Profile) -> tuple[object, ...]:
+    asked = profile.request
+    return asked.kernel, asked.target, asked.triton, asked.launch, asked.source_sha256, asked.run.sizes
+
+
+def _inputs(request: Request) -> object:
+    """Return what decides the launch, without what is measured of it."""
+    return request.run and replace(
+        request.run, measures=(), repeats=0, attempt=0, sweep_size="", sweep_values=()
+    )

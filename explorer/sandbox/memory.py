@@ -1,0 +1,204 @@
+"""The memory limit of a job, enforced by the job's keeper. Jail side.
+
+The keeper is the parent of the warden. It is outside of the job's process namespace, and keeps the
+capabilities of the job's user namespace, so that a job can neither see nor signal, trace or limit it. It
+shares the job's mounts: its /proc lists the processes of the job, and its /tmp is that of the job.
+
+What is counted: the memory that belongs to no file (anonymous and shared), what of it is swapped out, page
+tables, the files in /tmp, and the most that the buffers of the job's sockets can hold. The system call filter
+refuses what holds memory elsewhere. Pages of files, such as those of libraries, are not counted: the kernel
+can drop them. What a process shares with those that it forked counts for each of them: the kernel's exact
+numbers (smaps_rollup) wait for a lock that the job can hold for seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import signal
+import socket
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from explorer.sandbox import linux
+from explorer.sandbox.settings import GIB, MIB, Limits
+
+#: How fast one processor can fill new memory, at most.
+_FILL_BYTES_PER_SECOND = 3 * GIB
+_LONGEST_WAIT_SECONDS = 0.05
+_SHORTEST_WAIT_SECONDS = 0.002
+#: The share of the limit by which a job may exceed it while its worker reports its source line.
+_REPORT_SHARE = 0.05
+
+_HELD = re.compile(rb"^(?:RssAnon|RssShmem|VmSwap|VmPTE):\s+(\d+) kB", re.MULTILINE)
+#: PF_FORKNOEXEC of the kernel.
+_HAS_NOT_EXECUTED = 0x40
+_DEFAULT_BUFFER_BYTES = 212_992
+_SOCKETS = re.compile(rb"^sockets: used (\d+)", re.MULTILINE)
+
+
+class JobMemory:
+    """The memory of one job. Create it before the job begins, when its guards have all their sockets."""
+
+    def __init__(self, limits: Limits, *, jailed: bool) -> None:
+        self._limits = limits
+        self._jailed = jailed
+        self._guards: set[int] = set()
+        # Opened here: /proc/self leads nowhere once the /proc of the job is mounted.
+        self._socket_table = os.open("/proc/self/net/sockstat", os.O_RDONLY) if jailed else -1
+        self._socket_bytes = _most_bytes_of_a_socket(limits)
+        self._own_sockets = self._count_sockets()
+
+    def find_guards(self, warden: int) -> None:
+        """Note which processes do not belong to the job. Call it when the job's /proc is mounted."""
+        try:
+            Path("/proc/self").readlink()
+            self._guards = {1, os.getpid(), warden, *_ancestors()}
+        except OSError:  # The job's own /proc: this process is not in it, and the warden is the first.
+            self._guards = {1}
+
+    def processes(self) -> list[int]:
+        """Return the processes of the job, by their numbers in /proc."""
+        if self._jailed:
+            found = [int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit()]
+        else:
+            found = _descendants(os.getppid())
+        return [process for process in found if process not in self._guards]
+
+    def used_bytes(self) -> int:
+        """Return the memory in use."""
+        others = self._scratch_bytes() + self._count_sockets(self._own_sockets) * self._socket_bytes
+        processes = self.processes()
+        used = others + sum(map(_held_bytes, processes))
+        if used > self._limits.memory_bytes:
+            # The states come first: what has executed its program since then no longer holds the memory.
+            states = _states(processes)
+            held = {process: _held_bytes(process) for process in processes}
+            used = others + sum(held.values()) - sum(_shared_until_exec(states, held))
+        return used
+
+    def kill(self, spared: int = 0) -> None:
+        """Kill all processes of the job except for `spared`."""
+        for process in self.processes():
+            if process != spared:
+                with contextlib.suppress(OSError):
+                    handle = os.open(f"/proc/{process}", os.O_RDONLY | os.O_DIRECTORY)
+                    try:
+                        signal.pidfd_send_signal(handle, signal.SIGKILL)
+                    finally:
+                        os.close(handle)
+
+    def _scratch_bytes(self) -> int:
+        if not self._jailed:
+            return 0
+        scratch = os.statvfs("/tmp")  # noqa: S108  the job's own
+        return (scratch.f_blocks - scratch.f_bfree) * scratch.f_frsize
+
+    def _count_sockets(self, ignored: int = 0) -> int:
+        if self._socket_table < 0:
+            return 0
+        found = _SOCKETS.search(os.pread(self._socket_table, 4096, 0))
+        return max(int(found[1]) - ignored, 0) if found else 0
+
+
+def enforce(memory: JobMemory, limits: Limits, warden: int, link: socket.socket) -> None:
+    """Watch the job from its begin to the end of its warden. Stop the job if it exceeds its memory limit.
+
+    The warden sends the number of the worker over `link` when the job begins. If the job exceeds the limit,
+    the warden receives the number of bytes, and reports them when all processes of the job have ended.
+    """
+    warden_end = os.pidfd_open(warden)
+    poller = select.poll()
+    poller.register(warden_end, select.POLLIN)
+    poller.register(link, select.POLLIN)
+    poller.poll()
+    begin = link.recv(64)
+    if not begin:
+        return
+    memory.find_guards(warden)
+    linux.respond_quickly()
+    fill_rate = _FILL_BYTES_PER_SECOND * (os.cpu_count() or 1)
+    poller.unregister(link)
+    while (used := memory.used_bytes()) <= limits.memory_bytes:
+        wait = (limits.memory_bytes - used) / fill_rate
+        if poller.poll(1000 * min(max(wait, _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)):
+            return
+    with contextlib.suppress(OSError):
+        link.send(b"%d" % used)
+    report_end = time.monotonic() + _REPORT_SHARE * limits.memory_bytes / fill_rate
+    while True:
+        memory.kill(spared=int(begin) if time.monotonic() < report_end else 0)
+        if poller.poll(1000 * _SHORTEST_WAIT_SECONDS):
+            return
+
+
+def _held_bytes(process: int) -> int:
+    """Return the memory that a process holds; 0 if it has ended."""
+    try:
+        with open(f"/proc/{process}/status", "rb", buffering=0) as status:  # noqa: PTH123  a Path takes longer
+            return 1024 * sum(map(int, _HELD.findall(status.read())))
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+def _states(processes: Iterable[int]) -> dict[int, tuple[str, int, int]]:
+    """Return the state, the parent and the flags of each process that has not ended."""
+    states: dict[int, tuple[str, int, int]] = {}
+    for process in processes:
+        with contextlib.suppress(OSError):
+            fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+            states[process] = (fields[0], int(fields[1]), int(fields[6]))
+    return states
+
+
+def _shared_until_exec(states: dict[int, tuple[str, int, int]], held: dict[int, int]) -> Iterable[int]:
+    """Return what counts twice because a process starts a program.
+
+    A process that called vfork waits, uninterruptibly, while its child uses the same memory until it executes
+    the program. Such a process has one such child.
+    """
+    shared: dict[int, int] = {}
+    for process, (_, parent, flags) in states.items():
+        if flags & _HAS_NOT_EXECUTED and states.get(parent, ("", 0, 0))[0] == "D":
+            shared[parent] = min(held[process], shared.get(parent, held[parent]))
+    return shared.values()
+
+
+def _ancestors() -> Iterable[int]:
+    """Return the zygotes: the parent of this process, its parent, and so on."""
+    process = os.getppid()
+    while process > 0:
+        yield process
+        process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def _descendants(process: int) -> list[int]:
+    """Return the children of a process, their children, and so on."""
+    found = [process]
+    for parent in found:
+        for task in Path(f"/proc/{parent}/task").glob("*/children"):
+            with contextlib.suppress(OSError):
+                found += map(int, task.read_text().split())
+    return found[1:]
+
+
+def _most_bytes_of_a_socket(limits: Limits) -> int:
+    """Return the most that the kernel keeps for one socket that a job has created."""
+    # A buffer has twice the size that is set, and takes one more message while anything is free.
+    most = 4 * _network_setting("core/wmem_max", _DEFAULT_BUFFER_BYTES)
+    if limits.opens_sockets:
+        received = 4 * _network_setting("core/rmem_max", _DEFAULT_BUFFER_BYTES)
+        tcp = _network_setting("ipv4/tcp_wmem", 4 * MIB) + _network_setting("ipv4/tcp_rmem", 6 * MIB)
+        most = max(most, received, tcp)
+    return most
+
+
+def _network_setting(name: str, default: int) -> int:
+    """Return a setting of the kernel. In a namespace, older kernels do not show some of them."""
+    try:
+        return int(Path(f"/proc/sys/net/{name}").read_text().split()[-1])
+    except FileNotFoundError:
+        return default

@@ -1,0 +1,87 @@
+"""The source line at which a process is, for reports about a crash or a limit.
+
+The worker writes two things to a pipe: the line of the kernel that it compiles, and, from a signal handler
+that does not need the interpreter, its stack when it ends. The warden reads the pipe if the worker gave no
+verdict. Jail side.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import os
+import re
+import select
+import signal
+from dataclasses import dataclass
+
+#: The name under which the pipeline compiles the source.
+SOURCE_FILE = "kernel.py"
+
+_MOST_BYTES = 1 << 16
+_ANSWER_SECONDS = 0.2
+_STACK = re.compile(rf'^  File "{re.escape(SOURCE_FILE)}", line (\d{{1,7}}) in ', re.MULTILINE)
+_KERNEL = re.compile(r"^kernel (\d{1,7})$", re.MULTILINE)
+_STEP = re.compile(r"^step (\d{1,9}) ([\w .-]{1,100})$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class SourcePosition:
+    """A source line, 0 if none is known, and whether Python code of the source was being executed.
+
+    `steps` are the steps of the job with the times at which they began, in milliseconds.
+    """
+
+    line: int = 0
+    in_python: bool = False
+    steps: tuple[tuple[str, int], ...] = ()
+
+
+def report_to(descriptor: int) -> None:
+    """Install handlers that write the stack on a crash, at the processor limit or on request."""
+    os.set_blocking(descriptor, False)
+    faulthandler.enable(descriptor, all_threads=False)
+    faulthandler.register(signal.SIGXCPU, descriptor, all_threads=False, chain=True)
+    faulthandler.register(signal.SIGUSR1, descriptor, all_threads=False)
+
+
+def report_kernel(descriptor: int, line: int) -> None:
+    """Write the line at which the kernel starts that is compiled next."""
+    with contextlib.suppress(OSError):  # User code may have closed the pipe or filled it.
+        os.write(descriptor, b"kernel %d\n" % line)
+
+
+def report_step(descriptor: int, milliseconds: float, what: str) -> None:
+    """Write which step of the job begins, and when."""
+    with contextlib.suppress(OSError):
+        os.write(descriptor, f"step {int(milliseconds)} {what}\n".encode())
+
+
+def request_stack(process: int, descriptor: int) -> str:
+    """Make a running process write its stack. Return everything that it has written."""
+    text = read_report(descriptor)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, signal.SIGUSR1)
+        while len(text) < _MOST_BYTES and select.select([descriptor], [], [], _ANSWER_SECONDS)[0]:
+            part = read_report(descriptor)
+            if not part:
+                break
+            text += part
+    return text
+
+
+def read_report(descriptor: int) -> str:
+    """Return what was written, without waiting."""
+    os.set_blocking(descriptor, False)
+    with contextlib.suppress(BlockingIOError):
+        return os.read(descriptor, _MOST_BYTES).decode("utf-8", "replace")
+    return ""
+
+
+def find_position(report: str) -> SourcePosition:
+    """Return the innermost source line on the stack, or else the line of the kernel."""
+    steps = tuple((what, int(milliseconds)) for milliseconds, what in _STEP.findall(report))
+    if on_stack := _STACK.search(report):
+        return SourcePosition(int(on_stack[1]), in_python=True, steps=steps)
+    kernels = _KERNEL.findall(report)
+    return SourcePosition(int(kernels[-1]) if kernels else 0, steps=steps)

@@ -1,0 +1,268 @@
+"""The zygotes of one jail, as the web side sees them.
+
+The first zygote has imported what all Triton versions share. It forks a zygote for each version in use, and
+this one forks a zygote for each slot. So the memory of what is imported is used once.
+"""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Any
+
+from explorer.sandbox.errors import SlotBroken
+from explorer.sandbox.launch import Launch, end_jail
+
+_STEP_SECONDS = 10.0
+_END_SECONDS = 1.0
+_ANSWER_BYTES = 4096
+_SHOWN_BYTES = 2000
+
+
+class Zygote:
+    """A process of a jail that obeys commands. `handle` is a process descriptor of it, or -1."""
+
+    def __init__(self, control: socket.socket, errors: IO[bytes], handle: int = -1) -> None:
+        self._control = control
+        self._errors = errors
+        self._handle = handle
+
+    @property
+    def process(self) -> int:
+        """Its process ID, as the web side sees it.
+
+        Raises:
+            SlotBroken: it has ended.
+        """
+        fields = Path(f"/proc/self/fdinfo/{self._handle}").read_text().splitlines()
+        process = next(int(field.split()[1]) for field in fields if field.startswith("Pid:"))
+        if process <= 0:
+            raise SlotBroken("the zygote has ended")
+        return process
+
+    def is_idle(self) -> bool:
+        """Tell whether it is alive and has said nothing that was not expected."""
+        watched: list[Any] = [self._control] if self._handle < 0 else [self._control, self._handle]
+        return not select.select(watched, [], [], 0)[0]
+
+    def command(self, text: str, *descriptors: int) -> None:
+        """Send a command with descriptors.
+
+        Raises:
+            SlotBroken: the process has ended.
+        """
+        rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))
+        try:
+            self._control.sendmsg([text.encode()], [rights] if descriptors else [])
+        except OSError as error:
+            raise SlotBroken(f"the zygote is gone: {error}{self.last_words()}") from error
+
+    def expect(self, kind: str, seconds: float) -> tuple[Any, array.array[int]]:
+        """Wait for an answer of `kind`. Return its value and its descriptors.
+
+        Raises:
+            SlotBroken: there is none within this time, or another one.
+        """
+        self._control.settimeout(seconds)
+        descriptors = array.array("i")
+        try:
+            data, ancillary, _, _ = self._control.recvmsg(
+                _ANSWER_BYTES, socket.CMSG_SPACE(descriptors.itemsize)
+            )
+        except TimeoutError:
+            raise SlotBroken(f"no answer within {seconds:g} seconds{self.last_words()}") from None
+        except OSError as error:
+            raise SlotBroken(f"the zygote is gone: {error}{self.last_words()}") from error
+        for level, message_kind, payload in ancillary:
+            if (level, message_kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                descriptors.frombytes(payload)
+        message = json.loads(data) if data else {}
+        if kind not in message:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            reason = message.get("failed") or (f"{message}" if message else "it ended")
+            raise SlotBroken(f"expected {kind!r} from the zygote: {reason}{self.last_words()}")
+        return message[kind], descriptors
+
+    def fork(self) -> Zygote:
+        """Fork another zygote.
+
+        Raises:
+            SlotBroken: this one does not respond.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            with theirs:
+                self.command("fork", theirs.fileno())
+            _, descriptors = self.expect("forked", _STEP_SECONDS)
+        except BaseException:
+            ours.close()
+            raise
+        return Zygote(ours, self._errors, *descriptors)
+
+    def last_words(self) -> str:
+        """Return the last output of the jail, for the log and the operator."""
+        if self._errors.closed:
+            return ""
+        size = os.fstat(self._errors.fileno()).st_size
+        text = os.pread(self._errors.fileno(), _SHOWN_BYTES, max(size - _SHOWN_BYTES, 0))
+        shown = text.decode("utf-8", "replace").strip()
+        return f"\n{shown}" if shown else ""
+
+    def close(self) -> None:
+        """Kill it, and with it all zygotes and jobs that it has forked."""
+        self._control.close()
+        if self._handle >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+            select.select([self._handle], [], [], _STEP_SECONDS)
+            os.close(self._handle)
+            self._handle = -1
+
+
+class Zygotes:
+    """The zygotes of one jail, which starts when the first one is needed. Thread-safe.
+
+    A version's zygote stays until `end_unused`.
+    """
+
+    def __init__(self, launch: Launch, entry_point: str) -> None:
+        self._launch = launch
+        self._entry_point = entry_point
+        self._lock = threading.Lock()
+        # A jail ends with the thread that started it.
+        self._starter = ThreadPoolExecutor(1, "sandbox-jail")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._errors: IO[bytes] | None = None
+        self._first: Zygote | None = None
+        self._versions: dict[Path | None, Zygote] = {}
+        self._users: Counter[Path | None] = Counter()
+        self._closed = False
+
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        """The outermost process: bubblewrap, or the first zygote itself without a jail."""
+        assert self._process is not None
+        return self._process
+
+    def fork(self, triton: Path | None) -> Zygote:
+        """Fork a zygote for a slot of a Triton version. Call `give_back` when it is closed.
+
+        Raises:
+            SlotBroken: the jail or the version does not start.
+        """
+        with self._lock:
+            if self._closed:
+                raise SlotBroken("the jail is closed")
+            zygote = self._fork_again(triton)
+            if zygote is None:
+                is_new = self._process is None
+                try:
+                    zygote = self._start_version(triton).fork()
+                except SlotBroken:
+                    if is_new or not self._jail_ends():
+                        raise
+                    zygote = self._start_version(triton).fork()
+            self._users[triton] += 1
+            return zygote
+
+    def give_back(self, triton: Path | None) -> None:
+        """Note that the zygote of a slot was closed."""
+        with self._lock:
+            self._users[triton] -= 1
+
+    def end_unused(self, triton: Path | None) -> None:
+        """End the zygote of a version that no slot uses, and the jail if no version is left."""
+        with self._lock:
+            if self._users[triton] > 0:
+                return
+            if triton in self._versions:
+                self._versions.pop(triton).close()
+            if not self._versions:
+                self._end_jail()
+
+    def close(self) -> None:
+        """Kill the jail and all its processes."""
+        with self._lock:
+            self._closed = True
+            self._end_jail()
+        self._starter.shutdown()
+
+    def _fork_again(self, triton: Path | None) -> Zygote | None:
+        """Fork the zygote of a version that has started, or return None if there is none that responds."""
+        version = self._versions.get(triton)
+        if version is None:
+            return None
+        with contextlib.suppress(SlotBroken):
+            return version.fork()
+        self._versions.pop(triton).close()
+        return None
+
+    def _start_version(self, triton: Path | None) -> Zygote:
+        if self._process is None or self._process.poll() is not None or not self._first_is_idle():
+            self._end_jail()
+            self._start_jail()
+        assert self._first is not None
+        version = self._first.fork()
+        try:
+            version.command(f"warm up {triton or ''}")
+            version.expect("ready", self._launch.settings.start_seconds)
+        except BaseException:
+            version.close()
+            raise
+        self._versions[triton] = version
+        return version
+
+    def _jail_ends(self) -> bool:
+        """Tell whether the jail has been killed: its processes do not all end at the same moment."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            assert self._process is not None
+            self._process.wait(_END_SECONDS)
+            return True
+        return not self._first_is_idle()
+
+    def _first_is_idle(self) -> bool:
+        return self._first is not None and self._first.is_idle()
+
+    def _start_jail(self) -> None:
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  `_end_jail` closes it
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._first = Zygote(ours, self._errors)
+        with theirs:
+            starting = self._starter.submit(
+                self._launch.start, theirs.fileno(), self._errors, self._entry_point
+            )
+            self._process = starting.result()
+        try:
+            self._first.expect("ready", self._launch.settings.start_seconds)
+        except BaseException:
+            self._end_jail()
+            raise
+
+    def _end_jail(self) -> None:
+        for zygote in self._versions.values():
+            zygote.close()
+        self._versions.clear()
+        if self._first is not None:
+            self._first.close()
+            self._first = None
+        if self._process is not None:
+            if self._launch.bubblewrap is not None:
+                end_jail(self._process)
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+        if self._errors is not None:
+            self._errors.close()
+            self._errors = None

@@ -1,0 +1,135 @@
+"""The web server: gunicorn with one worker process.
+
+There is one worker process, since jobs and their followers meet in its memory. Its event loop reads requests
+and sends responses, and its threads compute them. The application is made in the worker, which owns the
+processes of the sandbox.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from typing import Any
+
+from flask import Flask
+from gunicorn.app.base import BaseApplication
+
+from explorer import create_app
+from explorer.errors import ExplorerError, SettingsError
+from explorer.examples import DEFAULT_EXAMPLE, find_example
+from explorer.model import Request
+from explorer.model.hardware import DEFAULT_TARGET
+from explorer.sandbox.launch import SOURCES, find_bubblewrap
+from explorer.server.address import remove_address, write_address
+from explorer.server.application import Application
+from explorer.services import Services, services_of
+from explorer.settings import Settings
+
+#: The time in which the worker closes its services. Then it is killed.
+_STOP_SECONDS = 15
+#: The time for the next request of a connection, from the end of the last response to the last header.
+_KEEP_ALIVE_SECONDS = 15
+_BACKLOG = 512
+_LOOPBACK = ["127.0.0.1", "::1"]
+_OWN_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104  compared, not listened on
+
+
+class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
+    """Serves until SIGTERM or SIGINT.
+
+    Raises:
+        SettingsError: the address cannot be listened on.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        bound = _bound_socket(settings.host, settings.port)
+        host, port = bound.getsockname()[:2]
+        self._address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        #: The address for programs on this machine; a server on all addresses has no address of its own.
+        self._own_address = f"http://{_OWN_HOSTS.get(host, f'[{host}]' if ':' in host else host)}:{port}"
+        self._descriptor = bound.detach()  # gunicorn closes it
+        self._app: Flask | None = None
+        super().__init__()
+
+    def load_config(self) -> None:
+        """Set the options of gunicorn."""
+        options = {
+            "bind": f"fd://{self._descriptor}",
+            "workers": 1,
+            "worker_class": "explorer.server.worker.Worker",
+            "backlog": _BACKLOG,
+            "keepalive": _KEEP_ALIVE_SECONDS,
+            "asgi_loop": "asyncio",
+            "http_parser": "python",  # `Connection` reads the length of a chunk from it
+            "control_socket_disable": True,  # it would be in the home folder
+            "asgi_disconnect_grace_period": 0,
+            "forwarded_allow_ips": ",".join([*_LOOPBACK, *map(str, self._settings.trusted_proxies)]),
+            "graceful_timeout": _STOP_SECONDS,
+            "loglevel": "warning",
+            "proc_name": "triton-explorer",
+            "when_ready": self._announce,
+            "worker_exit": self._close,
+            "on_exit": self._forget,
+        }
+        for name, value in options.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Application:
+        """Make the application. It is called in the worker process."""
+        self._app = create_app(self._settings)
+        _compile_first_example(services_of(self._app))
+        return Application(self._app)
+
+    def _announce(self, _arbiter: Any) -> None:
+        print(f"triton-explorer serves on {self._address}", flush=True)
+        print(_sandbox_line(self._settings), flush=True)
+        with contextlib.suppress(OSError):  # on a full disk, commands do not find the server
+            write_address(self._settings.data_dir, self._own_address)
+
+    def _forget(self, _arbiter: Any) -> None:
+        remove_address(self._settings.data_dir)
+
+    def _close(self, _arbiter: Any, _worker: Any) -> None:
+        if self._app is not None:
+            services_of(self._app).close()
+
+
+def _sandbox_line(settings: Settings) -> str:
+    """Describe the sandbox. Whether it works is tested later, in the worker process."""
+    if settings.unsafe_no_sandbox:
+        return "Sandbox: none; user code runs unconfined (--unsafe-no-sandbox)."
+    found = find_bubblewrap(settings.sandbox)
+    if found is None:
+        return "Sandbox: none; bubblewrap (bwrap) is missing."
+    return f"Sandbox: bubblewrap {found.version} at {found.path} ({SOURCES[found.source]})."
+
+
+def _bound_socket(host: str, port: int) -> socket.socket:
+    """Return a socket that is bound to the address, which gunicorn would try for five seconds.
+
+    Raises:
+        SettingsError: the address cannot be listened on.
+    """
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+    except (OSError, OverflowError) as error:
+        bound.close()
+        reason = error.strerror if isinstance(error, OSError) else "ports are 0 to 65,535"
+        raise SettingsError(
+            f"Cannot listen on {host}, port {port}: {reason}. Choose another with --port or --host."
+        ) from error
+    return bound
+
+
+def _compile_first_example(services: Services) -> None:
+    """Submit the compilation that a first visit opens, with the same request as the page."""
+    example = find_example(DEFAULT_EXAMPLE)
+    assert example is not None
+    profile = services.profile_of_example(example.name)
+    is_profiled = profile is not None and profile.request.target == DEFAULT_TARGET
+    with contextlib.suppress(ExplorerError):  # the first visit reports it
+        triton = profile.request.triton if is_profiled and profile else services.triton_version(None)
+        services.queue.submit(Request(source=example.source, target=DEFAULT_TARGET, triton=triton))

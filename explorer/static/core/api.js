@@ -1,0 +1,359 @@
+/**
+ * The server's API, typed.
+ *
+ * @import { AnalysisAnswer, CompilationDocument, CompilationRequest, ComparisonDocument } from "./types.js"
+ * @import { DiffDocument, GalleryExample, GalleryRow, GraphDocument, InspectionDocument } from "./types.js"
+ * @import { LanguageFacts, Locations, MeasureKind, OccupancyDocument, PaneKind, Problem } from "./types.js"
+ * @import { StageKind, Target, TextLine } from "./types.js"
+ * @import { HeatDocument, RooflineDocument } from "./types.js"
+ * @import { MatrixDocument, MatrixRequest, MatrixTicket } from "./types.js"
+ * @import { ProfileFiles, Run, RunDocument, RunsDocument } from "./types.js"
+ */
+
+import { kept, keep } from "./storage.js";
+
+const BASE = "/api/v1";
+/** A server that has too much to do is asked again this often, unless it says that it takes long. */
+const MOST_RETRIES = 60;
+const LONGEST_WAIT_SECONDS = 30;
+/** RFC 9218: other requests are more urgent. */
+const BATCH = { Priority: "u=5" };
+const FOLLOWER_KEY = "follower";
+
+/** What is said while an event stream waits for a server that has gone. */
+export const NO_ANSWER = "the server does not answer, trying again";
+
+/** What is said while a server has too much to do. */
+export const BUSY = "the server is busy, trying again";
+
+/**
+ * @typedef {object} Sending how a request is sent
+ * @property {AbortSignal} [signal] ends the request
+ * @property {AbortSignal} [patience] ends only the wait for a server that has too much to do
+ * @property {() => void} [onBusy] called before each such wait
+ * @property {boolean} [isBatch] many such requests are sent, and the user looks at something else
+ * @property {boolean} [isLive] the request follows from typing: another one may soon replace it
+ */
+
+/** The server refused, or could not be reached; `problem` says why and what to do. */
+export class ApiError extends Error {
+  /** @param {Problem} problem @param {number} status 0: not reached */
+  constructor(problem, status) {
+    super(problem.title);
+    this.problem = problem;
+    this.status = status;
+  }
+
+  /** Whether the server had too much to do. */
+  get isBusy() {
+    return this.status === 429 || this.status === 503;
+  }
+}
+
+/** Who answers: the server. @type {(url: string, options?: RequestInit) => Promise<Response>} */
+let answer = (url, options) => fetch(url, options);
+
+/** Let somebody else answer, where there is no server. @param {typeof answer} other */
+export function answerBy(other) {
+  answer = other;
+}
+
+/**
+ * Send a request, again if the server has too much to do.
+ * @param {string} url
+ * @param {RequestInit} [options]
+ * @param {Sending} [sending]
+ * @returns {Promise<Response>}
+ */
+async function request(url, options, { signal, patience, onBusy } = {}) {
+  for (let left = MOST_RETRIES; ; left -= 1) {
+    const response = await send(url, { ...options, signal });
+    if (response.ok) return response;
+    const error = await refusal(response);
+    const seconds = Number(response.headers.get("Retry-After"));
+    if (!error.isBusy || !(seconds > 0 && seconds <= LONGEST_WAIT_SECONDS) || left === 0) throw error;
+    onBusy?.();
+    // Several pages that were refused together come back one by one.
+    await pause(1000 * seconds * (1 + Math.random() / 4), signal ?? patience);
+  }
+}
+
+/**
+ * @param {string} url
+ * @param {RequestInit} options
+ */
+async function send(url, options) {
+  try {
+    return await answer(url, options);
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw new ApiError(
+      {
+        title: "The server cannot be reached",
+        kind: "unreachable",
+        detail: "Check that it runs, then try again.",
+      },
+      0,
+    );
+  }
+}
+
+/** @param {Response} response */
+async function refusal(response) {
+  const document = await response.json().catch(() => ({}));
+  return new ApiError(
+    {
+      title: document.error ?? `The server answered ${response.status}`,
+      kind: document.kind ?? "unknown",
+      detail: document.detail ?? "Try again in a moment.",
+    },
+    response.status,
+  );
+}
+
+/** Whether somebody ended a request. @param {unknown} error */
+export function isAbort(error) {
+  return error instanceof DOMException && error.name === "AbortError";
+}
+
+/** Wait; reject if the signal ends it. @param {number} milliseconds @param {AbortSignal} [signal] @returns {Promise<void>} */
+export function pause(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", abort);
+      resolve();
+    }, milliseconds);
+    if (signal?.aborted) abort();
+    signal?.addEventListener("abort", abort);
+  });
+}
+
+/** @param {string} path @param {AbortSignal} [signal] */
+async function get(path, signal) {
+  return (await request(BASE + path, {}, { signal })).json();
+}
+
+/** @param {string} path @param {unknown} body @param {Sending} [sending] */
+async function post(path, body, sending = {}) {
+  const options = {
+    method: "POST",
+    headers: { "Content-Type": "application/json", ...(sending.isBatch ? BATCH : {}) },
+    body: JSON.stringify(body),
+  };
+  return (await request(BASE + path, options, sending)).json();
+}
+
+let follower = "";
+
+/** Return a path with the name of this tab, whose jobs others do not cancel. @param {string} path */
+function following(path) {
+  follower ||= kept(FOLLOWER_KEY, "sessionStorage") ?? Math.random().toString(36).slice(2);
+  keep(FOLLOWER_KEY, follower, "sessionStorage");
+  return `${path}?follower=${encodeURIComponent(follower)}`;
+}
+
+/** @param {string} path with a query @param {boolean} [isLive] */
+function urgent(path, isLive) {
+  return isLive ? `${path}&live=1` : path;
+}
+
+/**
+ * Cancel a job. Return whether it goes on because others follow it.
+ * @param {string} path
+ */
+async function cancel(path) {
+  return (await request(BASE + following(path), { method: "DELETE" })).status === 202;
+}
+
+/** @param {string} id */
+const compilationPath = (id) => `/compilations/${encodeURIComponent(id)}`;
+/** @param {string} id */
+const runPath = (id) => `/runs/${encodeURIComponent(id)}`;
+/** @param {string} id */
+const matrixPath = (id) => `/matrices/${encodeURIComponent(id)}`;
+
+export const api = {
+  /**
+   * @returns {Promise<{panes: PaneKind[], stages: StageKind[], languages: Record<string, LanguageFacts>,
+   *   measures: MeasureKind[], workers: Record<string, string>, first_example: string, default_target: string,
+   *   argument_types: string[], type_pattern: string, source_limits: {files: number, bytes: number}}>}
+   */
+  page: async () => (await request("/page.json")).json(),
+  /** A script that works beside the page. @param {string} address @returns {Promise<Blob>} */
+  script: async (address) => new Blob([await (await request(address)).blob()], { type: "text/javascript" }),
+  /** @returns {Promise<Target[]>} */
+  targets: () => get("/targets"),
+  /** @returns {Promise<{versions: string[], default: string}>} */
+  tritons: () => get("/tritons"),
+  /** @returns {Promise<GalleryRow[]>} */
+  gallery: () => get("/gallery"),
+  /** @param {string} name @param {AbortSignal} signal @returns {Promise<GalleryExample>} */
+  example: (name, signal) => get(`/gallery/${encodeURIComponent(name)}`, signal),
+  /**
+   * @param {Partial<CompilationRequest>} body
+   * @param {AbortSignal} signal
+   * @returns {Promise<InspectionDocument>}
+   */
+  inspect: (body, signal) => post("/inspect", body, { signal }),
+  /**
+   * @param {CompilationRequest} body
+   * @param {Sending} [sending]
+   * @returns {Promise<{id: string, status: string}>}
+   */
+  compile: (body, sending) => post(urgent(following("/compilations"), sending?.isLive), body, sending),
+  /**
+   * @param {string} id
+   * @param {boolean} [isLive] nobody has opened it
+   * @returns {Promise<CompilationDocument>}
+   */
+  compilation: (id, isLive) =>
+    get(isLive ? urgent(following(compilationPath(id)), isLive) : compilationPath(id)),
+  /** @param {string} id */
+  cancel: (id) => cancel(compilationPath(id)),
+  /**
+   * Ask the server to keep results that somebody shares. Their links work without it, too.
+   * @param {string[]} ids
+   */
+  retain: (...ids) =>
+    Promise.allSettled(
+      ids.map((id) => request(`${BASE}${compilationPath(id)}/retention`, { method: "PUT" })),
+    ),
+  /** @param {string} id @param {string} stage @param {number} from @param {number} to
+   * @returns {Promise<{lines: TextLine[], total: number}>} */
+  lines: (id, stage, from, to) => get(`${compilationPath(id)}/stages/${stage}/lines?from=${from}&to=${to}`),
+  /** @param {string} id @param {string} stage @returns {Promise<Locations>} */
+  locations: (id, stage) => get(`${compilationPath(id)}/stages/${stage}/locations`),
+  /** @param {string} id @param {string} stage @returns {Promise<string>} */
+  stageText: async (id, stage) => (await request(`${BASE}${compilationPath(id)}/stages/${stage}`)).text(),
+  /**
+   * @param {string} id
+   * @param {number} index
+   * @param {number} from
+   * @param {number} to
+   * @returns {Promise<{lines: TextLine[], total: number}>}
+   */
+  passLines: (id, index, from, to) =>
+    get(`${compilationPath(id)}/passes/${index}/lines?from=${from}&to=${to}`),
+  /** @param {string} id @param {number} index @returns {Promise<DiffDocument>} */
+  passAlignment: (id, index) => get(`${compilationPath(id)}/passes/${index}/alignment`),
+  /** @param {string} id @param {string} text @returns {Promise<import("./types.js").PassMatches[]>} */
+  passSearch: (id, text) => get(`${compilationPath(id)}/passes/search?text=${encodeURIComponent(text)}`),
+  /** @param {string} id @returns {Promise<{id: string, status: string}>} */
+  llvmPasses: (id) => post(following(`${compilationPath(id)}/llvm-passes`), {}),
+  /** @param {string} vocabulary @returns {Promise<Record<string, string>>} */
+  explanations: (vocabulary) => get(`/explanations/${vocabulary}`),
+  /**
+   * Ask for an analysis of a compilation; the type of the answer follows from the name.
+   * @template {string} Name
+   * @param {string} id
+   * @param {Name} name
+   * @param {Record<string, string | number>} [parameters]
+   * @returns {Promise<AnalysisAnswer<Name>>}
+   */
+  analysis: (id, name, parameters = {}) => {
+    const query = Object.entries(parameters)
+      .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
+      .join("&");
+    return get(`${compilationPath(id)}/${name}${query && `?${query}`}`);
+  },
+  /** @param {string} id @param {Record<string, string>} parameters @returns {Promise<OccupancyDocument>} */
+  occupancy: (id, parameters) => get(`${compilationPath(id)}/occupancy?${new URLSearchParams(parameters)}`),
+  /** @param {string} id @param {Record<string, string>} parameters @returns {Promise<GraphDocument>} */
+  graph: (id, parameters) => get(`${compilationPath(id)}/graph?${new URLSearchParams(parameters)}`),
+  /**
+   * @param {string} id
+   * @param {number | null} pass null: of TTGIR
+   * @returns {Promise<import("./types.js").LayoutsDocument>}
+   */
+  layouts: (id, pass) => get(`${compilationPath(id)}/layouts${pass === null ? "" : `?pass=${pass}`}`),
+  /** @param {string} id @param {string} path "": its index */
+  url: (id, path) => `${BASE}${compilationPath(id)}${path && `/${path}`}`,
+  /** The address of the event stream of a compilation. @param {string} id */
+  events: (id) => following(`${BASE}${compilationPath(id)}/events`),
+  /**
+   * The runs of a compilation, recordings of its kernel, and what it can be run on.
+   * @param {string} id
+   * @returns {Promise<RunsDocument>}
+   */
+  runs: (id) => get(`${compilationPath(id)}/runs`),
+  /**
+   * @param {string} compilation
+   * @param {Run} run
+   * @param {Sending} sending
+   * @returns {Promise<{id: string, status: string}>}
+   */
+  startRun: (compilation, run, sending) => post(following("/runs"), { compilation, run }, sending),
+  /**
+   * @param {string} id
+   * @param {string} compilation what it is looked at with
+   * @returns {Promise<RunDocument>}
+   */
+  run: (id, compilation) => get(`${runPath(id)}?compilation=${encodeURIComponent(compilation)}`),
+  /** @param {string} id @param {string} name @returns {Promise<unknown>} */
+  measurement: (id, name) => get(`${runPath(id)}/measurements/${encodeURIComponent(name)}`),
+  /**
+   * How far a run is from the limits of its GPU.
+   * @param {string} id
+   * @param {string} compilation what it is looked at with
+   * @returns {Promise<RooflineDocument>}
+   */
+  roofline: (id, compilation) =>
+    get(`${runPath(id)}/roofline?compilation=${encodeURIComponent(compilation)}`),
+  /**
+   * Where the time of a run goes.
+   * @param {string} id
+   * @param {string} compilation what it is looked at with
+   * @returns {Promise<HeatDocument>}
+   */
+  heat: (id, compilation) => get(`${runPath(id)}/heat?compilation=${encodeURIComponent(compilation)}`),
+  /** What files the profilers have made. @param {string} id @returns {Promise<ProfileFiles>} */
+  runFiles: (id) => get(`${runPath(id)}/files`),
+  /** @param {string} id */
+  cancelRun: (id) => cancel(runPath(id)),
+  /** The address of the event stream of a run. @param {string} id */
+  runEvents: (id) => following(`${BASE}${runPath(id)}/events`),
+  /** @param {string} id @param {string} path */
+  runUrl: (id, path) => `${BASE}${runPath(id)}/${path}`,
+  /**
+   * @param {string} id
+   * @param {number} from
+   * @param {number} to
+   * @returns {Promise<{lines: TextLine[], total: number}>}
+   */
+  sourceLines: (id, from, to) => get(`${compilationPath(id)}/source/lines?from=${from}&to=${to}`),
+  /** @param {string} id @returns {Promise<import("./types.js").SessionDocument>} */
+  session: (id) => get(`/sessions/${encodeURIComponent(id)}`),
+  /** @param {string} id @returns {Promise<MatrixDocument>} */
+  matrix: (id) => get(matrixPath(id)),
+  /** @param {MatrixRequest} body @param {Sending} [sending] @returns {Promise<MatrixTicket>} */
+  createMatrix: (body, sending) => post(following("/matrices"), body, sending),
+  /** Compile what a matrix has no result of. @param {string} id @returns {Promise<MatrixTicket>} */
+  compileMatrix: (id) => post(following(matrixPath(id)), {}),
+  /** @param {string} id */
+  cancelMatrix: (id) => cancel(matrixPath(id)),
+  /**
+   * Send a file of a capture or of another tool.
+   * @param {string} name @param {Blob} file @returns {Promise<import("./types.js").ImportDocument>}
+   */
+  importFile: async (name, file) => {
+    const headers = { "Content-Type": "application/octet-stream", ...BATCH };
+    const path = `${following("/imports")}&name=${encodeURIComponent(name)}`;
+    return (await request(BASE + path, { method: "POST", headers, body: file })).json();
+  },
+  /** @param {unknown} body @returns {Promise<{url: string}>} */
+  createSession: (body) => post("/sessions", body),
+  /** @param {string} before @param {string} after @returns {Promise<ComparisonDocument>} */
+  comparison: (before, after) => get(`${compilationPath(before)}/compare/${encodeURIComponent(after)}`),
+  /**
+   * @param {string} before
+   * @param {string} after
+   * @param {string} path below the comparison
+   * @returns {Promise<DiffDocument>}
+   */
+  diff: (before, after, path) =>
+    get(`${compilationPath(before)}/compare/${encodeURIComponent(after)}/${path}`),
+};

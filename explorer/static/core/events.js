@@ -1,0 +1,70 @@
+/**
+ * Follow a compilation or a run by its event stream, or by asking for its document where the server refuses
+ * or ends the stream.
+ */
+import { ApiError, pause } from "./api.js";
+
+/** Interval at which to poll what no event reports. */
+export const POLL_MS = 1500;
+
+/**
+ * @typedef {object} Followed
+ * @property {Record<string, (data: any) => void>} on what to do with the data of each kind of event
+ * @property {() => Promise<boolean>} ask read the document and apply it; return whether it is finished
+ * @property {(isAlone: boolean) => void} [alone] called with whether the connection is lost
+ * @property {AbortSignal} [signal] ends it
+ */
+
+/**
+ * Follow events until the one called `done`.
+ * @param {string} address the address of the event stream
+ * @param {Followed} followed
+ */
+export async function follow(address, followed) {
+  const { ask, alone, signal } = followed;
+  if (await listen(address, followed)) return;
+  while (!signal?.aborted) {
+    try {
+      if (await ask()) return;
+      alone?.(false);
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      alone?.(true);
+    }
+    await pause(POLL_MS);
+  }
+}
+
+/**
+ * Apply the events of a stream. The result is whether nothing is to come; false: the server refused.
+ * @param {string} address @param {Followed} followed
+ * @returns {Promise<boolean>}
+ */
+function listen(address, { on, alone, signal }) {
+  return new Promise((resolve) => {
+    const stream = new EventSource(address);
+    /** @param {boolean} isOver */
+    const close = (isOver) => {
+      stream.close();
+      resolve(isOver);
+    };
+    signal?.addEventListener("abort", () => close(true));
+    for (const [kind, take] of Object.entries(on))
+      stream.addEventListener(kind, (event) => {
+        if (!signal?.aborted) take(JSON.parse(event.data));
+      });
+    stream.addEventListener("done", () => close(true));
+    stream.addEventListener("open", () => alone?.(false));
+    stream.addEventListener("error", () => {
+      if (signal?.aborted) return;
+      // The browser connects again by itself unless the server has refused, which says that no event is left, too.
+      if (stream.readyState === EventSource.CLOSED) close(false);
+      else alone?.(true);
+    });
+  });
+}
+
+/** Whether the server may answer later. @param {unknown} error */
+function isPassing(error) {
+  return error instanceof ApiError && (error.status === 0 || error.status === 429 || error.status >= 500);
+}

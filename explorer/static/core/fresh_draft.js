@@ -1,0 +1,34 @@
+/**
+ * What a draft begins with.
+ *
+ * @import { Draft } from "./types.js"
+ */
+
+/**
+ * A draft of a source alone.
+ * @param {string} source
+ * @param {string} target
+ * @param {Partial<Draft>} [more]
+ * @returns {Draft}
+ */
+export function freshDraft(source, target, more = {}) {
+  return {
+    source,
+    path: "",
+    files: {},
+    kernel: null,
+    mode: "launch",
+    launch: null,
+    arguments: [],
+    guessed: {},
+    signature: "",
+    options: {},
+    config: null,
+    typed: {},
+    target,
+    triton: null,
+    assumed: {},
+    edits: null,
+    ...more,
+  };
+}

@@ -1,0 +1,175 @@
+/**
+ * The base class of panes: `<pane-NAME>`, a Lit element whose template is drawn into the document itself.
+ *
+ * @import { PropertyDeclarations, ReactiveControllerHost } from "lit"
+ * @import { State } from "./store.js"
+ * @import { Problem } from "./types.js"
+ */
+import { initialState, Task, TaskStatus } from "@lit/task";
+import { LitElement } from "lit";
+import { ApiError } from "./api.js";
+import { store } from "./store.js";
+import { html, nothing } from "./template.js";
+
+/**
+ * A pane. It names the parts of the store that it draws (`slices`) and returns a template (`render`). Lit
+ * calls `render` again when one of them or a reactive property has changed, and keeps the nodes that stay the
+ * same.
+ *
+ * Reactive properties are declared in `static properties` and set in the constructor: a class field of the
+ * same name would hide them.
+ */
+export class Pane extends LitElement {
+  /** @type {PropertyDeclarations} */
+  static properties = { paneState: { attribute: false } };
+
+  /** The parts of the store whose changes are drawn. @type {(keyof State)[]} */
+  static slices = ["result"];
+
+  constructor() {
+    super();
+    /** What the address says behind the pane's name. */
+    this.paneState = "";
+    const { slices } = /** @type {typeof Pane} */ (this.constructor);
+    follow(this, slices, () => this.requestUpdate());
+  }
+
+  /** The page's style sheet applies: there is no shadow root. @override */
+  createRenderRoot() {
+    return this;
+  }
+
+  /** Put a state into the address, and show it. @param {string} state */
+  keepState(state) {
+    this.dispatchEvent(new CustomEvent("pane-state", { bubbles: true, detail: state }));
+    this.paneState = state;
+  }
+
+  /** Open a pane beside this one. @param {string} address of the pane */
+  openBeside(address) {
+    this.dispatchEvent(new CustomEvent("pane-beside", { bubbles: true, detail: address }));
+  }
+}
+
+/**
+ * Call `listener` when an element comes into the page, and after every change of parts of the store while it is
+ * there.
+ * @param {ReactiveControllerHost} host
+ * @param {(keyof State)[]} slices
+ * @param {() => void} listener
+ */
+export function follow(host, slices, listener) {
+  /** @type {() => void} */
+  let end = () => {};
+  host.addController({
+    hostConnected: () => {
+      end = store.watch(slices, listener);
+    },
+    hostDisconnected: () => end(),
+  });
+}
+
+/** A sentence in place of the content. @param {...string} words a paragraph each */
+export function emptyPane(...words) {
+  return html`<div class="empty">${words.map((each) => html`<p>${each}</p>`)}</div>`;
+}
+
+/**
+ * A document of the API that an element shows: fetched when the values that it depends on have changed, each
+ * time the element is drawn; kept while they stay the same, whether the element is in the page or not.
+ *
+ * @template {readonly unknown[]} Values
+ * @template Answer
+ */
+export class Loaded {
+  /**
+   * @param {ReactiveControllerHost} host
+   * @param {() => readonly [...Values] | null} valuesOf what it depends on; null: there is nothing to fetch
+   * @param {(...values: Values) => Promise<Answer>} load
+   */
+  constructor(host, valuesOf, load) {
+    this.host = host;
+    /** @type {Task<readonly unknown[], Answer>} */
+    this.task = new Task(host, {
+      args: () => valuesOf() ?? NOTHING_TO_FETCH,
+      task: (values) =>
+        values === NOTHING_TO_FETCH
+          ? initialState
+          : load(.../** @type {Values} */ (/** @type {unknown} */ (values))),
+      onError: (error) => {
+        if (!(error instanceof ApiError)) reportError(error);
+      },
+    });
+  }
+
+  /** The document that belongs to the values of now; null: there is none yet. @returns {Answer | null} */
+  get answer() {
+    return this.task.status === TaskStatus.COMPLETE ? (this.task.value ?? null) : null;
+  }
+
+  /** The last document, whichever values it belongs to; null: there was none. @returns {Answer | null} */
+  get last() {
+    const value = /** @type {Answer | typeof initialState | undefined} */ (this.task.value);
+    return value === initialState ? null : (value ?? null);
+  }
+
+  /**
+   * Wait until the current document is drawn: keys that are pressed meanwhile apply to it, not to the last one.
+   * @returns {Promise<Answer | null>} null: there is none
+   */
+  async drawn() {
+    await this.host.updateComplete;
+    await this.task.taskComplete.catch(() => undefined);
+    await this.host.updateComplete;
+    return this.answer;
+  }
+
+  /** Fetch it again. */
+  retry() {
+    void this.task.run();
+  }
+
+  /**
+   * Draw the state that it is in.
+   * @param {object} states
+   * @param {string} [states.empty] shown where there is nothing to fetch
+   * @param {string | (() => unknown)} [states.waiting] shown until the document is there
+   * @param {(answer: Answer) => unknown} states.ready
+   * @param {(problem: Problem) => unknown} [states.failed] replaces the problem and a button to retry
+   */
+  render({ empty, waiting, ready, failed }) {
+    return this.task.render({
+      initial: () => (empty ? emptyPane(empty) : nothing),
+      pending: () => {
+        const { last } = this;
+        // While a source is typed, what is shown stays until the next document replaces it.
+        if (last !== null && store.state.result?.isLive) return ready(last);
+        if (typeof waiting === "function") return waiting();
+        return waiting ? emptyPane(waiting) : nothing;
+      },
+      complete: ready,
+      error: (error) => {
+        const problem = error instanceof ApiError ? error.problem : UNEXPECTED;
+        return failed ? failed(problem) : this.problem(problem);
+      },
+    });
+  }
+
+  /** @param {Problem} problem */
+  problem({ title, detail }) {
+    return html`<div class="empty">
+      <p>${title}</p>
+      <p>${detail}</p>
+      <button type="button" class="button" @click=${() => this.retry()}>Try again</button>
+    </div>`;
+  }
+}
+
+/** @type {readonly unknown[]} */
+const NOTHING_TO_FETCH = [];
+/** @type {Problem} */
+const UNEXPECTED = {
+  title: "The page failed to show this",
+  kind: "unexpected",
+  detail: "The browser's console has the details. Reload the page.",
+};

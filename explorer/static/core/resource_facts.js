@@ -1,0 +1,66 @@
+/**
+ * What a binary needs of the machine: how it is called and how its values are read.
+ *
+ * @import { Resources } from "./types.js"
+ */
+import { literal, plural, size } from "./format.js";
+
+/**
+ * The rows in their order: a fact is left out where the tools do not say it, a rare one also where it is 0.
+ * @type {{name: keyof Resources, title: string, show: (value: number) => string,
+ *   warn?: (value: number) => boolean, rare?: boolean}[]}
+ */
+export const FACTS = [
+  { name: "registers", title: "Registers per thread", show: String },
+  { name: "scalar_registers", title: "Scalar registers per wave", show: String },
+  { name: "spill_stores_bytes", title: "Spilled, stores", show: size, warn: (value) => value > 0 },
+  { name: "spill_loads_bytes", title: "Spilled, loads", show: size, warn: (value) => value > 0 },
+  { name: "stack_bytes", title: "Stack per thread", show: size, rare: true },
+  { name: "shared_bytes", title: "Shared memory per block", show: size },
+  { name: "shared_limit_bytes", title: "Shared memory, the most a block may have", show: size },
+  {
+    name: "tensor_memory_columns",
+    title: "Tensor memory",
+    show: (value) => plural(value, "column"),
+    rare: true,
+  },
+  { name: "global_scratch_bytes", title: "Global scratch", show: size, rare: true },
+  { name: "constant_bytes", title: "Constant memory", show: size },
+  { name: "barriers", title: "Barriers", show: String },
+  { name: "warps", title: "Warps per block", show: String },
+  { name: "threads", title: "Threads per block", show: String },
+];
+
+/** Those and what follows from them, for a comparison. */
+const COMPARED = [
+  {
+    name: "occupancy",
+    title: "Occupancy",
+    show: (/** @type {number} */ value) => `${Math.round(value * 100)} %`,
+    rare: false,
+  },
+  { name: "limiter", title: "Occupancy is limited by", show: String, rare: false },
+  ...FACTS,
+];
+
+/**
+ * @param {{name: string, before: unknown, after: unknown}} pair
+ * @returns {{title: string, show: (value: unknown) => string} | null} null: not worth a row
+ */
+export function comparedFact({ name, before, after }) {
+  const fact = COMPARED.find((each) => each.name === name);
+  if (!fact) return { title: name.replaceAll("_", " "), show: literal };
+  if (fact.rare && !before && !after) return null;
+  // A limit of the target says nothing where both have the same.
+  if (name === "shared_limit_bytes" && before === after) return null;
+  return {
+    title: fact.title,
+    show: (value) => (typeof value === "number" ? fact.show(value) : value === null ? "–" : String(value)),
+  };
+}
+
+/** Where a fact belongs among the others. @param {string} name */
+export function placeOfFact(name) {
+  const place = COMPARED.findIndex((each) => each.name === name);
+  return place < 0 ? COMPARED.length : place;
+}

@@ -1,0 +1,181 @@
+/**
+ * The one state of the page besides its address.
+ *
+ * Everything shown is drawn from here; changes go through `actions.js`. A listener names the parts
+ * it draws and is called once for each update that touches any of them.
+ *
+ * @import { Batch, BatchKind, Outcome } from "../launch/variants.js"
+ * @import { ComparisonDocument, Draft, InspectionDocument, Lineage, Target, GalleryRow, LanguageFacts, MeasureKind,
+ *   PaneKind, Problem, StageKind } from "./types.js"
+ * @import { Result } from "./result.js"
+ * @import { RunForm } from "../runs/form_state.js"
+ * @import { RunResult } from "../runs/run_result.js"
+ * @import { Runs } from "../runs/runner.js"
+ */
+import { freshDraft } from "./fresh_draft.js";
+
+/**
+ * @typedef {object} Run a compilation that is under way
+ * @property {Result} result what has arrived of it
+ * @property {boolean} promoted whether it is what the panes show
+ * @property {boolean} isShown whether the page says that it compiles; typing starts compilations that are over
+ *   before anybody could read that
+ *
+ * @typedef {object} State
+ * @property {PaneKind[]} paneKinds
+ * @property {StageKind[]} stageKinds
+ * @property {Record<string, LanguageFacts>} languages by name
+ * @property {MeasureKind[]} measures what a run can measure, in the order of the form
+ * @property {Target[]} targets
+ * @property {{versions: string[], default: string}} tritons
+ * @property {GalleryRow[]} gallery
+ * @property {string} firstExample what a first visit opens
+ * @property {string} defaultTarget the target until the user chooses one
+ * @property {string[]} argumentTypes the names of types that are offered
+ * @property {string} typePattern what a signature may say of an argument, as a regular expression
+ * @property {import("../editor/added_files.js").Limits} sourceLimits how much the server accepts as a source
+ * @property {Draft} draft
+ * @property {string} openFile the path of the file of the draft that the editor shows; "": the script
+ * @property {InspectionDocument | null} inspection the inspection of the draft's source
+ * @property {Problem | null} inspectionProblem why the source could not be inspected
+ * @property {Map<string, Outcome>} outcomes the outcome of each request of this page, by `requestKey`
+ * @property {Partial<Record<BatchKind, Batch>>} batches several variants that are compiled, or were
+ * @property {Result | null} result what the panes show
+ * @property {Run | null} run
+ * @property {boolean} isAlone the connection was lost during a compilation; the browser retries
+ * @property {boolean} sending a request is on its way to the server, which has not answered yet
+ * @property {boolean} isBusy the server had too much to do for this request; it is sent again
+ * @property {Result | null} failure the last compilation, which failed, while the panes show an earlier result
+ * @property {Result | null} earlier the last complete result, while the panes show a compilation that failed
+ * @property {boolean} live the draft is compiled while it is typed
+ * @property {boolean} isTyping a live compilation of the draft is due or under way
+ * @property {Result | null} liveFailure the last live compilation, which failed; the panes still show `result`
+ * @property {Problem | null} problem the server's last refusal
+ * @property {boolean} edited the draft is not what `result` was made from
+ * @property {Set<number>} linked source lines from which something of `result` comes, as far as is known
+ * @property {number[]} hovered source lines under the mouse
+ * @property {number[]} pinned source lines that stay highlighted
+ * @property {{line: number}} shown the source line that every pane was last asked to scroll to; 0: none yet
+ * @property {{stage: string, line: number} | null} cursor the stage line that the cursor was last put on
+ * @property {{document: Lineage, lines: Map<string, Set<number>>, touched: Set<number>} | null} lineage of an
+ *   operation of `result`: its lines in each stage, and the passes that touched it
+ * @property {string | null} origin the pane that caused the last change of `hovered`, `pinned`, `shown` or `cursor`
+ * @property {boolean} reading the source is read-only
+ * @property {boolean} withSource a frame shows the source, too
+ * @property {ComparisonDocument | null} comparison what the page of a comparison shows
+ * @property {Record<string, string>} workers addresses of the scripts that work beside the page, by name
+ * @property {string[]} visible the states of the stage panes that can be seen
+ * @property {string[]} inFront the names of the panes that can be seen
+ * @property {Runs | null} runs what was run of `result`, and what it can be run on, as far as it is known
+ * @property {Map<string, RunResult>} runResults runs that were looked at, by id
+ * @property {RunResult | null} runUnderWay the run that was last started on this page, until it ends
+ * @property {boolean} startingRun a run is being asked for
+ * @property {Problem | null} runProblem why the last run was refused
+ * @property {RunResult | null} shownRun the run of `result` that a pane shows
+ * @property {boolean} withHeat samples are drawn beside the lines, where there are some
+ * @property {import("./types.js").HeatDocument | null} heat where the time of a run of
+ *   `result` goes
+ * @property {RunForm} runForm how the kernel is to be run
+ */
+
+/** @type {State} */
+const state = {
+  paneKinds: [],
+  stageKinds: [],
+  languages: {},
+  measures: [],
+  targets: [],
+  tritons: { versions: [], default: "" },
+  gallery: [],
+  firstExample: "",
+  defaultTarget: "",
+  argumentTypes: [],
+  typePattern: "",
+  sourceLimits: { files: 0, bytes: 0 },
+  draft: freshDraft("", ""),
+  openFile: "",
+  inspection: null,
+  inspectionProblem: null,
+  outcomes: new Map(),
+  batches: {},
+  result: null,
+  run: null,
+  isAlone: false,
+  sending: false,
+  isBusy: false,
+  failure: null,
+  earlier: null,
+  live: true,
+  isTyping: false,
+  liveFailure: null,
+  problem: null,
+  edited: false,
+  linked: new Set(),
+  hovered: [],
+  pinned: [],
+  shown: { line: 0 },
+  cursor: null,
+  lineage: null,
+  origin: null,
+  reading: false,
+  withSource: false,
+  comparison: null,
+  workers: {},
+  visible: [],
+  inFront: [],
+  runs: null,
+  runResults: new Map(),
+  runUnderWay: null,
+  startingRun: false,
+  runProblem: null,
+  shownRun: null,
+  withHeat: true,
+  heat: null,
+  runForm: {
+    device: null,
+    measures: null,
+    what: null,
+    inputs: [],
+    sizes: "",
+    benchmarkSizes: "",
+    grid: "",
+    reference: "",
+    seed: "0",
+    repeats: "50",
+    sweepSize: "",
+    sweepValues: "",
+  },
+};
+
+/** @type {Set<{keys: (keyof State)[], listener: () => void}>} */
+const listeners = new Set();
+
+export const store = {
+  /** @type {Readonly<State>} */
+  state,
+
+  /**
+   * Change parts of the state and tell those who draw them. Naming a part without changing it says that
+   * something inside it has changed.
+   * @param {Partial<State>} changes
+   */
+  update(changes) {
+    Object.assign(state, changes);
+    for (const { keys, listener } of [...listeners]) {
+      if (keys.some((key) => key in changes)) listener();
+    }
+  },
+
+  /**
+   * Call `listener` now and after every change of a part named in `keys`.
+   * @param {(keyof State)[]} keys
+   * @param {() => void} listener
+   * @returns {() => void} ends it
+   */
+  watch(keys, listener) {
+    const entry = { keys, listener };
+    listeners.add(entry);
+    listener();
+    return () => void listeners.delete(entry);
+  },
+};

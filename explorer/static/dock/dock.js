@@ -1,0 +1,369 @@
+/**
+ * The panes side by side: what is open where, in dockview's terms and in those of the address.
+ *
+ * A pane is the element `<pane-NAME>`, whose module is loaded when the first one opens. It is given its state
+ * (a short text after "NAME:" in the address) as the property `paneState`, and asks with bubbling events:
+ * `pane-state` (detail: its new state), `pane-open` (detail: "NAME:STATE") and `pane-beside` (the same, where
+ * it does not cover
+ * the pane that asks).
+ *
+ * @import { DockviewApi, DockviewGroupPanel, IDockviewPanel, SerializedDockview } from "dockview-core"
+ * @import { Layout } from "../core/view.js"
+ */
+import { createDockview, Orientation } from "dockview-core";
+import { addressOf, kindOf, known, panelParams, parse, shows, titleOf } from "./pane_address.js";
+import { PaneContent, PaneTab } from "./pane_content.js";
+import { keepTabInSight } from "./tab_in_sight.js";
+import { make } from "../core/dom.js";
+import { LOWERING } from "./presets.js";
+import { store } from "../core/store.js";
+import { groupsOf } from "../core/view.js";
+
+const narrow = matchMedia("(max-width: 720px)");
+
+export class Dock {
+  /**
+   * @param {HTMLElement} element
+   * @param {() => void} changed called after every change of what is open where
+   */
+  constructor(element, changed) {
+    this.element = element;
+    this.changed = changed;
+    this.count = 0;
+    this.silent = false;
+    /** @type {Map<string, PaneContent>} */
+    this.contents = new Map();
+    /** @type {DockviewApi} */
+    this.api = createDockview(element, {
+      theme: { name: "explorer", className: "dock", gap: 1 },
+      disableFloatingGroups: true,
+      scrollbars: "native",
+      nonce: document.querySelector("meta[name=csp-nonce]")?.getAttribute("content") ?? "",
+      createComponent: ({ id }) => {
+        const content = new PaneContent(this, id);
+        this.contents.set(id, content);
+        return content;
+      },
+      createTabComponent: ({ id }) => new PaneTab(() => this.contents.get(id)?.params),
+      createRightHeaderActionComponent: (group) => this.groupActions(group),
+      createWatermarkComponent: () => ({
+        element: this.emptyDock(),
+        init() {},
+      }),
+    });
+    const report = () => {
+      if (this.silent) return;
+      this.updateVisible();
+      this.changed();
+    };
+    element.addEventListener("keydown", (event) => this.key(event));
+    this.api.onDidAddGroup(({ element: group }) => keepTabInSight(group));
+    this.api.onDidLayoutChange(report);
+    this.api.onDidActivePanelChange(report);
+    store.watch(["result", "targets", "stageKinds", "draft"], () => this.retitle());
+    narrow.addEventListener("change", () => this.show(this.wide ?? this.layout()));
+  }
+
+  /** The layout before the window became too narrow for two groups. @type {Layout | null} */
+  wide = null;
+
+  /** Replace everything that is open. @param {Layout | null} layout null: as on a first visit */
+  show(layout) {
+    let wanted = known(layout) ?? LOWERING.layout;
+    this.wide = narrow.matches ? wanted : null;
+    if (narrow.matches) {
+      const groups = groupsOf(wanted);
+      wanted = {
+        panes: [...new Set(groups.flatMap(({ panes }) => panes))],
+        active: groups[0]?.active ?? 0,
+        share: 0,
+      };
+    }
+    this.silent = true;
+    this.contents.clear();
+    // Dockview measures its element with the next frame: until then the borders would not be where they belong.
+    const { clientWidth, clientHeight } = this.element;
+    this.api.layout(clientWidth, clientHeight);
+    this.api.fromJSON(this.toDockview(wanted));
+    this.silent = false;
+    this.updateVisible();
+  }
+
+  /** Arrange the panes as a preset does. @param {import("./presets.js").Preset} preset */
+  arrange({ layout, reading }) {
+    this.show(layout);
+    store.update({ reading });
+    this.changed();
+  }
+
+  /**
+   * Bring what is open to a layout; where the same panes are open already, only others come to the front.
+   * @param {Layout | null} layout
+   */
+  change(layout) {
+    const wanted = known(layout) ?? LOWERING.layout;
+    const now = this.layout();
+    const panesOf = (/** @type {Layout | null} */ each) =>
+      each ? JSON.stringify(groupsOf(each).map(({ panes }) => panes)) : "";
+    if (narrow.matches || panesOf(now) !== panesOf(wanted)) return this.show(layout);
+    /** @type {string[][]} */
+    const ids = [];
+    const read = (/** @type {SerializedDockview["grid"]["root"]} */ node) => {
+      if (Array.isArray(node.data)) node.data.forEach(read);
+      else if (node.data.views.length) ids.push(node.data.views);
+    };
+    read(this.api.toJSON().grid.root);
+    groupsOf(wanted).forEach(({ active }, index) => {
+      const panel = this.api.getPanel(ids[index]?.[active] ?? "");
+      if (panel && panel.group.activePanel !== panel) panel.api.setActive();
+    });
+    this.updateVisible();
+    return undefined;
+  }
+
+  /** What is open where. @returns {Layout | null} */
+  layout() {
+    if (this.wide) return this.wide;
+    const { grid, panels } = this.api.toJSON();
+    /** @param {typeof grid.root} node @param {number} total @returns {Layout | null} */
+    const read = (node, total) => {
+      const share = total ? (100 * (node.size ?? 0)) / total : 0;
+      if (Array.isArray(node.data)) {
+        const sum = node.data.reduce((all, child) => all + (child.size ?? 0), 0);
+        const children = node.data.map((child) => read(child, sum)).filter((child) => child !== null);
+        if (children.length === 0) return null;
+        return children.length === 1
+          ? { .../** @type {Layout} */ (children[0]), share }
+          : { children, share };
+      }
+      const { views, activeView } = node.data;
+      if (views.length === 0) return null;
+      const panes = views.map((id) => addressOf(panels[id]?.params));
+      return { panes, active: Math.max(0, views.indexOf(activeView ?? "")), share };
+    };
+    return read(grid.root, 0);
+  }
+
+  /**
+   * Bring a pane to the front: where it is open already, or else in the active group.
+   * @param {string} address
+   * @param {DockviewGroupPanel} [group]
+   */
+  open(address, group = this.api.activeGroup) {
+    const { name, state } = parse(address);
+    const fits = (/** @type {IDockviewPanel} */ panel) => shows(panel, address);
+    const inGroup = group?.panels.find(fits);
+    const visible = this.api.groups.map((each) => each.activePanel).find((panel) => panel && fits(panel));
+    const panel = visible ?? inGroup ?? this.api.panels.find(fits);
+    if (panel) {
+      panel.api.setActive();
+      if (!kindOf(name)?.per_stage && state) this.contents.get(panel.id)?.setState(state);
+    } else {
+      this.add(name, state, group ? { referenceGroup: group } : undefined);
+    }
+  }
+
+  /** Bring a pane to the front without covering the active one. @param {string} address */
+  openBeside(address) {
+    const { groups, activeGroup } = this.api;
+    const { name, state } = parse(address);
+    const isThere = this.api.panels.some((panel) => panelParams(panel).name === name);
+    const other = groups.find((group) => group !== activeGroup);
+    if (isThere || other || narrow.matches || !activeGroup) this.open(address, other ?? activeGroup);
+    else this.add(name, state, { referenceGroup: activeGroup, direction: "right" });
+  }
+
+  /**
+   * @param {string} name @param {string} state
+   * @param {{referenceGroup: DockviewGroupPanel, direction?: "right" | "below"}} [position]
+   */
+  add(name, state, position) {
+    this.api.addPanel({
+      id: this.freshId(),
+      component: "pane",
+      tabComponent: "pane",
+      title: titleOf(name, state),
+      params: { name, state },
+      ...(position ? { position } : {}),
+    });
+  }
+
+  /**
+   * Bring a pane to the front in this very group.
+   * @param {DockviewGroupPanel} group
+   * @param {string} address
+   */
+  addTo(group, address) {
+    const there = group.panels.find((panel) => shows(panel, address));
+    const { name, state } = parse(address);
+    if (there) there.api.setActive();
+    else this.add(name, state, { referenceGroup: group });
+  }
+
+  /**
+   * The same pane once more, beside.
+   * @param {DockviewGroupPanel} group
+   * @param {"right" | "below"} direction
+   */
+  split(group, direction) {
+    if (!group.activePanel) return;
+    const { name, state } = panelParams(group.activePanel);
+    this.add(name, state, { referenceGroup: group, direction });
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (event.key === "Delete" && event.target instanceof HTMLElement && event.target.role === "tab")
+      this.close();
+  }
+
+  /** Close the pane in front of the active group. */
+  close() {
+    this.api.activePanel?.api.close();
+  }
+
+  /** Go to a neighbouring tab of the active group. @param {1 | -1} step */
+  stepTab(step) {
+    const group = this.api.activeGroup;
+    if (!group) return;
+    const at = group.panels.findIndex((panel) => panel === group.activePanel);
+    group.panels[(at + step + group.panels.length) % group.panels.length]?.api.setActive();
+    this.focus();
+  }
+
+  /** Go to a neighbouring group. @param {1 | -1} step */
+  stepGroup(step) {
+    const { groups, activeGroup } = this.api;
+    if (!activeGroup) return;
+    groups[
+      (groups.indexOf(activeGroup) + step + groups.length) % groups.length
+    ]?.activePanel?.api.setActive();
+    this.focus();
+  }
+
+  /** The same pane once more, beside the active one. @param {"right" | "below"} direction */
+  splitActive(direction) {
+    if (this.api.activeGroup) this.split(this.api.activeGroup, direction);
+  }
+
+  /** Put the focus into the active pane. */
+  focus() {
+    const active = this.api.activePanel;
+    /** @type {HTMLElement | null | undefined} */ (
+      active && this.contents.get(active.id)?.element.querySelector("[tabindex='0']")
+    )?.focus();
+  }
+
+  freshId() {
+    this.count += 1;
+    return `pane-${this.count}`;
+  }
+
+  /** @param {Layout} layout @returns {SerializedDockview} */
+  toDockview(layout) {
+    /** @type {SerializedDockview["panels"]} */
+    const panels = {};
+    const size = 1000;
+    let groupCount = 0;
+    let activeGroup = "";
+    /** @param {Layout} node @param {number} share @returns {SerializedDockview["grid"]["root"]} */
+    const write = (node, share) => {
+      if ("children" in node) {
+        const left = node.children.filter((child) => !child.share).length;
+        const given = node.children.reduce((sum, child) => sum + child.share, 0);
+        const data = node.children.map((child) =>
+          write(child, child.share || Math.max(10, (100 - given) / left)),
+        );
+        return { type: "branch", data, size: size * share };
+      }
+      const views = node.panes.map((address) => {
+        const { name, state } = parse(address);
+        const id = this.freshId();
+        panels[id] = {
+          id,
+          contentComponent: "pane",
+          tabComponent: "pane",
+          title: titleOf(name, state),
+          params: { name, state },
+        };
+        return id;
+      });
+      groupCount += 1;
+      const id = `group-${groupCount}`;
+      activeGroup ||= id;
+      return {
+        type: "leaf",
+        data: { views, activeView: views[node.active] ?? views[0], id },
+        size: size * share,
+      };
+    };
+    const tree = write(layout, 100);
+    /** @type {SerializedDockview["grid"]["root"]} */
+    const root = tree.type === "branch" ? tree : { type: "branch", data: [tree], size: tree.size };
+    return {
+      grid: { root, width: size * 100, height: size * 100, orientation: Orientation.HORIZONTAL },
+      panels,
+      activeGroup,
+    };
+  }
+
+  /** Tell the store which panes and stages can be seen. */
+  updateVisible() {
+    const shown = this.api.groups
+      .map((group) => group.activePanel)
+      .filter((panel) => panel !== undefined)
+      .map(panelParams);
+    const visible = shown.filter(({ name }) => kindOf(name)?.per_stage).map(({ state }) => state);
+    const inFront = shown.map(({ name }) => name);
+    if (visible.join() !== store.state.visible.join()) store.update({ visible });
+    if (inFront.join() !== store.state.inFront.join()) store.update({ inFront });
+  }
+
+  /** Titles follow what a pane really shows. */
+  retitle() {
+    for (const panel of this.api?.panels ?? []) {
+      const { name, state } = panelParams(panel);
+      panel.api.setTitle(titleOf(name, state));
+    }
+  }
+
+  /** @param {DockviewGroupPanel} group */
+  groupActions(group) {
+    const button = (
+      /** @type {string} */ label,
+      /** @type {string} */ text,
+      /** @type {(event: Event) => void} */ onclick,
+    ) => make("button", { type: "button", class: "tool", "aria-label": label, title: label, onclick }, text);
+    const element = make(
+      "div",
+      { class: "group-actions" },
+      button("Add a pane here", "+", (event) => {
+        element.dispatchEvent(
+          new CustomEvent("pane-menu", { bubbles: true, detail: { group, anchor: event.currentTarget } }),
+        );
+      }),
+      button("Split to the right", "◫", () => this.split(group, "right")),
+    );
+    return { element, init() {}, dispose() {} };
+  }
+
+  emptyDock() {
+    return make(
+      "div",
+      { class: "empty" },
+      make("p", {}, "No pane is open."),
+      make(
+        "button",
+        {
+          type: "button",
+          class: "button",
+          onclick: () => {
+            this.show(LOWERING.layout);
+            this.changed();
+          },
+        },
+        "Open the first two",
+      ),
+    );
+  }
+}

@@ -1,0 +1,39 @@
+/** Arrangements of panes to begin with. */
+import { parseLayout } from "../core/view.js";
+
+/**
+ * @typedef {{name: string, title: string, layout: import("../core/view.js").Layout, reading: boolean}} Preset
+ */
+
+/**
+ * @param {string} name
+ * @param {string} title
+ * @param {string} layout
+ * @param {boolean} [reading]
+ * @returns {Preset}
+ */
+const preset = (name, title, layout, reading = false) => ({
+  name,
+  title,
+  layout: /** @type {import("../core/view.js").Layout} */ (parseLayout(layout)),
+  reading,
+});
+
+export const LOWERING = preset(
+  "lowering",
+  "Lowering",
+  "stage:ttir,stage:ttgir*,stage:llir,passes@52+stage:ptx,stage:sass*,resources,log@48",
+);
+
+/** `reading`: the source can be looked at only, and the launch is out of the way. */
+export const PRESETS = [
+  LOWERING,
+  preset("two_stages", "Two stages", "stage:ttgir@50+stage:sass@50"),
+  preset("speed", "Speed", "roofline*,run@52+stage:sass*,stage:ttgir@48"),
+  preset(
+    "read_only",
+    "Read only",
+    "stage:ttir,stage:ttgir*,stage:llir,stage:ptx,stage:sass,passes,resources@100",
+    true,
+  ),
+];

@@ -1,0 +1,16 @@
+/** What the editor needs only once somebody works in it: keys, undo, search, and help with brackets. */
+import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { bracketMatching, indentOnInput } from "@codemirror/language";
+import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
+import { keymap } from "@codemirror/view";
+
+export const editing = [
+  history(),
+  bracketMatching(),
+  indentOnInput(),
+  highlightSelectionMatches(),
+  closeBrackets(),
+  search({ top: true }),
+  keymap.of([...closeBracketsKeymap, ...searchKeymap, ...defaultKeymap, ...historyKeymap, indentWithTab]),
+];

@@ -1,0 +1,392 @@
+/**
+ * `<launch-panel>`: what is compiled of the source, and how.
+ *
+ * @import { Argument, Draft, Kernel, Launch, Scalar } from "../core/types.js"
+ * @import { TargetVariants } from "./target_variants.js"
+ */
+import { argumentForm, argumentTable } from "./arguments.js";
+import { compilerOptions, effectiveOptions } from "./compiler_options.js";
+import { register } from "../core/commands.js";
+import { configSection, configsOf, draftWithConfig } from "./config_variants.js";
+import { chosenValue, toast } from "../core/dom.js";
+import { guessOf, kernelOf, launchOf } from "./draft.js";
+import { adjust, choose } from "./edit.js";
+import { groupedByVendor, targetTitle } from "../core/format.js";
+import { Pane } from "../core/pane.js";
+import { isStageText, launchState } from "./state.js";
+import { keep, kept } from "../core/storage.js";
+import { lineWords, sameSources } from "../core/source_files.js";
+import { store } from "../core/store.js";
+import { html, live, nothing } from "../core/template.js";
+import { compileVariants, rememberResults, variantOf } from "./variants.js";
+
+const COLLAPSED_KEY = "launch-collapsed";
+
+class LaunchPanel extends Pane {
+  static properties = {
+    collapsed: { attribute: false },
+    opened: { attribute: false },
+    isSeveral: { state: true },
+    hasMore: { state: true },
+    rare: { state: true },
+  };
+
+  static slices = /** @type {(typeof Pane)["slices"]} */ ([
+    "targets",
+    "tritons",
+    "argumentTypes",
+    "draft",
+    "inspection",
+    "inspectionProblem",
+    "result",
+    "failure",
+    "run",
+    "sending",
+  ]);
+
+  constructor() {
+    super();
+    // In a small window, the panel leaves its room to the panes at first.
+    this.collapsed = (kept(COLLAPSED_KEY) ?? (matchMedia("(max-width: 720px)").matches ? "1" : "0")) === "1";
+    /** The arguments whose explanation is open. @type {Set<string>} */
+    this.opened = new Set();
+    /** Whether several targets can be chosen. */
+    this.isSeveral = false;
+    /** Whether the options are shown that few kernels need. */
+    this.hasMore = false;
+    /** The fields that few drafts need, once one did. @type {typeof import("./rare_fields.js") | null} */
+    this.rare = null;
+  }
+
+  /** @override */
+  connectedCallback() {
+    super.connectedCallback();
+    rememberResults();
+    register([
+      {
+        name: "compile-configs",
+        title: "Compile all configurations",
+        group: "Compile",
+        run: () => compileConfigs(),
+      },
+      {
+        name: "several-targets",
+        title: "Compile for several targets",
+        group: "Compile",
+        run: () => void this.openSeveral(),
+      },
+    ]);
+  }
+
+  toggleCollapsed() {
+    this.collapsed = !this.collapsed;
+    keep(COLLAPSED_KEY, this.collapsed ? "1" : "0");
+  }
+
+  async openSeveral() {
+    this.collapsed = false;
+    this.isSeveral = true;
+    await Promise.all([import("./target_variants.js"), this.updateComplete]);
+    await /** @type {TargetVariants | null} */ (this.querySelector("target-variants"))?.begin();
+  }
+
+  /** Nothing that is set is hidden. @override */
+  willUpdate() {
+    if (setsMoreOptions()) this.hasMore = true;
+  }
+
+  /** @override */
+  render() {
+    const { draft, inspection, argumentTypes } = store.state;
+    const kernel = kernelOf(draft, inspection);
+    const launch = launchOf(draft, inspection);
+    const { title, hint, isProblem } = launchState(kernel, launch);
+    const config = configOf(draft, kernel, launch);
+    const types = [...argumentTypes.map((type) => `*${type}`), ...argumentTypes, "constexpr"];
+    return html`<div class="panel-title">
+        <h2>${title}</h2>
+        <button
+          type="button"
+          class="tool"
+          aria-controls="launch-body"
+          aria-expanded=${String(!this.collapsed)}
+          aria-label=${this.collapsed ? "Show the launch" : "Hide the launch"}
+          @click=${() => this.toggleCollapsed()}
+          >${this.collapsed ? "▴" : "▾"}</button
+        >
+      </div>
+      <div id="launch-body" ?hidden=${this.collapsed}>
+        <div class="row">${this.targets()}${this.several()}</div>
+        <target-variants id="several-targets" ?hidden=${!this.isSeveral}></target-variants>
+        <div class="row">${this.kernels(kernel)}${this.launches(kernel, launch)}</div>
+        <p class=${`hint state-hint${isProblem ? " warning" : ""}`} ?hidden=${!hint}>${hint}</p>
+        <div class="arguments">${this.arguments(kernel, launch)}</div>
+        ${this.rareFields(kernel)}
+        ${compilerOptions(this.inheritedOptions(kernel, launch, config), this.moreButton())}
+        <div class="options more-options" id="more-options" ?hidden=${!this.hasMore}
+          >${this.hasMore ? this.loadRare()?.moreOptions() : nothing}</div
+        >
+        ${configSection(draft, kernel, config)}
+        <datalist id="argument-types">${types.map((value) => html`<option value=${value}></option>`)}</datalist>
+      </div>`;
+  }
+
+  /**
+   * Numbers that are assumed, scripts and graph nodes of PyTorch, and edits of stages and passes.
+   * @param {Kernel | null} kernel
+   */
+  rareFields(kernel) {
+    const { draft, inspection } = store.state;
+    const nodes = kernel?.graph_nodes ?? [];
+    if (!inspection?.assumed.length && !inspection?.output_code && !nodes.length && !draft.edits)
+      return nothing;
+    const rare = this.loadRare();
+    if (!rare) return nothing;
+    return html`${rare.graphNodes(nodes)}${rare.assumedNumbers()}${rare.outputCode()}${rare.editChips()}`;
+  }
+
+  /** The fields that few drafts need; null: they are being loaded. */
+  loadRare() {
+    if (!this.rare)
+      void import("./rare_fields.js").then(
+        (rare) => (this.rare = rare),
+        () => undefined,
+      );
+    return this.rare;
+  }
+
+  /** The button that shows or hides the options that few kernels need. */
+  moreButton() {
+    const isSet = setsMoreOptions();
+    return html`<button
+      type="button"
+      class="button small"
+      aria-expanded=${String(this.hasMore)}
+      aria-controls="more-options"
+      title=${isSet ? "Shown while one of them is set" : "Contraction of floating-point operations, assembler"}
+      ?disabled=${isSet}
+      @click=${() => (this.hasMore = !this.hasMore)}
+    >More options</button>`;
+  }
+
+  /** The button that shows or hides the choice of several targets. */
+  several() {
+    const toggle = () => (this.isSeveral ? (this.isSeveral = false) : void this.openSeveral());
+    return html`<button
+      type="button"
+      class="button small"
+      aria-expanded=${String(this.isSeveral)}
+      aria-controls="several-targets"
+      title="Compile for several targets and Triton versions"
+      @click=${toggle}
+    >Several…</button>`;
+  }
+
+  targets() {
+    const { targets, tritons, draft } = store.state;
+    const chosen = draft.triton ?? tritons.default;
+    return html`<select
+        aria-label="Target"
+        class="grow"
+        @change=${(/** @type {Event} */ event) => choose({ target: chosenValue(event) })}
+      >
+        ${[...groupedByVendor(targets)].map(
+          ([vendor, members]) =>
+            html`<optgroup label=${vendor}>
+              ${members.map((each) => option(each.name, targetTitle(each), each.name === draft.target))}
+            </optgroup>`,
+        )}
+      </select>
+      <select
+        aria-label="Triton version"
+        @change=${(/** @type {Event} */ event) => choose({ triton: chosenValue(event) || null })}
+      >
+        ${tritons.versions.map((version) => option(version, `Triton ${version}`, version === chosen))}
+      </select>`;
+  }
+
+  /** @param {Kernel | null} chosen */
+  kernels(chosen) {
+    const kernels = store.state.inspection?.kernels ?? [];
+    return html`<select
+      aria-label="Kernel"
+      class="grow"
+      @change=${(/** @type {Event} */ event) =>
+        choose({ ...NO_CHOICES, kernel: chosenValue(event), mode: "launch" })}
+    >
+      ${
+        kernels.length
+          ? kernels.map(({ name, line }) =>
+              option(name, `${name}, ${lineWords(store.state.draft, line)}`, name === chosen?.name),
+            )
+          : option("", isInspecting() ? "inspecting …" : "no kernel found", true)
+      }
+    </select>`;
+  }
+
+  /** @param {Kernel | null} kernel @param {Launch | null} launch */
+  launches(kernel, launch) {
+    const { draft, inspection } = store.state;
+    const launches = (inspection?.launches ?? []).filter((each) => each.kernel === kernel?.name);
+    const chosen = draft.mode === "launch" ? String(launch?.index ?? "") : draft.mode;
+    const choices = [
+      ...launches.map(({ index, line, grid }) => ({
+        value: String(index),
+        text: `${lineWords(draft, line)}${grid ? ` · grid ${grid.join(" × ")}` : ""}`,
+      })),
+      ...(launches.length
+        ? []
+        : [{ value: "", text: isInspecting() ? "inspecting …" : "no launch: guessed arguments" }]),
+      { value: "form", text: "arguments by hand" },
+      { value: "signature", text: "signature as a string" },
+    ];
+    if (kernel && isStageText(kernel)) choices.splice(0, choices.length, { value: "", text: "no launch" });
+    return html`<select
+      aria-label="Launch"
+      class="grow"
+      @change=${(/** @type {Event} */ event) => this.chooseLaunch(chosenValue(event))}
+    >
+      ${choices.map(({ value, text }) => option(value, text, value === chosen))}
+    </select>`;
+  }
+
+  /** @param {Kernel | null} kernel @param {Launch | null} launch */
+  arguments(kernel, launch) {
+    const { draft } = store.state;
+    const explained = { opened: this.opened, toggle: (/** @type {string} */ name) => this.explain(name) };
+    if (draft.mode === "signature")
+      return html`<input
+          type="text"
+          id="signature"
+          class="signature"
+          aria-label="Signature"
+          spellcheck="false"
+          placeholder="*fp16:16, *fp16:16, i32:16, 128"
+          .value=${live(draft.signature)}
+          @input=${(/** @type {Event} */ event) => adjust({ signature: chosenValue(event) })}
+        />
+        <p class="hint"
+          >Types in order; “:16” means divisible by 16, “:1” equal to 1, a plain number is a constexpr.</p
+        >`;
+    if (draft.mode === "form") return argumentForm(draft, explained, adjust);
+    if (launch) {
+      const chosen = draft.config ?? launch.config ?? null;
+      const configured = kernel?.configs.find(({ index }) => index === chosen)?.arguments ?? {};
+      const values = launch.arguments.map((each) =>
+        each.name in configured ? { ...each, value: configured[each.name] ?? null } : each,
+      );
+      return values.length ? argumentTable(values, explained) : nothing;
+    }
+    if (!kernel?.parameters.length) return nothing;
+    // A change of a guess begins to enter the arguments by hand.
+    const guess = { ...draft, ...guessOf(kernel, specializationOf(kernel)) };
+    return argumentForm(guess, explained, (changes) =>
+      adjust({ ...guess, kernel: kernel.name, mode: "form", ...changes }),
+    );
+  }
+
+  /** @param {string} name */
+  explain(name) {
+    const opened = new Set(this.opened);
+    if (!opened.delete(name)) opened.add(name);
+    this.opened = opened;
+  }
+
+  /**
+   * The options that the kernel is compiled with where the draft sets none.
+   * @param {Kernel | null} kernel @param {Launch | null} launch @param {number | null} config
+   * @returns {Record<string, Scalar | undefined>}
+   */
+  inheritedOptions(kernel, launch, config) {
+    const specialization = specializationOf(kernel);
+    return {
+      ...launch?.options,
+      ...kernel?.configs.find(({ index }) => index === config)?.options,
+      ...(specialization?.config === config ? specialization?.options : {}),
+    };
+  }
+
+  /** @param {string} value */
+  chooseLaunch(value) {
+    const { draft, inspection } = store.state;
+    const kernel = kernelOf(draft, inspection);
+    const launch = launchOf(draft, inspection);
+    const specialization = specializationOf(kernel);
+    const chosen = { ...NO_CHOICES, kernel: kernel?.name ?? null };
+    if (value === "form") {
+      const begin = launch
+        ? { arguments: structuredClone(launch.arguments), guessed: {} }
+        : kernel
+          ? guessOf(kernel, specialization)
+          : { arguments: [], guessed: {} };
+      choose({
+        ...chosen,
+        mode: "form",
+        guessed: begin.guessed,
+        arguments: begin.arguments.map(unfolded),
+        options: effectiveOptions(draft, specialization),
+      });
+    } else if (value === "signature") {
+      choose({
+        ...chosen,
+        mode: "signature",
+        signature: draft.signature || (specialization?.signature ?? ""),
+        options: effectiveOptions(draft, specialization),
+      });
+    } else choose({ ...chosen, mode: "launch", launch: value === "" ? null : Number(value) });
+  }
+}
+
+/** What a change of the kernel or of the launch takes back. @type {Partial<Draft>} */
+const NO_CHOICES = { launch: null, config: null, options: {}, typed: {} };
+
+/** Whether the draft sets an option that is only among those of `more_options.js`. */
+function setsMoreOptions() {
+  const { options } = store.state.draft;
+  return "enable_fp_fusion" in options || "ptx_options" in options;
+}
+
+/** The specialization of the result, if that is of this kernel of the source. @param {Kernel | null} kernel */
+function specializationOf(kernel) {
+  const { draft, result } = store.state;
+  const document = result?.document;
+  if (!kernel || document?.kernel !== kernel.name || !sameSources(document.request, draft)) return null;
+  return document.specialization;
+}
+
+/** @param {Draft} draft @param {Kernel | null} kernel @param {Launch | null} launch @returns {number | null} */
+function configOf(draft, kernel, launch) {
+  if (draft.config !== null || draft.mode !== "launch") return draft.config;
+  return launch?.config ?? specializationOf(kernel)?.config ?? null;
+}
+
+/** Compile all autotune configurations of the kernel. */
+function compileConfigs() {
+  const { draft, inspection } = store.state;
+  const configs = configsOf(draft, kernelOf(draft, inspection));
+  if (configs.length === 0) return toast("This kernel has no autotune configurations.");
+  const variants = configs.map((config) => variantOf(draftWithConfig(draft, config)));
+  return void compileVariants("configs", variants);
+}
+
+/** Whether the kernels of the source are still to be found. */
+function isInspecting() {
+  const { inspection, inspectionProblem, draft } = store.state;
+  return !inspection && !inspectionProblem && draft.source.trim() !== "";
+}
+
+/** @param {string} value @param {string} text @param {boolean} isChosen */
+function option(value, text, isChosen) {
+  return html`<option value=${value} .selected=${live(isChosen)}>${text}</option>`;
+}
+
+/**
+ * An argument that was folded because it was 1 is edited as an integer.
+ * @param {Argument} argument
+ * @returns {Argument}
+ */
+function unfolded(argument) {
+  return argument.specialization === "equal to 1" ? { ...argument, type: "i32" } : argument;
+}
+
+customElements.define("launch-panel", LaunchPanel);

@@ -1,0 +1,152 @@
+/**
+ * `<target-variants>`: several targets and Triton versions to compile for, and what they make of the kernel.
+ *
+ * @import { Draft, Target } from "../core/types.js"
+ * @import { Column, Row } from "./variant_rows.js"
+ * @import { Variants } from "./variant_table.js"
+ */
+import { LitElement } from "lit";
+import { configsOf, draftWithConfig } from "./config_variants.js";
+import { kernelOf } from "./draft.js";
+import { choose } from "./edit.js";
+import { groupedByVendor, targetTitle } from "../core/format.js";
+import { follow } from "../core/pane.js";
+import { keep, kept } from "../core/storage.js";
+import { store } from "../core/store.js";
+import { html, live, nothing } from "../core/template.js";
+import "./variant_table.js";
+import { variantOf } from "./variants.js";
+
+const TARGETS_KEY = "several-targets";
+
+export class TargetVariants extends LitElement {
+  static properties = { targets: { state: true }, tritons: { state: true } };
+
+  constructor() {
+    super();
+    const saved = readSaved();
+    /** The names of the targets that are chosen. @type {Set<string>} */
+    this.targets = new Set(saved.targets);
+    /** The Triton versions that are chosen. @type {Set<string>} */
+    this.tritons = new Set(saved.tritons);
+    follow(this, ["targets", "tritons", "draft", "inspection"], () => this.requestUpdate());
+  }
+
+  /** @override */
+  createRenderRoot() {
+    return this;
+  }
+
+  /** Move the focus to the choices; the present target is the first to be compared. */
+  async begin() {
+    if (!this.targets.size) this.targets = new Set([store.state.draft.target]);
+    await this.updateComplete;
+    this.querySelector("input")?.focus();
+  }
+
+  /** @override */
+  render() {
+    const { targets, tritons } = store.state;
+    const variants = this.variants();
+    return html`<section class="variants" aria-label="Several targets">
+      <h3>Several targets</h3>
+      <div class="target-choices">
+        ${[...groupedByVendor(targets)].map(([vendor, members]) =>
+          group(
+            vendor,
+            members.map(({ name, architecture, title }) => this.choice("targets", name, architecture, title)),
+          ),
+        )}
+        ${group(
+          "Triton",
+          tritons.versions.map((version) => this.choice("tritons", version, version, "")),
+        )}
+      </div>
+      <p class="hint" ?hidden=${variants.rows.length > 1}>Choose the targets and Triton versions to compile for
+        and compare.</p>
+      <variant-table ?hidden=${variants.rows.length === 0} .variants=${variants}></variant-table>
+    </section>`;
+  }
+
+  /** @returns {Variants} */
+  variants() {
+    const { draft, inspection, targets, tritons } = store.state;
+    const present = draft.triton ?? tritons.default;
+    const chosen = tritons.versions.filter((version) => this.tritons.has(version));
+    const versions = chosen.length ? chosen : [present];
+    const isOfSeveral = versions.length > 1;
+    const rows = targets
+      .filter(({ name }) => this.targets.has(name))
+      .flatMap((target) =>
+        versions.map((triton) =>
+          rowOf(draft, target, triton, isOfSeveral, target.name === draft.target && triton === present),
+        ),
+      );
+    /** @type {Column[]} */
+    const columns = isOfSeveral
+      ? [{ name: "triton", title: "Triton", words: "Triton version", isText: true }]
+      : [];
+    const configs = configsOf(draft, kernelOf(draft, inspection));
+    const matrix = rows.flatMap((row) =>
+      configs.length ? configs.map((config) => draftWithConfig(row.draft, config)) : row.draft,
+    );
+    return { kind: "targets", label: "Targets", subject: "target", columns, rows, matrix };
+  }
+
+  /** @param {"targets" | "tritons"} of @param {string} value @param {string} text @param {string} more */
+  choice(of, value, text, more) {
+    const change = (/** @type {{target: HTMLInputElement}} */ { target }) => {
+      const chosen = new Set(this[of]);
+      if (target.checked) chosen.add(value);
+      else chosen.delete(value);
+      this[of] = chosen;
+      keep(TARGETS_KEY, JSON.stringify({ targets: [...this.targets], tritons: [...this.tritons] }));
+    };
+    return html`<label class="check"
+      ><input type="checkbox" .checked=${live(this[of].has(value))} @change=${change}
+      ><span>${text}${more ? html`<small> ${more}</small>` : nothing}</span></label
+    >`;
+  }
+}
+
+/** @param {string} title @param {unknown[]} choices */
+function group(title, choices) {
+  return html`<fieldset><legend>${title}</legend>${choices}</fieldset>`;
+}
+
+/**
+ * @param {Draft} draft
+ * @param {Target} target
+ * @param {string} triton
+ * @param {boolean} severalTritons
+ * @param {boolean} isShown
+ * @returns {Row}
+ */
+function rowOf(draft, target, triton, severalTritons, isShown) {
+  return {
+    ...variantOf({ ...draft, target: target.name, triton }),
+    title: targetTitle(target),
+    words: severalTritons ? `${targetTitle(target)} by Triton ${triton}` : targetTitle(target),
+    /** @type {Record<string, string>} */
+    cells: severalTritons ? { triton } : {},
+    isShown,
+    open: () => choose({ target: target.name, triton }),
+  };
+}
+
+/** @returns {{targets: string[], tritons: string[]}} */
+function readSaved() {
+  try {
+    const { targets, tritons } = JSON.parse(kept(TARGETS_KEY) ?? "{}");
+    return { targets: strings(targets), tritons: strings(tritons) };
+  } catch {
+    return { targets: [], tritons: [] };
+  }
+}
+
+/** @param {unknown} value @returns {string[]} */
+function strings(value) {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
+
+customElements.define("target-variants", TargetVariants);

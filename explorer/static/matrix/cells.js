@@ -1,0 +1,123 @@
+/**
+ * The cells of a matrix: their values, how these are written, and which are the best and the worst.
+ *
+ * @import { MatrixCell, MatrixColumn, MatrixDocument } from "../core/types.js"
+ *
+ * `share` is where a value lies between the best (0) and the worst (1) of those that it is compared with.
+ * @typedef {{share: number, isBest: boolean, isWorst: boolean}} Standing
+ */
+import { duration, size } from "../core/format.js";
+
+/** The column of the measured time, which has its own document. @type {MatrixColumn} */
+export const TIME = {
+  name: "time",
+  title: "Measured time",
+  unit: "ns",
+  better: "lower",
+};
+
+/** The heads of columns, where the title is long. @type {Record<string, string>} */
+const HEADS = {
+  registers: "Registers",
+  spills: "Spills",
+  shared_bytes: "Shared memory",
+  layout_conversions: "Conversions",
+};
+
+/** The columns of a matrix: its metrics, and the time if one was measured. @param {MatrixDocument} matrix */
+export function columnsOf({ columns, cells }) {
+  return cells.some(({ time }) => time) ? [...columns, TIME] : columns;
+}
+
+/** @param {MatrixColumn} column */
+export function headOf({ name, title }) {
+  return HEADS[name] ?? title;
+}
+
+/** @param {MatrixCell} cell @param {MatrixColumn} column @returns {number | null} */
+export function numberOf(cell, { name }) {
+  if (name === TIME.name) return cell.time?.nanoseconds ?? null;
+  const value = /** @type {Record<string, number | null> | null} */ (cell.metrics)?.[name];
+  return value ?? null;
+}
+
+/** @param {number} value @param {MatrixColumn} column */
+export function show(value, { name, unit }) {
+  if (name === "occupancy") return `${Math.round(value * 100)} %`;
+  if (unit === "bytes") return value ? size(value) : "0";
+  if (unit === "ms") return duration(value);
+  if (unit === "ns") return value < 1e6 ? `${(value / 1000).toPrecision(3)} µs` : duration(value / 1e6);
+  return value.toLocaleString("en");
+}
+
+/**
+ * How the values of a column stand among those of the same target, or among all if no target has two cells.
+ * Values that are all the same have no standing.
+ * @param {MatrixCell[]} cells @param {MatrixColumn} column @returns {Map<MatrixCell, Standing>}
+ */
+export function standings(cells, column) {
+  const targets = new Set(cells.map(({ target }) => target));
+  const isOfOneTarget = targets.size < cells.length;
+  /** @type {Map<string, [MatrixCell, number][]>} */
+  const groups = new Map();
+  for (const cell of cells) {
+    const value = numberOf(cell, column);
+    const group = isOfOneTarget ? cell.target : "";
+    if (value !== null) groups.set(group, [...(groups.get(group) ?? []), [cell, value]]);
+  }
+  /** @type {Map<MatrixCell, Standing>} */
+  const found = new Map();
+  for (const group of groups.values()) {
+    const values = group.map(([, value]) => value);
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    if (least === most) continue;
+    const [best, worst] = column.better === "lower" ? [least, most] : [most, least];
+    for (const [cell, value] of group)
+      found.set(cell, {
+        share: (value - best) / (worst - best),
+        isBest: value === best,
+        isWorst: value === worst,
+      });
+  }
+  return found;
+}
+
+/** What a cell without metrics says, and why. @param {MatrixCell} cell @returns {{text: string, reason: string}} */
+export function stateOf({ state, stage, message, metrics }) {
+  switch (state) {
+    case "complete":
+      return metrics
+        ? { text: "–", reason: "not reported" }
+        : { text: "…", reason: "its metrics are being counted" };
+    case "waiting":
+      return { text: "·", reason: "waits for its turn" };
+    case "compiling":
+      return { text: "…", reason: stage ? `compiling, has come to ${stage}` : "compiling" };
+    case "failed":
+      return { text: "failed", reason: message };
+    case "refused":
+      return { text: "not taken", reason: message };
+    default:
+      return { text: "–", reason: "not compiled: canceled, or removed from the server" };
+  }
+}
+
+/** What there is of a matrix, in a line. @param {MatrixDocument} matrix */
+export function progressWords({ cells, is_at_work: isAtWork }) {
+  const count = (/** @type {string[]} */ ...states) =>
+    cells.filter(({ state }) => states.includes(state)).length;
+  const [failed, missing] = [count("failed", "refused"), count("missing")];
+  const complete = count("complete");
+  return [
+    complete === cells.length
+      ? `${cells.length} compiled`
+      : `${complete + failed} of ${cells.length} compiled`,
+    ...(failed ? [`${failed} failed`] : []),
+    ...(missing && !isAtWork ? [`${missing} not compiled`] : []),
+  ].join(" · ");
+}
+
+/** Whether the server has something to compile or to count. @param {MatrixDocument} matrix */
+export function isIncomplete({ cells }) {
+  return cells.some((cell) => !cell.is_final || (cell.state === "complete" && !cell.metrics));
+}

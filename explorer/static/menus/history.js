@@ -1,0 +1,120 @@
+/**
+ * The results that were compiled in this browser, the newest first: a list of bounded length that never
+ * leaves it.
+ *
+ * @import { CompilationDocument } from "../core/types.js"
+ */
+import { kernelFacts, targetTitle } from "../core/format.js";
+import { keep, kept } from "../core/storage.js";
+import { store } from "../core/store.js";
+
+const STORAGE_KEY = "history";
+const EXPECTED_KEY = "history-expected";
+const MOST_ENTRIES = 100;
+const MOST_EXPECTED = 20;
+const LONGEST_TITLE = 100;
+
+/**
+ * @typedef {object} Entry
+ * @property {string} id
+ * @property {string} kernel
+ * @property {string} target
+ * @property {string} triton
+ * @property {string} facts warps and stages
+ * @property {"complete" | "failed"} status
+ * @property {string} title a line of the source that tells it from others
+ * @property {number} at when it was compiled, in milliseconds since 1970
+ * @property {boolean} [live] it was compiled while its source was typed; the next such result replaces it
+ */
+
+/**
+ * This result is one's own, and will be in the list once it is there, on whatever page.
+ * @param {string} id
+ */
+export function expectOwn(id) {
+  keep(EXPECTED_KEY, [id, ...expected().filter((other) => other !== id)].slice(0, MOST_EXPECTED).join(" "));
+}
+
+/** What was asked for from here and is not in the list yet. */
+function expected() {
+  return (kept(EXPECTED_KEY) ?? "").split(" ").filter(Boolean);
+}
+
+/** Whether a result belongs into the list and is not there yet. @param {string} id */
+export function isExpected(id) {
+  return expected().includes(id);
+}
+
+/** @returns {Entry[]} */
+export function ownResults() {
+  try {
+    const entries = JSON.parse(kept(STORAGE_KEY) ?? "[]");
+    return Array.isArray(entries) ? entries.filter(isEntry) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Own results of the same kernel, for a comparison with them. @param {CompilationDocument} document */
+export function earlierVersions({ id, kernel }) {
+  return ownResults().filter((entry) => entry.id !== id && entry.kernel === (kernel ?? ""));
+}
+
+export function clearHistory() {
+  keep(STORAGE_KEY, null);
+}
+
+/** Keep every result of one's own as soon as it is there. */
+export function startHistory() {
+  store.watch(["result", "failure"], () => {
+    const latest = store.state.failure ?? store.state.result;
+    if (latest?.finished && (latest.isLive || isExpected(latest.id))) record(latest.document, latest.isLive);
+  });
+}
+
+/** Put a finished result into the list. @param {CompilationDocument} document @param {boolean} [live] */
+export function record(document, live = false) {
+  keep(
+    EXPECTED_KEY,
+    expected()
+      .filter((id) => id !== document.id)
+      .join(" ") || null,
+  );
+  // Another tab may have added to the list.
+  const others = ownResults().filter(({ id }) => id !== document.id);
+  const [before] = others;
+  if (live && before?.live && before.kernel === document.kernel) others.shift();
+  const entry = live ? { ...entryOf(document), live } : entryOf(document);
+  keep(STORAGE_KEY, JSON.stringify([entry, ...others].slice(0, MOST_ENTRIES)));
+}
+
+/** @param {CompilationDocument} document @returns {Entry} */
+function entryOf({ id, kernel, target, triton, status, specialization, request }) {
+  return {
+    id,
+    kernel: kernel ?? "",
+    target: targetTitle(target),
+    triton,
+    facts: kernelFacts(specialization?.options ?? {}),
+    status: status === "complete" ? "complete" : "failed",
+    title: titleOf(request.source),
+    at: Date.now(),
+  };
+}
+
+/** The first line of the source's own words; where it has none, of its code. @param {string} source */
+export function titleOf(source) {
+  const words =
+    /^(?:\s|#[^\n]*\n)*[rR]?(?:"""|''')\s*([^\n]*?)\s*(?:"""|'''|\n)/.exec(source)?.[1] ??
+    /^#(?![!])[ \t]*(\S[^\n]*)/m.exec(source)?.[1];
+  const line = words || /^\s*def [^\n]*/m.exec(source)?.[0] || source;
+  return line.trim().split("\n", 1)[0]?.slice(0, LONGEST_TITLE) ?? "";
+}
+
+/** @param {unknown} value @returns {value is Entry} */
+function isEntry(value) {
+  if (typeof value !== "object" || value === null) return false;
+  const entry = /** @type {Record<string, unknown>} */ (value);
+  const texts = ["id", "kernel", "target", "triton", "facts", "status", "title"];
+  return texts.every((name) => typeof entry[name] === "string") && typeof entry.at === "number";
+}

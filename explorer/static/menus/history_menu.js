@@ -1,0 +1,65 @@
+/**
+ * The History menu: own results, each one click away.
+ *
+ * @import { Result } from "../core/result.js"
+ * @import { Entry } from "./history.js"
+ */
+import { comparisonUrl } from "../compare/address.js";
+import { openResult } from "../launch/edit.js";
+import { byId, toast } from "../core/dom.js";
+import { ago } from "../core/format.js";
+import { html, nothing, render } from "../core/template.js";
+import { clearHistory, ownResults } from "./history.js";
+import { store } from "../core/store.js";
+
+/** Forget all results of this browser. */
+export function clear() {
+  clearHistory();
+  byId("history-menu").hidePopover();
+  toast("History cleared.");
+}
+
+/** @param {HTMLElement} popover */
+export function draw(popover) {
+  const entries = ownResults();
+  const shown = store.state.failure ?? store.state.result;
+  const rows = entries.map(
+    (entry) => html`<div class="history-row">${ownResult(entry, shown)}${comparison(entry, shown)}</div>`,
+  );
+  const all = html`${rows}
+    <hr />
+    <button type="button" class="entry" @click=${clear}>
+      <span>Clear the history</span><small>${entries.length} in this browser</small>
+    </button>`;
+  const none = html`<p class="hint">What you compile is listed here, in this browser only.</p>`;
+  render(entries.length ? all : none, popover);
+}
+
+/** @param {Entry} entry @param {Result | null} shown */
+function ownResult({ id, status, kernel, title, target, triton, facts, at }, shown) {
+  const open = (/** @type {MouseEvent} */ event) => {
+    // Other buttons and keys open another tab, as for any link.
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    byId("history-menu").hidePopover();
+    store.update({ pinned: [], origin: null });
+    void openResult(id);
+  };
+  return html`<a
+    class="history-entry"
+    href="/k/${encodeURIComponent(id)}"
+    aria-current=${id === shown?.id ? "true" : nothing}
+    @click=${open}
+    ><span class="state is-${status}" role="img" aria-label=${status}></span><b>${kernel || "no kernel"}</b
+    ><span class="history-title">${title}</span
+    ><small>${[target, `Triton ${triton}`, facts].filter(Boolean).join(" · ")}</small
+    ><time datetime=${new Date(at).toISOString()}>${ago(Date.now() - at)}</time></a
+  >`;
+}
+
+/** @param {Entry} entry @param {Result | null} shown */
+function comparison({ id, kernel, at }, shown) {
+  if (!shown || id === shown.id) return nothing;
+  const label = `Compare ${kernel || "the result"}, compiled ${ago(Date.now() - at)}, with the result shown`;
+  return html`<a class="history-compare" href=${comparisonUrl(id, shown.id)} aria-label=${label}>compare</a>`;
+}

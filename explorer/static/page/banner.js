@@ -1,0 +1,121 @@
+/**
+ * `<message-banner>`: what went wrong, where, and what to do; nothing where all is well.
+ *
+ * @import { Problem } from "../core/types.js"
+ * @import { Result } from "../core/result.js"
+ */
+import { lineWords } from "../core/source_files.js";
+import { compile, showEarlier, showFailure } from "../launch/compiler.js";
+import { helpfulAlternatives } from "../launch/alternatives.js";
+import { choose } from "../launch/edit.js";
+import { byId } from "../core/dom.js";
+import { diagnosticsOfDraft } from "../core/diagnostics.js";
+import { canCompile } from "../core/host.js";
+import { pin } from "../core/selection.js";
+import { stageTitle } from "../core/stages.js";
+import { store } from "../core/store.js";
+import { html, nothing, render } from "../core/template.js";
+
+class MessageBanner extends HTMLElement {
+  connectedCallback() {
+    this.setAttribute("role", "alert");
+    store.watch(["problem", "failure", "earlier", "result", "run", "outcomes", "inspection"], () =>
+      this.draw(),
+    );
+  }
+
+  draw() {
+    const { problem, failure, result } = store.state;
+    const run = store.state.run?.isShown ? store.state.run : null;
+    const failed = failure ?? (result?.document.status === "failed" ? result : null);
+    const shown = problem ? problemBanner(problem) : failed && !run ? failureBanner(failed) : nothing;
+    this.classList.toggle("is-note", shown !== nothing && !problem && hasOutputCode());
+    render(shown, this);
+  }
+}
+
+/** @param {Problem} problem */
+function problemBanner(problem) {
+  return banner(
+    problem.title,
+    html`<span>${problem.detail}</span>${canCompile ? remedyOf(problem) : nothing}`,
+  );
+}
+
+/** @param {Result} failed */
+function failureBanner(failed) {
+  const errors = failed.errors.length
+    ? failed.errors
+    : diagnosticsOfDraft().filter(({ severity }) => severity === "error");
+  const [first] = errors;
+  if (!first) {
+    const again = canCompile ? button("Try again", () => void compile()) : nothing;
+    return banner("The compilation failed", html`<span>See the log.</span>${again}${earlierOf()}`);
+  }
+  const { line, stage, hint, message } = first;
+  const place = [line > 0 && lineWords(failed.document.request, line), stage && stageTitle(stage)]
+    .filter(Boolean)
+    .join(" · ");
+  const hints = [hint, errors.length > 1 && `and ${errors.length - 1} more in the log`].filter(Boolean);
+  return banner(
+    message,
+    html`${
+      line > 0
+        ? html`<button type="button" class="place" @click=${() => pin([line], "banner")}>${place}</button>`
+        : place && html`<span class="place">${place}</span>`
+    }${hints.map((each) => html`<span class="hint">${each}</span>`)}${helpfulAlternatives(failed).map(
+      ({ name, changes }) => button(`Compile with ${name}`, () => choose(changes)),
+    )}${hasOutputCode() ? button("Open the kernels", openKernels) : nothing}${earlierOf()}`,
+  );
+}
+
+/** Whether PyTorch's compiler writes kernels for the draft, which has none itself: this is no fault of it. */
+function hasOutputCode() {
+  return canCompile && Boolean(store.state.inspection?.output_code);
+}
+
+async function openKernels() {
+  (await import("../launch/rare_fields.js")).openOutputCode();
+}
+
+/** The way to the last complete result after a failure, and back. */
+function earlierOf() {
+  const { result, earlier, failure } = store.state;
+  if (failure && result)
+    return html`<span class="hint">${`The panes show an earlier result: ${nameOf(result)}.`}</span>${button(
+      "Show the failure",
+      showFailure,
+    )}`;
+  if (!earlier) return nothing;
+  return html`<button type="button" class="link" @click=${showEarlier}
+    >${`Show the earlier result: ${nameOf(earlier)}`}</button
+  >`;
+}
+
+/** @param {Result} result */
+function nameOf({ document: { kernel, target, triton } }) {
+  return [kernel, target.architecture, `Triton ${triton}`].filter(Boolean).join(", ");
+}
+
+/** @param {string} title @param {unknown} details */
+function banner(title, details) {
+  return html`<pre class="banner-title">${title}</pre>
+    <div class="banner-details">${details}</div>`;
+}
+
+/** @param {Problem} problem */
+function remedyOf({ kind }) {
+  const { result, draft } = store.state;
+  if (kind === "empty") return button("Open the gallery", () => byId("gallery-button").click());
+  if (kind === "not_found") return html`<a class="button" href="/">To the start page</a>`;
+  // The address names nothing that exists: load the whole page again.
+  if (!result && !draft.source.trim()) return button("Try again", () => location.reload());
+  return button("Try again", () => void compile());
+}
+
+/** @param {string} words @param {() => void} act */
+function button(words, act) {
+  return html`<button type="button" class="button" @click=${act}>${words}</button>`;
+}
+
+customElements.define("message-banner", MessageBanner);

@@ -1,0 +1,32 @@
+/** `<first-steps>`: one line that says what can be done here, until it is dismissed. */
+import { LitElement } from "lit";
+import { canCompile } from "../core/host.js";
+import { keep, kept } from "../core/storage.js";
+import { html, nothing } from "../core/template.js";
+
+const KEY = "first-steps";
+const DISMISSED = "dismissed";
+
+class FirstSteps extends LitElement {
+  /** @override */
+  createRenderRoot() {
+    return this;
+  }
+
+  /** @override */
+  render() {
+    this.hidden = !canCompile || kept(KEY) === DISMISSED;
+    return this.hidden
+      ? nothing
+      : html`<p>Point at a line to see what it becomes in every stage; a click pins it. Each figure in the status
+          bar opens the pane that explains it. <kbd>Ctrl K</kbd> finds panes and commands.</p>
+        <button type="button" class="tool" aria-label="Dismiss" title="Dismiss" @click=${this.dismiss}>×</button>`;
+  }
+
+  dismiss() {
+    keep(KEY, DISMISSED);
+    this.requestUpdate();
+  }
+}
+
+customElements.define("first-steps", FirstSteps);

@@ -1,0 +1,168 @@
+/**
+ * `<status-bar>`: the result in one line, always in sight.
+ *
+ * @import { Result } from "../core/result.js"
+ */
+import { BUSY, NO_ANSWER } from "../core/api.js";
+import { cancel } from "../launch/compiler.js";
+import { whyNotRun } from "../launch/state.js";
+import { duration, literal, positionWords, plural, size } from "../core/format.js";
+import { canCompile } from "../core/host.js";
+import { lineWords } from "../core/source_files.js";
+import { store } from "../core/store.js";
+import { html, nothing, render } from "../core/template.js";
+
+class StatusBar extends HTMLElement {
+  connectedCallback() {
+    this.setAttribute("role", "contentinfo");
+    this.setAttribute("aria-label", "Result");
+    // In a narrow window it scrolls, which must be possible by keyboard, too.
+    this.tabIndex = 0;
+    store.watch(
+      [
+        "result",
+        "run",
+        "isAlone",
+        "sending",
+        "isBusy",
+        "isTyping",
+        "problem",
+        "failure",
+        "liveFailure",
+        "edited",
+      ],
+      () => this.draw(),
+    );
+  }
+
+  draw() {
+    const { result, isAlone, sending, isBusy, isTyping, problem, failure, liveFailure } = store.state;
+    const run = store.state.run?.isShown ? store.state.run : null;
+    // The result of what is being typed comes without a word.
+    const edited = store.state.edited && !isTyping;
+    const latest = failure ?? result;
+    const typed = run || sending || problem ? undefined : liveFailure?.errors[0];
+    const [name, words] =
+      run && isAlone
+        ? ["busy", NO_ANSWER]
+        : run
+          ? ["busy", stateWords(run.result)]
+          : sending
+            ? ["busy", isBusy ? BUSY : "sending"]
+            : problem
+              ? ["failed", problem.title]
+              : typed
+                ? ["failed", errorWords(typed)]
+                : !latest
+                  ? ["none", "nothing compiled yet"]
+                  : latest.document.status === "failed"
+                    ? ["failed", `failed after ${duration(latest.document.milliseconds)}`]
+                    : [
+                        "complete",
+                        `complete in ${duration(latest.document.milliseconds)}` +
+                          (edited ? ", edited since" : ""),
+                      ];
+    // Numbers of the result before would seem to be those of the failure.
+    const resources = failure ? null : result?.document.resources;
+    const diagnostics = latest?.document.diagnostics ?? [];
+    const remarks = ["warning", "remark", "note"]
+      .map((severity) => ({
+        severity,
+        count: diagnostics.filter((each) => each.severity === severity).length,
+      }))
+      .filter(({ count }) => count)
+      .map(({ severity, count }) => plural(count, severity));
+    const address = latest ? `/k/${latest.id}` : "";
+    const onward =
+      resources && canCompile && result && !whyNotRun(result.document)
+        ? html`<span class="onward">${opener("run", "Run it")}${opener("roofline", "Roofline")}</span>`
+        : nothing;
+    const more = remarks.length ? opener("log", remarks.join(", ")) : nothing;
+    const explained = latest && !run && !sending && !problem && !typed;
+    const whole = latest?.document.status === "failed" ? "log" : "passes";
+    render(
+      html`<span class="state is-${name}" role="status">${explained ? opener(whole, words, "figure") : words}</span
+        ><button type="button" class="link" ?hidden=${!(run || sending)} @click=${cancel}>Cancel</button
+        ><span class="facts">${resources ? factsOf(resources) : nothing}</span
+        >${onward}${more}<a class="permalink" href=${latest ? address + location.hash : nothing}
+          >${address}</a
+        >`,
+      this,
+    );
+  }
+}
+
+/** An error of the source that is being typed. @param {import("../core/types.js").Diagnostic} error */
+function errorWords({ line, message }) {
+  const [first = ""] = message.split("\n");
+  return line > 0 ? `${lineWords(store.state.draft, line)}: ${first}` : first;
+}
+
+/** @param {Result} result of a compilation that has not ended */
+function stateWords({ document: { status, queue_position: position }, progress }) {
+  if (status !== "queued") return progress || "compiling";
+  return position ? positionWords(position) : "waiting in the queue";
+}
+
+/** A button that opens a pane. @param {string} pane @param {unknown} words @param {"link" | "figure"} [look] */
+function opener(pane, words, look = "link") {
+  const open = (/** @type {Event} */ { target }) =>
+    target?.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail: pane }));
+  const title = store.state.paneKinds.find(({ name }) => name === pane)?.title ?? pane;
+  return html`<button type="button" class=${look} title=${look === "figure" ? `Open ${title}` : nothing}
+    @click=${open}>${words}</button>`;
+}
+
+/** @param {import("../core/types.js").Resources} resources */
+function factsOf(resources) {
+  /** @type {unknown[]} */
+  const facts = [];
+  const add = (
+    /** @type {string} */ pane,
+    /** @type {string} */ name,
+    /** @type {string} */ value,
+    more = "",
+    warning = false,
+  ) =>
+    facts.push(
+      opener(
+        pane,
+        html`${name} <b class=${warning ? "warning" : nothing}>${value}</b>${more && ` ${more}`}`,
+        "figure",
+      ),
+    );
+  const {
+    registers,
+    spill_stores_bytes,
+    spill_loads_bytes,
+    shared_bytes,
+    shared_limit_bytes,
+    warps,
+    occupancy,
+    limiter,
+  } = resources;
+  if (typeof registers === "number") add("registers", "registers", String(registers));
+  if (typeof spill_stores_bytes === "number") {
+    const spills = spill_stores_bytes + Number(spill_loads_bytes ?? 0);
+    add("registers", "spills", spills ? size(spills) : "0", "", spills > 0);
+  }
+  if (typeof shared_bytes === "number")
+    add(
+      "memory",
+      "shared",
+      size(shared_bytes),
+      typeof shared_limit_bytes === "number" ? `of ${size(shared_limit_bytes)}` : "",
+    );
+  if (typeof warps === "number") add("resources", "warps", String(warps));
+  if (typeof occupancy === "number")
+    add(
+      "resources",
+      "occupancy",
+      `${Math.round(occupancy * 100)} %`,
+      limiter ? `by ${literal(limiter)}` : "",
+      occupancy < 0.5,
+    );
+  return facts;
+}
+
+customElements.define("status-bar", StatusBar);

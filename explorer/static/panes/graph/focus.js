@@ -1,0 +1,25 @@
+/**
+ * The node that a graph opens at: on the path from loads to stores, in the innermost loop.
+ *
+ * @import { GraphNode } from "../../core/types.js"
+ */
+
+/**
+ * Of a data flow, the first load, computation or store of the innermost loops that have one. Of a control flow, the
+ * longest block of the innermost loops.
+ * @param {GraphNode[]} nodes
+ * @returns {GraphNode | null} null: there is no node
+ */
+export function focusOf(nodes) {
+  const [first] = deepest(nodes.filter(({ role }) => role));
+  if (first) return first;
+  const blocks = deepest(nodes.filter(({ kind }) => kind === "block"));
+  const longest = blocks.sort((one, other) => other.operations - one.operations)[0];
+  return longest ?? nodes[0] ?? null;
+}
+
+/** Those in the most loops, in their order. @param {GraphNode[]} nodes */
+function deepest(nodes) {
+  const depth = Math.max(...nodes.map(({ loop_depth }) => loop_depth));
+  return nodes.filter(({ loop_depth }) => loop_depth === depth);
+}

@@ -1,0 +1,38 @@
+/** The state of a stage pane in the address: `ttgir;hide=attributes;show=locations.layouts;fold=6.61;lineage=57`. */
+
+/**
+ * @typedef {object} PaneState
+ * @property {string} stage
+ * @property {Set<string>} hide what is not shown, although it is by default
+ * @property {Set<string>} show what is shown, although it is not by default
+ * @property {string} fold what is folded, as `Folding` writes it; "": what is folded at first
+ * @property {number} lineage the line of the operation whose lineage is shown; 0: none
+ */
+
+/** @param {string} state @returns {PaneState} */
+export function parsePaneState(state) {
+  const [stage = "", ...parts] = state.split(";");
+  const value = (/** @type {string} */ key) =>
+    parts.find((part) => part.startsWith(`${key}=`))?.slice(key.length + 1) ?? "";
+  const names = (/** @type {string} */ key) => new Set(value(key).split(".").filter(Boolean));
+  return {
+    stage,
+    hide: names("hide"),
+    show: names("show"),
+    fold: value("fold"),
+    lineage: Number(value("lineage")) || 0,
+  };
+}
+
+/** @param {PaneState} state */
+export function formatPaneState({ stage, hide, show, fold, lineage }) {
+  const part = (/** @type {string} */ key, /** @type {Set<string>} */ names) =>
+    names.size ? `;${key}=${[...names].sort().join(".")}` : "";
+  return (
+    stage +
+    part("hide", hide) +
+    part("show", show) +
+    (fold ? `;fold=${fold}` : "") +
+    (lineage ? `;lineage=${lineage}` : "")
+  );
+}

@@ -1,0 +1,29 @@
+/**
+ * Attempts: runs with equal requests are told apart by a number.
+ *
+ * @import { Run, RunRow } from "../core/types.js"
+ */
+
+/** @typedef {Pick<RunRow, "run" | "status">} KnownRun */
+
+/**
+ * Return the first unused attempt, or the attempt that is queued or running.
+ * @param {Run} run
+ * @param {KnownRun[]} known the runs of the compilation; one that has ended may also be there as it was before
+ */
+export function nextAttempt(run, known) {
+  const equal = known.filter((each) => settings(each.run) === settings(run));
+  const last = Math.max(-1, ...equal.map((each) => each.run.attempt));
+  const isUnderWay = equal
+    .filter((each) => each.run.attempt === last)
+    .every(({ status }) => status === "queued" || status === "running");
+  return last >= 0 && isUnderWay ? last : last + 1;
+}
+
+/** Serialize the request of a run without the attempt, with sorted keys. @param {Run} run */
+function settings(run) {
+  const entries = /** @type {[string, unknown][]} */ (
+    Object.entries({ ...run, attempt: 0, measures: [...run.measures].sort() })
+  );
+  return JSON.stringify(entries.sort(([one], [other]) => one.localeCompare(other)));
+}

@@ -1,0 +1,51 @@
+/**
+ * One run, whole or while it goes on: its index at hand, its measurements fetched when looked at.
+ *
+ * @import { Measurements, RunDocument } from "../core/types.js"
+ */
+import { api } from "../core/api.js";
+
+export class RunResult {
+  /** @param {RunDocument} document @param {string} compilation what it is looked at with */
+  constructor(document, compilation) {
+    this.document = document;
+    this.compilation = compilation;
+    /** when this page asked for it; 0: it was there already */
+    this.started = 0;
+    /** the server has gone while it ran; the browser asks for it again and again */
+    this.isAlone = false;
+    /** @type {Map<string, Promise<unknown>>} */
+    this.measurements = new Map();
+  }
+
+  get id() {
+    return this.document.id;
+  }
+
+  get finished() {
+    return this.document.status === "complete" || this.document.status === "failed";
+  }
+
+  /** @param {keyof Measurements | "samples" | "timeline"} name */
+  has(name) {
+    return this.document.measurements.some((row) => row.name === name);
+  }
+
+  /**
+   * A measurement, or null where the run has none (yet).
+   * @template {keyof Measurements} Name
+   * @param {Name} name
+   * @returns {Promise<Measurements[Name] | null>}
+   */
+  async measurement(name) {
+    if (!this.has(name)) return null;
+    let asked = this.measurements.get(name);
+    if (!asked) {
+      asked = name === "files" ? api.runFiles(this.id) : api.measurement(this.id, name);
+      // What could not be fetched is asked for again.
+      asked.catch(() => this.measurements.delete(name));
+      this.measurements.set(name, asked);
+    }
+    return /** @type {Promise<Measurements[Name]>} */ (asked);
+  }
+}

@@ -1,0 +1,94 @@
+"""Locks of a folder that several processes may use: who uses it, and who removes files from it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from explorer.errors import StoreError
+from explorer.store.failures import disk_failure
+
+
+class FolderLock:
+    """Counts this process among the users of a folder, until it is closed or the process ends.
+
+    On a read-only disk there are no locks, and nothing to lock. While another process removes files, it is
+    no user yet: it can read, and `use` waits.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._descriptors: list[int] = []
+        self._is_user = False
+        self._opening = threading.Lock()
+        with suppress(OSError):
+            self._open()
+
+    def use(self) -> None:
+        """Wait until this process is a user of the folder.
+
+        Raises:
+            OSError: the disk is full or read-only.
+        """
+        if not self._is_user:
+            with self._opening:
+                self._open(waits=True)
+
+    def close(self) -> None:
+        """Release the locks."""
+        while self._descriptors:
+            os.close(self._descriptors.pop())
+
+    @contextmanager
+    def pruning(self) -> Iterator[bool]:
+        """Be the only process that removes files. The value says whether no other process uses the folder.
+
+        A process that starts meanwhile waits before it writes.
+
+        Raises:
+            StoreError: another process removes files, or the disk is full or read-only.
+        """
+        try:
+            self._open()
+        except OSError as error:
+            raise disk_failure(f"Cannot use the folder {self._folder}", error) from error
+        users, pruner = self._descriptors
+        if not _is_locked(pruner):
+            raise StoreError("Another process removes results at the moment. Try again in a minute.")
+        try:
+            # No other process asks for this lock exclusively, so none takes it while it is converted.
+            is_alone = _is_locked(users)
+            self._is_user = True
+            try:
+                yield is_alone
+            finally:
+                fcntl.flock(users, fcntl.LOCK_SH)
+        finally:
+            fcntl.flock(pruner, fcntl.LOCK_UN)
+
+    def _open(self, *, waits: bool = False) -> None:
+        """Open the files and become a user, unless this was done before or another process removes files."""
+        if not self._descriptors:
+            self._folder.mkdir(exist_ok=True)
+            # Servers of other versions lock the files by these names.
+            users, pruner = (self._folder / name for name in ("users", "sweeper"))
+            users.touch()
+            pruner.touch()
+            self._descriptors = [os.open(each, os.O_RDONLY) for each in (users, pruner)]
+        if not self._is_user:
+            with suppress(BlockingIOError):
+                fcntl.flock(self._descriptors[0], fcntl.LOCK_SH | (0 if waits else fcntl.LOCK_NB))
+                self._is_user = True
+
+
+def _is_locked(descriptor: int) -> bool:
+    """Lock a file exclusively, and return whether this succeeded."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

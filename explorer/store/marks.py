@@ -1,0 +1,36 @@
+"""A set of addresses in constant memory, to find out which of millions of blobs are in use."""
+
+from __future__ import annotations
+
+import random
+
+from explorer.store.address import Address
+
+_DIGITS = 7  # hexadecimal ones of a position: 28 bits, for a table of 32 MiB
+_OFFSETS = range(0, 64 - 2 * _DIGITS, 2 * _DIGITS)
+
+
+class Marks:
+    """A Bloom filter: it contains all addresses that were added, and by chance a few others.
+
+    With ten million addresses, these are less than one in a hundred. They differ from one filter to the next.
+    """
+
+    def __init__(self) -> None:
+        self._bits = bytearray(1 << (4 * _DIGITS - 3))
+        self._offset = random.choice(_OFFSETS)  # noqa: S311  no secret
+
+    def add(self, address: Address) -> None:
+        """Add an address."""
+        for position in self._positions(address):
+            self._bits[position >> 3] |= 1 << (position & 7)
+
+    def __contains__(self, address: object) -> bool:
+        return all(
+            self._bits[position >> 3] >> (position & 7) & 1 for position in self._positions(str(address))
+        )
+
+    def _positions(self, address: Address) -> tuple[int, int]:
+        """Return two positions. An address is a digest, so that its digits are as good as random ones."""
+        middle = self._offset + _DIGITS
+        return int(address[self._offset : middle], 16), int(address[middle : middle + _DIGITS], 16)

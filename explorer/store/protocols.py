@@ -1,0 +1,249 @@
+"""What a store must do: the interface of blobs, and that of requests, results and answers.
+
+`explorer.store.files` and `explorer.store.sql` implement them with a folder and a database. A second
+implementation is tested by one more parameter in `tests/store/test_blob_store.py` and `test_store.py`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from explorer.model import Request
+from explorer.store.address import Address
+from explorer.store.entries import Entry
+from explorer.store.record import Record
+from explorer.store.retention import Damage, Pruned, StoreHealth
+
+
+class BlobBatch(Protocol):
+    """The blobs of one result while it is being made.
+
+    One thread adds; any thread may read what was added.
+    """
+
+    def add(self, text: str | bytes) -> Address:
+        """Add a blob and return its address. A blob that is stored already is not stored again."""
+        ...
+
+    def read(self, address: Address) -> bytes:
+        """Return a blob of this batch or of the store."""
+        ...
+
+    def commit(self) -> int:
+        """Return once all blobs are stored, with their length. From then on, rows may refer to them.
+
+        Raises:
+            StoreError: a blob could not be stored.
+        """
+        ...
+
+    def discard(self) -> None:
+        """Abandon what is not stored yet. Stored blobs stay: another result may refer to them."""
+        ...
+
+
+class BlobStore(Protocol):
+    """Immutable bytes, addressed by the SHA-256 of their content. Safe to use from many threads."""
+
+    def batch(self) -> BlobBatch:
+        """Return a new, empty batch."""
+        ...
+
+    def read(self, address: Address) -> bytes:
+        """Return a blob.
+
+        Raises:
+            DamagedText: it is missing or damaged.
+            StoreError: the store cannot be read.
+        """
+        ...
+
+    def stream(self, address: Address) -> Iterator[bytes]:
+        """Yield the parts of a blob. Whether it is damaged is known at its end only.
+
+        Raises:
+            DamagedText: it is missing or damaged.
+            StoreError: the store cannot be read.
+        """
+        ...
+
+    def read_if_sound(self, address: Address) -> bytes | None:
+        """Return a blob; None if it is missing or damaged. A damaged blob is removed.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        ...
+
+    def is_sound(self, address: Address) -> bool:
+        """Return whether a blob is stored and not damaged.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        ...
+
+    @property
+    def used_bytes(self) -> int:
+        """The length of all blobs as stored: measured when the store is pruned; what is written is added."""
+        ...
+
+    @property
+    def free_bytes(self) -> int:
+        """The free space.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        ...
+
+    def check(self) -> None:
+        """Check that a blob could be stored.
+
+        Raises:
+            StoreError: it could not; the message says why.
+        """
+        ...
+
+    def addresses(self) -> Iterator[Address]:
+        """Yield the addresses of all blobs."""
+        ...
+
+    def stored_bytes(self, address: Address) -> int:
+        """Return the length of a blob as it is stored; 0 if there is none."""
+        ...
+
+    def remove_unreferenced(self, find_referenced: Callable[[], Container[Address]]) -> int:
+        """Remove all blobs but those that `find_referenced` finds, and return how many there were.
+
+        Blobs stay that a batch has added before or meanwhile: rows may soon refer to them.
+
+        Raises:
+            StoreError: another process removes blobs, or the store is read-only.
+        """
+        ...
+
+    def close(self) -> None:
+        """Finish pending writes and release what the store holds."""
+        ...
+
+
+class Store(Protocol):
+    """Requests, their results, and answers about results. Safe to use from many threads."""
+
+    @property
+    def revision(self) -> int:
+        """A number that grows when this process removes a final result, or adds an answer about one."""
+        ...
+
+    def batch(self, record_id: str = "") -> BlobBatch:
+        """Return a batch for the texts of a job. Its request is not removed as long as the batch exists."""
+        ...
+
+    def submit(self, request: Request, client: str = "", *, is_live: bool = False) -> Record:
+        """Return the record of a request; insert it for the client if the request is new.
+
+        The result of a request that was only submitted with `is_live` is removed early, see `keep`.
+
+        Raises:
+            StoreError: it cannot be stored.
+        """
+        ...
+
+    def admit(self, client: str = "") -> None:
+        """Check that there is space for one more result of a client.
+
+        Raises:
+            StoreFull: the disk or a quota is full.
+            StoreError: nothing can be stored; the message says why.
+        """
+        ...
+
+    def known(self, request: Request) -> Record | None:
+        """Return the record of a request, or None if it was never submitted."""
+        ...
+
+    def find(self, record_id: str) -> Record:
+        """Return the record with this ID.
+
+        Raises:
+            NotFound: there is none.
+        """
+        ...
+
+    def runs(self, compilation: Request, limit: int, *, imported: bool = False) -> list[Record]:
+        """Return the latest runs of the kernel that a request compiles, newest first.
+
+        With `imported`, those that were sent from other machines; otherwise those of this one.
+        """
+        ...
+
+    def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
+        """Store a result: `entries` ends with `Done`, `batch` holds its texts.
+
+        A final result is never replaced; a transient one is replaced by the next.
+
+        Raises:
+            StoreLocked: another process has locked the database; the call may be repeated.
+            StoreError: the result cannot be stored.
+        """
+        ...
+
+    def keep(self, record_id: str) -> None:
+        """Keep a live result as long as any other: somebody has asked for it."""
+        ...
+
+    def retain(self, record_id: str, client: str) -> None:
+        """Keep a result and its runs from being removed, at the client's expense.
+
+        Raises:
+            NotFound: there is no such record.
+            StoreFull: retained results take their share of a quota.
+        """
+        ...
+
+    def answer(self, record: Record, query: str) -> bytes | None:
+        """Return the stored answer to a query about a result, or None."""
+        ...
+
+    def keep_answers(self, record: Record, answers: Mapping[str, bytes]) -> None:
+        """Store the answers to queries about a stored result, by query, if they can be stored."""
+        ...
+
+    def health(self) -> StoreHealth:
+        """Return the state of the store; try whether it can be written."""
+        ...
+
+    def write_uses(self) -> None:
+        """Store which records were opened since the last call. Note whether the store is to be pruned.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        ...
+
+    @property
+    def pruning_is_due(self) -> threading.Event:
+        """Set when a quota is nearly reached or live results are to be removed, until the store is pruned."""
+        ...
+
+    def prune(self, *, with_retained: bool = False) -> Pruned:
+        """Remove what exceeds the quotas or the age, and blobs that no row refers to.
+
+        Raises:
+            StoreError: another process does so, or the store cannot be written.
+        """
+        ...
+
+    def verify(self, *, repair: bool = False) -> Iterator[Damage]:
+        """Read all blobs, and yield those that are damaged or missing.
+
+        With `repair`, the results that refer to them are computed again when they are opened.
+        """
+        ...
+
+    def close(self) -> None:
+        """Finish pending writes and release what the store holds."""
+        ...

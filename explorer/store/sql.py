@@ -1,0 +1,350 @@
+"""The store with its rows in an SQL database and its texts in a blob store.
+
+Blobs are stored before the rows that refer to them. A process that is killed at any moment leaves at worst
+blobs that no row refers to, never a row without its blobs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+from sqlalchemy import CursorResult, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from explorer.errors import DamagedText, NotFound, StoreError
+from explorer.model import Done, Request
+from explorer.store.address import LONGEST_ID, SHORTEST_ID, Address, base58, canonical_json, digest_of
+from explorer.store.database import Database
+from explorer.store.entries import Entry, decode_journal, encode_journal
+from explorer.store.files import FileBlobStore, compress, decompress
+from explorer.store.housekeeping import Housekeeping, forget_results
+from explorer.store.protocols import BlobBatch, BlobStore
+from explorer.store.record import Record, Status, compilation_of
+from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
+from explorer.store.tables import AnswerRow, CompilationRow, LiveRow, RunRow
+
+_JOURNALS_IN_MEMORY = 64
+_NO_QUOTAS = Quotas()
+_log = logging.getLogger(__name__)
+
+
+def open_store(data_dir: Path, database_url: str = "", quotas: Quotas = _NO_QUOTAS) -> SqlStore:
+    """Open the store of a data folder: texts in its `blobs`, rows in a database.
+
+    Without `database_url`, the database is the SQLite file `explorer.sqlite` in the data folder.
+
+    Raises:
+        StoreError: the folder or the database cannot be used.
+    """
+    folder = data_dir.resolve()
+    blobs = FileBlobStore(folder / "blobs")
+    return SqlStore(blobs, database_url or f"sqlite:///{folder / 'explorer.sqlite'}", quotas)
+
+
+class SqlStore:
+    """A `Store` in a database and a blob store."""
+
+    def __init__(self, blobs: BlobStore, database_url: str, quotas: Quotas = _NO_QUOTAS) -> None:
+        self._blobs = blobs
+        self._database = Database(database_url)
+        self._housekeeping = Housekeeping(self._database, blobs, quotas)
+        self._journal = lru_cache(_JOURNALS_IN_MEMORY)(self._load_journal)
+        self._changes = itertools.count(1)
+        self._revision = 0
+
+    @property
+    def revision(self) -> int:
+        """A number that grows when this process removes a final result, or adds an answer about one."""
+        return self._revision
+
+    def close(self) -> None:
+        """Finish pending writes and close the connections to the database."""
+        with suppress(StoreError):  # what was opened last is not known then
+            self._housekeeping.write_uses()
+        self._blobs.close()
+        self._database.close()
+
+    def batch(self, record_id: str = "") -> BlobBatch:
+        """Return a batch for the texts of a job. Its request is not removed as long as the batch exists."""
+        batch = self._blobs.batch()
+        if record_id:
+            self._housekeeping.at_work(record_id, batch)
+        return batch
+
+    def submit(self, request: Request, client: str = "", *, is_live: bool = False) -> Record:
+        """Return the record of a request; insert it for the client if the request is new.
+
+        The result of a request that was only submitted with `is_live` is removed early, see `keep`.
+
+        Raises:
+            StoreError: it cannot be stored.
+        """
+        canonical = canonical_json(request)
+        digest = digest_of(canonical)
+        with self._database.reading() as session:
+            row = self._row_of(session, digest)
+        if row is None:
+            row = self._insert(digest, request, compress(canonical), client, is_live=is_live)
+        elif not is_live:
+            self.keep(row.id)
+        return self._record(row)
+
+    def known(self, request: Request) -> Record | None:
+        """Return the record of a request, or None if it was never submitted."""
+        with self._database.reading() as session:
+            row = self._row_of(session, digest_of(canonical_json(request)))
+        return None if row is None else self._record(row)
+
+    def find(self, record_id: str) -> Record:
+        """Return the record with this ID.
+
+        Raises:
+            NotFound: there is none.
+        """
+        with self._database.reading() as session:
+            row = session.get(CompilationRow, record_id)
+        if row is None:
+            raise NotFound(f"There is no compilation {record_id!r} on this server. Check the link.")
+        return self._record(row)
+
+    def runs(self, compilation: Request, limit: int, *, imported: bool = False) -> list[Record]:
+        """Return the latest runs of the kernel that a request compiles, newest first.
+
+        With `imported`, those that were sent from other machines; otherwise those of this one.
+        """
+        query = (
+            select(CompilationRow)
+            .join(RunRow, RunRow.id == CompilationRow.id)
+            .where(RunRow.compilation == _compilation_digest(compilation, imported=imported))
+            .order_by(CompilationRow.created.desc(), CompilationRow.id)
+            .limit(limit)
+        )
+        with self._database.reading() as session:
+            return [self._record(row) for row in session.scalars(query)]
+
+    def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
+        """Store a result: `entries` ends with `Done`, `batch` holds its texts.
+
+        A final result is never replaced; a transient one is replaced by the next.
+
+        Raises:
+            StoreLocked: another process has locked the database; the call may be repeated.
+            StoreError: the result cannot be stored.
+        """
+        done = entries[-1]
+        assert isinstance(done, Done)
+        journal = batch.add(encode_journal(entries))
+        size = batch.commit()
+        with self._database.writing() as session:
+            updated = session.execute(
+                update(CompilationRow)
+                .where(CompilationRow.id == record_id, CompilationRow.is_final.is_(False))
+                .values(status=done.status, journal=journal, is_final=not done.is_transient)
+            )
+            if cast("CursorResult[Any]", updated).rowcount:
+                self._housekeeping.set_result(session, record_id, size)
+
+    def answer(self, record: Record, query: str) -> bytes | None:
+        """Return the stored answer to a query about a result, or None."""
+        if record.journal is None:
+            return None
+        with self._database.reading() as session:
+            row = session.get(AnswerRow, (record.journal, _answer_key(record, query)))
+        return None if row is None else self._blobs.read_if_sound(row.document)
+
+    def keep_answers(self, record: Record, answers: Mapping[str, bytes]) -> None:
+        """Store the answers to queries about a stored result, by query, if they can be stored."""
+        if record.journal is None:
+            return
+        try:
+            self.admit()
+            batch = self.batch()
+            addresses = {_answer_key(record, query): batch.add(answer) for query, answer in answers.items()}
+            size = batch.commit()
+            with self._database.writing() as session:
+                # This first: it makes threads with the same answers wait for each other.
+                self._housekeeping.add_result(session, record.id, size)
+                for key, address in addresses.items():
+                    session.merge(AnswerRow(journal=record.journal, query=key, document=address))
+            self._revision = next(self._changes)
+        except StoreError as error:  # they can be computed again
+            _log.warning("Answers about %s are not stored: %s", record.id, error.detail)
+
+    def admit(self, client: str = "") -> None:
+        """Check that there is space for one more result of a client.
+
+        Raises:
+            StoreFull: the disk or a quota is full.
+            StoreError: nothing can be stored; the message says why.
+        """
+        self._housekeeping.admit(client)
+
+    def keep(self, record_id: str) -> None:
+        """Keep a live result as long as any other: somebody has asked for it."""
+        self._housekeeping.keep(record_id)
+
+    def retain(self, record_id: str, client: str) -> None:
+        """Keep a result and its runs from being removed, at the client's expense.
+
+        Raises:
+            NotFound: there is no such record.
+            StoreFull: retained results take their share of a quota.
+        """
+        self._housekeeping.retain(record_id, client)
+
+    def health(self) -> StoreHealth:
+        """Return the state of the store; try whether it can be written."""
+        return self._housekeeping.health()
+
+    def write_uses(self) -> None:
+        """Store which records were opened since the last call. Note whether the store is to be pruned."""
+        self._housekeeping.write_uses()
+        self._housekeeping.note_old_live()
+
+    @property
+    def pruning_is_due(self) -> threading.Event:
+        """Set when a quota is nearly reached or live results are to be removed, until the store is pruned."""
+        return self._housekeeping.is_due
+
+    def prune(self, *, with_retained: bool = False) -> Pruned:
+        """Remove what exceeds the quotas or the age, and blobs that no row refers to.
+
+        Raises:
+            StoreError: another process does so, or the store cannot be written.
+        """
+        pruned = self._housekeeping.prune(with_retained=with_retained)
+        if pruned.results or pruned.requests:
+            self._revision = next(self._changes)
+        return pruned
+
+    def verify(self, *, repair: bool = False) -> Iterator[Damage]:
+        """Read all blobs, and yield those that are damaged, and those that a result lacks.
+
+        With `repair`, the results that refer to them are computed again when they are opened.
+        """
+        return self._housekeeping.verify(repair=repair)
+
+    def _row_of(self, session: Session, digest: str) -> CompilationRow | None:
+        return session.scalar(select(CompilationRow).where(CompilationRow.digest == digest))
+
+    def _insert(
+        self, digest: str, request: Request, compressed: bytes, client: str, *, is_live: bool
+    ) -> CompilationRow:
+        """Insert a row with the shortest ID that no other request has."""
+        name = base58(digest)
+        for length in range(SHORTEST_ID, LONGEST_ID + 1):
+            row = CompilationRow(
+                id=name[:length],
+                digest=digest,
+                created=datetime.now(UTC),
+                target=request.target,
+                triton=request.triton,
+                request=compressed,
+                status="queued",
+                is_final=False,
+                journal=None,
+            )
+            try:
+                with self._database.writing() as session:
+                    session.add(row)
+                    self._housekeeping.add(session, row.id, request, len(compressed), client)
+                    if is_live:
+                        session.add(LiveRow(id=row.id))
+                    if request.task == "run":
+                        digest_of_runs = _compilation_digest(request, imported=bool(request.imported))
+                        session.add(RunRow(id=row.id, compilation=digest_of_runs))
+            except IntegrityError:
+                with self._database.reading() as session:
+                    same = self._row_of(session, digest)
+                if same is not None:  # the same request was submitted at the same moment
+                    return same
+                continue  # another request has this ID: use one more digit
+            return row
+        raise AssertionError("two requests with one SHA-256")
+
+    def _record(self, row: CompilationRow) -> Record:
+        """Return the record of a row. A result whose journal is lost is unfinished."""
+        self._housekeeping.note_use(row.id)
+        entries: tuple[Entry, ...] = ()
+        status: Status = msgspec.convert(row.status, Status)
+        journal, is_final = row.journal, row.is_final
+        if journal is not None:
+            try:
+                entries = self._journal(journal)
+            except DamagedText:
+                self._forget(row.id, journal)
+                status, journal, is_final = "queued", None, False
+        return Record(
+            id=row.id,
+            request=msgspec.json.decode(decompress(row.request), type=Request),
+            created=row.created,
+            status=status,
+            entries=entries,
+            is_final=is_final,
+            journal=journal,
+            read=self._blobs.read if journal is None else partial(self._read, row.id, journal),
+            stream=None if journal is None else partial(self._stream, row.id, journal),
+        )
+
+    def _load_journal(self, address: Address) -> tuple[Entry, ...]:
+        return decode_journal(self._blobs.read(address))
+
+    def _read(self, record_id: str, journal: Address, address: Address) -> bytes:
+        """Return a text of a result. If it is lost, the result is computed again when it is opened."""
+        with self._forgetting(record_id, journal):
+            return self._blobs.read(address)
+
+    def _stream(self, record_id: str, journal: Address, address: Address) -> Iterator[bytes]:
+        """Yield the parts of a text of a result. If it is lost, as above."""
+        with self._forgetting(record_id, journal):
+            yield from self._blobs.stream(address)
+
+    @contextmanager
+    def _forgetting(self, record_id: str, journal: Address) -> Iterator[None]:
+        """Make a result unfinished if one of its texts is lost."""
+        try:
+            yield
+        except DamagedText as error:
+            self._forget(record_id, journal)
+            raise DamagedText(
+                "A stored text of this result was missing or damaged. The result is computed again: "
+                "try again in a few seconds."
+            ) from error
+
+    def _forget(self, record_id: str, journal: Address) -> None:
+        """Make a result unfinished, unless another one has replaced it."""
+        _log.warning("A text of the result %s is lost. It is computed again when it is opened.", record_id)
+        with suppress(StoreError), self._database.writing() as session:
+            found = session.get(CompilationRow, record_id)
+            if found is not None and found.journal == journal:
+                forget_results(session, [record_id])
+        self._revision = next(self._changes)
+
+
+def _compilation_digest(request: Request, *, imported: bool) -> str:
+    """Return the digest of the request that compiles the kernel of `request`.
+
+    Imported runs have another one: anybody can send them, so they take no place in the list of the others,
+    and are not retained with the compilation.
+    """
+    digest = digest_of(canonical_json(compilation_of(request)))
+    return digest_of(f"imported {digest}".encode()) if imported else digest
+
+
+def _answer_key(record: Record, query: str) -> str:
+    """Return the key of an answer, beside the journal.
+
+    The key covers the request: a source may forge the journal of another one, for another target, and must
+    not answer for it.
+    """
+    return digest_of(f"{record.id} {query}".encode())

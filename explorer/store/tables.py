@@ -1,0 +1,103 @@
+"""The tables of the database."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import BigInteger, DateTime, Dialect, LargeBinary, String, TypeDecorator
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from explorer.store.address import LONGEST_ID
+
+SCHEMA_VERSION = 1
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """A time in UTC, also in databases that store no time zone."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_result_value(self, value: datetime | None, _dialect: Dialect) -> datetime | None:
+        """Add the time zone, which SQLite does not store."""
+        return value if value is None or value.tzinfo else value.replace(tzinfo=UTC)
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+class SchemaRow(Base):
+    """The version of the tables, in a single row."""
+
+    __tablename__ = "schema"
+
+    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+
+
+class CompilationRow(Base):
+    """A compilation or a run: inserted when it is submitted, finished once `journal` is set.
+
+    `digest` is the SHA-256 of the request, `id` its shortest unique prefix in base 58. `request` is its
+    canonical JSON, compressed. `journal` is the address of a blob.
+    """
+
+    __tablename__ = "compilation"
+
+    id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    created: Mapped[datetime] = mapped_column(UtcDateTime())
+    target: Mapped[str] = mapped_column(String(64))
+    triton: Mapped[str] = mapped_column(String(64))
+    request: Mapped[bytes] = mapped_column(LargeBinary())
+    status: Mapped[str] = mapped_column(String(16))
+    is_final: Mapped[bool] = mapped_column(default=False)
+    journal: Mapped[str | None] = mapped_column(String(64), default=None)
+
+
+class AnswerRow(Base):
+    """The answer to a query about a result. `document` is the address of a blob."""
+
+    __tablename__ = "finding"
+
+    journal: Mapped[str] = mapped_column(String(64), primary_key=True)
+    query: Mapped[str] = mapped_column("question", String(64), primary_key=True)
+    document: Mapped[str] = mapped_column(String(64))
+
+
+class RunRow(Base):
+    """A run of a kernel. `compilation` is the digest of the request that compiles the kernel.
+
+    Runs that were sent from other machines have a digest of that digest.
+    """
+
+    __tablename__ = "run"
+
+    id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
+    compilation: Mapped[str] = mapped_column(String(64), index=True)
+
+
+class LiveRow(Base):
+    """A result with this `id` that only typing has asked for: nobody opened, shared or submitted it since."""
+
+    __tablename__ = "live"
+
+    id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
+
+
+class UsageRow(Base):
+    """What the row of `compilation` with the same `id` takes of the disk, and who uses it.
+
+    `client` has submitted it; "" if that is not known. `used` is when it was last opened. `result_bytes` is
+    the length of all blobs of the result, also of those that other results share. `retained_by` is a
+    client that has retained it.
+    """
+
+    __tablename__ = "usage"
+
+    id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
+    client: Mapped[str] = mapped_column(String(64), index=True)
+    used: Mapped[datetime] = mapped_column(UtcDateTime())
+    request_bytes: Mapped[int] = mapped_column(BigInteger())
+    result_bytes: Mapped[int] = mapped_column(BigInteger())
+    retained_by: Mapped[str | None] = mapped_column("pinned_by", String(64), index=True)

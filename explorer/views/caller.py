@@ -1,0 +1,76 @@
+"""Who a request comes from, how urgent it is, and how a caller cancels a job."""
+
+from __future__ import annotations
+
+import msgspec
+from flask import Flask, Response, g, request
+from werkzeug.http import parse_dict_header
+
+from explorer.jobs.caller import Caller, Urgency, current_caller, work_for
+from explorer.queries import Parameter
+from explorer.services import services
+from explorer.store import Record
+from explorer.views.client import client
+from explorer.views.http import json_response
+
+FOLLOWER = Parameter(
+    "follower",
+    str,
+    "A name that a page or program chooses for itself. Who submits a job or reads its events follows it, and "
+    "the last follower who cancels it ends it. By default, all programs of a client are one follower.",
+)
+LIVE = Parameter(
+    "live",
+    bool,
+    '"1": the request follows from typing, and nobody has pressed a button for it. The job starts after '
+    "those that somebody waits for, and ends the live jobs of the same follower. The result is removed an "
+    "hour after it was last used, unless somebody opens it, shares it, or submits it without this parameter.",
+)
+#: The description of the header.
+PRIORITY = (
+    "The urgency of the job, as in RFC 9218: from u=0 to u=7, by default u=3. From u=4 on, the job belongs "
+    "to a batch, and interactive jobs start before it."
+)
+_LONGEST_NAME = 100
+_DEFAULT_URGENCY = "3"
+_BATCH = ("4", "5", "6", "7")
+
+
+def recognize_callers(app: Flask) -> None:
+    """Set the caller of each request for the thread that answers it."""
+    app.before_request(_begin)
+    app.teardown_request(_end)
+
+
+def _begin() -> None:
+    g.caller_before = current_caller()
+    name = request.args.get(FOLLOWER.name, "")[:_LONGEST_NAME]
+    work_for(Caller(client(), f"{client()} {name}", _urgency()))
+
+
+def _end(_error: BaseException | None) -> None:
+    work_for(g.pop("caller_before", Caller()))  # a saved page sends requests in the thread of another one
+
+
+def _urgency() -> Urgency:
+    if request.args.get(LIVE.name) == "1":
+        return Urgency.LIVE
+    return Urgency.BATCH if is_batch(request.headers.get("Priority", "")) else Urgency.INTERACTIVE
+
+
+def is_batch(priority: str) -> bool:
+    """Return whether a `Priority` header, such as "u=5", says that other requests are more urgent."""
+    urgency = parse_dict_header(priority).get("u") or _DEFAULT_URGENCY
+    return urgency in _BATCH
+
+
+class FollowersDocument(msgspec.Struct, frozen=True):
+    """How many others follow a job that goes on."""
+
+    followers: int
+
+
+def cancel_job(record: Record) -> Response:
+    """Cancel the job of a record, as far as the caller of the current request can."""
+    followers = services().queue.cancel(record.id)
+    return json_response(FollowersDocument(followers), 202) if followers else Response(status=204)

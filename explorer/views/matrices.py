@@ -1,0 +1,165 @@
+"""Matrices: one kernel for several configurations, targets and Triton versions; their page at `/m/<id>`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from flask import Blueprint, Response, request, url_for
+
+from explorer.documents import API
+from explorer.errors import NotFound
+from explorer.matrix import (
+    Configuration,
+    Matrix,
+    MatrixDocument,
+    configurations_of,
+    matrix_api,
+    matrix_document,
+    matrix_url,
+)
+from explorer.matrix.tables import csv_table, markdown_table
+from explorer.model import Inspection
+from explorer.model.limits import MOST_CELLS
+from explorer.queries import Parameter
+from explorer.services import Services, services
+from explorer.store import Record
+from explorer.views.caller import FOLLOWER, FollowersDocument
+from explorer.views.http import json_response, read_body, revalidated
+from explorer.views.operation import documented
+from explorer.views.pages import table_page
+from explorer.views.records import store_request, stored_matrix
+from explorer.views.requests import CompilationBody, inspection_of, requested_compilation
+from explorer.views.visible import visible
+
+blueprint = Blueprint("matrices", __name__)
+
+_Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
+_Names = Annotated[list[_Name], msgspec.Meta(max_length=MOST_CELLS)]
+_Configurations = Annotated[list[Configuration], msgspec.Meta(max_length=MOST_CELLS)]
+
+
+class MatrixBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A compilation, and what to compile it for: every combination of the three lists.
+
+    An empty list stands for what the compilation has. "all" are the autotune configurations of its kernel.
+    """
+
+    compilation: CompilationBody
+    configurations: _Configurations | Literal["all"] = []
+    targets: _Names = []
+    tritons: _Names = []
+
+
+class MatrixTicket(msgspec.Struct, frozen=True):
+    """The addresses of a matrix: its page and its document. `cells` is the number of its compilations."""
+
+    id: str
+    url: str
+    api: str
+    cells: int
+
+
+@blueprint.post(f"{API}/matrices")
+@documented({202: MatrixTicket}, MatrixBody, FOLLOWER)
+def submit() -> Response:
+    """Compile a kernel for several configurations, targets and Triton versions.
+
+    Equal matrices are stored once. Results that are stored are not compiled again.
+    """
+    here = services()
+    matrix = _requested(here, read_body(MatrixBody, here.settings.source_limit_bytes))
+    return _start(here, store_request(matrix.stored()), matrix)
+
+
+@blueprint.get(f"{API}/matrices/<matrix_id>")
+@documented({200: MatrixDocument})
+def show(matrix_id: str) -> Response:
+    """Return a matrix: the state and the metrics of each cell so far."""
+    return json_response(matrix_document(services(), stored_matrix(matrix_id)))
+
+
+@blueprint.post(f"{API}/matrices/<matrix_id>")
+@documented({202: MatrixTicket}, None, FOLLOWER)
+def compile_missing(matrix_id: str) -> Response:
+    """Compile the cells of a matrix that have no result: canceled ones, and those that were removed."""
+    record = stored_matrix(matrix_id)
+    return _start(services(), record, Matrix.of(record.request))
+
+
+@blueprint.delete(f"{API}/matrices/<matrix_id>")
+@documented({202: FollowersDocument, 204: None}, None, FOLLOWER)
+def cancel(matrix_id: str) -> Response:
+    """Cancel what is not compiled of a matrix. Results stay.
+
+    The status is 202 if the matrix goes on, because others have submitted it too.
+    """
+    followers = services().matrices.cancel(stored_matrix(matrix_id).id)
+    return json_response(FollowersDocument(followers), 202) if followers else Response(status=204)
+
+
+@blueprint.get(f"{API}/matrices/<matrix_id>/table.csv")
+@documented({200: "text/csv"})
+def table_csv(matrix_id: str) -> Response:
+    """Return the cells of a matrix as CSV, with all settings and metrics."""
+    document = matrix_document(services(), stored_matrix(matrix_id))
+    return revalidated(Response(csv_table(document), mimetype="text/csv"))
+
+
+@blueprint.get(f"{API}/matrices/<matrix_id>/table.md")
+@documented({200: "text/markdown"}, None, Parameter("links", bool, '"1": each cell is a link to its page.'))
+def table_markdown(matrix_id: str) -> Response:
+    """Return the cells of a matrix as a table in Markdown."""
+    host = request.host_url.rstrip("/") if request.args.get("links") == "1" else ""
+    table = markdown_table(matrix_document(services(), stored_matrix(matrix_id)), host)
+    return revalidated(Response(table, mimetype="text/markdown"))
+
+
+@blueprint.get("/m/<matrix_id>")
+def page(matrix_id: str) -> tuple[str, int]:
+    """Return the page of a matrix. The browser asks the API for its data."""
+    status, preview = 200, None
+    try:
+        preview = _preview(stored_matrix(matrix_id))
+    except NotFound:
+        status = 404
+    return table_page("matrix", "the table", f"{matrix_api(matrix_id)}/table.md", preview), status
+
+
+def _requested(here: Services, body: MatrixBody) -> Matrix:
+    """Return the matrix of a body.
+
+    Raises:
+        InvalidRequest and its subclasses, SourceTooLarge.
+    """
+    base = requested_compilation(here, body.compilation)
+    targets = dict.fromkeys(map(here.target_name, body.targets))
+    tritons = dict.fromkeys(map(here.triton_version, body.tritons))
+    if body.configurations == "all":
+        inspected = here.queue.ask(inspection_of(base)).result.inspection
+        configurations = configurations_of(base, inspected or Inspection((), ()))
+    else:
+        configurations = tuple(body.configurations) or (Configuration(),)
+    return Matrix(base, configurations, tuple(targets) or (base.target,), tuple(tritons) or (base.triton,))
+
+
+def _start(here: Services, record: Record, matrix: Matrix) -> Response:
+    here.matrices.start(record.id, matrix.cells)
+    ticket = MatrixTicket(record.id, matrix_url(record.id), matrix_api(record.id), len(matrix.cells))
+    return json_response(ticket, 202)
+
+
+def _preview(record: Record) -> dict[str, str]:
+    """Return the preview of a matrix: its kernel, and the lengths of its lists."""
+    matrix = Matrix.of(record.request)
+    lengths = {
+        "configuration": len(matrix.configurations),
+        "target": len(matrix.targets),
+        "Triton version": len(matrix.tritons),
+    }
+    counts = (f"{count} {word}{'' if count == 1 else 's'}" for word, count in lengths.items())
+    return {
+        "title": f"{visible(matrix.request.kernel or 'Matrix')} · triton·explorer",
+        "description": " × ".join(counts),
+        "url": url_for("matrices.page", matrix_id=record.id, _external=True),
+    }

@@ -1,0 +1,219 @@
+"""Actions of users on the page, and the states they wait for."""
+
+from __future__ import annotations
+
+import base64
+import re
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Literal, TypeVar
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import FloatRect, Locator, Page, Route, expect
+
+Value = TypeVar("Value")
+#: What the system asks for.
+Scheme = Literal["light", "dark"]
+#: Makes a page in a profile of its own: the fixture `visitor`.
+Visitor = Callable[..., Page]
+#: The address of the document of a compilation or of a run, not of what it has.
+DOCUMENT = re.compile(r"/api/v1/(compilations|runs)/\w+(\?.*)?$")
+#: A busy machine takes seconds for what takes milliseconds on an idle one.
+TIMEOUT_MS = COMPILE_TIMEOUT_MS = 60_000
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+
+
+#: A small kernel and its launch.
+SCALE = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale(x_ptr, y_ptr, n, factor, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(y_ptr + offsets, x * factor, mask=offsets < n)
+
+
+x = torch.empty(4096, device="cuda")
+scale[(4,)](x, x, 4096, 2.0, BLOCK=1024)
+"""
+
+
+def wait_for_result(page: Page, status: str = "complete") -> None:
+    """Wait until the last compilation has this status."""
+    expect(page.locator("status-bar .state")).to_have_class(f"state is-{status}", timeout=COMPILE_TIMEOUT_MS)
+
+
+def stage_text(page: Page, title: str) -> str:
+    """Return the visible pane of a stage, by the title of its tab."""
+    return page.get_by_role("group", name=f"{title}, ").inner_text()
+
+
+def expect_stage(page: Page, title: str, text: str) -> None:
+    """Wait until a stage, given by the title of its tab, shows a text."""
+    expect(page.get_by_role("group", name=f"{title}, ")).to_contain_text(text, timeout=COMPILE_TIMEOUT_MS)
+
+
+def expect_structure(pane: Locator) -> None:
+    """Wait until a pane of a stage has folded what it folds at first, which moves the lines below."""
+    expect(pane.locator(".fold", has_text="▾").first).to_be_attached()
+
+
+def unfold(pane: Locator) -> None:
+    """Unfold everything in a pane of a stage."""
+    expect_structure(pane)
+    pane.locator(".text").press("}")
+    expect(pane.locator(".folded")).to_have_count(0)
+
+
+def set_source(page: Page, source: str) -> None:
+    """Replace the source by pasting another."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.evaluate("text => navigator.clipboard.writeText(text)", source)
+    page.locator("#editor .cm-content").click()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Control+v")
+
+
+def drop(page: Page, files: Mapping[str, str | bytes]) -> None:
+    """Drop files on the editor, as from a folder of the system."""
+    contents = {name: each.encode() if isinstance(each, str) else each for name, each in files.items()}
+    page.locator(".cm-content").evaluate(
+        """(element, files) => {
+            const dataTransfer = new DataTransfer();
+            for (const [name, data] of Object.entries(files)) {
+                const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+                dataTransfer.items.add(new File([bytes], name));
+            }
+            element.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+        }""",
+        {name: base64.b64encode(each).decode() for name, each in contents.items()},
+    )
+
+
+def open_example(page: Page, title: str) -> None:
+    """Choose an example from the gallery."""
+    page.get_by_role("button", name="Gallery").click()
+    page.locator("#gallery-menu .card", has_text=title).click()
+
+
+def result_id(page: Page) -> str:
+    """Return the id of the result that is shown."""
+    found = re.search(r"/k/(\w+)", page.url)
+    assert found
+    return found[1]
+
+
+def whole_text(page: Page, stage: str) -> list[str]:
+    """Return the lines of a stage's download."""
+    response = page.request.get(f"/api/v1/compilations/{result_id(page)}/stages/{stage}")
+    return response.text().rstrip("\n").split("\n")
+
+
+def compile_now(page: Page, source: str) -> None:
+    """Replace the source, and compile it without waiting for a pause in typing."""
+    set_source(page, source)
+    page.keyboard.press("Control+Enter")
+
+
+def unfinished(route: Route) -> None:
+    """Fulfill a request for a document as before its end, so that the page always asks for events."""
+    if route.request.method == "GET":
+        route.fulfill(json=route.fetch().json() | {"status": "running"})
+    else:
+        route.continue_()
+
+
+def eventually(read: Callable[[], Value], expected: Value) -> None:
+    """Wait until what the page shows is as expected, where `expect` has no such check."""
+    deadline = time.monotonic() + TIMEOUT_MS / 1000
+    while (found := read()) != expected and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert found == expected
+
+
+def expect_lit(page: Page, *texts: str) -> None:
+    """Expect that the editor lights these lines and no others. A part of its text names each line."""
+
+    def lit() -> list[str]:
+        lines: list[str] = page.evaluate(_LIT_LINES)
+        return [next((text for text in texts if text in line), line) for line in lines]
+
+    eventually(lit, list(texts))
+
+
+#: Returns the text of the line in front of each light.
+_LIT_LINES = """
+() => {
+  const lines = [...document.querySelectorAll(".editor .cm-line")];
+  return [...document.querySelectorAll(".editor .lit-lines > .is-lit")].map((light) => {
+    const { height, left, top, width } = light.getBoundingClientRect();
+    const isThere = (line) => {
+      const box = line.getBoundingClientRect();
+      return [box.height - height, box.left - left, box.top - top, box.width - width]
+        .every((difference) => Math.abs(difference) < 0.5);
+    };
+    return lines.find(isThere)?.textContent ?? "no line is in front of this light";
+  });
+}
+"""
+
+
+def settled_box(element: Locator) -> FloatRect:
+    """Return where an element is, when it has stayed there for two frames."""
+    handle = element.element_handle()
+    assert handle is not None
+    handle.wait_for_element_state("stable")
+    box = handle.bounding_box()
+    assert box is not None
+    return box
+
+
+def run_command(page: Page, words: str) -> None:
+    """Run the first command that the palette finds for `words`."""
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Command")).to_be_focused()
+    page.keyboard.type(words)
+    page.keyboard.press("Enter")
+    expect(page.locator("dialog.palette")).to_have_count(0)
+
+
+def expect_fits(*elements: Locator) -> None:
+    """Wait until nothing in these elements is wider than they are."""
+    wider = "elements => elements.filter(each => each.scrollWidth > each.clientWidth).length"
+    for each in elements:
+        expect(each).not_to_have_count(0)
+        eventually(partial(each.evaluate_all, wider), 0)
+
+
+def choose_scheme(page: Page, scheme: Scheme) -> None:
+    """Let the system ask for a color scheme, which the page follows."""
+    page.emulate_media(color_scheme=scheme)
+    expect(page.locator("html")).to_have_attribute("data-theme", scheme)
+
+
+def violations(page: Page, include: str = "") -> list[tuple[str, str]]:
+    """Return what violates accessibility rules in a part of the page, or outside of the editor's text."""
+    context: Any = {"include": [[include]]} if include else {"exclude": [[".cm-scroller"]]}
+    found = Axe().run(page, context=context).response["violations"]
+    return [(each["id"], node["html"][:160]) for each in found for node in each["nodes"]]
+
+
+def editor_line(page: Page, text: str) -> Locator:
+    """Scroll to a line of the source. The editor has only the lines near those in sight."""
+    line = page.locator("#editor .cm-line", has_text=text)
+    scroller = page.locator("#editor .cm-scroller")
+    scroller.evaluate("scroller => { scroller.scrollTop = 0; }")
+    for _ in range(50):
+        if line.count():
+            break
+        scroller.evaluate(
+            """scroller => new Promise(resolve => {
+                scroller.scrollTop += scroller.clientHeight;
+                requestAnimationFrame(() => requestAnimationFrame(resolve));
+            })"""
+        )
+    return line.first

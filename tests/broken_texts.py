@@ -1,0 +1,10 @@
+"""Texts of stages with an error: the stage, what is replaced once, by what, and a part of the message."""
+
+from __future__ import annotations
+
+BROKEN_TEXTS = [
+    ("ttir", "arith.addf", "arith.bogus", "custom op 'arith.bogus' is unknown"),
+    ("ttgir", "arith.addf %", "arith.addf %undefined, %", "expected"),
+    ("llir", "fadd float", "fbad float", "expected instruction opcode"),
+    ("ptx", "add.f32", "bad.f32", "Not a name of any known instruction: 'bad'"),
+]

@@ -1,0 +1,173 @@
+"""Test what a reader finds without knowing the page: at first sight, by name, and by the figures."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+import pytest
+from actions import SCALE, Visitor, eventually, expect_fits, expect_stage, set_source, wait_for_result
+from playwright.sync_api import Locator, Page, expect
+
+from explorer.views.panes import PANES
+
+NAMED = [pane.title for pane in PANES if not pane.per_stage]
+FIGURES = {
+    "registers": "registers",
+    "spills": "registers",
+    "shared": "memory",
+    "warps": "resources",
+    "occupancy": "resources",
+    "complete in": "passes",
+}
+OVERLAPPING = """root => {
+    const boxes = [...root.querySelectorAll("text")].filter((text) => text.textContent.trim()).map((text) => {
+        const { left, right, top, bottom } = text.getBoundingClientRect();
+        const words = text.textContent;
+        return { words, left: left + 1, right: right - 1, top: top + 3, bottom: bottom - 3 };
+    });
+    return boxes.flatMap((one, index) => boxes.slice(index + 1)
+        .filter((other) => one.left < other.right && other.left < one.right
+            && one.top < other.bottom && other.top < one.bottom)
+        .map((other) => [one.words, other.words]));
+}"""
+
+
+def rail(page: Page) -> Locator:
+    return page.get_by_role("navigation", name="Panes")
+
+
+def test_the_editor_starts_at_the_kernel(page: Page) -> None:
+    # The line of `def` is the second one in sight, below its decorator.
+    page.wait_for_function("""() => {
+        const lines = [...document.querySelectorAll(".cm-line")];
+        const kernel = lines.find((line) => line.textContent.startsWith("def matmul_kernel("));
+        const { top } = document.querySelector(".cm-scroller").getBoundingClientRect();
+        const { top: at, height } = kernel?.getBoundingClientRect() ?? { top: -1, height: 19 };
+        return kernel?.previousSibling.textContent === "@triton.jit" && Math.abs(at - top - height) < 8;
+    }""")
+
+
+def test_aliases_and_constants_are_folded_and_the_address_is_short(page: Page) -> None:
+    expect_stage(page, "TTGIR", "tt.get_program_id")
+    pane = page.locator("pane-stage.hue-ttgir")
+    expect(pane.locator(".folded")).to_have_text([re.compile("more layouts"), re.compile("more constants")])
+    expect(pane.locator(".folded").first).to_be_in_viewport(ratio=1)
+    assert "fold" not in page.url
+    pane.locator(".folded").first.click()
+    pane.locator(".folded").click()
+    expect(page).to_have_url(re.compile(r"stage:ttgir;fold=none"))
+    page.reload()
+    expect_stage(page, "TTGIR", "arith.constant")
+    expect(pane.locator(".folded")).to_have_count(0)
+
+
+def test_one_line_says_what_can_be_done_until_it_is_dismissed(page: Page) -> None:
+    line = page.locator("first-steps")
+    expect(line).to_contain_text("Point at a line")
+    line.get_by_role("button", name="Dismiss").click()
+    expect(line).to_be_hidden()
+    page.reload()
+    wait_for_result(page)
+    expect(line).to_be_hidden()
+
+
+def test_every_stage_has_a_word_on_its_card(page: Page) -> None:
+    expect(page.locator("pipeline-path .node-summary")).to_have_text([re.compile(r"\S")] * 6)
+    expect_fits(page.locator("pipeline-path .node"))
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (375, 800)])
+def test_all_panes_are_named_and_open(visitor: Visitor, width: int, height: int) -> None:
+    page = visitor(width=width, height=height)
+    page.goto("/")
+    wait_for_result(page)
+    names = rail(page).get_by_role("button")
+    expect(names).to_have_text(NAMED)
+    if width > 720:
+        expect(names.last).to_be_in_viewport(ratio=1)
+    registers = rail(page).get_by_role("button", name="Registers")
+    registers.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("pane-registers")).to_be_visible()
+    expect(registers).to_have_attribute("aria-pressed", "true")
+    if width > 720:
+        expect(page).to_have_url(re.compile(r"registers\*"))
+
+
+def test_every_figure_leads_to_the_pane_that_explains_it(page: Page) -> None:
+    for words, pane in FIGURES.items():
+        page.locator("status-bar").get_by_role("button", name=re.compile(f"^{words}")).click()
+        expect(page.locator(f"pane-{pane}")).to_be_visible()
+
+
+def test_the_palette_knows_the_fields_words(page: Page) -> None:
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Command")).to_be_focused()
+    page.keyboard.type("bank conflict")
+    chosen = page.locator(".palette-option[aria-selected=true]")
+    expect(chosen).to_contain_text("Show Layouts")
+    expect(chosen.locator("small")).to_have_text("bank conflict")
+    page.keyboard.press("Enter")
+    expect(page.locator("pane-layouts")).to_be_visible()
+
+
+def test_the_first_example_shows_its_hot_lines(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#panes=roofline:.hot")
+    wait_for_result(page)
+    expect(page.locator(".roofline-hot-lines").first).to_be_visible()
+    expect(page.locator(".roofline-badge.is-other")).to_have_count(0)
+    profiled = page.locator("#subject").inner_text()
+    set_source(page, SCALE)
+    expect(page.locator("#subject b")).to_have_text("scale")
+    newest = page.request.get("/api/v1/tritons").json()["default"]
+    assert f"Triton {newest}" not in profiled
+    expect(page.locator("#subject")).to_contain_text(f"Triton {newest}")
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+def test_no_words_of_the_charts_overlap(visitor: Visitor, width: int) -> None:
+    page = visitor(width=width, height=800)
+    panes = "memory@50+registers@50" if width > 720 else "memory,registers"
+    page.goto(f"/#panes={panes}")
+    wait_for_result(page)
+    for name in ("memory", "registers"):
+        rail(page).get_by_role("button", name=name.capitalize()).click()
+        chart = page.locator(f"pane-{name} svg").first
+        expect(chart.locator("text").first).to_be_attached()
+        eventually(partial(chart.evaluate, OVERLAPPING), [])
+
+
+def test_the_roofline_fits_a_narrow_window(visitor: Visitor) -> None:
+    page = visitor(width=1280, height=720)
+    page.goto("/#panes=roofline@52+stage:sass@48")
+    wait_for_result(page)
+    body = page.locator(".roofline-body")
+    expect(body.get_by_role("table").first).to_be_visible()
+    # Widths are rounded.
+    wider = "frames => frames.filter(frame => frame.scrollWidth > frame.clientWidth + 1).length"
+    for frames in (body, body.locator(".run-scroll")):
+        eventually(partial(frames.evaluate_all, wider), 0)
+
+
+def test_text_that_is_scrolled_sideways_stays_out_of_the_gutter(page: Page) -> None:
+    expect_stage(page, "TTGIR", "tt.get_program_id")
+    text = page.locator("pane-stage.hue-ttgir .text")
+    text.evaluate("text => { text.scrollLeft = 120; }")
+    expect(text).to_have_class(re.compile("is-shifted"))
+    covered = text.evaluate("""text => {
+        const row = text.querySelectorAll(".text-row")[4];
+        const { left, right, top, height } = row.querySelector(".stripe").getBoundingClientRect();
+        const at = (x) => document.elementFromPoint(x, top + height / 2).className;
+        return [at(left - 2), at(left + 1), at(right - 2)];
+    }""")
+    assert [
+        "fold" in covered[0] or "number" in covered[0],
+        "stripe" in covered[1],
+        "stripe" in covered[2],
+    ] == [
+        True,
+        True,
+        True,
+    ]

@@ -1,0 +1,100 @@
+"""Test the lineage of operations in stage panes, in a real browser against the real server."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from actions import Visitor, expect_stage, result_id, wait_for_result, whole_text
+from playwright.sync_api import Locator, Page, expect
+
+
+@pytest.fixture
+def page(page: Page) -> Page:
+    """The matmul of a first visit, with its TTGIR and its SASS."""
+    expect_stage(page, "TTGIR", "tt.get_program_id")
+    wait_for_result(page)
+    return page
+
+
+def pane(page: Page, stage: str) -> Locator:
+    return page.locator(f"pane-stage.hue-{stage}")
+
+
+def lineage(page: Page) -> Locator:
+    return page.get_by_role("region", name="Lineage of the operation")
+
+
+def scroll_to(page: Page, stage: str, text: str) -> Locator:
+    """Bring the first line with a text in sight, by the keyboard; return its row."""
+    line = next(number for number, each in enumerate(whole_text(page, stage), 1) if text in each)
+    page.goto(f"/k/{result_id(page)}#panes=stage:ttgir@50+stage:sass@50&cursor={stage}.{line}")
+    page.reload()
+    wait_for_result(page)
+    search = pane(page, stage).get_by_role("searchbox")
+    search.fill(text)
+    search.press("Enter")
+    return pane(page, stage).locator(".text-row", has_text=text).first
+
+
+def test_three_clicks_lead_from_an_operation_to_its_instructions(page: Page) -> None:
+    row = scroll_to(page, "ttgir", "ttng.warp_group_dot ")
+    row.click()
+    pane(page, "ttgir").get_by_role("button", name="lineage", exact=True).click()
+    expect(lineage(page)).to_contain_text("Made by tritongpu-accelerate-matmul from tt.dot")
+    lineage(page).get_by_role("button", name=re.compile(r"^\d+ SASS instructions$")).click()
+    marked = pane(page, "sass").locator(".text-row.is-operation")
+    expect(marked.first).to_be_visible()
+    expect(pane(page, "sass").locator(".text-row.is-operation.is-cursor")).to_be_visible()
+    expect(pane(page, "ttgir").locator(".text-row.is-operation")).to_contain_text("ttng.warp_group_dot ")
+
+
+def test_an_instruction_leads_to_its_operation(page: Page) -> None:
+    scroll_to(page, "sass", "LDGSTS").click()
+    pane(page, "sass").get_by_role("button", name="lineage", exact=True).click()
+    expect(lineage(page)).to_contain_text("ttg.async_copy_global_to_local")
+    expect(lineage(page)).to_contain_text("Made by tritongpu-pipeline from tt.load, source line")
+    operation = pane(page, "ttgir").locator(".text-row.is-operation")
+    expect(operation).to_contain_text("ttg.async_copy_global_to_local")
+    expect(operation).to_be_visible()
+
+
+def test_a_step_leads_to_the_module_after_the_pass(page: Page) -> None:
+    scroll_to(page, "ttgir", "ttng.warp_group_dot ").click()
+    page.keyboard.press("o")
+    lineage(page).get_by_role("button", name=re.compile("tritongpu-schedule-loops")).click()
+    expect(page.locator("pane-passes h3")).to_have_text("tritongpu-schedule-loops")
+    expect(page.locator("pane-passes .lineage-text")).to_contain_text("loop.stage")
+
+
+def test_another_line_is_followed_and_the_address_keeps_it(page: Page, visitor: Visitor) -> None:
+    scroll_to(page, "ttgir", "ttng.warp_group_dot ").click()
+    pane(page, "ttgir").get_by_role("button", name="lineage", exact=True).click()
+    expect(lineage(page)).to_contain_text("tt.dot")
+    pane(page, "ttgir").locator(".text-row", has_text="ttg.async_wait").first.click()
+    expect(lineage(page)).to_contain_text("Made by tritongpu-pipeline from tt.load")
+    expect(page).to_have_url(re.compile(r"lineage=\d+"))
+    other = visitor()
+    other.goto(page.url)
+    expect(lineage(other)).to_contain_text("Made by tritongpu-pipeline from tt.load")
+    other.get_by_role("button", name="Close the lineage").click()
+    expect(lineage(other)).to_be_hidden()
+    expect(other.locator(".is-operation")).to_have_count(0)
+
+
+def test_instructions_stay_in_sight_when_their_pane_is_selected(page: Page, visitor: Visitor) -> None:
+    line = next(
+        number for number, text in enumerate(whole_text(page, "ttgir"), 1) if "ttg.convert_layout" in text
+    )
+    other = visitor()
+    other.goto(f"/k/{result_id(page)}#panes=stage:ttgir;lineage={line}@50+stage:sass@50&line=ttgir.{line}")
+    instructions = pane(other, "sass").locator(".text-row.is-operation")
+    expect(instructions.first).to_be_visible()
+    lineage(other).get_by_role("button", name=re.compile(r"^\d+ SASS instructions$")).click()
+    expect(pane(other, "sass").locator(".text-row.is-cursor .number")).to_be_in_viewport(ratio=1)
+
+
+def test_a_line_without_an_operation_says_so(page: Page) -> None:
+    pane(page, "ttgir").locator(".text-row", has_text="#blocked").first.click()
+    pane(page, "ttgir").get_by_role("button", name="lineage", exact=True).click()
+    expect(lineage(page)).to_contain_text("no operation in line 1")

@@ -1,0 +1,34 @@
+"""Test a program whose kernels PyTorch's compiler writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from actions import COMPILE_TIMEOUT_MS, compile_now
+from playwright.sync_api import Page, expect
+
+PROGRAM = """import torch
+
+
+@torch.compile
+def scaled(x):
+    return torch.relu(x) * 2
+
+
+scaled(torch.randn(4096, device="cuda"))
+"""
+
+
+def test_the_kernels_of_a_program_are_opened_from_the_message(page: Page, own: Callable[[str], str]) -> None:
+    compile_now(page, own(PROGRAM))
+    status = page.get_by_role("contentinfo", name="Result")
+    # The sandbox of such programs is started by the first one.
+    expect(status).to_contain_text("failed after", timeout=3 * COMPILE_TIMEOUT_MS)
+    message = page.get_by_role("alert").filter(has_text="torch.compile writes kernels for it")
+    message.get_by_role("button", name="Open the kernels").click()
+    expect(page.locator("#subject b")).to_have_text(
+        re.compile("^triton_poi_fused"), timeout=COMPILE_TIMEOUT_MS
+    )
+    expect(page.get_by_role("tab", name="program.py")).to_be_visible()
+    expect(message).to_have_count(0)

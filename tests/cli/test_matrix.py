@@ -1,0 +1,69 @@
+"""Test `matrix` with the example of its documentation, asked of a running server."""
+
+import csv
+import io
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from served import Server
+
+from explorer.cli.main import main
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+DOCUMENT = (ROOT / "docs/matrix.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """A running server."""
+    server = Server(tmp_path_factory.mktemp("data"), slots=2)
+    yield server
+    server.close()
+
+
+def run(server, *arguments):
+    """Run the command of the documentation, with further options."""
+    command = re.search(r"```sh\ntriton-explorer (.*)\n```", DOCUMENT)[1]
+    return subprocess.run(
+        [sys.executable, "-m", "explorer", *shlex.split(command), *arguments],
+        cwd=ROOT,
+        env={**os.environ, "TRITON_EXPLORER_SERVER": server.url},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+
+
+def test_the_example_of_the_documentation_prints_a_row_for_each_cell(server):
+    printed = run(server)
+    assert (printed.returncode, printed.stderr) == (0, "")
+    rows = [line.strip("| \n").split(" | ") for line in printed.stdout.splitlines()]
+    assert [row[1:3] for row in rows[2:]] == [["cuda:80", "3.9.0"], ["cuda:90", "3.9.0"]] * 2
+    assert [re.sub(r"\(.*", "", row[0]) for row in rows[2:]] == [
+        r"[num\_warps=4]", r"[num\_warps=4]", r"[num\_warps=8]", r"[num\_warps=8]"
+    ]  # fmt: skip
+    page = re.search(r"\((http://.*?)\)", rows[2][0])[1]
+    assert page.startswith(f"{server.url}/k/")
+    shown = re.findall(r"^\| num\\_warps=4 \| cuda:80 \| 3.9.0 \| (\d+) \|$", DOCUMENT, re.MULTILINE)
+    assert shown == [rows[2][3]]
+    table = run(server, "--format", "csv").stdout
+    assert [row["registers"] for row in csv.DictReader(io.StringIO(table))] == [row[3] for row in rows[2:]]
+    document = json.loads(run(server, "--format", "json").stdout)
+    assert next(cell["url"] for cell in document["cells"]) == page.removeprefix(server.url)
+
+
+def test_lists_that_do_not_fit_are_refused(capsys):
+    example = str(ROOT / "explorer/examples/softmax.py")
+    assert main(["matrix", example, "--configs", "all", "--num-warps", "4"]) == 1
+    assert "cannot be combined" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["matrix", example, "--num-warps", "four"])
+    assert "'four' is not a list of numbers" in capsys.readouterr().err

@@ -1,0 +1,67 @@
+"""Test what is offered after a failed compilation."""
+
+import pytest
+from tritons import TRITONS
+
+from explorer.documents.alternatives import alternatives_to
+from explorer.model import Request
+
+HEAD = "import torch\nimport triton\nimport triton.language as tl\n\n\n"
+#: 3.9 has no block pointers.
+REMOVED = f"""{HEAD}@triton.jit
+def removed(x, n):
+    block = tl.make_block_ptr(x, (n,), (1,), (0,), (64,), (0,))
+    tl.store(x + tl.arange(0, 64), tl.load(block))
+"""
+#: Five stages of 128 × 128 need more shared memory than a block can have.
+STAGED = f"""{HEAD}@triton.jit
+def product(a, b, c, k, B: tl.constexpr):
+    i = tl.arange(0, B)
+    sums = tl.zeros([B, B], tl.float32)
+    for start in range(0, k, B):
+        x = tl.load(a + i[:, None] * k + start + i[None, :])
+        y = tl.load(b + (start + i[:, None]) * B + i[None, :])
+        sums += tl.dot(x, y)
+    tl.store(c + i[:, None] * B + i[None, :], sums)
+
+
+a, b, c = (torch.empty((128, 4096), device="cuda", dtype=torch.float16) for _ in range(3))
+product[(1,)](a, b, c, 4096, B=128, num_stages=3, num_warps=8)
+"""
+
+
+@pytest.fixture
+def names(services):
+    """Return the names of the alternatives to the compilation of a source."""
+
+    def names(source):
+        record = services.queue.complete(Request(source, "cuda:90", TRITONS[0]))
+        return record.status, [each.name for each in alternatives_to(record, TRITONS)]
+
+    return names
+
+
+def test_before_ttgir_another_version_may_help(names):
+    assert names(REMOVED) == ("failed", ["Triton 3.6.0"])
+
+
+def test_after_ttir_fewer_stages_and_warps_may_help_too(names):
+    expected = ["Triton 3.6.0", "num_stages=4", "num_stages=3", "num_stages=2", "num_stages=1", "num_warps=4"]
+    assert names(STAGED.replace("num_stages=3", "num_stages=5")) == ("failed", expected)
+
+
+def test_only_a_few_numbers_of_stages_are_offered(names):
+    status, found = names(STAGED.replace("num_stages=3", "num_stages=20"))
+    assert status == "failed"
+    assert found == ["Triton 3.6.0", *(f"num_stages={count}" for count in range(8, 0, -1)), "num_warps=4"]
+
+
+def test_an_error_of_the_script_is_not_the_compilers(names):
+    assert names("import triton\n\nx = = 1\n") == ("failed", [])
+
+
+def test_what_compiles_needs_no_alternative(names):
+    assert names(REMOVED.replace("tl.make_block_ptr(x, (n,), (1,), (0,), (64,), (0,))", "x")) == (
+        "complete",
+        [],
+    )

@@ -1,0 +1,317 @@
+"""Test scripts that import what is not there: they go on until a launch or a kernel needs it."""
+
+import sys
+from typing import Any
+
+import pytest
+
+from explorer.model import Diagnostic, Inspection, Request, Specialized, Stage
+from explorer.model.hardware import find_target
+from explorer.model.source_lines import SourceLines
+from explorer.pipeline.job import perform
+from explorer.pipeline.module import load
+
+HOPPER = find_target("cuda:90")
+HEAD = """\
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x_ptr, n, BLOCK: tl.constexpr):
+    tl.store(x_ptr + tl.arange(0, BLOCK), n)
+
+x = torch.empty(64, device="cuda")
+"""
+LAUNCH = "kernel[(1,)](x, 16, BLOCK=64)\n"
+
+
+def loaded(tail, **options):
+    return load(HEAD + tail, HOPPER, **options)
+
+
+def errors(found):
+    return [diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "error"]
+
+
+def notes(found):
+    return [diagnostic for diagnostic in found.diagnostics if diagnostic.severity == "note"]
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        "import absent_a\n",
+        "import absent_a.inner as inner\ninner.configure(level=3)\n",
+        "from absent_a.inner import one, two\nprint(one.shape, f'{two:8.2f}')\n",
+        "from .sibling import helper\nfrom ..package.other import thing\nhelper(x)\n",
+        "import importlib\nimportlib.import_module('03-other-file')\n",
+        "from triton.absent_part import something\n",
+        "from absent_a import Float\ndef f(x: Float[torch.Tensor, 'n']) -> Float | None: ...\n",
+        "import absent_a\nclass Model(absent_a.Module):\n"
+        "    def __init__(self):\n        super().__init__(3)\n        self.layer = self.make()\nModel()\n",
+        "from absent_a import settings\nfirst, (second, third) = settings(3)\n",
+        "import absent_a\nif absent_a.is_enabled():\n    raise ValueError\n",
+        "import absent_a\nassert absent_a.version_at_least('2')\n",
+        "import absent_a\nfrom packaging.version import parse\nparse(absent_a.__version__).major\n",
+        "import absent_a\nprint(x + absent_a.reference(x), torch.cat([x, absent_a.y]))\n",
+        "try:\n    import absent_a\nexcept ImportError:\n    raise SystemExit('Install absent_a')\n",
+    ],
+)
+def test_a_script_goes_on_without_a_module(tail):
+    found = loaded(tail + LAUNCH)
+    assert errors(found) == []
+    assert len(found.launches) == 1
+    assert any("is not i" in note.message or "not in the paste" in note.message for note in notes(found))
+    assert not {name for name in sys.modules if name.startswith(("absent", "folder_above"))}
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "try:\n    import absent_a\nexcept ImportError:\n    absent_a = None\n",
+        "try:\n    from absent_a import absent_a\nexcept Exception:\n    absent_a = None\n",
+        "import contextlib\nabsent_a = None\nwith contextlib.suppress(ImportError):\n    import absent_a\n",
+        "import importlib.util\nabsent_a = importlib.util.find_spec('absent_a')\n",
+    ],
+)
+def test_a_script_that_asks_for_a_module_learns_that_it_is_missing(attempt):
+    found = loaded(attempt + "kernel[(1,)](x, 3 if absent_a is None else 5, BLOCK=64)\n")
+    assert found.diagnostics == []
+    assert found.launches[0].recorded.bound_arguments["n"] == 3
+
+
+def test_a_launch_that_needs_a_missing_value_names_it():
+    found = loaded(
+        "from .utils import settings\nBLOCK, warps = settings(64)\n"
+        "kernel[(1,)](x, 1, BLOCK=BLOCK)\nkernel[(1,)](x, 2, BLOCK=128)\n"
+    )
+    (error,) = errors(found)
+    assert "needs .utils.settings(…)[0] for BLOCK" in error.message
+    assert error.line == 11
+    assert [launch.info.line for launch in found.launches] == [12]
+
+
+def test_a_grid_that_needs_a_missing_value_names_it():
+    (error,) = errors(loaded("import absent_a\nkernel[(absent_a.count(),)](x, 1, BLOCK=64)\n"))
+    assert "absent_a.count(…)" in error.message
+    assert "The package absent_a is not installed here" in error.message
+
+
+def test_a_tensor_of_a_missing_function_is_named_where_it_is_launched_with():
+    found = loaded(
+        "import absent_a\ny = absent_a.swap(x).contiguous().view(-1)\nkernel[(1,)](y, 1, BLOCK=64)\n"
+    )
+    (error,) = errors(found)
+    assert "absent_a.swap(…)" in error.message
+    assert "x_ptr" in error.message
+
+
+def test_a_kernel_under_a_missing_decorator_is_found_and_the_decorator_named():
+    found = load(
+        HEAD.replace("@triton.jit", "import absent_a\n@absent_a.tune(3)\n@triton.jit") + LAUNCH, HOPPER
+    )
+    assert [kernel.info.name for kernel in found.kernels] == ["kernel"]
+    assert len(found.launches) == 1
+    assert "@absent_a.tune(…) of kernel" in notes(found)[0].message
+
+
+def test_a_kernel_that_uses_a_missing_function_says_which():
+    source = HEAD.replace("tl.store(x_ptr + tl.arange(0, BLOCK), n)", "ops.write(x_ptr, n)")
+    source = source.replace("\n@triton.jit", "\nfrom absent_a import ops\n@triton.jit") + LAUNCH
+    events: list[Any] = []
+    perform(Request(source, "cuda:90", ""), events.append)
+    assert [len(event.launches) for event in events if isinstance(event, Inspection)] == [1]
+    (error,) = [e for e in events if isinstance(e, Diagnostic) and e.severity == "error"]
+    assert error.message == "The kernel uses absent_a.ops. The package absent_a is not installed here."
+    assert error.line == 7
+    assert "operator of the server" in error.hint
+
+
+def test_packages_that_come_with_the_program_are_real():
+    found = loaded(
+        "import einops\nfrom tabulate import tabulate\n"
+        "y = einops.rearrange(torch.empty(4, 8, device='cuda'), 'a b -> (b a)')\n"
+        "print(tabulate([[1, 2]]))\nkernel[(1,)](y, y.numel(), BLOCK=64)\n"
+    )
+    assert found.diagnostics == []
+    assert found.launches[0].recorded.bound_arguments["n"] == 32
+
+
+# --- further files ----------------------------------------------------------------------------
+
+FILES = {
+    "pkg/__init__.py": "",
+    "pkg/utils.py": "SIZE = 32\ndef launch(kernel, x):\n    kernel[(2,)](x, 5, BLOCK=SIZE)\n",
+    "pkg/ops/math.py": "import triton\n@triton.jit\ndef double(x):\n    return x * 2\n",
+    "03-lesson.py": "from pkg import utils\nWARPS = utils.SIZE // 16\n",
+}
+SCRIPT = HEAD.replace(
+    "\n@triton", "\nfrom .math import double\nfrom ..utils import launch\n\n@triton", 1
+).replace(", n)", ", double(n))")
+
+
+def test_files_beside_the_script_are_imported_by_name_and_relatively():
+    tail = "import importlib\nlesson = importlib.import_module('03-lesson')\nlaunch(kernel, x)\n" + LAUNCH
+    source = SCRIPT + tail + "kernel[(1,)](x, 16, BLOCK=64, num_warps=lesson.WARPS)\n"
+    found = load(source, HOPPER, files=FILES, path="pkg/ops/script.py")
+    assert found.diagnostics == []
+    assert [launch.info.grid for launch in found.launches] == [(2,), (1,), (1,)]
+    assert found.launches[2].recorded.options["num_warps"] == 2
+    assert not {name for name in sys.modules if name.startswith(("pkg.", "03-"))}
+
+
+def test_relative_imports_above_the_root_are_of_the_root():
+    files = {path.removeprefix("pkg/"): text for path, text in FILES.items()}
+    found = load(SCRIPT + LAUNCH, HOPPER, files=files, path="ops/script.py")
+    assert found.diagnostics == []
+    assert len(found.launches) == 1
+
+
+def test_a_kernel_of_several_files_is_compiled():
+    events: list[Any] = []
+    request = Request(SCRIPT + LAUNCH, "cuda:90", "", path="pkg/ops/script.py", files=FILES)
+    perform(request, events.append)
+    assert [e for e in events if isinstance(e, Diagnostic) and e.severity == "error"] == []
+    assert events[-1].status == "complete"
+
+
+def test_an_error_in_a_further_file_is_at_its_line():
+    files = {"broken.py": "x = 1\nundefined_name\n", "before.py": "\n\n"}
+    source = f"{HEAD}import broken\n"
+    (error,) = errors(load(source, HOPPER, files=files))
+    assert "undefined_name" in error.message
+    assert SourceLines(source, "", files).place(error.line) == ("broken.py", 2)
+
+
+def test_a_syntax_error_in_a_further_file_is_at_its_line():
+    files = {"broken.py": "x = 1\ny = (\n"}
+    source = f"{HEAD}import broken\n"
+    (error,) = errors(load(source, HOPPER, files=files))
+    assert SourceLines(source, "", files).place(error.line) == ("broken.py", 2)
+
+
+def test_a_kernel_of_a_further_file_has_its_lines_in_every_stage():
+    files = {
+        "kernels/add.py": HEAD.replace("\n@triton", "from .parts import double\n@triton").replace(
+            ", n)", ", double(n))"
+        ),
+        "kernels/parts.py": "import triton\n\n\n@triton.jit\ndef double(x):\n    return x * 2\n",
+        # The name of the script in the compiler.
+        "kernel.py": "",
+    }
+    source = "from kernels.add import kernel, torch\n" + LAUNCH.replace(
+        "(x", "(torch.empty(64, device='cuda')"
+    )
+    request = Request(source, "cuda:90", "", path="main.py", files=files)
+    events: list[Any] = []
+    perform(request, events.append)
+    assert [e for e in events if isinstance(e, Diagnostic)] == []
+    lines = SourceLines.of(request)
+    (specialized,) = (e for e in events if isinstance(e, Specialized))
+    assert lines.place(specialized.line) == ("kernels/add.py", 5)
+    assert lines.place(specialized.launch_line or 0) == ("", 2)
+    stages = {e.name: e for e in events if isinstance(e, Stage)}
+    for name in ("ttir", "ttgir", "llir", "ptx", "sass"):
+        found = {lines.place(number) for each in stages[name].locations if (number := lines.number_of(each))}
+        assert ("kernels/add.py", 6) in found, name
+        assert {path for path, _ in found} <= {"kernels/add.py", "kernels/parts.py"}, name
+    assert "name='double'" in stages["ast"].text
+
+
+def test_an_error_of_the_compiler_in_a_further_file_is_at_its_line():
+    files = {"tools.py": "import triton\n@triton.jit\ndef bad(x):\n    return x.nothing\n"}
+    source = (
+        HEAD.replace("\n@triton", "\nfrom tools import bad\n\n@triton", 1).replace(", n)", ", bad(n))")
+        + LAUNCH
+    )
+    events: list[Any] = []
+    request = Request(source, "cuda:90", "", path="main.py", files=files)
+    perform(request, events.append)
+    (error,) = [e for e in events if isinstance(e, Diagnostic) and e.severity == "error"]
+    assert SourceLines.of(request).place(error.line) == ("tools.py", 4)
+
+
+def test_modules_are_found_in_folders_that_the_script_adds_to_the_path():
+    adds = (
+        "import importlib, os, sys\n"
+        "sys.path.append(os.path.dirname(os.path.abspath(__file__)))\n"
+        "SIZE = importlib.import_module('_sizes').SIZE\n"
+    )
+    files = {"pkg/backend/__init__.py": adds, "pkg/backend/_sizes/__init__.py": "SIZE = 32\n"}
+    path = list(sys.path)
+    try:
+        found = load(f"{HEAD}from pkg.backend import SIZE\nkernel[(1,)](x, SIZE, BLOCK=64)\n", HOPPER, files)
+    finally:
+        sys.path[:] = path
+    assert found.diagnostics == []
+    assert found.launches[0].recorded.bound_arguments["n"] == 32
+
+
+def test_a_package_that_fails_keeps_what_it_has_defined():
+    files = {
+        "pkg/__init__.py": "SIZE = 32\nopen('absent.yaml')\nWARPS = 2\n",
+        "pkg/ops/__init__.py": "",
+        "pkg/ops/sizes.py": "from pkg import SIZE, WARPS\n",
+    }
+    source = f"{HEAD}from pkg.ops.sizes import SIZE, WARPS\nkernel[(1,)](x, SIZE, BLOCK=64)\n"
+    found = load(source, HOPPER, files)
+    (warning,) = found.diagnostics
+    assert warning.severity == "warning"
+    assert warning.message.startswith("FileNotFoundError")
+    assert SourceLines(source, "", files).place(warning.line) == ("pkg/__init__.py", 2)
+    assert found.launches[0].recorded.bound_arguments["n"] == 32
+    needing = load(f"{source}kernel[(1,)](x, 1, BLOCK=64, num_warps=WARPS)\n", HOPPER, files)
+    (error,) = errors(needing)
+    assert "pkg.WARPS" in error.message
+    assert "FileNotFoundError" in error.message
+
+
+def test_a_missing_file_is_called_a_file_and_the_hint_says_how_to_give_it():
+    found = loaded(
+        "import importlib\nlesson = importlib.import_module('03-lesson')\nkernel[(1,)](lesson.x, 1, 64)\n"
+    )
+    (error,) = errors(found)
+    assert "The file 03-lesson.py is not in the paste." in error.message
+    assert "drop it on the editor" in error.hint
+    assert "--root" in error.hint
+
+
+@pytest.mark.parametrize(
+    "imported",
+    [
+        "from triton.language.extra import libdevice",
+        "import triton.language.extra.libdevice as libdevice",
+        "from triton.language.extra.cuda import libdevice",
+        "import triton.language.extra.cuda.libdevice as libdevice",
+        "libdevice = tl.extra.cuda.libdevice",
+    ],
+)
+def test_libdevice_is_found_by_all_of_its_names(imported):
+    source = HEAD.replace("\n@triton", f"{imported}\n\n@triton", 1).replace(
+        ", n)", ", libdevice.rsqrt(n * 1.0))"
+    )
+    events: list[Any] = []
+    perform(Request(source + LAUNCH, "cuda:90", ""), events.append)
+    assert [e for e in events if isinstance(e, Diagnostic)] == []
+    (ptx,) = (e for e in events if isinstance(e, Stage) and e.name == "ptx")
+    assert "rsqrt.approx" in ptx.text
+
+
+# --- messages ---------------------------------------------------------------------------------
+
+
+def test_launches_are_said_to_be_kept_only_where_there_are_some():
+    tail = "if torch.empty(3, device='cuda').sum() > 0:\n    x = None\n"
+    (alone,) = loaded(tail).diagnostics
+    assert alone.hint == ""
+    (after,) = loaded(LAUNCH + tail).diagnostics
+    assert "launches before" in after.hint
+
+
+def test_messages_do_not_name_folders_of_the_server():
+    events: list[Any] = []
+    source = HEAD + "import triton._C.libtriton as c\nraise ValueError(c.__file__)\n"
+    perform(Request(source, "cuda:90", ""), events.append)
+    (error,) = [e for e in events if isinstance(e, Diagnostic) and "ValueError" in e.message]
+    assert "triton/_C/libtriton" in error.message
+    assert sys.prefix not in error.message

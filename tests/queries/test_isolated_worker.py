@@ -1,0 +1,159 @@
+"""Test that a query on forged data fails alone, within its limits."""
+
+import threading
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from explorer.errors import NotAnswerable, NotFound, Unavailable
+from explorer.jobs.isolated_process import Limits
+from explorer.model import Allocation, Buffer, Done, Request
+from explorer.queries import Subject, allocation, lineage, saved_answers
+from explorer.queries.isolated_worker import IsolatedWorkers
+from explorer.store import PassEntry, Record
+
+pytestmark = pytest.mark.slow
+
+LOOP = "  %b = ttg.local_load %a\n  ttg.barrier local\n  ttg.local_store %b, %a\n"
+ALLOCATED = "tt.func @f() {\n  %a = ttg.local_alloc {allocation.offset = 0 : i32}\n"
+#: Every barrier is looked at together with all that is before and after it.
+LARGE = ALLOCATED + LOOP * 5000 + "  tt.return\n}\n"
+
+
+def subject_of(text, pass_index=0):
+    entries = (
+        PassEntry(0, "ttgir", "allocate-shared-memory", "Allocate", (), 1.0, "text"),
+        Allocation(pass_index, 0, (Buffer(0, "explicit", 16, 0, 0, 1, "ttg.local_alloc"),), 16),
+        Done("complete", 1.0),
+    )
+    request = Request("source", "cuda:90", "3.9.0")
+    record = Record(
+        "id", request, datetime.now(UTC), "complete", entries, True, None, lambda _: text.encode()
+    )
+    return Subject((record,), {}, None)
+
+
+def nothing_cached(query, parameters):
+    return None
+
+
+def find(workers, query, subject):
+    """Compute an answer that needs no other."""
+    ((_, _, answer),) = workers.find(query, subject, nothing_cached)
+    return answer
+
+
+@pytest.fixture
+def finders():
+    finders = IsolatedWorkers(Limits(processor_seconds=1))
+    yield finders
+    finders.close()
+
+
+def test_it_answers_as_it_does_here(finders):
+    subject = subject_of(ALLOCATED + LOOP + "  tt.return\n}\n")
+    found = find(finders, allocation.QUERY, subject)
+    assert b'"name":"f"' in found
+    assert b'"hazards":[{' in found
+
+
+def test_one_that_does_not_end_is_ended(finders):
+    with pytest.raises(NotAnswerable, match="too much time or memory"):
+        find(finders, allocation.QUERY, subject_of(LARGE))
+
+
+def test_one_that_wants_all_memory_is_refused_it():
+    finders = IsolatedWorkers(Limits(memory_bytes=200 << 20))
+    with pytest.raises(NotAnswerable, match="too much time or memory"):
+        find(finders, allocation.QUERY, subject_of("x" * (300 << 20)))
+
+
+def test_an_answer_that_is_too_long_is_not_given():
+    finders = IsolatedWorkers(Limits(document_bytes=100))
+    with pytest.raises(NotAnswerable, match="more than 100 bytes"):
+        find(finders, allocation.QUERY, subject_of(ALLOCATED + "}\n"))
+
+
+def test_nesting_without_end_is_refused(finders):
+    with pytest.raises(NotAnswerable, match="nested too deeply"):
+        find(finders, allocation.QUERY, subject_of("tt.func @f() {\n" * 2000))
+
+
+def test_what_it_refuses_is_refused_here(finders):
+    with pytest.raises(NotFound, match="no pass 7"):
+        find(finders, allocation.QUERY, subject_of(LARGE, pass_index=7))
+
+
+def test_who_waits_when_the_server_ends_is_told():
+    finders = IsolatedWorkers()
+    subject = subject_of(LARGE)
+    reading = threading.Event()
+    told = []
+
+    def read(address):
+        reading.set()
+        return LARGE.encode()
+
+    def ask():
+        object.__setattr__(subject.record, "read", read)
+        try:
+            find(finders, allocation.QUERY, subject)
+        except Unavailable as error:
+            told.append(error)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    assert reading.wait(60)
+    finders.close()
+    asking.join()
+    assert len(told) == 1
+
+
+def test_one_process_computes_what_a_saved_page_contains(finders):
+    subject = subject_of(ALLOCATED + LOOP + "  tt.return\n}\n")
+    asked = []
+
+    def cached(query, parameters):
+        asked.append((query.name, dict(parameters)))
+        return b"{}" if query.name == "pass_alignment" else None
+
+    found = {
+        query.name: answer
+        for part in saved_answers.PARTS
+        for query, _, answer in finders.find(part, subject, cached)
+    }
+    assert found["allocation"] == find(finders, allocation.QUERY, subject)
+    assert ("pass_alignment", {"index": "0"}) in asked
+    assert "pass_alignment" not in found
+    assert {"saved_passes", "saved_stages"} <= set(found)
+
+
+def test_one_that_nobody_waits_for_is_ended(finders):
+    with pytest.raises(Unavailable, match="Nobody waits"):
+        list(finders.find(allocation.QUERY, subject_of(LARGE), nothing_cached, lambda: False))
+    assert not finders.running
+
+
+def test_one_that_waits_for_the_compiler_is_ended_when_nobody_waits():
+    finders, asked = IsolatedWorkers(), []
+
+    class Compiler:
+        """Never finishes a job, and does meanwhile what the queue does."""
+
+        def complete(self, request, check):
+            asked.append(request.task)
+            while True:
+                check()
+
+    subject = replace(subject_of(ALLOCATED + "}\n"), compiler=Compiler())
+    with pytest.raises(Unavailable, match="Nobody waits"):
+        list(finders.find(lineage.QUERY, subject, nothing_cached, lambda: not asked))
+    assert asked == ["lineage"]
+    assert not finders.running
+
+
+def test_one_that_takes_too_long_is_ended():
+    finders = IsolatedWorkers(Limits(wall_seconds=0.5))
+    with pytest.raises(Unavailable, match="too busy"):
+        find(finders, allocation.QUERY, subject_of(LARGE))

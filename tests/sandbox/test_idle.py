@@ -1,0 +1,137 @@
+"""Test that versions share a jail, start when a job needs them, and end when they are idle."""
+
+import dataclasses
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from explorer.errors import UnknownTriton
+from explorer.model import Log, Request
+from explorer.sandbox import Sandbox
+
+pytestmark = pytest.mark.slow
+
+WAIT_SECONDS = 30.0
+LOOK = (
+    "import os, sys; print(os.environ['PYTHONPATH'].split(':')[0], sys.path[0], 'fractions' in sys.modules)"
+)
+
+ZYGOTE = "import python_entry_point; print(python_entry_point.imported_ns)"
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Two folders with packages that are Tritons by their name and metadata."""
+    tmp_path.chmod(0o755)
+    for version in ("98.1.0", "99.1.0"):
+        (tmp_path / version / "triton").mkdir(parents=True)
+        metadata = tmp_path / version / f"triton-{version}.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text(f"Name: triton\nVersion: {version}\n")
+    return tmp_path / "99.1.0", tmp_path / "98.1.0"
+
+
+def processes():
+    """Return how many processes this one has started that have not ended, in any generation."""
+    found = [os.getpid()]
+    for process in found:
+        try:
+            for task in Path(f"/proc/{process}/task").iterdir():
+                found += map(int, (task / "children").read_text().split())
+        except OSError:  # it has just ended
+            pass
+    return len(found) - 1
+
+
+def wait_for_processes(count):
+    deadline = time.monotonic() + WAIT_SECONDS
+    while (now := processes()) != count:
+        assert time.monotonic() < deadline, f"{now} processes, not {count}"
+        time.sleep(0.02)
+
+
+def printed(sandbox, version, source=LOOK):
+    events = list(sandbox.run(Request(source, "", version)))
+    (log,) = [event for event in events if isinstance(event, Log)]
+    return log.text.strip()
+
+
+def test_versions_share_what_was_imported_and_nothing_else(settings, folders):
+    changes = {"tritons_dir": folders[0].parent, "shared_modules": ("fractions",), "warm_up": False}
+    sandbox = Sandbox(dataclasses.replace(settings, **changes))
+    sandbox.start()
+    try:
+        newest, older = map(str, folders)
+        assert printed(sandbox, "99.1.0") == f"{newest} {newest} True"
+        assert printed(sandbox, "98.1.0") == f"{older} {older} True"
+        assert printed(sandbox, "99.1.0") == f"{newest} {newest} True"
+    finally:
+        sandbox.close()
+
+
+def test_idle_versions_end_and_a_job_starts_them_again(settings, folders):
+    before = processes()
+    changes = {"tritons_dir": folders[0].parent, "idle_seconds": 0.3, "warm_up": False}
+    sandbox = Sandbox(dataclasses.replace(settings, **changes))
+    sandbox.start()
+    try:
+        assert processes() == before
+        for _ in range(2):
+            printed(sandbox, "99.1.0")
+            printed(sandbox, "98.1.0")
+            wait_for_processes(before)
+    finally:
+        sandbox.close()
+
+
+def test_the_slots_of_the_newest_version_stay(settings, folders):
+    sandbox = Sandbox(dataclasses.replace(settings, tritons_dir=folders[0].parent, idle_seconds=0.3))
+    sandbox.start()
+    try:
+        printed(sandbox, "99.1.0")
+        printed(sandbox, "98.1.0")
+        deadline = time.monotonic() + WAIT_SECONDS
+        while sandbox._pools.of("98.1.0")._threads:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        assert sandbox._pools.of("99.1.0")._threads
+    finally:
+        sandbox.close()
+
+
+def test_jobs_that_arrive_while_their_slot_ends_are_done(settings, folders):
+    changes = {"tritons_dir": folders[0].parent, "idle_seconds": 0.02, "warm_up": False}
+    sandbox = Sandbox(dataclasses.replace(settings, **changes))
+    sandbox.start()
+    try:
+        for number in range(40):
+            assert printed(sandbox, "99.1.0", "print('done')") == "done"
+            time.sleep(number % 5 / 100)  # before, while and after the slot ends
+    finally:
+        sandbox.close()
+
+
+def test_a_version_that_is_added_later_can_be_used_and_one_added_again_is_the_new_one(settings, folders):
+    newest, older = folders
+    tritons, aside = newest.parent, newest.parent / ".aside"
+    newest.rename(aside)
+    changes = {"tritons_dir": tritons, "warm_up": False}
+    sandbox = Sandbox(dataclasses.replace(settings, **changes))
+    sandbox.start()
+    try:
+        assert sandbox.versions[0] == "98.1.0"
+        assert printed(sandbox, "98.1.0") == f"{older} {older} False"
+        shutil.copytree(aside, newest)
+        assert sandbox.versions[:2] == ("99.1.0", "98.1.0")
+        zygote = printed(sandbox, "99.1.0", ZYGOTE)
+        assert printed(sandbox, "99.1.0", ZYGOTE) == zygote
+        shutil.rmtree(newest)
+        with pytest.raises(UnknownTriton, match=r"99\.1\.0"):
+            sandbox.run(Request("", "", "99.1.0"))
+        aside.rename(newest)
+        assert printed(sandbox, "99.1.0", ZYGOTE) != zygote
+    finally:
+        sandbox.close()

@@ -1,0 +1,173 @@
+"""A server that tests start, as an administrator starts it, and clients with addresses of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+ROOT = Path(__file__).parents[1]
+_CLIENT_SECONDS = 60
+
+
+class Server:
+    """Runs `triton-explorer serve` on a free port, with one slot unless the settings say otherwise.
+
+    It has the newest Triton version only, unless `tritons_dir` names the folder of the others: each version
+    that a server starts costs seconds of processor time. `environment` has further variables. `program` is
+    the module to run instead of the command, and its arguments.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+        program: Sequence[str] = ("explorer",),
+        **settings: object,
+    ) -> None:
+        settings = {"slots": 1, "tritons_dir": folder / "none", **settings}
+        variables = {f"TRITON_EXPLORER_{name.upper()}": str(value) for name, value in settings.items()}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", *program, "serve", "--port", "0", "--data-dir", str(folder)],
+            env={**os.environ, "PYTHONPATH": str(ROOT), **variables, **(environment or {})},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.output = self.process.stdout
+        self._clients: list[Client] = []
+        announced = self.output.readline()
+        assert announced.startswith("triton-explorer serves on "), f"The server did not start: {announced!r}"
+        self.url = announced.split()[-1]
+        self.port = int(self.url.rpartition(":")[2])
+
+    def get(self, path: str) -> Any:
+        """Return the document at an address."""
+        with urllib.request.urlopen(self.url + path) as response:
+            return json.load(response)
+
+    def post(self, body: dict[str, Any]) -> Any:
+        """Submit a compilation and return its ticket."""
+        request = urllib.request.Request(
+            self.url + "/api/v1/compilations", json.dumps(body).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request) as response:
+            return json.load(response)
+
+    def events(self, ticket: dict[str, str]) -> Iterator[str]:
+        """Yield the kinds of the events as they arrive."""
+        with urllib.request.urlopen(self.url + ticket["events"]) as response:
+            for line in response:
+                if line.startswith(b"event: "):
+                    yield line[7:].strip().decode()
+
+    def client(self, number: int = 1) -> Client:
+        """Return a client at 127.0.0.<number>."""
+        self._clients.append(Client(self.port, f"127.0.0.{number}"))
+        return self._clients[-1]
+
+    def connect(self, address: str = "127.0.0.1") -> socket.socket:
+        """Connect from an address of the loopback network, with a small buffer for what is not read."""
+        client = socket.socket()
+        client.settimeout(_CLIENT_SECONDS)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.bind((address, 0))
+        client.connect(("127.0.0.1", self.port))
+        return client
+
+    @property
+    def worker(self) -> psutil.Process:
+        """The process that answers requests."""
+        return psutil.Process(self.process.pid).children()[0]
+
+    def family(self) -> list[psutil.Process]:
+        """Return all processes of the server."""
+        process = psutil.Process(self.process.pid)
+        return [process, *process.children(recursive=True)]
+
+    def kill(self) -> None:
+        """Kill all processes at once with SIGKILL, as the kernel does when memory is short."""
+        for process in self.family():
+            with contextlib.suppress(psutil.NoSuchProcess):  # it ended with its parent
+                process.kill()
+        self.process.wait()
+        self.close()
+
+    def stop(self) -> None:
+        """Stop the server as an administrator does."""
+        self.process.terminate()
+        self.process.wait(timeout=_CLIENT_SECONDS)
+
+    def close(self) -> None:
+        """Stop the server if it runs, and close the connections of its clients."""
+        for client in self._clients:
+            client.connection.close()
+        if self.process.poll() is None:
+            self.stop()
+        self.output.close()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A response."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def document(self) -> Any:
+        """The body, if it is JSON."""
+        return json.loads(self.body)
+
+
+@dataclass
+class Client:
+    """Sends requests from one address, one after another."""
+
+    port: int
+    address: str
+    connection: http.client.HTTPConnection = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.connection = http.client.HTTPConnection(
+            "127.0.0.1", self.port, timeout=_CLIENT_SECONDS, source_address=(self.address, 0)
+        )
+
+    def ask(self, method: str, path: str, body: object = None, **headers: str) -> Answer:
+        """Send a request and return the response."""
+        if body is not None:
+            headers = {"Content-Type": "application/json", **headers}
+        encoded = None if body is None else json.dumps(body).encode()
+        self.connection.request(method, path, encoded, headers)
+        response = self.connection.getresponse()
+        return Answer(response.status, dict(response.getheaders()), response.read())
+
+    def submit(self, source: str, follower: str = "", **headers: str) -> Answer:
+        """Submit a compilation."""
+        path = "/api/v1/compilations" + (f"?follower={follower}" if follower else "")
+        return self.ask("POST", path, {"source": source, "target": "cuda:90"}, **headers)
+
+    def document(self, ticket: Any) -> Any:
+        """Return the document of a compilation."""
+        return self.ask("GET", ticket["api"]).document
+
+    def compile(self, source: str) -> tuple[str, float]:
+        """Compile a source, and return the status and the time that it took, in seconds."""
+        begin = time.monotonic()
+        answer = self.submit(source)
+        assert answer.status in (200, 202), answer
+        self.ask("GET", answer.document["events"])
+        return self.document(answer.document)["status"], time.monotonic() - begin
