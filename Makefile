@@ -20,20 +20,23 @@ serve: $(VENV)/installed $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
 	@$(if $(PACKAGES),$(BIN)/python tools/install-packages $(VENV)/packages $(foreach name,$(PACKAGES),'$(name)'))
 	@exec $(BIN)/triton-explorer serve --host $(HOST) --port $(PORT)
 
-# Two processes: each has a server, a browser and sandboxes of its own.
+# Two processes: each has a server, a browser and sandboxes of its own. A thread ends the process of a test that hangs,
+# wherever it hangs, and prints what each thread was doing.
+IN_TWO_PROCESSES := -n 2 --dist loadgroup --timeout 300 --timeout-method thread
+
 # With MATRIX=1 the gallery is compiled for every target, not only for those that stand for the others. When all tests
 # pass, a checksum of the files that decide them is recorded, and CI skips these tests until the files change.
-# With RERUNS=1, as in CI, a browser test that fails is run again, and its first failure is listed at the end.
+# With RERUNS=1, as in CI, a test that fails is run again, and its first failure is listed at the end.
 test: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium-headless-shell
 	$(BIN)/python hatch_build.py --test
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(MATRIX),-m "") \
+	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) $(if $(MATRIX),-m "") \
 	  $(if $(RERUNS),--reruns $(RERUNS) --rerun-show-tracebacks) $(PYTEST)
 	$(if $(MATRIX),$(if $(PYTEST),,-tools/matrix-needed --record))
 
 # Lint and the tests that need no server, browser, sandbox or compiler: two minutes at most.
 check: lint
 	$(BIN)/python hatch_build.py --test
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow and not matrix" $(PYTEST)
+	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) -m "not slow and not matrix" $(PYTEST)
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

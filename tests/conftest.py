@@ -11,6 +11,7 @@ import pytest
 from api import Api
 from captured import cache, capture, captured
 from recorded import write_recording
+from scheduling import CrashSafeScheduling
 from served import Server
 
 from explorer import create_app
@@ -23,7 +24,6 @@ from explorer.settings import Settings
 __all__ = ["cache", "capture", "captured"]  # fixtures of another module
 
 VECTOR_ADD = (Path(__file__).parents[1] / "explorer/examples/vector_add.py").read_text(encoding="utf-8")
-BROWSER_TESTS = Path(__file__).parent / "browser"
 ENDLESS = "while True:\n    pass\n"
 
 # Triton's bindings list on the standard error what they have not freed when the interpreter ends, behind
@@ -62,9 +62,10 @@ def pytest_collection_modifyitems(config, items):
         item.add_marker(pytest.mark.xdist_group(shared))
         if not SLOW_FIXTURES.isdisjoint(item.fixturenames):
             item.add_marker(pytest.mark.slow)
-        # Only a browser is given a second chance: whatever else fails now and then is a fault of ours.
-        if config.getoption("reruns") and not item.path.is_relative_to(BROWSER_TESTS):
-            item.add_marker(pytest.mark.flaky(reruns=0))
+
+
+def pytest_xdist_make_scheduler(config, log):
+    return CrashSafeScheduling(config, log)
 
 
 @pytest.fixture(scope="session")

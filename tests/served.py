@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -18,8 +19,15 @@ from typing import Any
 
 import psutil
 
+from explorer.sandbox import linux
+
 ROOT = Path(__file__).parents[1]
 _CLIENT_SECONDS = 60
+
+
+def _end_with_parent() -> None:
+    """Stop this process when the test process has ended, even if that was killed."""
+    linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 class Server:
@@ -44,6 +52,7 @@ class Server:
             env={**os.environ, "PYTHONPATH": str(ROOT), **variables, **(environment or {})},
             stdout=subprocess.PIPE,
             text=True,
+            preexec_fn=_end_with_parent,
         )
         assert self.process.stdout is not None
         self.output = self.process.stdout

@@ -1,0 +1,51 @@
+"""A process of the tests that crashes or hangs costs one test."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CONFIGURATION = """\
+import pytest
+from scheduling import CrashSafeScheduling
+
+def pytest_xdist_make_scheduler(config, log):
+    return CrashSafeScheduling(config, log)
+"""
+GROUP = """\
+import ctypes, os, pathlib, pytest
+
+pytestmark = pytest.mark.xdist_group("{name}")
+FIRST = pathlib.Path(__file__).with_suffix(".first")
+
+@pytest.mark.parametrize("number", range(8))
+def test_it(number):
+    if number == {crashes_at} and not ({once} and FIRST.exists()):
+        FIRST.touch()
+        {crash}
+"""
+CRASHES = {"aborts": "os.abort()", "hangs": "ctypes.CDLL(None).sleep(60)"}
+
+
+@pytest.mark.parametrize("crash", CRASHES)
+@pytest.mark.parametrize("chances", [0, 1])
+def test_all_other_tests_run(tmp_path: Path, crash: str, chances: int) -> None:
+    """Six groups in two processes. Each process crashes in the middle of its second group."""
+    (tmp_path / "conftest.py").write_text(CONFIGURATION)
+    for index, crashes_at in enumerate([99, 99, 2, 3, 99, 99]):
+        text = GROUP.format(name=index, crashes_at=crashes_at, once=bool(chances), crash=CRASHES[crash])
+        (tmp_path / f"test_{index}.py").write_text(text)
+    options = ["-n2", "--dist=loadgroup", f"--reruns={chances}", "--timeout=2", "--timeout-method=thread"]
+    ended = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, "-c", os.devnull, f"--rootdir={tmp_path}", tmp_path],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    summary = ended.stdout.splitlines()[-1]
+    assert ("48 passed, 2 rerun" if chances else "2 failed, 46 passed") in summary, ended.stdout
