@@ -8,5 +8,6 @@ from __future__ import annotations
 from explorer.python.compile_kernel import compile  # noqa: A004  the name that users call
 from explorer.python.result import CompilerPass, Passes, Result, Workbench
 from explorer.python.show_launch import show
+from explorer.python.widget import WorkbenchWidget
 
-__all__ = ["CompilerPass", "Passes", "Result", "Workbench", "compile", "show"]
+__all__ = ["CompilerPass", "Passes", "Result", "Workbench", "WorkbenchWidget", "compile", "show"]

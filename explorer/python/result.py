@@ -24,6 +24,7 @@ from explorer.python.tables import (
     metric_rows,
     pass_rows,
 )
+from explorer.python.widget import WorkbenchWidget, make_widget
 from explorer.queries import QUERIES
 from explorer.queries.allocation import AllocationDocument
 from explorer.queries.comparison import ComparisonDocument
@@ -198,6 +199,17 @@ class Result:
         workbench = Workbench(self, height)
         workbench.announce()
         return workbench
+
+    def widget(self, height: int = DEFAULT_HEIGHT) -> WorkbenchWidget:
+        """Return the page as a widget of a notebook. Its `selection` is what is selected in the page.
+
+        `height` is in CSS pixels.
+
+        Raises:
+            InvalidRequest: the package anywidget is missing.
+        """
+        lines = {stage.name: stage.lines for stage in self.document.stages}
+        return make_widget(page_frame(self.html(), repr(self), height), lines)
 
     def _rows(self, table: Table) -> list[Row]:
         if table == "metrics":

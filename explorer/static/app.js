@@ -6,6 +6,7 @@
 import { ApiError, api } from "./core/api.js";
 import "./page/banner.js";
 import "./page/first_steps.js";
+import { startFrameSelection } from "./page/frame_selection.js";
 import "./page/pane_rail.js";
 import { startCommands } from "./menus/actions.js";
 import { startKeys } from "./core/commands.js";
@@ -142,6 +143,7 @@ async function start() {
     writeAddress(dock);
   });
   await openFirst();
+  startFrameSelection();
 }
 
 /**

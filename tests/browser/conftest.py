@@ -7,8 +7,11 @@ appear there, too.
 from __future__ import annotations
 
 import shutil
+import threading
 import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +124,27 @@ def page(visitor: Visitor) -> Page:
     page.goto("/")
     wait_for_result(page)
     return page
+
+
+@pytest.fixture
+def other_site(tmp_path: Path) -> Iterator[Callable[[str], str]]:
+    """Serve HTML from another origin and return its URL."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *arguments: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+
+    def publish(body: str) -> str:
+        (tmp_path / "index.html").write_text(
+            f"<!doctype html><html lang=en><link rel=icon href=data:,><title>Post</title><body>{body}"
+        )
+        return f"http://127.0.0.1:{server.server_port}/index.html"
+
+    yield publish
+    server.shutdown()
+    thread.join()
+    server.server_close()
