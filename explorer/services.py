@@ -37,6 +37,7 @@ class Services:
 
     def __init__(self, settings: Settings, warm_up: bool = True, sandbox: Sandbox | None = None) -> None:
         self.settings = settings
+        self.is_for_one_job = not warm_up
         self.metrics = Metrics()
         self.store: Store = open_store(settings.data_dir, settings.database_url, quotas_of(settings))
         self.sandbox = sandbox or Sandbox(settings.sandbox if warm_up else settings.single_job_sandbox)
@@ -121,7 +122,7 @@ class Services:
         interpreter, gpu = self.queue.problem("interpreter"), self.queue.problem("gpu")
         return DevicesDocument(
             DeviceDocument(interpreter is None, interpreter or ""),
-            GpusDocument(gpu is None, gpu or "", [each.name for each in self.gpus]),
+            GpusDocument(gpu is None, gpu or "", [each.name for each in self.gpus], self.gpu_target),
         )
 
     def warm_up_gpus(self) -> None:

@@ -1,9 +1,10 @@
 """How commands send requests to the API: to a running server, or in this process.
 
 A server is found by the setting `server`, or by the file that it writes into its data folder. It is used if
-it has the same version of triton-explorer and the requested Triton version. Without such a server, or if it
-does not answer, an application is started in this process, with a temporary store. Both answer the same
-requests with the same documents, so that the output does not depend on which of them answers.
+it has the same version of triton-explorer, the requested Triton version and, for a run, the device. Without
+such a server, or if it does not answer, an application is started in this process, with a temporary store.
+Both answer the same requests with the same documents, so that the output does not depend on which of them
+answers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from explorer.cli.tools import open_services
@@ -25,6 +26,9 @@ from explorer.errors import ExplorerError, InvalidRequest, Unavailable
 from explorer.sandbox.versions import installed_versions
 from explorer.server.address import running_server
 from explorer.settings import Settings
+
+if TYPE_CHECKING:  # slow to import; a command that asks a server needs none of them
+    from explorer.services import Services
 
 API = "/api/v1"
 _GREETING_SECONDS = 2.0
@@ -40,6 +44,8 @@ _MOST_RETRIES = 600
 _LONGEST_WAIT_SECONDS = 30
 
 Answer = TypeVar("Answer")
+#: Says whether a server, of whose `/healthz` it gets the document, can do the work.
+CanDo: TypeAlias = Callable[[dict[str, Any]], bool]
 
 
 class _ServerFailed(Exception):
@@ -94,6 +100,10 @@ class Api:
         given = {name: value for name, value in body.items() if value is not None}
         return json.loads(self._checked(self.send("POST", path, json.dumps(given).encode())))
 
+    def health(self) -> dict[str, Any]:
+        """Return the document of the server's health, also if it has a problem."""
+        return dict(json.loads(self.send("GET", "/healthz").body))
+
     def delete(self, path: str) -> None:
         """Delete or cancel what is at an address.
 
@@ -112,12 +122,18 @@ class Api:
 
 
 def ask(
-    options: argparse.Namespace, question: Callable[[Api], Answer], *, is_for_one_job: bool = True
+    options: argparse.Namespace,
+    question: Callable[[Api], Answer],
+    *,
+    is_for_one_job: bool = True,
+    can_do: CanDo = lambda _health: True,
+    prepare: Callable[[Services], None] = lambda _services: None,
 ) -> Answer:
     """Call `question` with the API of the running server, or of an application in this process.
 
     `question` is called a second time if the server fails during the first call, so it must print nothing.
-    An application that `is_for_one_job` starts faster, and takes more time for each further job.
+    An application that `is_for_one_job` starts faster, and takes more time for each further job; `prepare` is
+    called with its services before anything else. A server is asked only if it `can_do` the work.
     """
     settings = Settings.from_environment()
     url = "" if options.unsafe_no_sandbox else settings.server or running_server(settings.data_dir)
@@ -126,9 +142,9 @@ def ask(
             contextlib.suppress(_ServerFailed),
             _Connection(url, is_named=bool(settings.server)) as connection,
         ):
-            if _is_alike(connection, options.triton, settings):
+            if _is_alike(connection, options.triton, settings, can_do):
                 return question(Api(connection.send, url))
-    with _own_application(options, is_for_one_job=is_for_one_job) as api:
+    with _own_application(options, is_for_one_job=is_for_one_job, prepare=prepare) as api:
         return question(api)
 
 
@@ -204,8 +220,13 @@ def _answers(url: str, settings: Settings) -> bool:
     return False
 
 
-def _is_alike(connection: _Connection, triton: str | None, settings: Settings) -> bool:
-    """Return whether a server is healthy, of our version, and has the Triton version.
+def _is_alike(
+    connection: _Connection,
+    triton: str | None,
+    settings: Settings,
+    can_do: CanDo = lambda _health: True,
+) -> bool:
+    """Return whether a server is healthy, of our version, has the Triton version, and `can_do` the work.
 
     A server that starts is waited for: another application would start more slowly beside it.
     """
@@ -224,7 +245,7 @@ def _is_alike(connection: _Connection, triton: str | None, settings: Settings) -
     except (ValueError, KeyError, TypeError):  # another program listens there
         return False
     wanted = triton or next(iter(installed_versions(settings.tritons_dir)), None)
-    return is_ours and wanted in tritons and (triton is not None or tritons[0] == wanted)
+    return is_ours and wanted in tritons and (triton is not None or tritons[0] == wanted) and can_do(health)
 
 
 class _Connection:
@@ -293,9 +314,15 @@ class _Connection:
 
 
 @contextlib.contextmanager
-def _own_application(options: argparse.Namespace, *, is_for_one_job: bool = True) -> Iterator[Api]:
+def _own_application(
+    options: argparse.Namespace,
+    *,
+    is_for_one_job: bool = True,
+    prepare: Callable[[Services], None] = lambda _services: None,
+) -> Iterator[Api]:
     """Start an application in this process. Its sandbox starts while the application is imported."""
     with open_services(options, is_for_one_job) as services:
+        prepare(services)
         from explorer import create_app
 
         app = create_app(services.settings, services)

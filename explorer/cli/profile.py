@@ -3,30 +3,57 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import msgspec
 
+from explorer.cli.api import API, Api, ask
+from explorer.cli.compile import compile_kernel
 from explorer.cli.tools import (
     Commands,
     add_command,
     add_source,
-    default_target,
+    format_progress,
     make_folder,
-    open_services,
+    progress_line,
     read_files,
     read_source,
     report,
     report_file,
-    run_and_show_progress,
-    summarize,
 )
 from explorer.errors import NoDevice
-from explorer.model import DeviceKind, Request, to_plain
+from explorer.model import DeviceKind, Diagnostic, Progress
+from explorer.model.hardware import DEFAULT_TARGET
 from explorer.model.measurements import MEASURES, measures_of
+from explorer.model.source_lines import SourceLines
+
+if TYPE_CHECKING:  # slow to import
+    from explorer.services import Services
+
+_ASK_AGAIN_SECONDS = 0.1
+_TABLES = ("sweep", "autotuning")
+_FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """The status and the diagnostics of a run, or of a compilation that failed before it.
+
+    `printed` is for the standard output, `files` for the folder.
+    """
+
+    status: str
+    diagnostics: list[dict[str, Any]]
+    printed: bytes = b""
+    files: dict[str, bytes] | None = None
 
 
 def add(commands: Commands) -> None:
@@ -71,63 +98,152 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run a kernel, measure it, and print or write the measurements."""
-    from explorer.runs.documents import run_document  # slow to import
-    from explorer.runs.export import RunFileLinks, write_run
-    from explorer.runs.requests import RunFields, make_run, run_request
-
     if options.output:
         make_folder(options.output)
-    with open_services(options) as services:
-        problem = services.queue.problem("gpu")
-        device: DeviceKind = options.device or ("interpreter" if problem else "gpu")
-        for measure in options.measure or ():
-            if device not in MEASURES[measure].devices:
-                raise NoDevice(_not_measured(measure, device, problem))
-        if device == "gpu":  # Its sandbox starts while the kernel is compiled.
+    body = {
+        "source": read_source(options.file),
+        "triton": options.triton,
+        "kernel": options.kernel,
+        "launch": options.launch,
+        "config": options.config,
+        **read_files(options),
+    }
+
+    def question(api: Api) -> _Outcome:
+        devices = api.health()["devices"]
+        device: DeviceKind = options.device or ("gpu" if devices["gpu"]["available"] else "interpreter")
+        _check_measures(options, device, devices["gpu"]["reason"])
+        own_target = devices["gpu"]["target"] if device == "gpu" else None
+        target = options.target or own_target or DEFAULT_TARGET
+        _, compilation = compile_kernel(api, {**body, "target": target})
+        if compilation["status"] == "failed" and device == "gpu":
+            return _Outcome(compilation["status"], compilation["diagnostics"])
+        address = _run_kernel(api, compilation["id"], _fields(options, device))
+        return _outcome(api, address, options, compilation["request"])
+
+    def can_do(health: dict[str, Any]) -> bool:
+        devices = health["devices"]
+        if options.device:
+            return bool(devices[options.device]["available"])
+        return bool(devices["gpu"]["available"]) or not _has_gpu()
+
+    def prepare(services: Services) -> None:
+        if options.device != "interpreter":  # The sandbox of the GPU starts while the kernel is compiled.
             threading.Thread(target=services.warm_up_gpus, daemon=True).start()
-        request = Request(
-            source=read_source(options.file),
-            target=services.target_name(options.target or default_target(services, device)),
-            triton=services.triton_version(options.triton),
-            kernel=options.kernel,
-            launch=options.launch,
-            config=options.config,
-            **read_files(options),
-        )
-        fields: dict[str, Any] = {
-            "device": device,
-            "measures": tuple(options.measure or ("check", "counts" if device == "interpreter" else "time")),
-            "sizes": dict(options.size),
-            "is_benchmark": options.benchmark,
-            "repeats": options.repeats,
-            "seed": options.seed,
+
+    outcome = ask(options, question, can_do=can_do, prepare=prepare)
+    if outcome.files is not None:
+        for name, data in outcome.files.items():
+            path = options.output / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        report_file(options.output)
+    sys.stdout.buffer.write(outcome.printed)
+    sys.stdout.flush()
+    diagnostics = [Diagnostic(**each) for each in outcome.diagnostics]
+    lines = SourceLines(body["source"], body.get("path", ""), body.get("files"))
+    return report(outcome.status, diagnostics, options, lines)
+
+
+def _fields(options: argparse.Namespace, device: DeviceKind) -> dict[str, Any]:
+    """Return how the kernel is run, as the API takes it."""
+    return {
+        "device": device,
+        "measures": options.measure or ["check", "counts" if device == "interpreter" else "time"],
+        "sizes": dict(options.size),
+        "is_benchmark": options.benchmark,
+        "repeats": options.repeats,
+        "seed": options.seed,
+    }
+
+
+def _run_kernel(api: Api, compilation: str, fields: dict[str, Any]) -> str:
+    """Run the kernel of a compilation and wait for the end; show the progress. Return the run's address.
+
+    A server may have an equal run. The kernel is measured all the same: the run becomes another attempt. If
+    the user interrupts the wait, the run is canceled.
+    """
+    known = api.document(f"{API}/compilations/{compilation}/runs")["runs"]
+    attempt = max((each["run"]["attempt"] for each in known), default=-1) + 1
+    ticket = api.post(f"{API}/runs", {"compilation": compilation, "run": {**fields, "attempt": attempt}})
+    address: str = ticket["api"]
+    with progress_line() as show:
+        try:
+            while (document := api.document(address))["status"] in ("queued", "running"):
+                if document["queue_position"]:
+                    show(f"waiting, number {document['queue_position']} in the queue")
+                elif document["progress"]:
+                    show(format_progress(Progress(**document["progress"])))
+                time.sleep(_ASK_AGAIN_SECONDS)
+        except KeyboardInterrupt:
+            api.delete(address)
+            raise
+    return address
+
+
+def _outcome(api: Api, address: str, options: argparse.Namespace, request: dict[str, Any]) -> _Outcome:
+    """Return a finished run in the form that the options ask for. `request` is that of its compilation."""
+    encoded = api.get(f"{address}?links=files")
+    document = msgspec.json.decode(encoded)
+    printed, files = b"", None
+    if options.output:
+        files = dict(_files(api, address, encoded))
+    elif options.json:
+        measured = {
+            each["name"]: msgspec.Raw(api.get(_measurement(address, each["name"])))
+            for each in document["measurements"]
         }
-        run_options = make_run(msgspec.convert(fields, RunFields))
-        compilation = services.queue.complete(request)
-        lines = compilation.source_numbers
-        if compilation.status == "failed" and device == "gpu":
-            return report(compilation.status, compilation.result.diagnostics, options, lines)
-        record = run_and_show_progress(services, run_request(services.queue, request, run_options))
-        if options.output:
-            write_run(record, compilation, options.output)
-            report_file(options.output)
-        elif options.json:
-            document = run_document(record, RunFileLinks(), compilation)
-            measured = {name: msgspec.Raw(record.measurement(name)) for name in record.result.measurements}
-            printed = {"request": to_plain(request), "run": document, "measured": measured}
-            sys.stdout.buffer.write(msgspec.json.encode(printed) + b"\n")
-        else:
-            print(summarize(services, record, compilation), end="")
-    return report(record.status, record.result.diagnostics, options, lines)
+        whole = {"request": request, "run": msgspec.Raw(encoded), "measured": measured}
+        printed = msgspec.json.encode(whole) + b"\n"
+    else:
+        printed = api.get(f"{address}/summary")
+    return _Outcome(document["status"], document["diagnostics"], printed, files)
 
 
-def _not_measured(measure: str, device: DeviceKind, problem: str | None) -> str:
-    names = ", ".join(measures_of(device))
-    if device == "interpreter":
-        return (
-            f"{measure} is measured on a GPU. {problem or 'Leave out --device.'} The interpreter has {names}."
+def _files(api: Api, address: str, encoded: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a run: its document, its measurements, tables, and the profilers' own files."""
+    yield "run.json", msgspec.json.format(encoded, indent=2) + b"\n"
+    names = [each["name"] for each in msgspec.json.decode(encoded)["measurements"]]
+    for name in filter(_FILE_NAME.fullmatch, names):
+        yield f"measurements/{name}.json", api.get(_measurement(address, name))
+    for name in _TABLES:
+        if name in names:
+            yield f"{name}.csv", api.get(f"{address}/{name}.csv")
+    for file in api.document(f"{address}/files")["files"]:
+        if _FILE_NAME.fullmatch(file["name"]):  # user code has chosen the name
+            yield f"files/{file['name']}", api.get(f"{address}/files/{file['name']}")
+
+
+def _measurement(address: str, name: str) -> str:
+    return f"{address}/measurements/{quote(name, safe='')}"
+
+
+def _has_gpu() -> bool:
+    """Return whether this machine has a GPU, whatever a server says of its own."""
+    from explorer.sandbox.nvidia import DriverError, find_gpus  # slow to import
+
+    try:
+        return bool(find_gpus())
+    except DriverError:
+        return False
+
+
+def _check_measures(options: argparse.Namespace, device: DeviceKind, problem: str) -> None:
+    """Check that the device has the measures. `problem` says why no GPU is available.
+
+    Raises:
+        NoDevice: it lacks one; the message says which device has it.
+    """
+    for measure in options.measure or ():
+        if device in MEASURES[measure].devices:
+            continue
+        names = ", ".join(measures_of(device))
+        if device == "interpreter":
+            way_out = problem or "Leave out --device."
+            raise NoDevice(f"{measure} is measured on a GPU. {way_out} The interpreter has {names}.")
+        raise NoDevice(
+            f"{measure} is measured in the interpreter: add --device interpreter. A GPU has {names}."
         )
-    return f"{measure} is measured in the interpreter: add --device interpreter. A GPU has {names}."
 
 
 def _size(text: str) -> tuple[str, int]:

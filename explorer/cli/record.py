@@ -12,7 +12,6 @@ from explorer.cli.tools import (
     Commands,
     add_command,
     add_unsafe,
-    default_target,
     format_diagnostic,
     make_folder,
     open_services,
@@ -22,6 +21,7 @@ from explorer.cli.tools import (
 from explorer.errors import InvalidRequest, NoDevice
 from explorer.examples import EXAMPLES
 from explorer.model import Request, Run
+from explorer.model.hardware import DEFAULT_TARGET
 
 if TYPE_CHECKING:  # slow to import
     from explorer.profiles.write import ProfileRecorder
@@ -75,7 +75,7 @@ def _record(services: Services, name: str, last: ProfileRecorder | None) -> Prof
         return run_and_show_progress(services, run_request(services.queue, compilation, run))
 
     recorder = ProfileRecorder(services.queue, run_kernel, last.roofs if last else None)
-    record_example(recorder, name, default_target(services, "gpu"), services.triton_version(None))
+    record_example(recorder, name, services.gpu_target or DEFAULT_TARGET, services.triton_version(None))
     return recorder
 
 

@@ -151,20 +151,20 @@ def printable(text: str) -> str:
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
-def default_target(services: Services, device: str) -> str:
-    """Return the target of this machine's GPU for a run on it, otherwise the default one."""
-    return (services.gpu_target if device == "gpu" else None) or DEFAULT_TARGET
-
-
 def run_and_show_progress(services: Services, request: Request) -> Record:
     """Submit a run and wait for it; show its progress on a terminal."""
     record = services.queue.submit(request)
     with progress_line() as show:
         for entry in services.queue.follow(record.id):
             if isinstance(entry, Progress):
-                share = entry.done / entry.total if entry.total else 0.0
-                show(f"{share:4.0%}  {entry.text}")
+                show(format_progress(entry))
     return services.queue.find(record.id)
+
+
+def format_progress(progress: Progress) -> str:
+    """Return the progress of a run as a line of text."""
+    share = progress.done / progress.total if progress.total else 0.0
+    return f"{share:4.0%}  {progress.text}"
 
 
 @contextmanager
@@ -186,12 +186,11 @@ def progress_line() -> Iterator[Callable[[str], None]]:
 
 def summarize(services: Services, run: Record, compilation: Record) -> str:
     """Return a run in a few lines of text."""
-    from explorer.queries.roofline import roofline_of
+    from explorer.queries import summary
     from explorer.runs.related import run_records
-    from explorer.runs.summary import summary_of
 
-    roofline = roofline_of(services.query_service, run_records(services, run, compilation))
-    return summary_of(run, compilation, roofline)
+    records = run_records(services, run, compilation)
+    return services.query_service.answer(summary.QUERY, records, {}).decode()
 
 
 def add_command(

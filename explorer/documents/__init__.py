@@ -19,7 +19,7 @@ from explorer.documents.lines import (
     TextLinesDocument,
     shortened,
 )
-from explorer.documents.links import API, ApiLinks, FileLinks, Links, RunLinks, file_stem
+from explorer.documents.links import API, ApiLinks, FileLinks, Links, RunFileLinks, RunLinks, file_stem
 from explorer.documents.locations import LocationsDocument
 from explorer.documents.parts import (
     BinaryDocument,
@@ -54,6 +54,7 @@ __all__ = [
     "Problem",
     "RequestDocument",
     "ResourcesDocument",
+    "RunFileLinks",
     "RunLinks",
     "StageDocument",
     "TargetDocument",

@@ -76,6 +76,18 @@ class RunLinks:
         return f"{self.run(run_id)}/measurements/{name}"
 
 
+class RunFileLinks:
+    """The names of the files of a run in its folder."""
+
+    def run(self, run_id: str) -> str:  # noqa: ARG002  a folder has one run
+        """Return the file of the run."""
+        return "run.json"
+
+    def measurement(self, run_id: str, name: str) -> str:  # noqa: ARG002  a folder has one run
+        """Return the file of a measurement."""
+        return f"measurements/{name}.json"
+
+
 class FileLinks:
     """The names of the files of a compilation in its folder."""
 

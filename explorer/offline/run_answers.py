@@ -21,7 +21,7 @@ MOST_BYTES = 2_000_000
 _NO_DEVICE = "A saved page cannot run kernels. Open the result on its server."
 _DEVICES = {
     "interpreter": {"available": False, "reason": _NO_DEVICE},
-    "gpu": {"available": False, "reason": _NO_DEVICE, "names": []},
+    "gpu": {"available": False, "reason": _NO_DEVICE, "names": [], "target": None},
 }
 #: Measurements that the page reads in another form: samples by line, files one by one.
 _OTHER_FORM = ("samples", "files")

@@ -26,6 +26,7 @@ from explorer.queries import (
     roofline,
     saved_answers,
     scoreboards,
+    summary,
     tensor_registers,
 )
 from explorer.queries.query import Kind, Parameter, Query, Subject
@@ -48,6 +49,7 @@ QUERIES: tuple[Query, ...] = (
     tensor_registers.QUERY,
     heat.QUERY,
     roofline.QUERY,
+    summary.QUERY,
     comparison.COMPARISON,
     comparison.STAGE_DIFF,
     comparison.SOURCE_DIFF,

@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import msgspec
-
 from explorer.analysis.roofline.compose import roofline
 from explorer.analysis.roofline.documents import RooflineDocument
 from explorer.model.measurements import Autotuning, Roofs
 from explorer.queries.query import Query, Subject, nothing_saved
-from explorer.queries.query_service import QueryService
 from explorer.queries.run_facts import facts_of
-from explorer.store import Record
-
-
-def roofline_of(query_service: QueryService, records: Sequence[Record | None]) -> RooflineDocument:
-    """Return the roofline of a run: `records` are those of a query about a run."""
-    return msgspec.json.decode(query_service.answer(QUERY, records, {}), type=RooflineDocument)
 
 
 def _find(subject: Subject) -> RooflineDocument:

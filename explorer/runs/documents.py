@@ -107,9 +107,13 @@ class DeviceDocument(msgspec.Struct, frozen=True):
 
 
 class GpusDocument(DeviceDocument, frozen=True):
-    """The GPUs of this machine, whether kernels can be run on them, and why not."""
+    """The GPUs of this machine, whether kernels can be run on them, and why not.
+
+    `target` is that of the first GPU.
+    """
 
     names: list[str]
+    target: str | None
 
 
 class DevicesDocument(msgspec.Struct, frozen=True):

@@ -38,11 +38,10 @@ def _view(query: Query) -> Callable[..., Response]:
         answer = services().query_service.answer(query, records, parameters, client_is_waiting())
         known = [record for record in records if record is not None]
         least_final = next((record for record in known if not record.is_final), known[0])
-        if query.document == "text/plain":
-            return text_part(least_final, answer)
-        if query.is_lasting:
-            return encoded_json_part(least_final, answer)
-        return revalidated(Response(answer, mimetype="application/json"))
+        is_text = query.document == "text/plain"
+        if not query.is_lasting:
+            return revalidated(Response(answer, mimetype="text/plain" if is_text else "application/json"))
+        return (text_part if is_text else encoded_json_part)(least_final, answer)
 
     show.__doc__ = query.summary
     return show

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import msgspec
 from flask import Blueprint, Response, request
 
-from explorer.documents import API, RunLinks
+from explorer.documents import API, RunFileLinks, RunLinks
 from explorer.model.measurements import KINDS
 from explorer.profiles.read import ID_PREFIX, Profile
 from explorer.queries import Parameter
-from explorer.runs.documents import RunDocument, RunsDocument, devices_for, run_document, run_row
+from explorer.runs.documents import Links, RunDocument, RunsDocument, devices_for, run_document, run_row
 from explorer.runs.files import FilesDocument, autotuning_table, files_document, profile_file, sweep_table
 from explorer.runs.imported import ImportedRunBody, imported_run
 from explorer.runs.requests import RunBody, requested_run
@@ -75,10 +75,10 @@ class FoundRun:
         record = here.queue.find(stored_run(run_id).id)
         return cls(record, here.store.submit(compilation_of(record.request)))
 
-    def document(self) -> RunDocument:
+    def document(self, links: Links = LINKS) -> RunDocument:
         """Return the document of the run."""
         position = None if self.profile else services().queue.position(self.record)
-        return run_document(self.record, LINKS, self.compilation, position, self.profile)
+        return run_document(self.record, links, self.compilation, position, self.profile)
 
 
 COMPILATION = Parameter("compilation", str, "Of a profile: the ID of the compilation to compare it with.")
@@ -94,7 +94,7 @@ def submit() -> Response:
     here = services()
     body = read_body(RunBody, here.settings.source_limit_bytes)
     record = here.queue.submit(requested_run(here.store, here.queue, body))
-    if body.run.device == "gpu":
+    if body.run.device == "gpu" and not here.is_for_one_job:
         measure_roofs(here)
     return json_response(_ticket(record), 200 if record.is_finished else 202)
 
@@ -115,10 +115,16 @@ def submit_imported() -> Response:
 
 
 @blueprint.get("/runs/<run_id>")
-@documented({200: RunDocument}, None, COMPILATION)
+@documented(
+    {200: RunDocument},
+    None,
+    COMPILATION,
+    Parameter("links", str, '"files": addresses are the names of the files that `profile --output` writes.'),
+)
 def show(run_id: str) -> Response:
     """Return a run: its status, and the addresses of its measurements."""
-    return json_response(FoundRun.of(run_id).document())
+    links = RunFileLinks() if request.args.get("links") == "files" else LINKS
+    return json_response(FoundRun.of(run_id).document(links))
 
 
 @blueprint.delete("/runs/<run_id>")

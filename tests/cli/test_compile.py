@@ -12,61 +12,21 @@ import shlex
 import subprocess
 import sys
 import threading
-import time
-import urllib.request
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 from disassembled import Tools
-from served import Server
 from tritons import TRITONS
 
 from explorer.cli.api import find_server
 from explorer.documents.files import read_imported
 from explorer.sandbox.versions import installed_versions
-from explorer.settings import Settings
 
 from .conftest import KERNEL, ROOT, SIGNATURE, run
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A running server."""
-    folder = tmp_path_factory.mktemp("data")
-    server = Server(folder, tritons_dir=Settings().tritons_dir)
-    assert json.loads(wait_for(folder / "server.json"))["url"] == server.url
-    yield Served(folder, server.url)
-    server.close()
-    assert not (folder / "server.json").exists()
-
-
-@dataclass(frozen=True)
-class Served:
-    """A running server: its data folder, and its address."""
-
-    folder: Path
-    url: str
-
-    @property
-    def is_asked(self):
-        """The number of compilations that the server was asked for."""
-        with urllib.request.urlopen(f"{self.url}/metrics", timeout=30) as response:
-            text = response.read().decode()
-        counts = re.findall(r"^triton_explorer_compilations_answered_total\{.*\} (\S+)$", text, re.M)
-        return sum(map(float, counts))
-
-
-def wait_for(file):
-    deadline = time.monotonic() + 60
-    while not file.exists():
-        assert time.monotonic() < deadline, f"{file} was not written"
-        time.sleep(0.05)
-    return file.read_text()
 
 
 def without_times(text):

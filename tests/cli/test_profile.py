@@ -1,18 +1,188 @@
 """Test the commands that run kernels, in Triton's interpreter, and record profiles."""
 
+import functools
 import json
+import os
+import pty
 import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
+from recorded import TRACE
+from recorded_gpu import TARGET
+from served import Server
 
-from .conftest import ROOT, run
+from explorer.cli.api import API, Api, server_sender
+from explorer.model.hardware import DEFAULT_TARGET
+
+from .conftest import PYTHONPATH, ROOT, Served, run
 
 pytestmark = pytest.mark.slow
 
 VECTOR_ADD = ROOT / "explorer/examples/vector_add.py"
 #: The same of fewer elements, which is sooner interpreted.
 SHORT_VECTOR_ADD = VECTOR_ADD.read_text(encoding="utf-8").replace("(1_000_000,", "(10_000,")
+
+
+#: The command line on a machine with a GPU.
+RECORDED_GPU = "recorded_gpu"
+
+
+@pytest.fixture(scope="module")
+def gpu_server(tmp_path_factory):
+    """A running server with a GPU. Its interpreter is off: a run there would be no run on the GPU."""
+    folder = tmp_path_factory.mktemp("data")
+    environment = {"PYTHONPATH": PYTHONPATH}
+    server = Server(folder, environment, (RECORDED_GPU,), interpreter_slots=0)
+    yield Served(folder, server.url)
+    server.close()
+
+
+@pytest.fixture
+def one_version(tmp_path, monkeypatch):
+    """Let commands have the Triton version of the servers."""
+    monkeypatch.setenv("TRITON_EXPLORER_TRITONS_DIR", str(tmp_path / "none"))
+
+
+@pytest.fixture
+def short(tmp_path):
+    script = tmp_path / "short.py"
+    script.write_text(SHORT_VECTOR_ADD)
+    return script
+
+
+def without_times(run):
+    """Return the text of a run's document, without what two runs do not have in common."""
+    left_out = dict.fromkeys(("id", "created", "milliseconds"))
+    assert all(run[name] for name in left_out)
+    return json.dumps({**run, **left_out, "run": {**run["run"], "attempt": None}})
+
+
+@pytest.mark.parametrize(
+    ("what", "is_asked"),
+    [
+        ([], True),
+        (["--measure", "check", "--benchmark", "--size", "size=4096"], True),
+        (["--measure", "time"], True),
+        (["--kernel", "nothing"], True),
+        (["--repeats", "1001"], True),
+        (["--device", "gpu"], False),
+    ],
+    ids=lambda what: " ".join(what) if isinstance(what, list) else "",
+)
+def test_the_output_does_not_depend_on_who_is_asked(server, short, what, is_asked):
+    before = server.is_asked
+    device = () if "--device" in what else ("--device", "interpreter")
+    asked = run("profile", short, *device, *what, server=server.url)
+    assert (server.is_asked > before) == (is_asked and "time" not in what)
+    alone = run("profile", short, *device, *what)
+    assert (asked.returncode, asked.stdout, asked.stderr) == (alone.returncode, alone.stdout, alone.stderr)
+    assert asked.stdout or asked.stderr
+
+
+def test_documents_and_files_do_not_depend_on_who_is_asked(server, short, tmp_path):
+    results = []
+    for number, url in enumerate((server.url, "none")):
+        folder = tmp_path / str(number)
+        ask = functools.partial(run, "profile", short, "--device", "interpreter", server=url)
+        printed = json.loads(ask("--json").stdout)
+        assert ask("--output", folder).stderr == f"Wrote {folder}\n"
+        files = {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*.*")}
+        written = json.loads(files.pop("run.json"))
+        measured = {f"measurements/{name}.json": each for name, each in printed["measured"].items()}
+        assert {name: json.loads(text) for name, text in files.items()} == measured
+        assert without_times(written) == without_times(printed["run"])
+        results.append((list(printed), printed["request"], without_times(written), files))
+    assert results[0] == results[1]
+
+
+@pytest.mark.usefixtures("one_version")
+def test_a_server_with_a_gpu_is_asked_also_from_a_machine_without_one(gpu_server, tmp_path):
+    before = gpu_server.is_asked
+    asked = json.loads(run("profile", VECTOR_ADD, "--json", server=gpu_server.url).stdout)
+    assert gpu_server.is_asked > before
+    assert asked["run"]["run"]["device"] == "gpu"
+    assert asked["request"]["target"] == TARGET
+    alone = json.loads(run("profile", VECTOR_ADD, "--json", program=RECORDED_GPU).stdout)
+    assert without_times(asked["run"]) == without_times(alone["run"])
+    assert (asked["request"], asked["measured"]) == (alone["request"], alone["measured"])
+    summary = run("profile", VECTOR_ADD, "--device", "gpu", server=gpu_server.url).stdout
+    assert summary == run("profile", VECTOR_ADD, "--device", "gpu", program=RECORDED_GPU).stdout
+    assert "4 µs (3.90 µs to 4.20 µs), cold L2, proton" in summary
+    folder = tmp_path / "run"
+    run("profile", VECTOR_ADD, "--output", folder, server=gpu_server.url)
+    assert (folder / "sweep.csv").read_text().startswith('"size"')
+    assert (folder / "autotuning.csv").exists()
+    assert (folder / "files/trace.json").read_bytes() == TRACE
+    refused = run("profile", VECTOR_ADD, "--measure", "counts", server=gpu_server.url)
+    assert "add --device interpreter. A GPU has check" in refused.stderr
+
+
+@pytest.mark.usefixtures("one_version")
+def test_each_run_measures_once_more(gpu_server):
+    arguments = ("profile", VECTOR_ADD, "--seed", "7", "--json")
+    runs = [json.loads(run(*arguments, server=gpu_server.url).stdout)["run"] for _ in range(2)]
+    assert runs[0]["id"] != runs[1]["id"]
+    assert runs[1]["run"]["attempt"] == runs[0]["run"]["attempt"] + 1
+
+
+@pytest.mark.usefixtures("one_version")
+def test_a_server_without_the_device_is_not_asked(server, gpu_server, short):
+    before = server.is_asked, gpu_server.is_asked
+    here = run("profile", VECTOR_ADD, server=server.url, program=RECORDED_GPU)
+    assert here.stdout.startswith("add_kernel NVIDIA H200")
+    interpreted = run("profile", short, "--device", "interpreter", server=gpu_server.url)
+    assert interpreted.stdout.startswith("add_kernel interpreter")
+    assert (server.is_asked, gpu_server.is_asked) == before
+
+
+def test_without_any_gpu_the_server_s_interpreter_is_asked(server, short):
+    before = server.is_asked
+    done = run("profile", short, "--measure", "check", server=server.url)
+    assert done.stdout.startswith("add_kernel interpreter")
+    assert server.is_asked > before
+
+
+@pytest.mark.usefixtures("one_version")
+def test_a_kernel_that_does_not_compile_is_told(gpu_server, tmp_path):
+    script = tmp_path / "broken.py"
+    script.write_text(SHORT_VECTOR_ADD.replace("x + y, mask=mask)", "x + nothing, mask=mask)"))
+    failed = run("profile", script, server=gpu_server.url)
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert f"{script}:" in failed.stderr and "nothing is not defined" in failed.stderr
+
+
+def test_progress_is_shown_and_an_interrupted_run_is_cancelled(server, tmp_path):
+    script = tmp_path / "endless.py"
+    script.write_text(
+        SHORT_VECTOR_ADD.replace("def reference", "import time\n\ndef reference").replace(
+            "    return x + y", "    time.sleep(60)\n    return x + y"
+        )
+    )
+    ours, terminal = pty.openpty()
+    environment = {**os.environ, "PYTHONPATH": PYTHONPATH, "TRITON_EXPLORER_SERVER": server.url}
+    command = [sys.executable, "-m", "explorer", "profile", str(script), "--device", "interpreter"]
+    with subprocess.Popen(command, stderr=terminal, stdout=subprocess.PIPE, env=environment) as process:
+        shown = b""
+        deadline = time.monotonic() + 60
+        while b"%  " not in shown and time.monotonic() < deadline:
+            shown += os.read(ours, 4096)
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=30)
+    os.close(terminal)
+    os.close(ours)
+    assert re.search(rb"\r\x1b\[K +\d+%  \w+", shown)
+    api = Api(server_sender(server.url))
+    compilation = api.post(f"{API}/compilations", {"source": script.read_text(), "target": DEFAULT_TARGET})
+    while (left := api.document(f"{compilation['api']}/runs")["runs"][0])["status"] == "running":
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert left["status"] == "failed"
+    assert "cancel" in left["problem"].lower()
 
 
 def test_a_run_is_summarised(tmp_path):

@@ -72,6 +72,7 @@ def test_health_names_the_sandbox_there_is(client, services, ticket):
                 "available": bool(services.gpus),
                 "reason": services.queue.problem("gpu") or "",
                 "names": [gpu.name for gpu in services.gpus],
+                "target": services.gpu_target,
             },
         },
     }

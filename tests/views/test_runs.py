@@ -406,6 +406,25 @@ def test_the_roofline_of_a_recorded_run(client):
     assert document["dots"][0]["intensity"] == pytest.approx(1 / 12)
 
 
+def test_the_summary_of_a_recorded_run(client):
+    response = client.get(f"{RECORDED}/summary")
+    assert response.mimetype == "text/plain"
+    assert response.text.startswith("add_kernel NVIDIA H200, driver 580.00, Triton 3.6.0\n")
+    assert "\ntime       4 µs (3.90 µs to 4.20 µs), cold L2, proton\n" in response.text
+    assert client.get(f"{RECORDED}/roofline").get_json()["verdict"] in response.text
+    # Its roofline is another one when the rates of the GPU are known.
+    assert not response.cache_control.immutable
+    assert response.cache_control.no_cache
+
+
+def test_a_run_can_name_the_files_of_its_measurements(client):
+    run, in_files = (client.get(RECORDED + links).get_json() for links in ("", "?links=files"))
+    assert in_files.pop("api") == "run.json"
+    urls = [row["url"] for row in in_files.pop("measurements")]
+    assert urls == [f"measurements/{row['name']}.json" for row in run.pop("measurements")]
+    assert {"api": RECORDED, **in_files} == {**run}
+
+
 def test_a_roofline_without_a_run_is_not_found(client):
     assert client.get("/api/v1/runs/recorded-nothing-0/roofline").status_code == 404
 
