@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import msgspec
@@ -101,7 +102,8 @@ async def compile(  # noqa: A001  the name of the tool
     """Compile a Triton kernel without a GPU. Returns its stages, resources and errors.
 
     Give a whole script with a launch, or a kernel with a signature. The source runs in a sandbox. Equal
-    requests have equal IDs and are compiled once.
+    requests have equal IDs and are compiled once. Of a program with torch.compile, compiles a kernel that
+    PyTorch's compiler writes for it: lines are those of its output code.
     """
     body: dict[str, Any] = {
         "source": source,
@@ -114,16 +116,16 @@ async def compile(  # noqa: A001  the name of the tool
         "options": options,
     }
     ticket = await post(api, "/compilations", body)
-    return await read_compilation(api, ticket["id"])
+    index = await _finished(api, ticket["id"])
+    if index.is_torch_program and index.output_code is not None:
+        ticket = await post(api, "/compilations", body | asdict(index.output_code))
+        index = await _finished(api, ticket["id"])
+    return _answer(api, index)
 
 
 async def read_compilation(api: Api, compilation: Id) -> Compilation:
     """Return a compilation by its ID, as in the link /k/<ID> of its page. Waits until it is finished."""
-    index = await _index(api, compilation)
-    if index.status not in ("complete", "failed"):
-        await api.follow(f"/api/v1/compilations/{compilation}/events", _WAIT_SECONDS)
-        index = await _index(api, compilation)
-    return _answer(api, index)
+    return _answer(api, await _finished(api, compilation))
 
 
 async def explain(
@@ -135,6 +137,15 @@ async def explain(
     if not found:
         raise NotFound(f"There is no explanation of {word!r}. Names are as in the texts of stages.")
     return Explanation(word, found)
+
+
+async def _finished(api: Api, compilation: str) -> CompilationDocument:
+    """Wait for a compilation and return its index."""
+    index = await _index(api, compilation)
+    if index.status not in ("complete", "failed"):
+        await api.follow(f"/api/v1/compilations/{compilation}/events", _WAIT_SECONDS)
+        index = await _index(api, compilation)
+    return index
 
 
 async def _index(api: Api, compilation: str) -> CompilationDocument:
@@ -171,6 +182,8 @@ def _next(index: CompilationDocument) -> str:
             "Call list_passes, read_stage, live_registers, explain_shared_memory, bank_conflicts, "
             "memory_accesses, layouts or run with this compilation."
         )
+    if index.is_torch_program:
+        return "Its kernels are those of torch.compile. Call compile with the source of the program."
     if index.status == "failed":
         return (
             "Read diagnostics. list_passes shows how far the compilation went; call compile with a changed "

@@ -20,6 +20,7 @@ _MOST_STAGES = 8
 _PATH_TOP, _PATH_BOTTOM = 286, 384
 _NAME_SIZES = (76, 66, 56, 46)
 _MESSAGE_COLUMNS, _MESSAGE_LINES = 56, 3
+_PROGRAM = "torch.compile writes kernels for this program."
 #: Half of the possible warps hide most of the latency of memory.
 _SUFFICIENT_OCCUPANCY = 0.5
 _ORDER = {stage.name: place for place, stage in enumerate(STAGES)}
@@ -35,7 +36,9 @@ def draw_card(document: CompilationDocument, look: Look) -> bytes:
         canvas = Canvas(look, WIDTH, HEIGHT, "bg")
         _draw_heading(canvas, document)
         _draw_path(canvas, document)
-        if document.status == "failed":
+        if document.is_torch_program:
+            _draw_message(canvas, _PROGRAM, 0, "accent")
+        elif document.status == "failed":
             _draw_failure(canvas, document.diagnostics)
         elif document.resources is not None:
             _draw_facts(canvas, _facts_of(document.resources, document.target.name))
@@ -55,12 +58,14 @@ def _draw_heading(canvas: Canvas, document: CompilationDocument) -> None:
         "queued": ("waiting", "mute"),
         "running": ("compiling", "accent"),
     }[document.status]
+    if document.is_torch_program:
+        words, color = "kernels found", "accent"
     if words:
         width = canvas.width(words, size=24, weight=600)
         right = WIDTH - _MARGIN
         canvas.box(right - width - 36, 54, right, 96, edge=color, edge_width=2, radius=21)
         canvas.text((right - 18, 83), words, size=24, weight=600, color=color, anchor="rs")
-    name = document.kernel or "kernel"
+    name = document.kernel or ("torch.compile" if document.is_torch_program else "kernel")
     for size in _NAME_SIZES:
         if canvas.width(name, size=size, face="mono", weight=600) <= _ROOM:
             break
@@ -91,7 +96,7 @@ def _draw_path(canvas: Canvas, document: CompilationDocument) -> None:
         left = _MARGIN + place * (width + _GAP)
         if place:
             canvas.arrow(left - _GAP + 4, left - 4, (_PATH_TOP + _PATH_BOTTOM) / 2, "edge")
-        has_failed = document.status == "failed" and missing[:1] == [name]
+        has_failed = document.status == "failed" and not document.is_torch_program and missing[:1] == [name]
         _draw_stage(canvas, left, left + width, name, present.get(name), has_failed)
 
 
@@ -181,15 +186,19 @@ def _draw_share(canvas: Canvas, left: float, right: float, top: float, fact: _Fa
 def _draw_failure(canvas: Canvas, diagnostics: list[Diagnostic]) -> None:
     error = next((each for each in diagnostics if each.severity == "error"), None)
     message = error.message if error else "The compilation failed."
+    _draw_message(canvas, message, error.line if error else 0, "bad")
+
+
+def _draw_message(canvas: Canvas, message: str, line: int, color: str) -> None:
     lines = textwrap.wrap(plain(message), _MESSAGE_COLUMNS, max_lines=_MESSAGE_LINES, placeholder=" …")
     top, left = 432, _MARGIN + 28
-    for number, line in enumerate(lines):
-        canvas.text((left, top + 34 + 42 * number), line, size=30, face="mono", room=_ROOM - 28)
+    for number, text in enumerate(lines):
+        canvas.text((left, top + 34 + 42 * number), text, size=30, face="mono", room=_ROOM - 28)
     bottom = top + 42 * len(lines) + 8
-    if error and error.line > 0:
-        canvas.text((left, bottom + 30), f"line {error.line}", size=24, color="mute")
+    if line > 0:
+        canvas.text((left, bottom + 30), f"line {line}", size=24, color="mute")
         bottom += 40
-    canvas.box(_MARGIN, top, _MARGIN + 5, bottom, fill="bad", radius=2.5)
+    canvas.box(_MARGIN, top, _MARGIN + 5, bottom, fill=color, radius=2.5)
 
 
 def _size(count: int) -> str:

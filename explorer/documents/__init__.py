@@ -9,6 +9,7 @@ from explorer.documents.compilations import (
     InspectionDocument,
     RequestDocument,
     TargetDocument,
+    is_torch_program,
 )
 from explorer.documents.events import EventDocument, event_document
 from explorer.documents.lines import (
@@ -61,6 +62,7 @@ __all__ = [
     "TextLinesDocument",
     "event_document",
     "file_stem",
+    "is_torch_program",
     "log_documents",
     "shortened",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from explorer.errors import SettingsError
 from explorer.jobs.gpu import GpuRunner
-from explorer.jobs.runners import NoDevice, Runner, SandboxRunner
+from explorer.jobs.runners import NoDevice, Runner, SandboxRunner, TorchCompileRunner
 from explorer.sandbox import Sandbox
 from explorer.sandbox.nvidia import DriverError, Gpu, find_gpus, gpu_environment, gpu_folders
 from explorer.settings import Settings, toolchain
@@ -28,7 +28,7 @@ def torch_compile_runners(settings: Settings) -> list[Runner]:
 
     They share a sandbox, which the first job starts.
     """
-    return [SandboxRunner(Sandbox(settings.torch_compile_sandbox), starts_it=True)] * 2
+    return [TorchCompileRunner(Sandbox(settings.torch_compile_sandbox))] * 2
 
 
 def gpu_runners(settings: Settings) -> list[Runner]:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, Protocol
 
-from explorer.model import Diagnostic, Done, Event, Request
+from explorer.model import Diagnostic, Done, Event, Progress, Request
 from explorer.sandbox import Sandbox
 
 #: The tasks that list the kernels of a script.
@@ -97,6 +97,24 @@ class SandboxRunner:
     def close(self) -> None:
         """Kill the jails."""
         self._sandbox.close()
+
+
+class TorchCompileRunner(SandboxRunner):
+    """Runs programs with `torch.compile` in a sandbox, which the first job starts, and reports this."""
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        super().__init__(sandbox, starts_it=True)
+
+    def run(self, request: Request, cancelled: threading.Event) -> Iterator[Event]:
+        """Yield the events of a job. The first one says what is done until PyTorch's compiler reports.
+
+        Raises:
+            Unavailable, UnknownTriton: the job cannot be run on this machine.
+        """
+        is_started = self._sandbox.tier != "none"
+        text = "executing the program" if is_started else "starting the sandbox of torch.compile"
+        yield Progress(0, 0, text)
+        yield from super().run(request, cancelled)
 
 
 class NoDevice:

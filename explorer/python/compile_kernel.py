@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from explorer.capture.script import ScriptWriter
@@ -30,7 +31,8 @@ def compile(  # noqa: A001  the name that users call
 
     `kernel` is a function with `@triton.jit`, which is taken with the functions and globals that it uses, or
     the text of a script. `signature` has the types of its arguments, such as "*fp32:16, i32, 1024"; without
-    it, a script needs a launch, and the arguments of a function are guessed. `name` selects a kernel of a
+    it, a script needs a launch, and the arguments of a function are guessed. A script that calls what
+    `torch.compile` returns has the kernels of PyTorch's compiler. `name` selects a kernel of a
     script, and `options` are compiler options such as `num_warps`. `server` is the address of a server, or
     "none"; otherwise it is found as the command line does. Without one, this process compiles in a sandbox of
     its own.
@@ -54,11 +56,13 @@ def compile(  # noqa: A001  the name that users call
 
 
 def compile_body(body: dict[str, Any], server: str | None) -> Result:
-    """Compile what the body of a request names."""
+    """Compile what the body of a request names, or the output code of a program with `torch.compile`."""
     api = find_api(server)
     ticket = api.post(f"{API}/compilations", body)
     api.get(ticket["events"])  # they end with the compilation
-    return Result(api, ticket["id"])
+    result = Result(api, ticket["id"])
+    code = result.document.output_code
+    return result if code is None else compile_body(body | asdict(code), server)
 
 
 def script_of(kernel: Any) -> tuple[str, str]:

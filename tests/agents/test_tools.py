@@ -120,6 +120,19 @@ def test_a_kernel_is_compiled_and_explained(call, vector_add):
     assert "neighboring" in call("explain", word="tritongpu-coalesce")["explanations"]["passes"]
 
 
+def test_a_program_with_torch_compile_is_compiled_to_its_kernels(call):
+    program = (
+        "import torch\n\n@torch.compile\ndef scaled(x):\n    return torch.relu(x) * 2\n\n"
+        "scaled(torch.randn(4096, device='cuda'))\n"
+    )
+    found = call("compile", source=program)
+    if found["status"] == "running":  # the sandbox of such programs takes longer to start than a tool waits
+        call("read_compilation", compilation=found["compilation"])
+        found = call("compile", source=program)
+    assert (found["status"], found["kernel"]) == ("complete", "triton_poi_fused_mul_relu_0")
+    assert [launch["kernel"] for launch in found["launches"]] == [found["kernel"]]
+
+
 def test_two_compilations_are_compared(call, vector_add):
     before = call("compile", source=vector_add)["compilation"]
     after = call("compile", source=vector_add, options={"num_warps": 8})["compilation"]

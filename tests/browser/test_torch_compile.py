@@ -24,8 +24,20 @@ def test_the_kernels_of_a_program_are_opened_from_the_message(page: Page, own: C
     compile_now(page, own(PROGRAM))
     status = page.get_by_role("contentinfo", name="Result")
     # The sandbox of such programs is started by the first one.
-    expect(status).to_contain_text("failed after", timeout=3 * COMPILE_TIMEOUT_MS)
-    message = page.get_by_role("alert").filter(has_text="torch.compile writes kernels for it")
+    expect(status).to_contain_text(re.compile("inspecting the source|starting the sandbox"))
+    expect(status).to_contain_text("kernels found in", timeout=3 * COMPILE_TIMEOUT_MS)
+    expect(page.locator("status-bar .state")).to_have_class("state is-found")
+    expect(page.locator("pipeline-path .is-failed")).to_have_count(0)
+    expect(page.get_by_text("failed")).to_have_count(0)
+    message = page.get_by_role("alert").filter(has_text="torch.compile writes kernels for this program")
+    expect(message).to_have_class("is-note")
+    page.get_by_role("button", name="History").click()
+    row = page.locator(".history-entry").first
+    expect(row).to_contain_text("torch.compile")
+    expect(row.get_by_role("img", name="kernels found")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_role("tab", name="Log").click()
+    expect(page.locator(".log .is-error")).to_have_count(0)
     message.get_by_role("button", name="Open the kernels").click()
     expect(page.locator("#subject b")).to_have_text(
         re.compile("^triton_poi_fused"), timeout=COMPILE_TIMEOUT_MS

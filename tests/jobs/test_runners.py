@@ -15,7 +15,7 @@ from explorer.errors import SettingsError
 from explorer.jobs import LocalQueue, Metrics, Runners, SandboxRunner
 from explorer.jobs.devices import gpu_runners, interpreter_runners
 from explorer.jobs.gpu import GpuRunner
-from explorer.jobs.runners import NoDevice, runner_kind
+from explorer.jobs.runners import NoDevice, TorchCompileRunner, runner_kind
 from explorer.model import Log, Progress, Request, Run
 from explorer.sandbox import Limits, Sandbox, SandboxSettings
 from explorer.sandbox.nvidia import DriverError, Gpu, Usage, find_gpus, usage_of
@@ -27,6 +27,13 @@ pytestmark = pytest.mark.slow
 JAILED = Path(__file__).parents[1] / "sandbox/jailed"
 WAITS = "emit(model.Progress(0, 1, 'waits'))\nimport time\nwhile True: time.sleep(1)"
 FINE = "print('fine')"
+JAIL = SandboxSettings(
+    limits=Limits(wall_seconds=30),
+    slots_per_version=1,
+    entry_point="python_entry_point",
+    python_path=(JAILED,),
+    warm_up=False,
+)
 CLEAN = Usage(0, frozenset())
 GIBIBYTE = 1 << 30
 
@@ -46,23 +53,16 @@ class Driver:
 
 class Desk:
     def __init__(self, folder, gpus, interpreters):
-        jail = SandboxSettings(
-            limits=Limits(wall_seconds=30),
-            slots_per_version=1,
-            entry_point="python_entry_point",
-            python_path=(JAILED,),
-            warm_up=False,
-        )
         self.driver = Driver()
         self.gpus: list[Any] = [
-            GpuRunner(Gpu(f"GPU-{minor}", f"GPU {minor}", "9.0", "580", minor), Sandbox(jail), self.driver)
+            GpuRunner(Gpu(f"GPU-{minor}", f"GPU {minor}", "9.0", "580", minor), Sandbox(JAIL), self.driver)
             for minor in range(gpus)
         ]
         self.interpreters: list[Any] = [
-            SandboxRunner(Sandbox(jail), starts_it=True) for _ in range(interpreters)
+            SandboxRunner(Sandbox(JAIL), starts_it=True) for _ in range(interpreters)
         ]
         self.runners: Runners = {
-            "compile": [SandboxRunner(Sandbox(jail), starts_it=True)],
+            "compile": [SandboxRunner(Sandbox(JAIL), starts_it=True)],
             "interpreter": self.interpreters or [NoDevice("No interpreter.")],
             "gpu": self.gpus or [NoDevice("This machine has no GPU.")],
         }
@@ -100,8 +100,20 @@ def open_desk(tmp_path):
         desk.close()
 
 
-def output(record):
-    return "".join(entry.text for entry in record.entries if isinstance(entry, Log)).strip()
+def output(entries):
+    return "".join(entry.text for entry in entries if isinstance(entry, Log)).strip()
+
+
+def test_a_program_with_torch_compile_is_told_what_it_waits_for():
+    runner = TorchCompileRunner(Sandbox(JAIL))
+    try:
+        request = Request(FINE, "cuda:90", runner._sandbox.versions[0])
+        first, second = (list(runner.run(request, threading.Event())) for _ in range(2))
+    finally:
+        runner.close()
+    assert first[0] == Progress(0, 0, "starting the sandbox of torch.compile")
+    assert second[0] == Progress(0, 0, "executing the program")
+    assert output(first) == output(second) == "fine"
 
 
 def test_a_request_waits_in_the_line_of_its_device(open_desk):
@@ -135,14 +147,14 @@ def test_lines_do_not_wait_for_each_other_and_say_how_long_they_are(open_desk):
     waiting = [desk.queue.submit(desk.request(FINE, attempt=attempt)) for attempt in range(3)]
     assert desk.queue.position(running) is None
     assert [desk.queue.position(record) for record in waiting] == [1, 2, 3]
-    assert output(desk.queue.complete(desk.request(FINE, "interpreter"))) == "fine"
+    assert output(desk.queue.complete(desk.request(FINE, "interpreter")).entries) == "fine"
     compiled = desk.queue.complete(replace(desk.request(FINE), task="compile", run=None))
     assert compiled.status == "complete"
     desk.queue.cancel(waiting[0].id)
     assert [desk.queue.position(record) for record in waiting] == [None, 1, 2]
     assert desk.queue.find(waiting[0].id).result.diagnostics[0].message == "Canceled."
     desk.queue.cancel(running.id)
-    assert [output(desk.queue.complete(record.request)) for record in waiting[1:]] == ["fine", "fine"]
+    assert [output(desk.queue.complete(record.request).entries) for record in waiting[1:]] == ["fine", "fine"]
 
 
 def test_a_result_of_a_run_is_kept(open_desk):
@@ -165,7 +177,7 @@ def test_gpus_work_side_by_side_one_job_each(open_desk):
     third = desk.queue.submit(desk.request(FINE))
     assert desk.queue.position(third) == 1
     desk.queue.cancel(both[0].id)
-    assert output(desk.queue.complete(third.request)) == "fine"
+    assert output(desk.queue.complete(third.request).entries) == "fine"
     assert desk.queue.find(both[1].id).status == "running"
     desk.queue.cancel(both[1].id)
 
@@ -201,7 +213,7 @@ def test_a_gpu_that_is_not_given_back_goes_out_of_service_and_comes_back(open_de
     desk.driver.usage.clear()
     while desk.queue.problem("gpu"):
         time.sleep(0.01)
-    assert output(desk.queue.complete(waiting.request)) == "fine"
+    assert output(desk.queue.complete(waiting.request).entries) == "fine"
 
 
 def test_a_gpu_that_does_not_recover_holds_up_no_stop(open_desk):
@@ -230,7 +242,7 @@ def test_the_other_gpu_goes_on(open_desk, impatient):
     for job in jobs:
         desk.queue.cancel(job.id)
     for attempt in range(3):
-        assert output(desk.queue.complete(desk.request(FINE, attempt=attempt))) == "fine"
+        assert output(desk.queue.complete(desk.request(FINE, attempt=attempt)).entries) == "fine"
     assert desk.queue.problem("gpu") is None
 
 
@@ -238,7 +250,7 @@ def test_what_others_use_of_a_gpu_is_not_held_against_a_job(open_desk, impatient
     desk = open_desk()
     desk.driver.usage["GPU-0"] = Usage(8 * GIBIBYTE, frozenset({1, 2}))
     for attempt in range(2):
-        assert output(desk.queue.complete(desk.request(FINE, attempt=attempt))) == "fine"
+        assert output(desk.queue.complete(desk.request(FINE, attempt=attempt)).entries) == "fine"
     assert desk.queue.problem("gpu") is None
 
 
@@ -268,7 +280,7 @@ def test_after_a_hostile_run_the_next_one_works(open_desk, source):
     stopper.start()
     assert [*desk.queue.follow(record.id)][-1].status == "failed"
     stopper.cancel()
-    assert output(desk.queue.complete(desk.request(FINE, "interpreter"))) == "fine"
+    assert output(desk.queue.complete(desk.request(FINE, "interpreter")).entries) == "fine"
 
 
 def test_devices_follow_the_settings():

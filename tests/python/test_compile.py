@@ -25,6 +25,15 @@ def test_the_documented_program_works_without_a_server(tmp_path, monkeypatch):
     assert "<title>" in (tmp_path / "scale.html").read_text(encoding="utf-8")
 
 
+def test_a_program_with_torch_compile_has_the_kernels_of_its_compiler(asks):
+    result = explorer.compile(
+        "import torch\n\n@torch.compile\ndef scaled(x):\n    return torch.relu(x) * 2\n\n"
+        "scaled(torch.randn(4096, device='cuda'))\n"
+    )
+    assert result.document.kernel == "triton_poi_fused_mul_relu_0"
+    assert "ld.global" in result.ptx
+
+
 def test_a_script_is_compiled_and_its_documents_have_types(asks, server, vector_add):
     result = explorer.compile(vector_add)
     assert result.document.kernel == "add_kernel"

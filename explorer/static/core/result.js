@@ -109,6 +109,16 @@ export class StageContent {
   }
 }
 
+/**
+ * How a finished compilation ended. "found": the source is a program whose kernels `torch.compile` writes; nothing
+ * of it was compiled, and nothing went wrong.
+ * @param {CompilationDocument} document
+ * @returns {"complete" | "failed" | "found"}
+ */
+export function outcomeOf({ status, is_torch_program: isProgram }) {
+  return isProgram ? "found" : status === "complete" ? "complete" : "failed";
+}
+
 export class Result {
   /** @param {CompilationDocument} document @param {boolean} [isLive] typing has asked for it, and nobody else since */
   constructor(document, isLive = false) {

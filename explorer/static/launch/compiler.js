@@ -18,7 +18,7 @@ import { POLL_MS, follow as followEvents } from "../core/events.js";
 import { canCompile } from "../core/host.js";
 import { compileAlternatives } from "./alternatives.js";
 import { expectOwn } from "../menus/history.js";
-import { Result } from "../core/result.js";
+import { outcomeOf, Result } from "../core/result.js";
 import { sameSources, sourceTexts } from "../core/source_files.js";
 import { fallbackStage, targetStages } from "../core/stages.js";
 import { store } from "../core/store.js";
@@ -207,13 +207,16 @@ function withdraw() {
   store.update({ result: lastFinished, linked: new Set(), ...(lastFinished ? pinsFor(lastFinished) : {}) });
 }
 
+/** Whether the server is looking for the kernels of the draft. */
+export const isInspecting = () => inspecting !== null;
+
 /** Look for kernels, launches and problems in the draft, without compiling. */
 export async function inspect() {
   const asked = store.state.draft;
   const { source, target, triton, assumed } = asked;
   inspecting?.abort();
-  inspecting = new AbortController();
-  const { signal } = inspecting;
+  const own = (inspecting = new AbortController());
+  const { signal } = own;
   try {
     const inspection = await api.inspect(
       { source, target, triton: triton ?? undefined, ...filesOf(asked), assumed },
@@ -231,6 +234,8 @@ export async function inspect() {
     });
   } catch (error) {
     if (error instanceof ApiError && !signal.aborted) store.update({ inspectionProblem: error.problem });
+  } finally {
+    if (inspecting === own) inspecting = null;
   }
 }
 
@@ -353,7 +358,8 @@ function arrived(result) {
 /** @param {Result} result */
 function finish(result) {
   const inspection = inspectionOf(result.document);
-  if (result.isLive && result.document.status === "failed" && store.state.result) {
+  const outcome = outcomeOf(result.document);
+  if (result.isLive && outcome === "failed" && store.state.result) {
     // A source that does not parse says nothing of its kernels.
     const isKnown = inspection.kernels.length > 0;
     store.update({ run: null, isTyping: false, liveFailure: result, ...(isKnown ? { inspection } : {}) });
@@ -361,15 +367,14 @@ function finish(result) {
   }
   if (store.state.result !== result) withdraw();
   const isCurrent = sameSources(store.state.draft, result.document.request);
-  const hasFailed = result.document.status === "failed";
   store.update({
     run: null,
     isTyping: false,
-    earlier: hasFailed ? lastComplete : null,
+    earlier: outcome === "complete" ? null : lastComplete,
     ...(isCurrent ? { inspection } : {}),
     ...show(result),
   });
-  if (hasFailed) compileAlternatives(result);
+  if (outcome === "failed") compileAlternatives(result);
 }
 
 /**

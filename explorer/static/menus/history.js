@@ -5,6 +5,7 @@
  * @import { CompilationDocument } from "../core/types.js"
  */
 import { kernelFacts, targetTitle } from "../core/format.js";
+import { outcomeOf } from "../core/result.js";
 import { keep, kept } from "../core/storage.js";
 import { store } from "../core/store.js";
 
@@ -21,7 +22,7 @@ const LONGEST_TITLE = 100;
  * @property {string} target
  * @property {string} triton
  * @property {string} facts warps and stages
- * @property {"complete" | "failed"} status
+ * @property {"complete" | "failed" | "found"} status
  * @property {string} title a line of the source that tells it from others
  * @property {number} at when it was compiled, in milliseconds since 1970
  * @property {boolean} [live] it was compiled while its source was typed; the next such result replaces it
@@ -89,14 +90,15 @@ export function record(document, live = false) {
 }
 
 /** @param {CompilationDocument} document @returns {Entry} */
-function entryOf({ id, kernel, target, triton, status, specialization, request }) {
+function entryOf(document) {
+  const { id, kernel, target, triton, specialization, request } = document;
   return {
     id,
     kernel: kernel ?? "",
     target: targetTitle(target),
     triton,
     facts: kernelFacts(specialization?.options ?? {}),
-    status: status === "complete" ? "complete" : "failed",
+    status: outcomeOf(document),
     title: titleOf(request.source),
     at: Date.now(),
   };

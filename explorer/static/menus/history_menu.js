@@ -12,6 +12,8 @@ import { html, nothing, render } from "../core/template.js";
 import { clearHistory, ownResults } from "./history.js";
 import { store } from "../core/store.js";
 
+const STATUS_WORDS = { complete: "complete", failed: "failed", found: "kernels found" };
+
 /** Forget all results of this browser. */
 export function clear() {
   clearHistory();
@@ -50,7 +52,8 @@ function ownResult({ id, status, kernel, title, target, triton, facts, at }, sho
     href="/k/${encodeURIComponent(id)}"
     aria-current=${id === shown?.id ? "true" : nothing}
     @click=${open}
-    ><span class="state is-${status}" role="img" aria-label=${status}></span><b>${kernel || "no kernel"}</b
+    ><span class="state is-${status}" role="img" aria-label=${STATUS_WORDS[status]}></span
+    ><b>${kernel || (status === "found" ? "torch.compile" : "no kernel")}</b
     ><span class="history-title">${title}</span
     ><small>${[target, `Triton ${triton}`, facts].filter(Boolean).join(" · ")}</small
     ><time datetime=${new Date(at).toISOString()}>${ago(Date.now() - at)}</time></a

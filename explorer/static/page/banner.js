@@ -13,6 +13,7 @@ import { diagnosticsOfDraft } from "../core/diagnostics.js";
 import { canCompile } from "../core/host.js";
 import { pin } from "../core/selection.js";
 import { stageTitle } from "../core/stages.js";
+import { outcomeOf } from "../core/result.js";
 import { store } from "../core/store.js";
 import { html, nothing, render } from "../core/template.js";
 
@@ -28,8 +29,15 @@ class MessageBanner extends HTMLElement {
     const { problem, failure, result } = store.state;
     const run = store.state.run?.isShown ? store.state.run : null;
     const failed = failure ?? (result?.document.status === "failed" ? result : null);
-    const shown = problem ? problemBanner(problem) : failed && !run ? failureBanner(failed) : nothing;
-    this.classList.toggle("is-note", shown !== nothing && !problem && hasOutputCode());
+    const isFound = failed !== null && outcomeOf(failed.document) === "found";
+    const shown = problem
+      ? problemBanner(problem)
+      : !failed || run
+        ? nothing
+        : isFound
+          ? programBanner()
+          : failureBanner(failed);
+    this.classList.toggle("is-note", shown !== nothing && !problem && isFound);
     render(shown, this);
   }
 }
@@ -40,6 +48,11 @@ function problemBanner(problem) {
     problem.title,
     html`<span>${problem.detail}</span>${canCompile ? remedyOf(problem) : nothing}`,
   );
+}
+
+/** What can be done with a program whose kernels PyTorch's compiler writes. */
+function programBanner() {
+  return banner("torch.compile writes kernels for this program.", html`${openKernels()}${earlierOf()}`);
 }
 
 /** @param {Result} failed */
@@ -65,17 +78,14 @@ function failureBanner(failed) {
         : place && html`<span class="place">${place}</span>`
     }${hints.map((each) => html`<span class="hint">${each}</span>`)}${helpfulAlternatives(failed).map(
       ({ name, changes }) => button(`Compile with ${name}`, () => choose(changes)),
-    )}${hasOutputCode() ? button("Open the kernels", openKernels) : nothing}${earlierOf()}`,
+    )}${openKernels()}${earlierOf()}`,
   );
 }
 
-/** Whether PyTorch's compiler writes kernels for the draft, which has none itself: this is no fault of it. */
-function hasOutputCode() {
-  return canCompile && Boolean(store.state.inspection?.output_code);
-}
-
-async function openKernels() {
-  (await import("../launch/rare_fields.js")).openOutputCode();
+/** The way to the kernels that PyTorch's compiler writes for the draft. */
+function openKernels() {
+  if (!canCompile || !store.state.inspection?.output_code) return nothing;
+  return button("Open the kernels", async () => (await import("../launch/rare_fields.js")).openOutputCode());
 }
 
 /** The way to the last complete result after a failure, and back. */

@@ -4,13 +4,16 @@
  * @import { Result } from "../core/result.js"
  */
 import { BUSY, NO_ANSWER } from "../core/api.js";
-import { cancel } from "../launch/compiler.js";
+import { cancel, isInspecting } from "../launch/compiler.js";
 import { whyNotRun } from "../launch/state.js";
 import { duration, literal, positionWords, plural, size } from "../core/format.js";
 import { canCompile } from "../core/host.js";
+import { outcomeOf } from "../core/result.js";
 import { lineWords } from "../core/source_files.js";
 import { store } from "../core/store.js";
 import { html, nothing, render } from "../core/template.js";
+
+const OUTCOME_WORDS = { complete: "complete in ", failed: "failed after ", found: "kernels found in " };
 
 class StatusBar extends HTMLElement {
   connectedCallback() {
@@ -41,6 +44,8 @@ class StatusBar extends HTMLElement {
     // The result of what is being typed comes without a word.
     const edited = store.state.edited && !isTyping;
     const latest = failure ?? result;
+    const outcome = latest ? outcomeOf(latest.document) : "failed";
+    const since = edited && outcome !== "failed" ? ", edited since" : "";
     const typed = run || sending || problem ? undefined : liveFailure?.errors[0];
     const [name, words] =
       run && isAlone
@@ -55,13 +60,7 @@ class StatusBar extends HTMLElement {
                 ? ["failed", errorWords(typed)]
                 : !latest
                   ? ["none", "nothing compiled yet"]
-                  : latest.document.status === "failed"
-                    ? ["failed", `failed after ${duration(latest.document.milliseconds)}`]
-                    : [
-                        "complete",
-                        `complete in ${duration(latest.document.milliseconds)}` +
-                          (edited ? ", edited since" : ""),
-                      ];
+                  : [outcome, OUTCOME_WORDS[outcome] + duration(latest.document.milliseconds) + since];
     // Numbers of the result before would seem to be those of the failure.
     const resources = failure ? null : result?.document.resources;
     const diagnostics = latest?.document.diagnostics ?? [];
@@ -79,7 +78,7 @@ class StatusBar extends HTMLElement {
         : nothing;
     const more = remarks.length ? opener("log", remarks.join(", ")) : nothing;
     const explained = latest && !run && !sending && !problem && !typed;
-    const whole = latest?.document.status === "failed" ? "log" : "passes";
+    const whole = outcome === "complete" ? "passes" : "log";
     render(
       html`<span class="state is-${name}" role="status">${explained ? opener(whole, words, "figure") : words}</span
         ><button type="button" class="link" ?hidden=${!(run || sending)} @click=${cancel}>Cancel</button
@@ -101,6 +100,8 @@ function errorWords({ line, message }) {
 /** @param {Result} result of a compilation that has not ended */
 function stateWords({ document: { status, queue_position: position }, progress }) {
   if (status !== "queued") return progress || "compiling";
+  // A client has one program with torch.compile executed at a time, and the first one starts a sandbox.
+  if (position === 1 && isInspecting()) return "inspecting the source";
   return position ? positionWords(position) : "waiting in the queue";
 }
 

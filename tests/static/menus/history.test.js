@@ -34,6 +34,16 @@ test("a result is listed once, the newest first", () => {
   assert.deepEqual(ownResults(), []);
 });
 
+test("kernels that are found in a program are no failure", () => {
+  const program = { ...finished("a", ""), status: /** @type {const} */ ("failed"), is_torch_program: true };
+  record(program);
+  record({ ...program, id: "b", is_torch_program: false });
+  assert.deepEqual(
+    ownResults().map(({ status }) => status),
+    ["failed", "found"],
+  );
+});
+
 test("the list is of bounded length", () => {
   for (let number = 0; number < 120; number += 1) record(finished(`id-${number}`));
   assert.equal(ownResults().length, 100);
