@@ -24,7 +24,6 @@ import {
 import { kernelFacts, targetTitle } from "./core/format.js";
 import { canCompile, compilationId, hasAddress, isEmbedded } from "./core/host.js";
 import { startLive } from "./launch/live.js";
-import { startHeat } from "./runs/heat.js";
 import "./launch/panel.js";
 import { startMenus } from "./menus/menus.js";
 import { LOWERING } from "./dock/presets.js";
@@ -117,7 +116,7 @@ async function start() {
   document.body.classList.toggle("has-source", store.state.withSource);
   startCommands(dock, editor);
   startMenus(dock);
-  startHeat();
+  void import("./runs/heat.js").then(({ startHeat }) => startHeat());
   startLive();
   document.addEventListener("pane-open", (event) => {
     dock.open(/** @type {CustomEvent<string>} */ (event).detail);
