@@ -36,8 +36,6 @@ export class VirtualText {
     this.widest = 0;
     /** The height of all of it, as far as it was measured; 0: not yet, or it is hidden. */
     this.height = 0;
-    /** The marks beside the scroll bar. @type {{lines: number[], color: string}[]} */
-    this.layers = [];
     /** @type {Map<number, HTMLElement>} */
     this.rows = new Map();
     /** @type {HTMLElement[]} */
@@ -75,7 +73,6 @@ export class VirtualText {
     this.scroller.addEventListener("blur", () => this.pointAt(0));
     this.resize = new ResizeObserver(() => {
       this.height = this.element.clientHeight;
-      this.drawMarks(this.layers);
       this.shown();
     });
     this.resize.observe(this.scroller);
@@ -233,7 +230,6 @@ export class VirtualText {
    * @param {{lines: number[], color: string}[]} layers later ones on top; colors as CSS has them
    */
   drawMarks(layers) {
-    this.layers = layers;
     // Measured here, the page would be laid out for each pane in turn, as the one before has drawn its marks.
     const height = (this.height ||= this.element.clientHeight);
     if (height === 0) return;
