@@ -31,7 +31,6 @@ import { permalink } from "./menus/share.js";
 import { startSplitter } from "./page/splitter.js";
 import "./page/status.js";
 import { store } from "./core/store.js";
-import { nextTask } from "./core/tasks.js";
 import { keep, kept } from "./core/storage.js";
 import { formatView, parseLayout, parseView } from "./core/view.js";
 import { visible } from "./core/visible.js";
@@ -44,9 +43,7 @@ async function start() {
   documents.catch(() => undefined);
   const docking = import("./dock/dock.js");
   const { startEditor } = await import("./editor/editor.js");
-  await nextTask();
   const editor = startEditor(byId("editor"));
-  await nextTask();
   if (canCompile) {
     byId("compile-button").addEventListener("click", () => {
       void compileNow();
@@ -96,11 +93,9 @@ async function start() {
   }
   const view = parseView(location.hash);
   const { Dock } = await docking;
-  await nextTask();
   const dock = new Dock(byId("panes"), () => writeAddress(dock));
   // A link shows what its sender saw; a visit by name begins as the last one ended.
   dock.show(view.layout ?? (location.pathname === "/" ? parseLayout(kept(LAYOUT_KEY) ?? "") : null));
-  await nextTask();
   store.update({
     // The lines of the address are those of its source.
     pinned: firstOpening.aborted ? [] : view.pinned,
@@ -146,7 +141,6 @@ async function start() {
     isReturning = false;
     writeAddress(dock);
   });
-  await nextTask();
   await openFirst();
   startFrameSelection();
 }

@@ -21,21 +21,12 @@ export function short(count) {
 }
 
 /**
- * With a comma for each thousand. `toLocaleString` does it, too, but the first call of it takes 10 ms or more, and
- * it would be while a page shows its first result.
- * @param {number} count a whole number
- */
-export function grouped(count) {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
-}
-
-/**
  * @param {number} count
  * @param {string} noun
  */
 export function plural(count, noun) {
   if (count === 1) return `1 ${noun}`;
-  return `${grouped(count)} ${/(s|x|ch|sh)$/.test(noun) ? `${noun}es` : `${noun}s`}`;
+  return `${count.toLocaleString("en")} ${/(s|x|ch|sh)$/.test(noun) ? `${noun}es` : `${noun}s`}`;
 }
 
 /** @param {number} bytes */

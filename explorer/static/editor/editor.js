@@ -105,7 +105,7 @@ export function startEditor(parent) {
     // Selects all of the text until the commands of the editor are loaded, which do the same.
     compartment(editing, keymap.of([{ key: "Mod-a", run: selectAll }])),
     compartment(language, python),
-    compartment(reading, EditorState.readOnly.of(isReadOnly())),
+    compartment(reading, []),
     syntaxHighlighting(classHighlighter),
     placeholder("Paste a Triton kernel or script here."),
     EditorView.contentAttributes.of({
@@ -206,27 +206,20 @@ export function startEditor(parent) {
     if (view.state.doc.length && !isEditingLoaded) void loadEditing(view).then(showFile);
     else showFile();
   });
-  // In one transaction: the editor draws its lines for each, and lays the page out.
-  store.watch(["result", "linked", "pinned"], () => {
-    const { result, linked, pinned } = store.state;
-    const isOther = result !== null && result !== marked;
-    const effects = [];
-    if (isOther) {
+  store.watch(["result"], () => {
+    const { result } = store.state;
+    if (result && result !== marked) {
       marked = result;
-      effects.push(setSourceLines.of(markedLines(view.state.doc)));
+      view.dispatch({ effects: setSourceLines.of(markedLines(view.state.doc)) });
+      scrollToKernel(view, result.document);
+      if (!result.isLive) scrollToPin(view);
     }
-    // Lines are added to the same set.
-    if (isOther || linked !== drawn.linked || linked.size !== drawn.size) effects.push(restripe.of(null));
-    if (isOther || pinned !== drawn.pinned) effects.push(repin.of(null));
-    drawn = { linked, size: linked.size, pinned };
-    if (effects.length) view.dispatch({ effects });
-    if (!isOther) return;
-    scrollToKernel(view, result.document);
-    if (!result.isLive) scrollToPin(view);
   });
-  store.watch(["reading"], () => {
-    if (view.state.readOnly !== isReadOnly()) configure(view, reading, EditorState.readOnly.of(isReadOnly()));
-  });
+  store.watch(["reading"], () =>
+    configure(view, reading, EditorState.readOnly.of(store.state.reading || !canCompile)),
+  );
+  store.watch(["linked", "result"], () => view.dispatch({ effects: restripe.of(null) }));
+  store.watch(["pinned", "result"], () => view.dispatch({ effects: repin.of(null) }));
   store.watch(["pinned"], () => {
     const { origin } = store.state;
     if (origin !== ORIGIN && origin !== IN_PLACE) scrollToPin(view);
@@ -318,13 +311,6 @@ async function loadEditing(view) {
   } catch {
     // Tried again at the next focus.
   }
-}
-
-/** What the lines of the editor show of the store. */
-let drawn = { linked: store.state.linked, size: 0, pinned: store.state.pinned };
-
-function isReadOnly() {
-  return store.state.reading || !canCompile;
 }
 
 /** The result whose lines are marked. @type {import("../core/result.js").Result | null} */

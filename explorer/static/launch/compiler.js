@@ -22,7 +22,6 @@ import { outcomeOf, Result } from "../core/result.js";
 import { sameSources, sourceTexts } from "../core/source_files.js";
 import { fallbackStage, targetStages } from "../core/stages.js";
 import { store } from "../core/store.js";
-import { oncePerTask } from "../core/tasks.js";
 import { matchLines } from "../text/line_matching.js";
 import { isAwaited } from "./variants.js";
 
@@ -292,13 +291,11 @@ async function listen(result, signal) {
   // The stream begins with all that has happened already.
   Object.assign(document, { stages: [], passes: [], diagnostics: [], logs: [] });
   let isWhole = false;
-  // Events come in bursts, and each changes all that shows the result.
-  const tell = oncePerTask(() => arrived(result));
   /** @param {(data: any) => void} take @returns {(data: any) => void} */
   const on = (take) => (data) => {
     if (document.status === "queued") document.status = "running";
     take(data);
-    tell();
+    arrived(result);
   };
   await followEvents(api.events(result.id), {
     on: {

@@ -18,8 +18,7 @@ export function startSplitter() {
   const current = () => byId("left").getBoundingClientRect().width;
   const width = Number(kept(KEY));
   if (width) set(width);
-  // With the next frame, which lays the page out anyway.
-  else requestAnimationFrame(() => splitter.setAttribute("aria-valuenow", String(Math.round(current()))));
+  else splitter.setAttribute("aria-valuenow", String(Math.round(current())));
   splitter.addEventListener("pointerdown", (event) => {
     splitter.setPointerCapture(event.pointerId);
     const move = (/** @type {PointerEvent} */ moved) => set(moved.clientX);

@@ -34,8 +34,6 @@ export class VirtualText {
     this.scrollTop = 0;
     this.frame = 0;
     this.widest = 0;
-    /** The height of all of it, as far as it was measured; 0: not yet, or it is hidden. */
-    this.height = 0;
     /** @type {Map<number, HTMLElement>} */
     this.rows = new Map();
     /** @type {HTMLElement[]} */
@@ -71,10 +69,7 @@ export class VirtualText {
     });
     this.scroller.addEventListener("keydown", (event) => this.key(event));
     this.scroller.addEventListener("blur", () => this.pointAt(0));
-    this.resize = new ResizeObserver(() => {
-      this.height = this.element.clientHeight;
-      this.shown();
-    });
+    this.resize = new ResizeObserver(() => this.shown());
     this.resize.observe(this.scroller);
   }
 
@@ -230,8 +225,7 @@ export class VirtualText {
    * @param {{lines: number[], color: string}[]} layers later ones on top; colors as CSS has them
    */
   drawMarks(layers) {
-    // Measured here, the page would be laid out for each pane in turn, as the one before has drawn its marks.
-    const height = (this.height ||= this.element.clientHeight);
+    const height = this.element.clientHeight;
     if (height === 0) return;
     const rowHeight = Math.min(LINE_HEIGHT_PX, height / Math.max(1, this.map.count));
     const paths = this.marks.children;

@@ -3,7 +3,6 @@
  *
  * @import { Outline } from "../../text/outline.js"
  */
-import { grouped } from "../../core/format.js";
 import { html, nothing } from "../../core/template.js";
 
 /**
@@ -20,7 +19,7 @@ export function breadcrumb(outline, line, title, goTo) {
     }<button
       type="button"
       class="crumb"
-      title="Line ${grouped(region.first)}: ${region.title}"
+      title="Line ${region.first.toLocaleString("en")}: ${region.title}"
       @click=${() => goTo(region.first)}
     >${region.title}</button>`,
   )}${outline && path.length === 0 ? html`<span class="crumb">top of the file</span>` : nothing}</nav>`;
