@@ -308,9 +308,11 @@ class _Connection:
                 self._http.sock.settimeout(self._greeting_seconds if is_greeting else _SILENCE_SECONDS)
             answer = self._http.getresponse()
             return Response(answer.status, answer.read(), answer.headers.get("Retry-After", ""))
-        except (OSError, http.client.HTTPException) as error:
-            self._http.close()  # the next request starts a new connection
-            raise _ServerFailed from error
+        except BaseException as error:
+            self._http.close()  # The next request starts a new connection, also the one that cancels a job.
+            if isinstance(error, (OSError, http.client.HTTPException)):
+                raise _ServerFailed from error
+            raise
 
 
 @contextlib.contextmanager

@@ -1,10 +1,12 @@
 """Test the commands that run kernels, in Triton's interpreter, and record profiles."""
 
 import functools
+import http.client
 import json
 import os
 import pty
 import re
+import select
 import signal
 import subprocess
 import sys
@@ -16,7 +18,7 @@ from recorded import TRACE
 from recorded_gpu import TARGET
 from served import Server
 
-from explorer.cli.api import API, Api, server_sender
+from explorer.cli.api import API, Api, _Connection, server_sender
 from explorer.model.hardware import DEFAULT_TARGET
 
 from .conftest import PYTHONPATH, ROOT, Served, run
@@ -169,8 +171,9 @@ def test_progress_is_shown_and_an_interrupted_run_is_cancelled(server, tmp_path)
     with subprocess.Popen(command, stderr=terminal, stdout=subprocess.PIPE, env=environment) as process:
         shown = b""
         deadline = time.monotonic() + 60
-        while b"%  " not in shown and time.monotonic() < deadline:
-            shown += os.read(ours, 4096)
+        while b"%  " not in shown and process.poll() is None and time.monotonic() < deadline:
+            if select.select([ours], [], [], 1)[0]:
+                shown += os.read(ours, 4096)
         process.send_signal(signal.SIGINT)
         process.wait(timeout=30)
     os.close(terminal)
@@ -183,6 +186,19 @@ def test_progress_is_shown_and_an_interrupted_run_is_cancelled(server, tmp_path)
         time.sleep(0.1)
     assert left["status"] == "failed"
     assert "cancel" in left["problem"].lower()
+
+
+def test_an_interrupted_request_does_not_prevent_the_next_one(server, monkeypatch):
+    """The next one cancels the run."""
+
+    def interrupt(_connection):
+        raise KeyboardInterrupt
+
+    with _Connection(server.url) as connection:
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(http.client.HTTPConnection, "getresponse", interrupt)
+            connection.send("GET", "/healthz")
+        assert connection.send("GET", "/healthz").status == 200
 
 
 def test_a_run_is_summarised(tmp_path):
