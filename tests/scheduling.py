@@ -10,8 +10,8 @@ class CrashSafeScheduling(LoadGroupScheduling):  # type: ignore[misc]
     """Runs what is left of a process that has crashed, and the test that crashed if it has another chance.
 
     In pytest-xdist 3.8 the groups that the process had completed are given out again. They are empty, so the
-    process that gets one waits for ever. And a new process gets tests before it has collected any, which is
-    an error.
+    process that gets one waits for ever, as does a new process whose first group has one test. And a new
+    process gets tests before it has collected any, which is an error.
     """
 
     def remove_node(self, node: WorkerController) -> str | None:
@@ -34,6 +34,9 @@ class CrashSafeScheduling(LoadGroupScheduling):  # type: ignore[misc]
     def _reschedule(self, node: WorkerController) -> None:
         if node in self.registered_collections:
             super()._reschedule(node)
+            # A process runs a test when it knows the next one.
+            while self.workqueue and self._pending_of(self.assigned_work[node]) < 2:
+                super()._reschedule(node)
 
     def _assign_work_unit(self, node: WorkerController) -> None:
         """Assign the next group. The process may have other tests of this group already."""
