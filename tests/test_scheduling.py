@@ -42,7 +42,8 @@ def test_all_other_tests_run(tmp_path: Path, crash: str, chances: int) -> None:
             name=index, tests=tests, crashes_at=crashes_at, once=bool(chances), crash=CRASHES[crash]
         )
         (tmp_path / f"test_{index}.py").write_text(text)
-    options = ["-n2", "--dist=loadgroup", f"--reruns={chances}", "--timeout=2", "--timeout-method=thread"]
+    options = ["-n2", "--dist=loadgroup", "--no-loadscope-reorder", f"--reruns={chances}"]
+    options += ["--timeout=2", "--timeout-method=thread"]
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", *options, "-c", os.devnull, f"--rootdir={tmp_path}", tmp_path],
         env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
