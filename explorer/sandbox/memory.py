@@ -43,9 +43,11 @@ _SOCKETS = re.compile(rb"^sockets: used (\d+)", re.MULTILINE)
 class JobMemory:
     """The memory of one job. Create it before the job begins, when its guards have all their sockets."""
 
-    def __init__(self, limits: Limits, *, jailed: bool) -> None:
+    def __init__(self, limits: Limits, *, jailed: bool, zygote: int) -> None:
+        """`zygote` is the process that the job descends from."""
         self._limits = limits
         self._jailed = jailed
+        self._zygote = zygote
         self._guards: set[int] = set()
         # Opened here: /proc/self leads nowhere once the /proc of the job is mounted.
         self._socket_table = os.open("/proc/self/net/sockstat", os.O_RDONLY) if jailed else -1
@@ -65,7 +67,7 @@ class JobMemory:
         if self._jailed:
             found = [int(entry.name) for entry in os.scandir("/proc") if entry.name.isdigit()]
         else:
-            found = _descendants(os.getppid())
+            found = _descendants(self._zygote)
         return [process for process in found if process not in self._guards]
 
     def used_bytes(self) -> int:

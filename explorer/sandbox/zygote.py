@@ -167,11 +167,12 @@ def _fork(control: socket.socket, descriptor: int) -> socket.socket:
 
 def _serve(control: socket.socket, descriptors: Descriptors, options: Options) -> None:
     """Execute one job: fork its keeper, wait for it, and kill what remains."""
+    zygote = os.getpid()
     own = contextlib.nullcontext("/tmp")  # noqa: S108  the job's own
     with own if options.jailed else _folder("job") as folder:
         keeper = os.fork()
         if keeper == 0:
-            _keep(control, descriptors, options, folder)
+            _keep(control, descriptors, options, folder, zygote)
         for descriptor in descriptors:
             os.close(descriptor)
         _, status = os.waitpid(keeper, 0)
@@ -179,7 +180,9 @@ def _serve(control: socket.socket, descriptors: Descriptors, options: Options) -
     _tell(control, {"ended": os.waitstatus_to_exitcode(status)})
 
 
-def _keep(control: socket.socket, descriptors: Descriptors, options: Options, folder: str) -> NoReturn:
+def _keep(
+    control: socket.socket, descriptors: Descriptors, options: Options, folder: str, zygote: int
+) -> NoReturn:
     """Enter new namespaces, fork their first process, send its handle, and limit its job's memory."""
     try:
         if options.jailed:
@@ -187,7 +190,7 @@ def _keep(control: socket.socket, descriptors: Descriptors, options: Options, fo
         confine.keep_out()
         linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
         link, wardens_link = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        job_memory = memory.JobMemory(options.limits, jailed=options.jailed)
+        job_memory = memory.JobMemory(options.limits, jailed=options.jailed, zygote=zygote)
         warden = os.fork()
         if warden == 0:
             link.close()

@@ -1,6 +1,7 @@
 """Attack the memory limit of a job."""
 
 import os
+import subprocess
 
 import pytest
 
@@ -210,7 +211,7 @@ def test_starting_a_program_does_not_count_twice(tier):
 
 def test_a_process_and_the_one_that_it_starts_hold_the_same_memory(monkeypatch):
     """The same as above, at exactly that moment: 10 waits for 11, which has not executed its program yet."""
-    own = memory.JobMemory(Limits(memory_bytes=100), jailed=False)
+    own = memory.JobMemory(Limits(memory_bytes=100), jailed=False, zygote=os.getpid())
     monkeypatch.setattr(own, "processes", lambda: [10, 11, 12])
     monkeypatch.setattr(memory, "_held_bytes", {10: 60, 11: 60, 12: 10}.__getitem__)
     states = {10: ("D", 1, 0), 11: ("R", 10, memory._HAS_NOT_EXECUTED), 12: ("S", 10, 0)}
@@ -218,6 +219,19 @@ def test_a_process_and_the_one_that_it_starts_hold_the_same_memory(monkeypatch):
     assert own.used_bytes() == 70
     states[10] = ("R", 1, 0)  # it does not wait: the other is a copy
     assert own.used_bytes() == 130
+
+
+def test_a_job_without_its_zygote_has_no_processes(monkeypatch):
+    """Whose zygote has just ended is a child of another process. That has children of its own."""
+    with subprocess.Popen(["true"]) as zygote:
+        pass
+    own = memory.JobMemory(Limits(), jailed=False, zygote=zygote.pid)
+    monkeypatch.setattr(os, "getppid", os.getpid)
+    with subprocess.Popen(["sleep", "10"]) as bystander:
+        try:
+            assert own.processes() == []
+        finally:
+            bystander.kill()
 
 
 def test_what_is_swapped_out_and_page_tables_count(monkeypatch, tmp_path):
