@@ -47,7 +47,7 @@ def test_a_cubin_has_the_target_and_the_threads_of_the_capture(captured, tmp_pat
     assert (kernel.has_launch, kernel.launches) == (False, None)
 
 
-@pytest.mark.parametrize("capability", [80, 90, 100, 120])
+@pytest.mark.parametrize("capability", [75, 80, 90, 100, 120])
 def test_all_kernels_of_all_cubins_in_a_folder(tmp_path, capability):
     Tools(TRITONS[0], capability).assemble("calls", tmp_path)
     Tools(TRITONS[0], capability).assemble("loop", tmp_path)

@@ -70,12 +70,12 @@ def occupancy(target: str, threads: int, registers: int, shared_bytes: int) -> O
 
 def _limits(machine: Multiprocessor, threads: int, registers: int, shared_bytes: int) -> Limits:
     warps = _round_up(threads, machine.warp_size) // machine.warp_size
+    one_warp_blocks = machine.one_warp_blocks or machine.blocks
     return Limits(
         warps=machine.warps // warps if threads <= machine.threads_per_block else 0,
         registers=_blocks_by_registers(machine, warps, registers),
         shared_memory=_blocks_by_shared_memory(machine, shared_bytes),
-        # A work-group of one wave needs no barrier, and so none of the slots for work-groups on AMD.
-        blocks=machine.blocks if warps > 1 or machine.reserved_shared_bytes else machine.warps,
+        blocks=machine.blocks if warps > 1 else one_warp_blocks,
     )
 
 

@@ -17,7 +17,8 @@ from explorer.model.hardware.target import Target
 def _compute_unit(shared_kib: int, shared_granule_bytes: int, banks: int) -> Multiprocessor:
     """Describe a compute unit of CDNA 3 and 4.
 
-    A wave shares 512 registers a lane between vectors and accumulation.
+    A wave shares 512 registers a lane between vectors and accumulation. A work-group of one wave needs no
+    barrier, and so none of the slots for work-groups.
     """
     return Multiprocessor(
         warp_size=64,
@@ -31,6 +32,7 @@ def _compute_unit(shared_kib: int, shared_granule_bytes: int, banks: int) -> Mul
         shared_bytes_per_block=shared_kib * KIB,
         shared_granule_bytes=shared_granule_bytes,
         banks=banks,
+        one_warp_blocks=32,
     )
 
 
@@ -46,6 +48,7 @@ _WORK_GROUP_PROCESSOR = Multiprocessor(
     shared_bytes=128 * KIB,
     shared_bytes_per_block=64 * KIB,
     shared_granule_bytes=512,
+    one_warp_blocks=64,
 )
 
 

@@ -31,7 +31,7 @@ class Multiprocessor:
     `warp_size` is the number of lanes of a warp, `register_granule` the step in which a warp's registers are
     allocated, per lane. `shared_bytes_per_block` is the most that one block may ask for;
     `reserved_shared_bytes` is what the system takes of each block's share. `banks` are those of shared
-    memory, each of `BANK_BYTES`.
+    memory, each of `BANK_BYTES`. `one_warp_blocks` is the most blocks of one warp; None: `blocks`.
     """
 
     warp_size: int
@@ -46,6 +46,7 @@ class Multiprocessor:
     shared_granule_bytes: int
     reserved_shared_bytes: int = 0
     banks: int = BANKS
+    one_warp_blocks: int | None = None
     threads_per_block: int = THREADS_PER_BLOCK
 
     @property

@@ -3,15 +3,19 @@
 Source of what a multiprocessor has: CUDA programming guide, technical specifications by compute capability.
 Source of rates: CUDA programming guide, "Arithmetic instructions", and the products' datasheets and
 whitepapers; checked against Nsight Compute's peaks of an H200. Rates are dense; a multiply-add counts as two.
+Source of the L1 cache of sm_75: Jia et al., "Dissecting the NVIDIA Turing T4 GPU via Microbenchmarking".
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from explorer.model.hardware.device import BANK_BYTES, GIB, KIB, MIB, Device, Multiprocessor
+from explorer.model.hardware.device import BANK_BYTES, BANKS, GIB, KIB, MIB, Device, Multiprocessor
 from explorer.model.hardware.product import Product
 from explorer.model.hardware.target import Target
+
+#: The L1 cache is made of the same memory, and from Ampere on as fast.
+_SHARED_BYTES_PER_CLOCK = BANKS * BANK_BYTES
 
 
 def _multiprocessor(warps: int, blocks: int, shared_kib: int) -> Multiprocessor:
@@ -34,16 +38,29 @@ def _multiprocessor(warps: int, blocks: int, shared_kib: int) -> Multiprocessor:
     )
 
 
+#: Turing has half of the warps, and the system keeps no shared memory.
+_SM_75 = Multiprocessor(
+    warp_size=32,
+    partitions=4,
+    warps_per_partition=8,
+    registers_per_lane=512,
+    register_granule=8,
+    registers_per_thread=255,
+    blocks=16,
+    shared_bytes=64 * KIB,
+    shared_bytes_per_block=64 * KIB,
+    shared_granule_bytes=256,
+)
+
+
 def _target(
     capability: int,
     title: str,
     device: Device,
     operations_per_clock: Mapping[str, int],
     siblings: tuple[str, ...] = (),
+    l1_bytes_per_clock: int = _SHARED_BYTES_PER_CLOCK,
 ) -> Target:
-    multiprocessor = device.multiprocessor
-    # The L1 cache is made of the same memory as shared memory.
-    on_chip = multiprocessor.banks * BANK_BYTES
     return Target(
         architecture=f"sm_{capability}",
         title=title,
@@ -52,7 +69,7 @@ def _target(
         triton_architecture=capability,
         device=device,
         operations_per_clock=operations_per_clock,
-        on_chip_bytes_per_clock={"shared": on_chip, "l1": on_chip},
+        on_chip_bytes_per_clock={"shared": _SHARED_BYTES_PER_CLOCK, "l1": l1_bytes_per_clock},
         siblings=siblings,
     )
 
@@ -63,6 +80,11 @@ _SM_89 = _multiprocessor(warps=48, blocks=24, shared_kib=100)
 _SM_90 = _multiprocessor(warps=64, blocks=32, shared_kib=228)
 
 NVIDIA_TARGETS = (
+    _target(75, "T4, RTX 20, Quadro RTX", Device(
+        "Tesla T4", (7, 5), 40, 16 * GIB, 4 * MIB, 1590000, 5001000, 256, _SM_75,
+    ), {
+        "fp32": 128, "fp16": 256, "fp64": 4, "special": 16, "tensor fp16": 1024, "tensor int8": 2048,
+    }, l1_bytes_per_clock=64),
     _target(80, "A100", Device(
         "NVIDIA A100-SXM4-80GB", (8, 0), 108, 80 * GIB, 40 * MIB, 1410000, 1593000, 5120, _SM_80,
     ), {
@@ -123,6 +145,12 @@ def _geforce(
 
 
 NVIDIA_PRODUCTS = (
+    Product(r"\bT4\b", "sm_75", 40, 1590, 320e9, "T4 product brief"),
+    Product(r"Quadro RTX [68]000", "sm_75", 72, 1770, 672e9, "TU102 whitepaper"),
+    Product(
+        r"RTX 2080 Ti", "sm_75", 68, 1545, 616e9, "TU102 whitepaper",
+        operations_per_clock={"tensor fp16": GEFORCE_OPERATIONS_PER_CLOCK["tensor fp16"]},
+    ),
     Product(
         r"A100.*PCIE.*40GB", "sm_80", 108, 1410, 1555e9, "A100 40GB PCIe datasheet", l2_bytes_per_clock=5120,
     ),

@@ -43,6 +43,11 @@ def test_each_limit_is_what_nsight_compute_says_of_the_gallery_on_an_h200():
 @pytest.mark.parametrize(
     ("target", "threads", "registers", "shared_bytes", "share", "limiter"),
     [
+        ("cuda:75", 32, 32, 0, 16 / 32, "blocks"),
+        ("cuda:75", 256, 64, 0, 1.0, "warps"),
+        ("cuda:75", 256, 65, 0, 24 / 32, "registers"),
+        ("cuda:75", 128, 64, 65_536, 4 / 32, "shared memory"),
+        ("cuda:75", 128, 64, 21_761, 8 / 32, "shared memory"),
         ("cuda:80", 128, 32, 0, 1.0, "warps"),
         ("cuda:90", 32, 32, 0, 0.5, "blocks"),
         ("cuda:86", 32, 32, 0, 16 / 48, "blocks"),
@@ -67,8 +72,8 @@ def test_by_hand(target, threads, registers, shared_bytes, share, limiter):
 
 
 def test_an_unknown_target_is_refused():
-    with pytest.raises(UnknownTarget, match="cuda:75"):
-        occupancy("cuda:75", 128, 32, 0)
+    with pytest.raises(UnknownTarget, match="cuda:70"):
+        occupancy("cuda:70", 128, 32, 0)
 
 
 @pytest.mark.parametrize("target", [target.name for target in TARGETS])

@@ -28,6 +28,11 @@ def ceiling(found, name):
 @pytest.mark.parametrize(
     ("name", "operation", "teraflops"),
     [
+        ("Tesla T4", "tensor fp16", 65),
+        ("Tesla T4", "tensor int8", 130),
+        ("Tesla T4", "fp32", 8.1),
+        ("Quadro RTX 6000", "tensor fp16", 130.5),
+        ("NVIDIA GeForce RTX 2080 Ti", "tensor fp16", 53.8),
         ("NVIDIA A100-SXM4-80GB", "tensor fp16", 312),
         ("NVIDIA A100-SXM4-80GB", "tensor tf32", 156),
         ("NVIDIA A100-SXM4-80GB", "fp32", 19.5),
