@@ -110,7 +110,11 @@ class Pass:
 
 @dataclass(frozen=True)
 class Resources:
-    """What the binary needs, from the assembler and the binary's metadata. None: not reported."""
+    """What the binary needs, from the assembler and the binary's metadata. None: not reported.
+
+    `shared_bytes` is the shared memory that the compiler asks a launch for. `static_shared_bytes` is what the
+    binary has besides.
+    """
 
     kind: ClassVar[str] = "resources"
     registers: int | None = None
@@ -119,6 +123,7 @@ class Resources:
     spill_loads_bytes: int | None = None
     stack_bytes: int | None = None
     shared_bytes: int | None = None
+    static_shared_bytes: int | None = None
     tensor_memory_columns: int | None = None
     global_scratch_bytes: int | None = None
     constant_bytes: int | None = None

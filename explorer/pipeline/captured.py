@@ -38,7 +38,7 @@ from explorer.pipeline.stages import STAGES
 from explorer.pipeline.stages.sass import DisassemblerError, resource_usage
 from explorer.pipeline.targets import tools_of
 from explorer.pipeline.targets.machine_code import machine_code_digest
-from explorer.pipeline.targets.nvidia import read_resource_usage
+from explorer.pipeline.targets.nvidia import read_cubin_resources
 
 Emit = Callable[[Event], None]
 
@@ -141,7 +141,7 @@ class CapturedStages(Compilation):
         if self._tools.binary != "cubin":
             return Resources()
         try:
-            return read_resource_usage(resource_usage(binary), self._captured.kernel)
+            return read_cubin_resources(binary, resource_usage(binary), self._captured.kernel)
         except DisassemblerError:  # the stage says what is wrong
             return Resources()
 

@@ -153,7 +153,10 @@ def test_a_cubin_has_the_machine_code_and_the_registers_of_the_capture(api, clie
     ]
     for name in ("registers", "warps", "stack_bytes"):
         assert row["resources"][name] == other["resources"][name], name
+    # Triton's kernels have dynamic shared memory only, whose size is not in the cubin.
+    assert other["resources"]["shared_bytes"] > 0
     assert row["resources"]["shared_bytes"] is None
+    assert row["resources"]["static_shared_bytes"] == 0
     shown = client.get(f"/api/v1/compilations/{entry['compilation']}").get_json()
     assert [stage["name"] for stage in shown["stages"]] == ["sass"]
     assert shown["diagnostics"] == []
@@ -175,6 +178,15 @@ def test_each_kernel_of_a_cubin_has_its_own_machine_code(api, client, tmp_path):
         live = client.get(address).get_json()
         assert {each["function"] for each in live["instructions"]} == {name}
         assert all(each["line"] for each in live["instructions"])
+
+
+def test_a_cubin_with_static_shared_memory_says_how_much(api, client, tmp_path):
+    cubin = Tools(TRITONS[0], 75).assemble("loop", tmp_path)
+    document = send(client, "loop.cubin", cubin).get_json()
+    (row,) = rows_of(api, client, document)["kernels"]
+    assert (row["target"], row["status"]) == ("cuda:75", "complete")
+    assert row["resources"]["static_shared_bytes"] == 512
+    assert row["resources"]["shared_bytes"] is None
 
 
 def test_a_cubin_that_is_damaged_is_named(client, tmp_path):

@@ -23,12 +23,16 @@ class NotElf(ValueError):
 
 @dataclass(frozen=True)
 class Section:
-    """A section: its name, its number for others, and where its content is in the file."""
+    """A section: its name, its number for others, and where its content is in the file.
+
+    `memory_bytes` is what it takes when it is loaded, also without content in the file.
+    """
 
     name: str
     info: int
     offset: int
     size: int
+    memory_bytes: int
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ def _read(data: bytes) -> ElfFile:
     sections = []
     for header in headers:
         start, end = _extent(data, header)
-        sections.append(Section(text_at(names, header[0]), header[7], start, end - start))
+        sections.append(Section(text_at(names, header[0]), header[7], start, end - start, header[5]))
     return ElfFile(data, machine, ident[8], flags, tuple(sections))
 
 

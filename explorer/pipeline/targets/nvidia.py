@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 
 from explorer.model import Resources
+from explorer.pipeline.targets.elf import NotElf, read_elf
 from explorer.pipeline.targets.tools import VendorTools
+
+#: What the system keeps of the shared memory of each block. From sm_90 on, the assembler leaves it free.
+_RESERVED_SHARED_BYTES = 1024
 
 
 def read_ptxas_log(log: str) -> Resources:
@@ -24,16 +28,17 @@ def read_ptxas_log(log: str) -> Resources:
         stack_bytes=number(r"(\d+) bytes stack frame"),
         spill_stores_bytes=number(r"(\d+) bytes spill stores"),
         spill_loads_bytes=number(r"(\d+) bytes spill loads"),
+        static_shared_bytes=number(r"(\d+) bytes smem"),
         constant_bytes=number(r"(\d+) bytes cmem\[0\]"),
     )
 
 
-def read_resource_usage(listing: str, kernel: str) -> Resources:
-    """Read what `cuobjdump -res-usage` lists of a kernel of a cubin. It does not know what was spilled.
+def read_cubin_resources(cubin: bytes, listing: str, kernel: str) -> Resources:
+    """Read what a cubin and its listing by `cuobjdump -res-usage` say of a kernel.
 
-    Its shared memory is not that of a launch, which adds the dynamic one, and is left out.
+    They do not say what was spilled, nor the dynamic shared memory, which a launch chooses.
 
-    Source: cuobjdump of CUDA 12.8 and 13.1, as shipped in Triton 3.6 and 3.9.
+    Source: cuobjdump and ptxas of CUDA 12.8 and 13.1, as shipped in Triton 3.6 and 3.9.
     """
     found = re.search(
         rf"^ Function {re.escape(kernel)}:\n\s*REG:(\d+) STACK:(\d+) [^\n]*CONSTANT\[0\]:(\d+)",
@@ -42,7 +47,24 @@ def read_resource_usage(listing: str, kernel: str) -> Resources:
     )
     if found is None:
         return Resources()
-    return Resources(registers=int(found[1]), stack_bytes=int(found[2]), constant_bytes=int(found[3]))
+    registers, stack, constant = map(int, found.groups())
+    shared = _static_shared_bytes(cubin, kernel)
+    return Resources(
+        registers=registers, stack_bytes=stack, static_shared_bytes=shared, constant_bytes=constant
+    )
+
+
+def _static_shared_bytes(cubin: bytes, kernel: str) -> int | None:
+    """Return the size of the static shared memory; None if the cubin is damaged.
+
+    The section begins with what the system keeps of each block, if another section says that it does.
+    """
+    try:
+        sections = {each.name: each.memory_bytes for each in read_elf(cubin).sections}
+    except NotElf:
+        return None
+    reserved = _RESERVED_SHARED_BYTES if ".nv.shared.reserved.0" in sections else 0
+    return max(sections.get(f".nv.shared.{kernel}", 0) - reserved, 0)
 
 
 NVIDIA_TOOLS = VendorTools("cubin", read_ptxas_log, "nvidia")

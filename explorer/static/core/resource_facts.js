@@ -17,6 +17,7 @@ export const FACTS = [
   { name: "spill_loads_bytes", title: "Spilled, loads", show: size, warn: (value) => value > 0 },
   { name: "stack_bytes", title: "Stack per thread", show: size, rare: true },
   { name: "shared_bytes", title: "Shared memory per block", show: size },
+  { name: "static_shared_bytes", title: "Static shared memory per block", show: size },
   { name: "shared_limit_bytes", title: "Shared memory, the most a block may have", show: size },
   {
     name: "tensor_memory_columns",

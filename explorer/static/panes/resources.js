@@ -60,16 +60,22 @@ function facts(resources) {
   const rows = FACTS.flatMap(({ name, title, show, warn, rare }) => {
     const value = resources[name];
     if (typeof value !== "number" || (rare && value === 0)) return [];
-    return html`<tr>
-      <th scope="row">${title}</th>
-      <td class=${warn?.(value) ? "warning" : nothing}>${show(value)}</td>
-    </tr>`;
+    return row(title, show(value), warn?.(value));
   });
+  if (resources.shared_bytes === null) rows.push(row("Dynamic shared memory per block", "not in the binary"));
   return html`<section>
     <h3>Resources of the binary</h3>
     <table><tbody>${rows}</tbody></table>
     <p class="source">From the assembler's report and the binary.</p>
   </section>`;
+}
+
+/** @param {string} title @param {string} value @param {boolean} [isWarning] */
+function row(title, value, isWarning = false) {
+  return html`<tr>
+    <th scope="row">${title}</th>
+    <td class=${isWarning ? "warning" : nothing}>${value}</td>
+  </tr>`;
 }
 
 /** @param {number} occupancy 0 to 1 @param {string | null} limiter */
