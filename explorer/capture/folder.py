@@ -1,4 +1,4 @@
-"""Writes a capture: blobs by their digests, a file for each kernel, a file for each process.
+"""Writes a capture: blobs by their digests, a file for each kernel, graph of PyTorch, and process.
 
 Each file is written under another name and renamed, so that no reader sees half of it. Processes and threads
 write at the same time: equal files have equal names, so that it does not matter which of them is the last.
@@ -36,7 +36,7 @@ class CaptureFolder:
         self._limit_bytes = limit_bytes
         self._names = itertools.count()
         self.begin_process()
-        for name in ("blobs", "kernels", "processes"):
+        for name in ("blobs", "graphs", "kernels", "processes"):
             (path / name).mkdir(parents=True, exist_ok=True)
         self._present_bytes = self._count()
         self._written_bytes = 0
@@ -68,6 +68,18 @@ class CaptureFolder:
         self._reserve(len(data))
         self.write(f"kernels/{identity}.json", data)
 
+    def add_graph(self, document: dict[str, Any]) -> None:
+        """Store the document of a graph under its digest.
+
+        Raises:
+            CaptureFull: the limit is reached.
+        """
+        data = _json(document)
+        name = f"graphs/{hashlib.sha256(data).hexdigest()}.json"
+        if not (self.path / name).exists():
+            self._reserve(len(data))
+            self.write(name, data)
+
     def has_kernel(self, identity: str) -> bool:
         """Return whether the document of a kernel is there."""
         return (self.path / "kernels" / f"{identity}.json").exists()
@@ -97,7 +109,7 @@ class CaptureFolder:
 
     def _count(self) -> int:
         total = 0
-        for name in ("blobs", "kernels"):
+        for name in ("blobs", "graphs", "kernels"):
             with os.scandir(self.path / name) as entries:
                 for entry in entries:
                     with contextlib.suppress(OSError):

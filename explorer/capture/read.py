@@ -12,13 +12,14 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, TypeVar
 
 import msgspec
 
 from explorer.capture.folder import VERSION
+from explorer.capture.graphs import GraphFile, GraphKernels
 from explorer.errors import InvalidRequest
 from explorer.model import BINARY_STAGES, Captured, Origin, Scalar
 from explorer.model.limits import (
@@ -29,6 +30,7 @@ from explorer.model.limits import (
 )
 
 _MOST_PROCESSES = 20_000
+_MOST_GRAPHS = 20_000
 _DOCUMENT_BYTES = 16 << 20
 LONGEST_KERNEL_NAME = 200
 _Digest = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
@@ -73,6 +75,9 @@ class KernelFile(msgspec.Struct, frozen=True):
     problems: list[str] = []
 
 
+Versioned = TypeVar("Versioned", KernelFile, GraphFile)
+
+
 class _ProcessFile(msgspec.Struct, frozen=True):
     version: int
     program: str = ""
@@ -88,7 +93,8 @@ class _FolderFile(msgspec.Struct, frozen=True):
 class CapturedKernel:
     """One kernel of a capture. `launches` is None if they were not counted.
 
-    `has_launch`: the script compiles the kernel as the program did.
+    `has_launch`: the script compiles the kernel as the program did. `files` are those of the program that the
+    nodes of a kernel of PyTorch's compiler come from, by their paths.
     """
 
     identity: str
@@ -96,6 +102,7 @@ class CapturedKernel:
     captured: Captured
     launches: int | None
     has_launch: bool = True
+    files: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -134,27 +141,44 @@ class CaptureReader:
                 f"{folder} is a capture of version {file.version}; this triton-explorer reads versions up to "
                 f"{VERSION}. Install a newer one."
             )
-        for name in ("blobs", "kernels", "processes"):
+        for name in ("blobs", "graphs", "kernels", "processes"):
             if (folder / name).is_symlink():
                 raise InvalidRequest(f"{folder / name} is a symbolic link. Copy the folder of the capture.")
         self.programs, self._launches = self._processes()
 
     def kernels(self) -> Iterator[CapturedKernel | Damaged]:
         """Yield all kernels, one after another."""
-        for path in _json_files(self._folder / "kernels", MOST_CAPTURED_KERNELS):
+        graphs = GraphKernels()
+        for path in self._files("graphs", _MOST_GRAPHS):
             try:
-                yield self._kernel(path)
+                graph = _document(path, GraphFile)
+                graphs.add(graph, self._text(graph.code), self._text)
+            except CannotRead as error:
+                yield Damaged(f"graphs/{path.name}", str(error))
+        for path in self._files("kernels", MOST_CAPTURED_KERNELS):
+            try:
+                yield self._kernel(path, graphs)
             except CannotRead as error:
                 yield Damaged(f"kernels/{path.name}", str(error))
 
-    def _kernel(self, path: Path) -> CapturedKernel:
-        file = decode(read_file(path, _DOCUMENT_BYTES), KernelFile)
-        if file.version > VERSION:
-            raise CannotRead(f"its version is {file.version}")
-        stages = {name: stage_text(name, self._stage(digest)) for name, digest in file.stages.items()}
-        return CapturedKernel(path.stem, file, captured_of(file, stages), self._launches.get(path.stem))
+    def _files(self, name: str, most: int) -> list[Path]:
+        """Return the files of a folder; none if an earlier version has written the capture, without it."""
+        folder = self._folder / name
+        return _json_files(folder, most) if folder.exists() else []
 
-    def _stage(self, digest: str) -> bytes:
+    def _kernel(self, path: Path, graphs: GraphKernels) -> CapturedKernel:
+        file = _document(path, KernelFile)
+        script, files = graphs.complete(file.kernel, file.script)
+        file = msgspec.structs.replace(file, script=script)
+        stages = {name: stage_text(name, self._blob(digest)) for name, digest in file.stages.items()}
+        return CapturedKernel(
+            path.stem, file, captured_of(file, stages), self._launches.get(path.stem), files=files
+        )
+
+    def _text(self, digest: str) -> str:
+        return self._blob(digest).decode("utf-8", "replace")
+
+    def _blob(self, digest: str) -> bytes:
         data = read_file(self._folder / "blobs" / digest, MOST_TEXT_BYTES)
         if hashlib.sha256(data).hexdigest() != digest:
             raise CannotRead(f"the content of blobs/{digest} does not have this digest")
@@ -164,7 +188,7 @@ class CaptureReader:
         """Return the names of the programs, and the launches of each kernel by its identity."""
         programs: dict[str, None] = {}
         launches: Counter[str] = Counter()
-        for path in _json_files(self._folder / "processes", _MOST_PROCESSES):
+        for path in self._files("processes", _MOST_PROCESSES):
             try:
                 file = decode(read_file(path, _DOCUMENT_BYTES), _ProcessFile)
             except CannotRead:  # its kernels are there all the same
@@ -230,6 +254,18 @@ def read_file(path: Path, most_bytes: int) -> bytes:
     if len(data) > most_bytes:
         raise CannotRead(f"{path.name} has more than {most_bytes:,} bytes")
     return data
+
+
+def _document(path: Path, wanted: type[Versioned]) -> Versioned:
+    """Read a file of a kernel or a graph.
+
+    Raises:
+        CannotRead: it is damaged, or of a later version.
+    """
+    file = decode(read_file(path, _DOCUMENT_BYTES), wanted)
+    if file.version > VERSION:
+        raise CannotRead(f"its version is {file.version}")
+    return file
 
 
 def decode(data: bytes, wanted: type[Document]) -> Document:

@@ -7,6 +7,7 @@ kernel in memory reaches neither. Source: triton/compiler/compiler.py and runtim
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -21,12 +22,15 @@ from pathlib import Path
 from typing import Any
 
 from explorer.capture.folder import VERSION, CaptureFolder, CaptureFull
+from explorer.capture.inductor import present_nodes
 from explorer.capture.launch import CallWriter, Launch, current_launch, describe
 from explorer.capture.script import CannotWrite, ScriptWriter
+from explorer.model.limits import MOST_TEXT_BYTES
 
 #: How often at most the document of the process is written while it works.
 _PROCESS_SECONDS = 5.0
 _LONGEST_ERROR = 100_000
+_LONGEST_SOURCE_BYTES = 256 << 10
 
 
 class Recorder:
@@ -76,6 +80,10 @@ class Recorder:
     def failed(self, src: Any, target: Any, options: dict[str, Any], error: BaseException) -> None:
         """Record a kernel that does not compile."""
         self._guarded(lambda: self._record(src, target, dict(options), {}, None, False, error))
+
+    def output_code_loaded(self, path: Path) -> None:
+        """Record the output code of a graph of PyTorch that is about to be loaded."""
+        self._guarded(lambda: self._record_graph(path))
 
     def launched(self, compilation: str) -> None:
         """Count a launch of a kernel by Triton's hash of its compilation."""
@@ -181,6 +189,19 @@ class Recorder:
         }
         self._folder.add_kernel(identity, document)
         self.note_process()
+
+    def _record_graph(self, path: Path) -> None:
+        """Store output code with kernels, the nodes of its graph, and the files that these come from."""
+        code = path.read_bytes()
+        if b"async_compile.triton(" not in code or len(code) > MOST_TEXT_BYTES:
+            return
+        nodes = present_nodes()
+        texts = {file: _source(file) for file in sorted({node[3] for node in nodes.values()} - {""})}
+        with contextlib.suppress(CaptureFull):  # only kernels are counted
+            code_digest = self._folder.add_blob(code)
+            files = {file: self._folder.add_blob(text) for file, text in texts.items() if text}
+            document = {"version": VERSION, "code": code_digest, "nodes": nodes, "files": files}
+            self._folder.add_graph(document)
 
     def _describe(
         self, function: Any, src: Any, target: Any, options: dict[str, Any], launch: Launch | None
@@ -308,6 +329,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {str(key): _plain(each) for key, each in value.items()}
     return str(getattr(value, "__name__", None) or repr(value))[:1000]
+
+
+def _source(file: str) -> bytes:
+    """Return the text of a file of the program; empty if it is not there, or too long to be shown."""
+    path = Path(file)
+    try:
+        return path.read_bytes() if path.stat().st_size <= _LONGEST_SOURCE_BYTES else b""
+    except OSError:
+        return b""
 
 
 def _text(value: Any) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.capture.folder import DEFAULT_LIMIT_BYTES, CaptureFolder
+from explorer.capture.inductor import watch_output_code
 from explorer.capture.recorder import Recorder, note_run_code
 
 _ends: list[Callable[[], None]] = []
@@ -53,6 +54,7 @@ def start(folder: str | os.PathLike[str], *, limit_bytes: int = DEFAULT_LIMIT_BY
             recorder.failed(src, target or driver.active.get_current_target(), options or {}, error)
             raise
 
+    end_watch = watch_output_code(recorder.output_code_loaded)
     places = (triton, triton.compiler, compiler)
     knobs.compilation.listener = listener
     for place in places:
@@ -62,6 +64,7 @@ def start(folder: str | os.PathLike[str], *, limit_bytes: int = DEFAULT_LIMIT_BY
         recorder.note_process(at_once=True)
         if recorder.has_seen_kernels:
             print(recorder.summary(), file=sys.stderr)
+        end_watch()
         if knobs.compilation.listener is listener:
             knobs.compilation.listener = previous
         for place in places:

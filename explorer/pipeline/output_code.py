@@ -13,7 +13,7 @@ from typing import Any
 from explorer.model import Frame, Location, OutputCode, TorchNode
 from explorer.model.limits import MOST_GRAPH_NODE_CHARACTERS, MOST_GRAPH_NODES
 from explorer.pipeline.fake_gpu import CompiledProgram
-from explorer.pipeline.fake_gpu.torch_compile import NODES, ORIGINS
+from explorer.pipeline.torch_nodes import NODES, ORIGINS
 from explorer.pipeline.user_source import BESIDE, SOURCE_FILE, number_of
 
 #: The name of the script, and of the program if it has none.

@@ -12,6 +12,7 @@ from flask import Blueprint, Response, request
 
 from explorer.capture.read import Damaged
 from explorer.documents import API, ApiLinks
+from explorer.documents.files import check_files
 from explorer.documents.sessions import (
     SessionBody,
     SessionDocument,
@@ -43,7 +44,7 @@ from explorer.views.http import (
 )
 from explorer.views.operation import documented
 from explorer.views.records import store_request, stored_session
-from explorer.views.requests import CompilationBody, requested_compilation
+from explorer.views.requests import CompilationBody, Files, check_size, requested_compilation
 
 blueprint = Blueprint("captures", __name__, url_prefix=API)
 
@@ -73,7 +74,8 @@ class OriginBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class CaptureBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A kernel that a running program compiled. The stages have Triton's names; a binary is in base 64.
 
-    `triton` is the version of the program. `again`: compile the script here, too.
+    `triton` is the version of the program. `files` are the files of the program that the script names lines
+    of, by their paths below a common folder. `again`: compile the script here, too.
     """
 
     source: str
@@ -89,6 +91,7 @@ class CaptureBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         msgspec.Meta(max_length=40),
     ] = {}
     error: Annotated[str, msgspec.Meta(max_length=100_000)] = ""
+    files: Files = {}
     again: bool = True
 
 
@@ -232,6 +235,7 @@ def _checked(body: CaptureBody) -> tuple[Request, bool]:
     """
     here = services()
     check_source(body.source, here.settings.source_limit_bytes)
+    check_files("", body.files)
     for name in BINARY_STAGES:
         try:
             base64.b64decode(body.stages.get(name, ""), validate=True)
@@ -245,6 +249,7 @@ def _checked(body: CaptureBody) -> tuple[Request, bool]:
         # Another version can read what this one has made.
         triton=body.triton if body.triton in here.versions else here.triton_version(None),
         kernel=body.kernel,
+        files=body.files,
         task="captured",
         captured=Captured(
             kernel=body.kernel,
@@ -259,4 +264,5 @@ def _checked(body: CaptureBody) -> tuple[Request, bool]:
             error=body.error,
         ),
     )
+    check_size(asked, here.settings.source_limit_bytes)
     return asked, body.again and body.triton == asked.triton

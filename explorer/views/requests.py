@@ -25,7 +25,7 @@ _Value = Annotated[str, msgspec.Meta(max_length=10_000)] | int | float | bool | 
 _Options = Annotated[dict[_Name, _Value], msgspec.Meta(max_length=100)]
 _Arguments = Annotated[list[Argument], msgspec.Meta(max_length=1000)]
 _Path = Annotated[str, msgspec.Meta(max_length=LONGEST_PATH)]
-_Files = Annotated[dict[_Path, str], msgspec.Meta(max_length=MOST_FILES)]
+Files = Annotated[dict[_Path, str], msgspec.Meta(max_length=MOST_FILES)]
 _Place = Annotated[str, msgspec.Meta(max_length=LONGEST_PATH + 20, pattern=r"^(.+:)?[1-9]\d{0,8}$")]
 _Number = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _Assumed = Annotated[dict[_Place, _Number], msgspec.Meta(max_length=MOST_ASSUMED)]
@@ -75,7 +75,7 @@ class CompilationBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     options: _Options = {}
     llvm_passes: bool = False
     path: _Path = ""
-    files: _Files = {}
+    files: Files = {}
     assumed: _Assumed = {}
     edits: EditsBody | None = None
 
@@ -87,7 +87,7 @@ class InspectionBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     target: _Name = DEFAULT_TARGET
     triton: _Name | None = None
     path: _Path = ""
-    files: _Files = {}
+    files: Files = {}
     assumed: _Assumed = {}
 
 

@@ -16,6 +16,7 @@ def request_of(kernel: CapturedKernel | WrittenKernel, *, is_compiled: bool) -> 
         **to_plain(kernel.captured),
         "source": kernel.file.script,
         "target": kernel.file.target.name,
+        "files": kernel.files,
         "again": is_compiled and kernel.has_launch,
     }
 

@@ -31,25 +31,17 @@ from explorer.pipeline.fake_gpu import gradients
 from explorer.pipeline.fake_gpu.runtime import Recorder
 from explorer.pipeline.fake_gpu.tensors import GPU, is_gpu
 from explorer.pipeline.fake_gpu.torch_extras import under
+from explorer.pipeline.torch_nodes import NODES, ORIGINS, describe_node, traced_lines
 from explorer.pipeline.user_source import is_users
 
 #: What Inductor writes for each kernel; its graph nodes and the lines of the program are added to it.
 _METADATA = "inductor_meta={"
-
-#: The key of the lines of the program in the metadata of a kernel: pairs of a file and a line.
-ORIGINS = "torch_origins"
-
-#: The key of the graph nodes of a kernel: each has its name, what it calls, the operator it comes from, its
-#: output, its line as a pair of a file and a line, and whether it is in the graph of the backward pass.
-NODES = "torch_nodes"
 
 #: Begins the definition of a kernel.
 _KERNEL = "async_compile.triton("
 
 #: The place of a kernel in the cache of Inductor, which is another one each time.
 _CACHED = re.compile(r"^# kernel path: .*\n", re.MULTILINE)
-
-_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 #: The modes of `torch.compile` that record CUDA graphs, and those with the same kernels.
 _WITHOUT_GRAPHS = {"reduce-overhead": "default", "max-autotune": "max-autotune-no-cudagraphs"}
@@ -308,7 +300,8 @@ def _traced(code: str) -> str:
     from torch._inductor import debug
     from torch._inductor.virtualized import V
 
-    described = {node.name: _described(node, V.graph.is_backward) for node in V.graph.module.graph.nodes}
+    is_backward, nodes = V.graph.is_backward, V.graph.module.graph.nodes
+    described = {node.name: describe_node(node, is_backward, is_users) for node in nodes}
     code = _CACHED.sub("", code)
     computed: dict[str, set[str]] = {}
     traces: dict[str, list[str]] = {}
@@ -321,26 +314,9 @@ def _traced(code: str) -> str:
         at = code.find(_METADATA, begin)
         if begin >= 0 and at >= 0:
             at += len(_METADATA)
-            lines = list(dict.fromkeys(line for trace in traces[kernel] for line in _lines(trace)[-1:]))
-            nodes = [node for name, node in described.items() if name in names]
-            code = f"{code[:at]}{ORIGINS!r}: {lines!r}, {NODES!r}: {nodes!r}, {code[at:]}"
+            lines = list(
+                dict.fromkeys(line for trace in traces[kernel] for line in traced_lines(trace, is_users)[-1:])
+            )
+            own = [node for name, node in described.items() if name in names]
+            code = f"{code[:at]}{ORIGINS!r}: {lines!r}, {NODES!r}: {own!r}, {code[at:]}"
     return code
-
-
-def _lines(trace: str) -> list[tuple[str, int]]:
-    """Return the lines of the program in a stack trace, the innermost last."""
-    return [(file, int(line)) for file, line in _FRAME.findall(trace) if is_users(file)]
-
-
-def _described(node: Any, is_backward: bool) -> tuple[str, str, str, str, tuple[str, int], bool]:
-    """Return what `NODES` has of a node."""
-    from torch.utils._dtype_abbrs import dtype_abbrs
-
-    outputs = node.meta.get("val")
-    output = ", ".join(
-        f"{dtype_abbrs[each.dtype]}[{', '.join(map(str, each.shape))}]"
-        for each in (outputs if isinstance(outputs, list | tuple) else [outputs])
-        if isinstance(each, torch.Tensor)
-    )
-    line = (_lines(node.meta.get("stack_trace") or "") or [("", 0)])[-1]
-    return (node.name, str(node.target), str(node.meta.get("original_aten", "")), output, line, is_backward)
