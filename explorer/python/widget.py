@@ -56,7 +56,7 @@ def make_widget(frame: str, lines: Mapping[str, int]) -> WorkbenchWidget:
         anywidget, traitlets = import_module("anywidget"), import_module("traitlets")
     except ModuleNotFoundError as error:
         raise InvalidRequest(
-            f"The package {error.name} is missing. Run `pip install anywidget`, then try again."
+            f"The package {error.name} is missing. Install triton-explorer[notebook], then try again."
         ) from error
     widget: WorkbenchWidget = _widget_class(anywidget, traitlets)(frame, lines)
     return widget

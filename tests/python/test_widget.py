@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+import traitlets
 
 import explorer
 from explorer.errors import InvalidRequest
@@ -58,14 +59,13 @@ def test_a_missing_package_is_named_with_what_installs_it(monkeypatch):
     with pytest.raises(InvalidRequest) as error:
         make_widget("<iframe></iframe>", LINES)
     assert (
-        str(error.value) == "The package anywidget is missing. Run `pip install anywidget`, then try again."
+        str(error.value)
+        == "The package anywidget is missing. Install triton-explorer[notebook], then try again."
     )
 
 
 @pytest.mark.slow
 def test_the_widget_has_the_frame_and_refuses_what_is_no_selection(asks):
-    pytest.importorskip("anywidget")
-    traitlets = pytest.importorskip("traitlets")
     widget = explorer.compile(SCALE, "*fp32:16, 128", name="scale").widget(height=400)
     state = widget.get_state()  # type: ignore[attr-defined]  # of ipywidgets
     assert "height: 400px" in state["frame"]
