@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
 import msgspec
@@ -15,7 +14,7 @@ from explorer.errors import NotFound
 from explorer.explanations import explanations, vocabularies
 from explorer.model import Diagnostic, Scalar
 from explorer.model.hardware import DEFAULT_TARGET
-from explorer.store import Status
+from explorer.store import Status, is_over
 
 #: A tool answers before the client gives up; most wait for a minute.
 _WAIT_SECONDS = 45.0
@@ -117,8 +116,8 @@ async def compile(  # noqa: A001  the name of the tool
     }
     ticket = await post(api, "/compilations", body)
     index = await _finished(api, ticket["id"])
-    if index.is_torch_program and index.output_code is not None:
-        ticket = await post(api, "/compilations", body | asdict(index.output_code))
+    if index.status == "kernels_found" and index.output_code is not None:
+        ticket = await post(api, "/compilations", body | index.output_code.request_fields())
         index = await _finished(api, ticket["id"])
     return _answer(api, index)
 
@@ -142,7 +141,7 @@ async def explain(
 async def _finished(api: Api, compilation: str) -> CompilationDocument:
     """Wait for a compilation and return its index."""
     index = await _index(api, compilation)
-    if index.status not in ("complete", "failed"):
+    if not is_over(index.status):
         await api.follow(f"/api/v1/compilations/{compilation}/events", _WAIT_SECONDS)
         index = await _index(api, compilation)
     return index
@@ -182,7 +181,7 @@ def _next(index: CompilationDocument) -> str:
             "Call list_passes, read_stage, live_registers, explain_shared_memory, bank_conflicts, "
             "memory_accesses, layouts or run with this compilation."
         )
-    if index.is_torch_program:
+    if index.status == "kernels_found":
         return "Its kernels are those of torch.compile. Call compile with the source of the program."
     if index.status == "failed":
         return (

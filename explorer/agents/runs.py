@@ -21,7 +21,7 @@ from explorer.analysis.roofline.documents import (
 from explorer.model import Diagnostic
 from explorer.model.measurements import MEASURES
 from explorer.runs.documents import RunDocument, RunRow, RunsDocument
-from explorer.store import Status
+from explorer.store import Status, is_over
 
 _WAIT_SECONDS = 45.0
 #: Measurements that are usually short. The page shows the others.
@@ -122,7 +122,7 @@ async def run(
 async def read_run(api: Api, run: _RunId) -> Run:
     """Return a run by its ID. Waits until it is finished."""
     found = await document(api, f"/runs/{run}", RunDocument)
-    if found.status not in ("complete", "failed"):
+    if not is_over(found.status):
         await api.follow(f"/api/v1/runs/{run}/events", _WAIT_SECONDS)
         found = await document(api, f"/runs/{run}", RunDocument)
     names = [each.name for each in found.measurements]
@@ -132,7 +132,6 @@ async def read_run(api: Api, run: _RunId) -> Run:
             body = await get(api, f"/runs/{run}/measurements/{name}", bytes)
             if len(body) <= _MOST_BYTES_OF_MEASUREMENT:
                 shown[name] = msgspec.json.decode(body)
-    is_finished = found.status in ("complete", "failed")
     return Run(
         found.id,
         f"{api.url}/k/{found.compilation}#panes=run:{found.id}" if api.url and found.compilation else "",
@@ -144,7 +143,9 @@ async def read_run(api: Api, run: _RunId) -> Run:
         page_of(found.diagnostics),
         shown,
         [name for name in names if name not in shown],
-        "Call roofline with this run." if is_finished else "The run is not finished. Call read_run again.",
+        "Call roofline with this run."
+        if is_over(found.status)
+        else "The run is not finished. Call read_run again.",
     )
 
 

@@ -36,7 +36,7 @@ def draw_card(document: CompilationDocument, look: Look) -> bytes:
         canvas = Canvas(look, WIDTH, HEIGHT, "bg")
         _draw_heading(canvas, document)
         _draw_path(canvas, document)
-        if document.is_torch_program:
+        if document.status == "kernels_found":
             _draw_message(canvas, _PROGRAM, 0, "accent")
         elif document.status == "failed":
             _draw_failure(canvas, document.diagnostics)
@@ -55,17 +55,16 @@ def _draw_heading(canvas: Canvas, document: CompilationDocument) -> None:
     words, color = {
         "complete": ("", "ok"),
         "failed": ("failed", "bad"),
+        "kernels_found": (document.output_code.found_words if document.output_code else "", "accent"),
         "queued": ("waiting", "mute"),
         "running": ("compiling", "accent"),
     }[document.status]
-    if document.is_torch_program:
-        words, color = "kernels found", "accent"
     if words:
         width = canvas.width(words, size=24, weight=600)
         right = WIDTH - _MARGIN
         canvas.box(right - width - 36, 54, right, 96, edge=color, edge_width=2, radius=21)
         canvas.text((right - 18, 83), words, size=24, weight=600, color=color, anchor="rs")
-    name = document.kernel or ("torch.compile" if document.is_torch_program else "kernel")
+    name = document.kernel or ("torch.compile" if document.status == "kernels_found" else "kernel")
     for size in _NAME_SIZES:
         if canvas.width(name, size=size, face="mono", weight=600) <= _ROOM:
             break
@@ -96,7 +95,7 @@ def _draw_path(canvas: Canvas, document: CompilationDocument) -> None:
         left = _MARGIN + place * (width + _GAP)
         if place:
             canvas.arrow(left - _GAP + 4, left - 4, (_PATH_TOP + _PATH_BOTTOM) / 2, "edge")
-        has_failed = document.status == "failed" and not document.is_torch_program and missing[:1] == [name]
+        has_failed = document.status == "failed" and missing[:1] == [name]
         _draw_stage(canvas, left, left + width, name, present.get(name), has_failed)
 
 

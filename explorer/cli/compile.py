@@ -21,17 +21,19 @@ from explorer.cli.tools import (
     add_command,
     add_launch,
     add_source,
+    lines_of,
     make_folder,
     printable,
     read_files,
     read_source,
     report,
     report_file,
+    report_output_code,
+    with_output_code,
 )
 from explorer.errors import ExplorerError, InvalidRequest
 from explorer.model import Diagnostic
 from explorer.model.hardware import DEFAULT_TARGET
-from explorer.model.source_lines import SourceLines
 
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "ptx_options", "enable_fp_fusion")
 #: What is not for a binary.
@@ -145,9 +147,6 @@ def run(options: argparse.Namespace) -> int:
 
     def question(api: Api) -> tuple[dict[str, Any], bytes | None, list[str]]:
         made, index = compile_kernel(api, body, address)
-        if index["output_code"] is not None:
-            body.update(index["output_code"])
-            made, index = compile_kernel(api, body)
         part = query or _address(options, index)
         answer = api.get(made + part) if part else None
         alternatives = [] if is_from_binary else index["alternatives"]
@@ -157,8 +156,9 @@ def run(options: argparse.Namespace) -> int:
     if answer is not None:
         _show(options, index, answer)
     diagnostics = [Diagnostic(**each) for each in index["diagnostics"]]
-    lines = SourceLines(body["source"], body.get("path", ""), body.get("files"))
-    status = report(index["status"], diagnostics, options, lines)
+    status = report(index["status"], diagnostics, options, lines_of(index["request"]))
+    if not is_from_binary:
+        report_output_code(body, index, options)
     for note in (*_guesses(index["specialization"]), *helpful):
         print(f"{options.file}: note: {note}", file=sys.stderr)
     return status
@@ -167,10 +167,16 @@ def run(options: argparse.Namespace) -> int:
 def compile_kernel(
     api: Api, body: dict[str, Any], address: str = "compilations"
 ) -> tuple[str, dict[str, Any]]:
-    """Compile, or read what another program compiled. Return the address of the compilation and its index."""
+    """Compile, or read what another program compiled. Return the address of the compilation and its index.
+
+    Of a program with `torch.compile`, this is the compilation of its output code.
+    """
     ticket = api.post(f"{API}/{address}", body)
     api.get(ticket["events"])  # they end with the compilation
-    return ticket["api"], api.document(ticket["api"])
+    index = api.document(ticket["api"])
+    if index["output_code"] is not None:
+        return compile_kernel(api, with_output_code(body, index["output_code"]))
+    return ticket["api"], index
 
 
 def _helpful(api: Api, body: dict[str, Any], alternatives: list[dict[str, Any]]) -> Iterator[str]:

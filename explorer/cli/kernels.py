@@ -15,7 +15,7 @@ from typing import Any
 from explorer.capture.read import CapturedKernel, CaptureReader
 from explorer.cli.api import API, Api
 from explorer.cli.matrix import compile_matrix
-from explorer.cli.tools import add_unsafe, read_files, read_source
+from explorer.cli.tools import add_unsafe, read_files, read_source, with_output_code
 from explorer.errors import ExplorerError, UnknownTriton
 from explorer.model.hardware import DEFAULT_TARGET, find_target
 from explorer.model.source_lines import SourceLines
@@ -223,7 +223,7 @@ class KernelCompiler:
         inspection = self._inspect(body, target)
         lines = None
         if inspection["output_code"] is not None:
-            body = body | inspection["output_code"]
+            body = with_output_code(body, inspection["output_code"])
             inspection = self._inspect(body, target)
         elif script.recorded is None:
             lines = SourceLines(body["source"], body.get("path", ""), body.get("files"))

@@ -19,6 +19,7 @@ from explorer.cli.tools import (
     progress_line,
     read_files,
     read_source,
+    with_output_code,
 )
 from explorer.errors import InvalidRequest
 from explorer.model.hardware import DEFAULT_TARGET
@@ -27,6 +28,7 @@ _FORMATS = {"markdown": "/table.md", "csv": "/table.csv", "json": ""}
 #: A matrix has no event stream: its document is requested again and again until all cells have a result. The
 #: first wait is short, because a stored result is there at once.
 _ASK_AGAIN_SECONDS = (0.05, 0.5)
+_ENDED = ("complete", "failed", "kernels_found", "refused")
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
 
@@ -81,6 +83,10 @@ def run(options: argparse.Namespace) -> int:
 
     def question(api: Api) -> tuple[dict[str, Any], str]:
         document = compile_matrix(api, body)
+        if program := next((cell for cell in document["cells"] if cell["state"] == "kernels_found"), None):
+            code = api.document(f"{API}/compilations/{program['id']}")["output_code"]
+            body["compilation"] = with_output_code(body["compilation"], code)
+            document = compile_matrix(api, body)
         address = document["api"] + _FORMATS[options.format]
         is_linked = options.format == "markdown" and bool(api.url)
         return document, api.get(address + ("?links=1" if is_linked else "")).decode()
@@ -126,7 +132,7 @@ def compile_matrix(api: Api, body: dict[str, Any], progress: str = "") -> dict[s
     with progress_line() as show:
         try:
             while (document := api.document(ticket["api"]))["is_at_work"]:
-                done = sum(cell["state"] in ("complete", "failed", "refused") for cell in document["cells"])
+                done = sum(cell["state"] in _ENDED for cell in document["cells"])
                 show(f"{progress}{done} of {ticket['cells']}")
                 time.sleep(seconds)
                 seconds = min(1.2 * seconds, longest)

@@ -22,18 +22,19 @@ from explorer.cli.tools import (
     add_command,
     add_source,
     format_progress,
+    lines_of,
     make_folder,
     progress_line,
     read_files,
     read_source,
     report,
     report_file,
+    report_output_code,
 )
 from explorer.errors import NoDevice
 from explorer.model import DeviceKind, Diagnostic, Progress
 from explorer.model.hardware import DEFAULT_TARGET
 from explorer.model.measurements import MEASURES, measures_of
-from explorer.model.source_lines import SourceLines
 
 if TYPE_CHECKING:  # slow to import
     from explorer.services import Services
@@ -47,11 +48,12 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 class _Outcome:
     """The status and the diagnostics of a run, or of a compilation that failed before it.
 
-    `printed` is for the standard output, `files` for the folder.
+    `compilation` is its index. `printed` is for the standard output, `files` for the folder.
     """
 
     status: str
     diagnostics: list[dict[str, Any]]
+    compilation: dict[str, Any]
     printed: bytes = b""
     files: dict[str, bytes] | None = None
 
@@ -117,9 +119,9 @@ def run(options: argparse.Namespace) -> int:
         target = options.target or own_target or DEFAULT_TARGET
         _, compilation = compile_kernel(api, {**body, "target": target})
         if compilation["status"] == "failed" and device == "gpu":
-            return _Outcome(compilation["status"], compilation["diagnostics"])
+            return _Outcome(compilation["status"], compilation["diagnostics"], compilation)
         address = _run_kernel(api, compilation["id"], _fields(options, device))
-        return _outcome(api, address, options, compilation["request"])
+        return _outcome(api, address, options, compilation)
 
     def can_do(health: dict[str, Any]) -> bool:
         devices = health["devices"]
@@ -141,8 +143,10 @@ def run(options: argparse.Namespace) -> int:
     sys.stdout.buffer.write(outcome.printed)
     sys.stdout.flush()
     diagnostics = [Diagnostic(**each) for each in outcome.diagnostics]
-    lines = SourceLines(body["source"], body.get("path", ""), body.get("files"))
-    return report(outcome.status, diagnostics, options, lines)
+    compilation = outcome.compilation
+    status = report(outcome.status, diagnostics, options, lines_of(compilation["request"]))
+    report_output_code(body, compilation, options)
+    return status
 
 
 def _fields(options: argparse.Namespace, device: DeviceKind) -> dict[str, Any]:
@@ -181,8 +185,8 @@ def _run_kernel(api: Api, compilation: str, fields: dict[str, Any]) -> str:
     return address
 
 
-def _outcome(api: Api, address: str, options: argparse.Namespace, request: dict[str, Any]) -> _Outcome:
-    """Return a finished run in the form that the options ask for. `request` is that of its compilation."""
+def _outcome(api: Api, address: str, options: argparse.Namespace, compilation: dict[str, Any]) -> _Outcome:
+    """Return a finished run in the form that the options ask for. `compilation` is that of its kernel."""
     encoded = api.get(f"{address}?links=files")
     document = msgspec.json.decode(encoded)
     printed, files = b"", None
@@ -193,11 +197,11 @@ def _outcome(api: Api, address: str, options: argparse.Namespace, request: dict[
             each["name"]: msgspec.Raw(api.get(_measurement(address, each["name"])))
             for each in document["measurements"]
         }
-        whole = {"request": request, "run": msgspec.Raw(encoded), "measured": measured}
+        whole = {"request": compilation["request"], "run": msgspec.Raw(encoded), "measured": measured}
         printed = msgspec.json.encode(whole) + b"\n"
     else:
         printed = api.get(f"{address}/summary")
-    return _Outcome(document["status"], document["diagnostics"], printed, files)
+    return _Outcome(document["status"], document["diagnostics"], compilation, printed, files)
 
 
 def _files(api: Api, address: str, encoded: bytes) -> Iterator[tuple[str, bytes]]:

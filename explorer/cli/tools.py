@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import msgspec
 
 from explorer.errors import InvalidRequest
-from explorer.model import Diagnostic, Progress, Request
+from explorer.model import Diagnostic, OutputCode, Progress, Request
 from explorer.model.hardware import DEFAULT_TARGET
 from explorer.model.source_lines import SourceLines
 from explorer.settings import Settings
@@ -102,6 +102,28 @@ def read_files(options: argparse.Namespace) -> dict[str, Any]:
     return {"path": path, "files": files, **assumed}
 
 
+def with_output_code(body: dict[str, Any], code: dict[str, Any]) -> dict[str, Any]:
+    """Return the body of a request with the output code of a program in place of the program."""
+    return body | msgspec.convert(code, OutputCode).request_fields()
+
+
+def report_output_code(body: dict[str, Any], index: dict[str, Any], options: argparse.Namespace) -> None:
+    """Print which kernels `torch.compile` writes, if a program was given, and how to choose one."""
+    names = [each["name"] for each in index["kernels"]]
+    is_output_code = index["request"]["path"] != body.get("path", "")
+    if is_output_code and index["status"] == "complete" and len(names) > 1:
+        print(
+            f"{options.file}: note: torch.compile writes {len(names)} kernels for this program: "
+            f"{', '.join(map(printable, names))}. This is {index['kernel']}. Choose one with --kernel.",
+            file=sys.stderr,
+        )
+
+
+def lines_of(request: dict[str, Any]) -> SourceLines:
+    """Return the numbers of the lines of a request's source and files."""
+    return SourceLines(request["source"], request["path"], request["files"])
+
+
 def make_folder(path: Path) -> None:
     """Create a folder, unless it exists.
 
@@ -130,7 +152,8 @@ def report(
     """Print the diagnostics of a job, whose source has `lines`, and return the exit status."""
     for diagnostic in diagnostics:
         path, line = lines.place(diagnostic.line)
-        file = options.root / path if path else options.file
+        # Without a root, only the output code of a program has files beside it.
+        file = options.file if not path else options.root / path if options.root else path
         print(format_diagnostic(replace(diagnostic, line=line), str(file)), file=sys.stderr)
     return 0 if status == "complete" else 1
 

@@ -9,7 +9,6 @@ from explorer.documents.compilations import (
     InspectionDocument,
     RequestDocument,
     TargetDocument,
-    is_torch_program,
 )
 from explorer.documents.events import EventDocument, event_document
 from explorer.documents.lines import (
@@ -62,7 +61,6 @@ __all__ = [
     "TextLinesDocument",
     "event_document",
     "file_stem",
-    "is_torch_program",
     "log_documents",
     "shortened",
 ]

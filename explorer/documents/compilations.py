@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 import msgspec
@@ -36,29 +35,6 @@ from explorer.model.hardware import Target, find_target
 from explorer.model.source_lines import SourceFile
 from explorer.pipeline.stages import stages_of
 from explorer.store import Record, Status
-
-#: How the pipeline begins the error of a source whose kernels are those that `torch.compile` writes.
-_NO_KERNEL_ITSELF = "The source has no kernel itself."
-
-
-def is_torch_program(record: Record) -> bool:
-    """Tell whether a result has nothing but the kernels that `torch.compile` writes, in its output code.
-
-    Such a result is stored as failed, because nothing was compiled. A program that raises an error is none.
-    """
-    result = record.result
-    errors = [each.message for each in result.diagnostics if each.severity == "error"]
-    return (
-        record.status == "failed"
-        and result.inspection is not None
-        and result.inspection.output_code is not None
-        and len(errors) == 1
-        and errors[0].startswith(_NO_KERNEL_ITSELF)
-    )
-
-
-def _as_notes(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
-    return [replace(each, severity="note") if each.severity == "error" else each for each in diagnostics]
 
 
 class TargetDocument(msgspec.Struct, frozen=True):
@@ -100,9 +76,8 @@ class CompilationDocument(msgspec.Struct, frozen=True):
     """The index of a compilation: everything but the texts.
 
     `queue_position` is the position of a waiting compilation in its queue, from 1 on.
-    `output_code` has the kernels of a script that has none itself and calls what `torch.compile` returns.
-    `is_torch_program`: this is all that the result has. Its status is "failed", as nothing was compiled, but
-    nothing went wrong: the diagnostic that says so is a note.
+    `output_code` has the kernels of a script that has none itself and calls what `torch.compile` returns. It
+    is all that a result with the status "kernels_found" has: nothing of such a program is compiled.
     `alternatives` may help a failed compilation. In a file there are none: nothing can be compiled there.
     Lines of the source are numbered through all its files: `source_files` has the numbers of each.
     """
@@ -125,7 +100,6 @@ class CompilationDocument(msgspec.Struct, frozen=True):
     launches: tuple[Launch, ...]
     assumed: tuple[AssumedNumber, ...]
     output_code: OutputCode | None
-    is_torch_program: bool
     stages: list[StageDocument]
     passes: list[PassDocument]
     resources: ResourcesDocument | None
@@ -146,7 +120,6 @@ class CompilationDocument(msgspec.Struct, frozen=True):
         result, request = record.result, record.request
         specialized = result.specialized
         inspection = result.inspection or Inspection((), ())
-        is_program = is_torch_program(record)
         return cls(
             id=record.id,
             url=links.page,
@@ -166,12 +139,11 @@ class CompilationDocument(msgspec.Struct, frozen=True):
             launches=inspection.launches,
             assumed=inspection.assumed,
             output_code=inspection.output_code,
-            is_torch_program=is_program,
             stages=[StageDocument.of(stage, links) for stage in result.stages.values()],
             passes=[PassDocument.of(result.passes[index], links, changes) for index in sorted(result.passes)],
             resources=ResourcesDocument.of(result.resources, request.target) if result.resources else None,
             binary=BinaryDocument.of(result.binary, links) if result.binary else None,
-            diagnostics=_as_notes(result.diagnostics) if is_program else result.diagnostics,
+            diagnostics=result.diagnostics,
             logs=log_documents(result.logs),
             alternatives=alternatives_to(record, versions) if versions else (),
         )

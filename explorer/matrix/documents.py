@@ -22,14 +22,16 @@ from explorer.queries import QueryService, metrics
 from explorer.queries.metrics import MetricsDocument
 from explorer.store import Record
 
-#: "missing": not compiled, or canceled. "refused": the server did not take it.
-CellState = Literal["missing", "waiting", "compiling", "complete", "failed", "refused"]
+#: "missing": not compiled, or canceled. "refused": the server did not take it. "kernels_found": nothing
+#: of a program with `torch.compile` is compiled; its kernels are in the output code.
+CellState = Literal["missing", "waiting", "compiling", "complete", "failed", "kernels_found", "refused"]
 
 #: The message of a job that was canceled.
 _CANCELED = "Canceled."
 #: User code determines these texts, and a table may have each 500 times: settings, and characters of a text.
 _MOST_SETTINGS = 100
 _MOST_CHARACTERS = 1_000
+_TORCH_PROGRAM = "torch.compile writes kernels for this program. Open it to compile them."
 _ONLY_FAILED = "The compilation failed without a message. See its log."
 
 
@@ -58,7 +60,8 @@ class ConfigurationDocument(msgspec.Struct, frozen=True):
 class CellDocument(msgspec.Struct, frozen=True):
     """A cell: a compilation, which exists when it has an `id`. `configuration` is an index into those.
 
-    `stage` is the last stage of a compilation that runs. `message` says why a cell failed or was refused.
+    `stage` is the last stage of a compilation that runs. `message` says why a cell failed, was refused or has
+    no metrics.
     `is_final`: it is not compiled again. A cell that reached its time limit, for example, is not final.
     """
 
@@ -165,15 +168,13 @@ def _cell(host: Host, cell: Cell, record: Record | None, *, is_at_work: bool, re
         stage=stages[-1].title[:_MOST_CHARACTERS] if stages else "",
         metrics=_metrics(host, record) if record is not None and state == "complete" else None,
         time=cell_time(host, record) if record is not None and state == "complete" else None,
-        message=(refusal or (_failure(record) if record is not None and state == "failed" else ""))[
-            :_MOST_CHARACTERS
-        ],
+        message=_message(state, record, refusal)[:_MOST_CHARACTERS],
     )
 
 
 def _state(record: Record | None, *, is_at_work: bool, is_refused: bool) -> CellState:
     status = "queued" if record is None or _is_canceled(record) else record.status
-    if status == "complete" or status == "failed":
+    if status in ("complete", "failed", "kernels_found"):
         return status
     if is_refused:
         return "refused"
@@ -192,8 +193,12 @@ def _metrics(host: Host, record: Record) -> MetricsDocument | None:
     return None if answer is None else msgspec.json.decode(answer, type=MetricsDocument)
 
 
-def _failure(record: Record) -> str:
-    return next(iter(record.result.error_messages), "") or _ONLY_FAILED
+def _message(state: CellState, record: Record | None, refusal: str) -> str:
+    if refusal or record is None:
+        return refusal
+    if state == "failed":
+        return next(iter(record.result.error_messages), "") or _ONLY_FAILED
+    return _TORCH_PROGRAM if state == "kernels_found" else ""
 
 
 def _configurations(matrix: Matrix, records: Iterable[Record]) -> list[ConfigurationDocument]:

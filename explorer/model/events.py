@@ -11,6 +11,9 @@ from explorer.model.requests import Argument
 from explorer.model.source_language import KernelLanguage
 
 Severity = Literal["error", "warning", "remark", "note"]
+#: How a job ends. "kernels_found": nothing of a program with `torch.compile` is compiled; its kernels are in
+#: the output code.
+Outcome = Literal["complete", "failed", "kernels_found"]
 
 
 @dataclass(frozen=True)
@@ -241,7 +244,7 @@ class Done:
     """
 
     kind: ClassVar[str] = "done"
-    status: Literal["complete", "failed"]
+    status: Outcome
     milliseconds: float
     is_transient: bool = False
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from explorer.model.basics import LineNumber, Scalar
 from explorer.model.requests import Argument
@@ -101,9 +102,22 @@ class AssumedNumber:
 class OutputCode:
     """The script that PyTorch's compiler, Inductor, writes for a program with `torch.compile`.
 
-    `path` is its own, and `files` has the program and the files beside it, by their paths.
+    `path` is its own, and `files` has the program and the files beside it, by their paths. `kernels` are
+    the names of its kernels in the order of their definitions, or empty if they are not known.
     """
 
     source: str
     path: str
     files: dict[str, str]
+    kernels: tuple[str, ...] = ()
+
+    @property
+    def found_words(self) -> str:
+        """What was found, in words: "3 kernels found"."""
+        if not self.kernels:
+            return "kernels found"
+        return "1 kernel found" if len(self.kernels) == 1 else f"{len(self.kernels):,} kernels found"
+
+    def request_fields(self) -> dict[str, Any]:
+        """Return the fields of a request that name the script."""
+        return {"source": self.source, "path": self.path, "files": self.files}

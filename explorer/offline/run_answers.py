@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from explorer.documents import ApiLinks
 from explorer.offline.answers import Answer, Fetch, json_answer
-from explorer.store import Record
+from explorer.store import Record, is_over
 
 #: The most that answers about runs may add to a page.
 MOST_BYTES = 2_000_000
@@ -68,7 +68,7 @@ class _Collection:
 
     def add(self, row: dict[str, Any]) -> bool:
         """Add the answers about a run of the listing; return whether there was room for them."""
-        if row["status"] not in ("complete", "failed"):
+        if not is_over(row["status"]):
             self._missing[_UNFINISHED] += 1
             return False
         has_plots, answers = self._fetch_run(row)

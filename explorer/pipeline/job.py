@@ -13,6 +13,7 @@ from explorer.model import (
     Event,
     Inspection,
     Log,
+    Outcome,
     Progress,
     Request,
     to_plain,
@@ -87,6 +88,12 @@ kernel[(triton.cdiv(1024, 256),)](x, y, 1024, BLOCK=256)
 torch.testing.assert_close(y, x + 1)
 """
 
+_TORCH_PROGRAM = Diagnostic(
+    "note",
+    "torch.compile writes kernels for this program.",
+    hint="Open them to compile them. The command line does so by itself.",
+)
+
 
 def perform(request: Request, emit: Emit) -> None:
     """Execute one job and emit its events, the last of which is `Done`."""
@@ -95,14 +102,14 @@ def perform(request: Request, emit: Emit) -> None:
     )
 
 
-def _perform(request: Request, target: Target, emit: Emit) -> None:
+def _perform(request: Request, target: Target, emit: Emit) -> Outcome:
     # The default of Triton 3.9. Setting it explicitly avoids a warning about a change in 3.10.
     os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
     if request.task not in SCRIPT_TASKS:
         from explorer.pipeline.compiler_queries import COMPILER_QUERIES
 
         emit(Answer(json.dumps(to_plain(COMPILER_QUERIES[request.task](request, target)))))
-        return
+        return "complete"
     from explorer.pipeline.module import load
     from explorer.pipeline.scopes import marked_lines, scopes_ignored_by_compiler
     from explorer.pipeline.specialize import resolve
@@ -110,7 +117,7 @@ def _perform(request: Request, target: Target, emit: Emit) -> None:
 
     if request.task not in ("captured", "run") and (source := find_stage_source(request.source)) is not None:
         _perform_stage(source, request, target, emit)
-        return
+        return "complete"
     found = load(
         request.source,
         target,
@@ -132,17 +139,21 @@ def _perform(request: Request, target: Target, emit: Emit) -> None:
     if found.output:
         emit(Log("stdout", found.output))
     if request.task == "inspect":
-        return
+        return "complete"
     if request.task == "captured":
         from explorer.pipeline.captured import show_captured
 
         show_captured(found, request, target, emit)
-        return
+        return "complete"
+    if found.is_torch_program:
+        emit(_TORCH_PROGRAM)
+        return "kernels_found"
     specialization = resolve(found, request, target)
     emit(specialization.described)
     if request.task == "compile" and (lines := marked_lines(request.source)):
         emit(scopes_ignored_by_compiler(lines))
     _compile(specialization, request, target, emit)
+    return "complete"
 
 
 def _perform_stage(source: StageSource, request: Request, target: Target, emit: Emit) -> None:

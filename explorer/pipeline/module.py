@@ -83,6 +83,12 @@ class SourceContents:
     output: str = ""
     output_code: OutputCode | None = None
 
+    @property
+    def is_torch_program(self) -> bool:
+        """Whether the kernels are those that `torch.compile` writes, and the program has no error."""
+        has_error = any(each.severity == "error" for each in self.diagnostics)
+        return not self.kernels and self.output_code is not None and not has_error
+
 
 def load(
     source: str,
@@ -143,7 +149,7 @@ def _execute(
         return found, None
     uses_inductor = inductor.is_output_code(source)
     with fake_gpu(target, assumed, uses_inductor=uses_inductor, program=program) as recorder:
-        script = Script(tree, recorder, files=files, path=path)
+        script = Script(tree, recorder, files=files, path=path, program=program)
         with default_device("cuda") if uses_gpu else nullcontext():
             script.run()
         inductor.record_unlaunched(recorder, list(script.namespace.values()))

@@ -7,7 +7,7 @@ as a file beside it, and the lines of the program that a kernel comes from.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from explorer.model import Frame, Location, OutputCode, TorchNode
@@ -31,13 +31,13 @@ def output_code(
     `path` is that of the program, and `files` are those beside it.
     """
     path = path or _PROGRAM_PATH
-    taken: set[str] = set()
+    taken: dict[str, None] = {}
     texts = []
     for graph in program.graphs:
         for name in _KERNEL.findall(graph):
             if name in taken:
                 graph = re.sub(rf"\b{name}\b", _free_name(name, taken), graph)
-        taken.update(_KERNEL.findall(graph))
+        taken |= dict.fromkeys(_KERNEL.findall(graph))
         # The names of files as the page shows them.
         texts.append(graph.replace(f"({SOURCE_FILE!r}, ", f"({path!r}, ").replace(f"('{BESIDE}", "('"))
     if not taken:
@@ -45,10 +45,10 @@ def output_code(
     own = _PATH
     while own in files or own == path:
         own = f"_{own}"
-    return OutputCode("\n\n".join(texts), own, {**files, path: source})
+    return OutputCode("\n\n".join(texts), own, {**files, path: source}, tuple(taken))
 
 
-def _free_name(name: str, taken: set[str]) -> str:
+def _free_name(name: str, taken: Collection[str]) -> str:
     number = 2
     while f"{name}_{number}" in taken:
         number += 1

@@ -16,7 +16,7 @@ from typing import Any
 from explorer.model import Diagnostic, Severity
 from explorer.pipeline import user_source
 from explorer.pipeline.errors import UserError
-from explorer.pipeline.fake_gpu import NeedsValue, Recorder, TooManyLaunches
+from explorer.pipeline.fake_gpu import CompiledProgram, NeedsValue, Recorder, TooManyLaunches
 from explorer.pipeline.import_stubs import HINT, NeedsModule, missing_modules, stub_attributes
 from explorer.pipeline.output import Output
 from explorer.pipeline.time_limit import script_seconds
@@ -48,10 +48,12 @@ class Script:
         name: str = "__main__",
         files: Mapping[str, str] | None = None,
         path: str = "",
+        program: CompiledProgram | None = None,
     ) -> None:
         """Create a module called `name`. With "__main__", the main part of the script is executed, too.
 
         `files` are the texts of the files that it may import, by their paths, and `path` is its own.
+        `program` gets what `torch.compile` makes of it.
         """
         self._tree = tree
         self._recorder = recorder
@@ -64,6 +66,8 @@ class Script:
         self.namespace["__file__"] = SOURCE_FILE
         self.namespace[user_source.SKIPPING] = self
         self._files = files or {}
+        self._path = path
+        self._program = program
         if package := package_of(tree, path):
             self.namespace["__package__"] = package
 
@@ -147,10 +151,7 @@ class Script:
             self._report(error, "note", message)
             failure = error
         except _TooLong as error:
-            found = len(self._recorder.launches)
-            kept = "Its launches until then are kept." if found else "It had made no launch."
-            message = f"The script was stopped after {script_seconds():g} seconds. {kept}"
-            self._report(error, "note" if found else "error", message, "Reduce loops and sizes.")
+            self._report_stop(error)
             return
         except NeedsModule as error:
             self._report(error, "error", str(error), HINT)
@@ -189,6 +190,26 @@ class Script:
             # The first failure is reported. What follows from it is not.
             with contextlib.suppress(BaseException):
                 exec(user_source.compile_statements([statement]), self.namespace)  # noqa: S102  the user's code
+
+    def _report_stop(self, error: _TooLong) -> None:
+        """Report that the time of the script is over. What it has found until then is kept."""
+        stopped = f"The script was stopped after {script_seconds():g} seconds."
+        if self._program is None:
+            found = len(self._recorder.launches)
+            kept = "Its launches until then are kept." if found else "It had made no launch."
+            hint = "Reduce loops and sizes."
+        else:
+            found = self._program.kernel_count
+            kept = "The kernels until then are kept." if found else "torch.compile had not written a kernel."
+            target = self._recorder.target
+            architecture = f"{target.backend}:{target.arch}"
+            hint = (
+                "Record all kernels where no time limit applies: triton-explorer capture --target "
+                f"{architecture} --output kernels -- python {self._path or 'program.py'}. Show them with "
+                "triton-explorer push kernels --to ADDRESS. The operator sets the limit with "
+                "TRITON_EXPLORER_TORCH_COMPILE_WALL_LIMIT_SECONDS."
+            )
+        self._report(error, "note" if found else "error", f"{stopped} {kept}", hint)
 
     def _report(self, error: BaseException, severity: Severity, message: str, hint: str = "") -> None:
         place = diagnostic_at(error)

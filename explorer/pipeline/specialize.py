@@ -77,8 +77,8 @@ def choose_kernel(found: SourceContents, request: Request) -> FoundKernel | None
         _refuse_broken(found)
         if found.output_code is not None:
             raise user_error(
-                "The source has no kernel itself. torch.compile writes kernels for it.",
-                hint="Open them to compile them. The command line does so by itself.",
+                "The source has no kernel. Its kernels are those that torch.compile writes.",
+                hint="Use the output code that an inspection of the source has.",
             )
         raise user_error(
             "The source has no kernel.",

@@ -9,9 +9,8 @@ import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
-from explorer.model import Diagnostic, Done, Event
+from explorer.model import Diagnostic, Done, Event, Outcome
 from explorer.model.hardware import UnknownTarget
 from explorer.pipeline.errors import UserError
 
@@ -31,17 +30,16 @@ _FOLDERS = sorted(
 )
 
 
-def perform_work(work: Callable[[Emit], None], emit: Emit, what: str) -> None:
-    """Call `work`, and emit `Done` at its end. `what` names the work: "The compile".
+def perform_work(work: Callable[[Emit], Outcome], emit: Emit, what: str) -> None:
+    """Call `work`, and emit `Done` with the outcome that it returns. `what` names the work: "The compile".
 
     This is the only place that converts an unexpected error to an event.
     """
     start = time.perf_counter()
-    status: Literal["complete", "failed"] = "failed"
+    status: Outcome = "failed"
     emit = _without_repeated_diagnostics(emit)
     try:
-        work(emit)
-        status = "complete"
+        status = work(emit)
     except UserError as error:
         emit(error.diagnostic)
     except UnknownTarget as error:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from explorer.capture.script import ScriptWriter
-from explorer.cli.api import API
+from explorer.cli.compile import compile_kernel
 from explorer.errors import InvalidRequest
 from explorer.model import Scalar
 from explorer.model.hardware import DEFAULT_TARGET
@@ -58,11 +57,8 @@ def compile(  # noqa: A001  the name that users call
 def compile_body(body: dict[str, Any], server: str | None) -> Result:
     """Compile what the body of a request names, or the output code of a program with `torch.compile`."""
     api = find_api(server)
-    ticket = api.post(f"{API}/compilations", body)
-    api.get(ticket["events"])  # they end with the compilation
-    result = Result(api, ticket["id"])
-    code = result.document.output_code
-    return result if code is None else compile_body(body | asdict(code), server)
+    _, index = compile_kernel(api, body)
+    return Result(api, index["id"])
 
 
 def script_of(kernel: Any) -> tuple[str, str]:

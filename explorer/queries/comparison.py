@@ -30,7 +30,11 @@ _ORDER = {stage.name: position for position, stage in enumerate(STAGES)}
 
 
 class SideDocument(msgspec.Struct, frozen=True):
-    """One of the two compilations, in brief. `error` is the message of its first error."""
+    """One of the two compilations, in brief.
+
+    `error` is the message of its first error. `kernels_found` is the number of kernels that `torch.compile`
+    writes for it; 0: none, or it is not known.
+    """
 
     id: str
     url: str
@@ -40,6 +44,7 @@ class SideDocument(msgspec.Struct, frozen=True):
     triton: str
     milliseconds: float | None
     error: str | None
+    kernels_found: int
 
 
 class DifferenceDocument(msgspec.Struct, frozen=True):
@@ -201,6 +206,7 @@ def _stable(text: str, language: str) -> str:
 
 def _side(record: Record) -> SideDocument:
     result, request = record.result, record.request
+    code = result.inspection.output_code if result.inspection else None
     return SideDocument(
         id=record.id,
         url=f"/k/{record.id}",
@@ -210,6 +216,7 @@ def _side(record: Record) -> SideDocument:
         triton=request.triton,
         milliseconds=result.done.milliseconds if result.done else None,
         error=next(iter(result.error_messages), None),
+        kernels_found=len(code.kernels) if code else 0,
     )
 
 
@@ -406,7 +413,7 @@ COMPARISON = Query(
     about="pair",
     path="",
     summary="Compare two compilations: requests, stages, compiler passes, resources.",
-    version=2,
+    version=3,
     document=ComparisonDocument,
     find=_find_comparison,
     saved=nothing_saved,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 
-from explorer.model import Event, Request, decode_request, encode_event
+from explorer.model import Event, Outcome, Request, decode_request, encode_event
 from explorer.pipeline.work import Emit, perform_work
 from explorer.runner.job import begin_cuda, perform, prepare, warm_up
 
@@ -34,10 +34,11 @@ def main() -> None:
         perform(request, emit)
 
 
-def _launch_once(request: Request, emit: Emit) -> None:
+def _launch_once(request: Request, emit: Emit) -> Outcome:
     from explorer.runner.profilers.profile_once import launch_once
 
     launch_once(prepare(request, emit).launch)
+    return "complete"
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from explorer.model import DeviceKind, Diagnostic, Event, Measure, Progress, Request, Run
+from explorer.model import DeviceKind, Diagnostic, Event, Measure, Outcome, Progress, Request, Run
 from explorer.model.hardware import find_target
 from explorer.model.measurements import MEASURES, measures_of
 from explorer.pipeline.errors import UserError
@@ -128,7 +128,7 @@ def prepare(request: Request, emit: Emit, steps: int = 1) -> MeasureContext:
     return context
 
 
-def _perform(request: Request, emit: Emit) -> None:
+def _perform(request: Request, emit: Emit) -> Outcome:
     from explorer.runner.environment import describe_environment
     from explorer.runner.measures import in_order, measure_function
 
@@ -151,6 +151,7 @@ def _perform(request: Request, emit: Emit) -> None:
     context.emit_files()
     context.step = context.steps
     context.report_progress("Done")
+    return "complete"
 
 
 def _not_measured_here(measure: Measure, device: DeviceKind) -> Diagnostic:

@@ -267,6 +267,7 @@ def _check(event: Event) -> None:
             _check_graph_nodes(kernel)
         if (code := event.output_code) is not None:
             _require(len(code.files) <= MAX_OUTPUT_FILES, "the number of files of output code")
+            _require(len(code.kernels) <= 10_000, "the number of kernels of output code")
     elif isinstance(event, Measurement):
         _check_measurement(event)
     elif isinstance(event, Progress):

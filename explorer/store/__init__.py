@@ -7,7 +7,7 @@ on. No computation happens here.
 from explorer.store.entries import BinaryEntry, Entry, MeasurementEntry, PassEntry, Result, StageEntry
 from explorer.store.protocols import BlobBatch, BlobStore, Store
 from explorer.store.pruner import Pruner
-from explorer.store.record import Record, Status, compilation_of
+from explorer.store.record import Record, Status, compilation_of, is_over
 from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
 from explorer.store.sql import SqlStore, open_store
 
@@ -30,5 +30,6 @@ __all__ = [
     "Store",
     "StoreHealth",
     "compilation_of",
+    "is_over",
     "open_store",
 ]

@@ -13,7 +13,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from explorer.errors import NotFound, ResultTooLarge
-from explorer.model import LineNumber, Request
+from explorer.model import LineNumber, Outcome, Request
 from explorer.model.limits import (
     MOST_LOCATION_BYTES,
     MOST_PASSES,
@@ -26,7 +26,12 @@ from explorer.store.address import Address
 from explorer.store.entries import Entry, PassEntry, Result, StageEntry, StageLocations
 
 Document = TypeVar("Document")
-Status = Literal["queued", "running", "complete", "failed"]
+Status = Literal["queued", "running"] | Outcome
+
+
+def is_over(status: Status) -> bool:
+    """Return whether a job with this status has ended."""
+    return status not in ("queued", "running")
 
 
 def compilation_of(request: Request) -> Request:
@@ -57,7 +62,7 @@ class Record:
     @property
     def is_finished(self) -> bool:
         """Whether the last entry is present."""
-        return self.status in ("complete", "failed")
+        return is_over(self.status)
 
     @property
     def kernel(self) -> str | None:

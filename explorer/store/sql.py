@@ -25,6 +25,7 @@ from explorer.errors import DamagedText, NotFound, StoreError
 from explorer.model import Done, Request
 from explorer.store.address import LONGEST_ID, SHORTEST_ID, Address, base58, canonical_json, digest_of
 from explorer.store.database import Database
+from explorer.store.earlier_results import read_earlier
 from explorer.store.entries import Entry, decode_journal, encode_journal
 from explorer.store.files import FileBlobStore, compress, decompress
 from explorer.store.housekeeping import Housekeeping, forget_results
@@ -281,6 +282,8 @@ class SqlStore:
         if journal is not None:
             try:
                 entries = self._journal(journal)
+                if isinstance(done := entries[-1], Done):
+                    status = done.status
             except DamagedText:
                 self._forget(row.id, journal)
                 status, journal, is_final = "queued", None, False
@@ -297,7 +300,7 @@ class SqlStore:
         )
 
     def _load_journal(self, address: Address) -> tuple[Entry, ...]:
-        return decode_journal(self._blobs.read(address))
+        return read_earlier(decode_journal(self._blobs.read(address)))
 
     def _read(self, record_id: str, journal: Address, address: Address) -> bytes:
         """Return a text of a result. If it is lost, the result is computed again when it is opened."""

@@ -16,7 +16,6 @@ from typing import Any
 import msgspec
 from flask import Blueprint, Response, abort, render_template, request, send_from_directory, url_for
 
-from explorer.documents import is_torch_program
 from explorer.documents.files import MOST_FILES
 from explorer.errors import NotFound
 from explorer.examples import DEFAULT_EXAMPLE
@@ -94,14 +93,23 @@ def first_documents(compilation_id: str | None) -> list[str]:
 def preview_of(record: Record) -> dict[str, str]:
     """Return the preview of a permalink: the kernel, and its target, Triton version and status."""
     target = find_target(record.request.target)
-    is_program = is_torch_program(record)
-    status = "kernels found" if is_program else record.status
-    facts = [f"{target.title}, {target.architecture}", f"Triton {record.request.triton}", status]
-    name = record.kernel or ("Program with torch.compile" if is_program else "Kernel")
+    facts = [
+        f"{target.title}, {target.architecture}",
+        f"Triton {record.request.triton}",
+        _status_words(record),
+    ]
+    name = record.kernel or ("Program with torch.compile" if record.status == "kernels_found" else "Kernel")
     return {
         "title": f"{visible(name)} · triton·explorer",
         "description": " · ".join(facts),
     }
+
+
+def _status_words(record: Record) -> str:
+    inspection = record.result.inspection
+    if record.status == "kernels_found" and inspection and inspection.output_code:
+        return inspection.output_code.found_words
+    return record.status
 
 
 @blueprint.get("/page.json")

@@ -25,10 +25,11 @@ def test_the_kernels_of_a_program_are_opened_from_the_message(page: Page, own: C
     status = page.get_by_role("contentinfo", name="Result")
     # The sandbox of such programs is started by the first one.
     expect(status).to_contain_text(re.compile("inspecting the source|starting the sandbox"))
-    expect(status).to_contain_text("kernels found in", timeout=3 * COMPILE_TIMEOUT_MS)
-    expect(page.locator("status-bar .state")).to_have_class("state is-found")
+    expect(status).to_contain_text("1 kernel found in", timeout=3 * COMPILE_TIMEOUT_MS)
+    expect(page.locator("status-bar .state")).to_have_class("state is-kernels_found")
     expect(page.locator("pipeline-path .is-failed")).to_have_count(0)
     expect(page.get_by_text("failed")).to_have_count(0)
+    expect(page.locator("launch-panel")).to_contain_text("Launch · 1 kernel found")
     message = page.get_by_role("alert").filter(has_text="torch.compile writes kernels for this program")
     expect(message).to_have_class("is-note")
     page.get_by_role("button", name="History").click()
@@ -44,3 +45,21 @@ def test_the_kernels_of_a_program_are_opened_from_the_message(page: Page, own: C
     )
     expect(page.get_by_role("tab", name="program.py")).to_be_visible()
     expect(message).to_have_count(0)
+
+
+def test_a_comparison_says_which_kernels_a_program_has_and_opens_them(
+    page: Page, own: Callable[[str], str]
+) -> None:
+    compile_now(page, own(PROGRAM))
+    status = page.get_by_role("contentinfo", name="Result")
+    expect(status).to_contain_text("1 kernel found in", timeout=3 * COMPILE_TIMEOUT_MS)
+    program = page.locator(".permalink").inner_text().removeprefix("/k/")
+    page.goto(f"/compare/{program}..{program}")
+    before = page.get_by_role("region", name="Before")
+    expect(before.get_by_role("status")).to_contain_text("1 kernel found in")
+    expect(page.get_by_text("failed")).to_have_count(0)
+    before.get_by_role("button", name="Open the kernels").click()
+    expect(page.locator("#subject b")).to_have_text(
+        re.compile("^triton_poi_fused"), timeout=COMPILE_TIMEOUT_MS
+    )
+    expect(page.get_by_role("tab", name="program.py")).to_be_visible()

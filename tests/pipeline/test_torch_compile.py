@@ -9,6 +9,7 @@ import torch
 
 from explorer.model import Diagnostic, Inspection, Log, Progress, Request, Specialized, Stage
 from explorer.model.source_lines import SourceLines
+from explorer.pipeline import time_limit
 from explorer.pipeline.job import perform
 from explorer.pipeline.module import ON_CPU, UNMEASURED
 
@@ -165,3 +166,18 @@ def test_what_a_package_registers_remains_for_the_next_execution(tmp_path, monke
         assert [event for event in events if isinstance(event, Diagnostic)] == []
         assert hasattr(torch.ops.made_up_operators, "same")
         assert not hasattr(torch.ops.made_up_by_the_script, "same")
+
+
+def test_a_program_that_takes_too_long_keeps_its_kernels_and_names_the_capture(monkeypatch):
+    monkeypatch.setattr(time_limit, "_script_seconds", 8.0)
+    program = (
+        "import torch, time\n@torch.compile\ndef twice(x):\n    return x * 2\n"
+        "twice(torch.ones(8, device='cuda'))\ntime.sleep(60)\n"
+    )
+    events = performed(Request(program, "cuda:90", "", path="train.py"))
+    (stop,) = [each for each in events if isinstance(each, Diagnostic) and "stopped" in each.message]
+    assert stop.message == "The script was stopped after 8 seconds. The kernels until then are kept."
+    command = "triton-explorer capture --target cuda:90 --output kernels -- python train.py"
+    assert (stop.severity, stop.line, command in stop.hint) == ("note", 6, True)
+    assert one(events, Inspection).output_code.kernels == ("triton_poi_fused_mul_0",)
+    assert events[-1].status == "kernels_found"

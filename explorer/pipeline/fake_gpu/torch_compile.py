@@ -68,8 +68,12 @@ class CompiledProgram:
     def add(self, code: str) -> None:
         """Add the output code of a graph."""
         self.graphs.append(code)
-        kernels = sum(graph.count(_KERNEL) for graph in self.graphs)
-        self.report(f"torch.compile: kernels so far: {kernels}")
+        self.report(f"torch.compile: kernels so far: {self.kernel_count}")
+
+    @property
+    def kernel_count(self) -> int:
+        """The number of kernels of all graphs."""
+        return sum(graph.count(_KERNEL) for graph in self.graphs)
 
 
 def import_compiler() -> None:

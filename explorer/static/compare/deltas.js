@@ -1,9 +1,10 @@
 /**
  * The difference of two values: by sign and word, never by color alone.
  *
- * @import { ComparedSide, ComparisonDocument } from "../core/types.js"
+ * @import { ComparisonDocument } from "../core/types.js"
  */
 import { duration } from "../core/format.js";
+import { isOver } from "../core/status.js";
 import { html } from "../core/template.js";
 
 /**
@@ -40,11 +41,6 @@ export function durationDelta(before, after, what) {
 /** @param {number} before @param {number} after @param {keyof typeof NOISE} what */
 function isNoise(before, after, what) {
   return Math.abs(after - before) <= Math.max(NOISE[what] * Math.max(before, after), 1);
-}
-
-/** Whether nothing more comes from a side. @param {Pick<ComparedSide, "status">} side */
-export function isOver({ status }) {
-  return status === "complete" || status === "failed";
 }
 
 /**

@@ -5,8 +5,8 @@
  */
 import { ApiError, api } from "../core/api.js";
 import { follow as followEvents } from "../core/events.js";
+import { isOver } from "../core/status.js";
 import { store } from "../core/store.js";
-import { isOver } from "./deltas.js";
 
 /** Stages come in quick succession: they are compared together. */
 const PAUSE_MS = 200;

@@ -3,16 +3,21 @@
  *
  * @import { ComparedSide, ComparisonDocument, Scalar } from "../core/types.js"
  */
+import { ApiError, api } from "../core/api.js";
+import { toast } from "../core/dom.js";
 import { duration, literal, plural, targetTitle } from "../core/format.js";
+import { foundWords, isOver } from "../core/status.js";
 import { html, nothing } from "../core/template.js";
+import { expectOwn } from "../menus/history.js";
 import { go } from "./address.js";
 import { ComparisonPart } from "./part.js";
 
 const WORDS = {
-  queued: "waiting in the queue",
-  running: "compiling",
-  complete: "complete in",
-  failed: "failed after",
+  queued: () => "waiting in the queue",
+  running: () => "compiling",
+  complete: () => "complete in",
+  failed: () => "failed after",
+  kernels_found: (/** @type {number} */ count) => `${foundWords(count)} in`,
 };
 
 class ComparisonHead extends ComparisonPart {
@@ -26,15 +31,39 @@ class ComparisonHead extends ComparisonPart {
 }
 
 /** @param {string} label @param {ComparedSide} side */
-function side(label, { status, milliseconds, url, kernel, target, triton, error }) {
-  const state = status === "complete" || status === "failed" ? status : "busy";
+function side(label, { id, status, milliseconds, url, kernel, target, triton, error, kernels_found: count }) {
+  const isProgram = status === "kernels_found";
+  const state = isOver({ status }) ? status : "busy";
   return html`<section class="side" aria-label=${label}>
     <small class="side-label">${label}</small>
-    <a class="side-kernel" href=${url} title="Open this result">${kernel ?? "kernel"}</a>
+    <a class="side-kernel" href=${url} title="Open this result">${kernel ?? (isProgram ? "torch.compile" : "kernel")}</a>
     <span class="side-facts">${targetTitle(target)} · Triton ${triton}</span>
-    <span class="state is-${state}" role="status">${WORDS[status]} ${duration(milliseconds)}</span>
+    <span class="state is-${state}" role="status">${WORDS[status](count)} ${duration(milliseconds)}</span>
     ${status === "failed" ? html`<p class="side-error">${error ?? "See the log of this result."}</p>` : nothing}
+    ${
+      isProgram
+        ? html`<p class="side-program"><span>torch.compile writes kernels for this program.</span>
+            <button type="button" class="button small" title="Compile the script with the kernels"
+              @click=${() => void openKernels(id)}>Open the kernels</button></p>`
+        : nothing
+    }
   </section>`;
+}
+
+/** Compile the kernels that `torch.compile` writes for a program, and show them. @param {string} id */
+async function openKernels(id) {
+  try {
+    const { request, output_code: code } = await api.compilation(id);
+    if (!code) return;
+    const { target, triton } = request;
+    const { source, path, files } = code;
+    const compiled = await api.compile({ source, path, files, target, triton });
+    expectOwn(compiled.id);
+    location.assign(`/k/${compiled.id}`);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    toast(`${error.problem.title}. ${error.problem.detail}`);
+  }
 }
 
 /** @param {ComparisonDocument} comparison */

@@ -8,6 +8,7 @@ import { register, registerFamily, startKeys } from "../core/commands.js";
 import { byId, make, toast } from "../core/dom.js";
 import { isExpected, record } from "../menus/history.js";
 import { startPageCommands } from "../menus/page_commands.js";
+import { isOver } from "../core/status.js";
 import { store } from "../core/store.js";
 import { comparedIds, comparisonUrl, currentView, go } from "./address.js";
 import { follow } from "./follow.js";
@@ -114,10 +115,9 @@ async function copyLink() {
 /** What was compiled for this comparison belongs into the history, too. */
 function recordOwn() {
   const { comparison } = store.state;
-  for (const { id, status } of comparison ? [comparison.before, comparison.after] : []) {
+  for (const side of comparison ? [comparison.before, comparison.after] : []) {
     // Where it cannot be fetched it stays expected, and is listed when it is opened.
-    if ((status === "complete" || status === "failed") && isExpected(id))
-      void api.compilation(id).then(record, () => undefined);
+    if (isOver(side) && isExpected(side.id)) void api.compilation(side.id).then(record, () => undefined);
   }
 }
 

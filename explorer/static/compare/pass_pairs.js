@@ -8,10 +8,11 @@ import { api } from "../core/api.js";
 import { duration, literal, plural } from "../core/format.js";
 import { emptyPane, Loaded } from "../core/pane.js";
 import { hueClass, stageTitle } from "../core/stages.js";
+import { isOver } from "../core/status.js";
 import { html, nothing } from "../core/template.js";
 import { currentView, formatView, go } from "./address.js";
 import { passCounts } from "./change_counts.js";
-import { durationDelta, isOver, NOISE_WORDS, onlyOn } from "./deltas.js";
+import { durationDelta, NOISE_WORDS, onlyOn } from "./deltas.js";
 import { ComparisonPart } from "./part.js";
 
 class ComparisonPasses extends ComparisonPart {

@@ -6,10 +6,11 @@
  */
 import { duration, plural } from "../core/format.js";
 import { hueClass } from "../core/stages.js";
+import { isOver } from "../core/status.js";
 import { html, nothing } from "../core/template.js";
 import { currentView, formatView } from "./address.js";
 import { changeCounts, lineCounts } from "./change_counts.js";
-import { isOver, onlyOn } from "./deltas.js";
+import { onlyOn } from "./deltas.js";
 import { ComparisonPart } from "./part.js";
 
 class ComparisonPath extends ComparisonPart {

@@ -242,7 +242,7 @@ export const api = {
   passAlignment: (id, index) => get(`${compilationPath(id)}/passes/${index}/alignment`),
   /** @param {string} id @param {string} text @returns {Promise<import("./types.js").PassMatches[]>} */
   passSearch: (id, text) => get(`${compilationPath(id)}/passes/search?text=${encodeURIComponent(text)}`),
-  /** @param {string} id @returns {Promise<{id: string, status: string}>} */
+  /** @param {string} id @returns {Promise<{id: string, status: import("./types.js").Status}>} */
   llvmPasses: (id) => post(following(`${compilationPath(id)}/llvm-passes`), {}),
   /** @param {string} vocabulary @returns {Promise<Record<string, string>>} */
   explanations: (vocabulary) => get(`/explanations/${vocabulary}`),

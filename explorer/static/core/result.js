@@ -5,6 +5,7 @@
  */
 import { api } from "./api.js";
 import { syntaxOf } from "./languages.js";
+import { isOver } from "./status.js";
 
 const CHUNK_LINES = 250;
 
@@ -109,16 +110,6 @@ export class StageContent {
   }
 }
 
-/**
- * How a finished compilation ended. "found": the source is a program whose kernels `torch.compile` writes; nothing
- * of it was compiled, and nothing went wrong.
- * @param {CompilationDocument} document
- * @returns {"complete" | "failed" | "found"}
- */
-export function outcomeOf({ status, is_torch_program: isProgram }) {
-  return isProgram ? "found" : status === "complete" ? "complete" : "failed";
-}
-
 export class Result {
   /** @param {CompilationDocument} document @param {boolean} [isLive] typing has asked for it, and nobody else since */
   constructor(document, isLive = false) {
@@ -135,7 +126,7 @@ export class Result {
   }
 
   get finished() {
-    return this.document.status === "complete" || this.document.status === "failed";
+    return isOver(this.document);
   }
 
   get errors() {

@@ -18,9 +18,10 @@ import { POLL_MS, follow as followEvents } from "../core/events.js";
 import { canCompile } from "../core/host.js";
 import { compileAlternatives } from "./alternatives.js";
 import { expectOwn } from "../menus/history.js";
-import { outcomeOf, Result } from "../core/result.js";
+import { Result } from "../core/result.js";
 import { sameSources, sourceTexts } from "../core/source_files.js";
 import { fallbackStage, targetStages } from "../core/stages.js";
+import { isOver } from "../core/status.js";
 import { store } from "../core/store.js";
 import { matchLines } from "../text/line_matching.js";
 import { isAwaited } from "./variants.js";
@@ -330,8 +331,7 @@ async function listen(result, signal) {
   if (signal.aborted || isWhole) return;
   // The index has what the events leave out.
   const whole = await api.compilation(result.id, result.isLive).catch(() => null);
-  if (whole && !signal.aborted && (whole.status === "complete" || whole.status === "failed"))
-    result.document = whole;
+  if (whole && !signal.aborted && isOver(whole)) result.document = whole;
 }
 
 /** Something of the running compilation has come. @param {Result} result */
@@ -358,7 +358,7 @@ function arrived(result) {
 /** @param {Result} result */
 function finish(result) {
   const inspection = inspectionOf(result.document);
-  const outcome = outcomeOf(result.document);
+  const outcome = result.document.status;
   if (result.isLive && outcome === "failed" && store.state.result) {
     // A source that does not parse says nothing of its kernels.
     const isKnown = inspection.kernels.length > 0;

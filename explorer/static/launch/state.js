@@ -5,6 +5,7 @@
  */
 import { lineWords } from "../core/source_files.js";
 import { diagnosticsOfDraft } from "../core/diagnostics.js";
+import { foundWords } from "../core/status.js";
 import { store } from "../core/store.js";
 
 /** Whether a kernel is the text of a stage, in place of Python. @param {{language: string | null}} kernel */
@@ -53,12 +54,12 @@ export function launchState(kernel, launch) {
         hint: `${lineWords(draft, error.line).replace("l", "L")}: ${error.message}`,
         isProblem: true,
       };
+    // Below it, the panel offers the kernels.
+    if (inspection.output_code)
+      return { title: `Launch · ${foundWords(inspection.output_code.kernels.length)}`, hint: "" };
     return {
       title: "Launch · no kernel found",
-      // Below it, the panel offers the kernels that PyTorch's compiler writes.
-      hint: inspection.output_code
-        ? ""
-        : "A kernel is a function with the decorator @triton.jit or @gluon.jit.",
+      hint: "A kernel is a function with the decorator @triton.jit or @gluon.jit.",
     };
   }
   if (isStageText(kernel))

@@ -30,6 +30,7 @@ const STATES = {
   compiling: "compiling",
   complete: "complete",
   failed: "failed",
+  kernels_found: "kernels found",
   refused: "not taken",
 };
 

@@ -7,6 +7,7 @@
 import { ApiError, api, isAbort } from "../core/api.js";
 import { lineWords } from "../core/source_files.js";
 import { follow } from "../core/events.js";
+import { isOver } from "../core/status.js";
 import { draftOf, requestOf } from "./draft.js";
 import { store } from "../core/store.js";
 
@@ -16,8 +17,8 @@ import { store } from "../core/store.js";
  * @typedef {{key: string, draft: Draft}} Variant
  *
  * @typedef {object} Outcome
- * @property {"waiting" | "compiling" | "complete" | "failed" | "refused"} state "refused": the server did not
- *   take it
+ * @property {"waiting" | "compiling" | "complete" | "failed" | "kernels_found" | "refused"} state "refused": the
+ *   server did not take it
  * @property {string | null} id
  * @property {string} stage the last one that came while compiling
  * @property {number | null} milliseconds
@@ -120,7 +121,7 @@ async function compileVariant({ key, draft }, signal) {
     if (signal.aborted) return stopOnServer(id);
     setOutcome(key, { ...blank("compiling"), id });
     const running = await api.compilation(id);
-    if (running.status === "queued" || running.status === "running") {
+    if (!isOver(running)) {
       await ended(id, signal, (stage) => setOutcome(key, { ...blank("compiling"), id, stage }));
       if (signal.aborted) return stopOnServer(id);
       setOutcome(key, outcomeOf(await api.compilation(id)));
@@ -151,7 +152,7 @@ function ended(id, signal, reached) {
     ask: async () => {
       const { status, stages } = await api.compilation(id);
       if (stages.length && !signal.aborted) reached(stages[stages.length - 1].name);
-      return status === "complete" || status === "failed";
+      return isOver({ status });
     },
     signal,
   });
@@ -162,7 +163,7 @@ function outcomeOf({ id, status, milliseconds, resources, diagnostics, request }
   const error = diagnostics.find(({ severity }) => severity === "error");
   const message = error ? `${error.message}${error.line ? ` (${lineWords(request, error.line)})` : ""}` : "";
   return {
-    state: status === "complete" ? "complete" : "failed",
+    state: status === "complete" || status === "kernels_found" ? status : "failed",
     id,
     stage: "",
     milliseconds,

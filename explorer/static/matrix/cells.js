@@ -95,6 +95,8 @@ export function stateOf({ state, stage, message, metrics }) {
       return { text: "…", reason: stage ? `compiling, has come to ${stage}` : "compiling" };
     case "failed":
       return { text: "failed", reason: message };
+    case "kernels_found":
+      return { text: "kernels found", reason: message };
     case "refused":
       return { text: "not taken", reason: message };
     default:
@@ -107,11 +109,12 @@ export function progressWords({ cells, is_at_work: isAtWork }) {
   const count = (/** @type {string[]} */ ...states) =>
     cells.filter(({ state }) => states.includes(state)).length;
   const [failed, missing] = [count("failed", "refused"), count("missing")];
-  const complete = count("complete");
+  const [complete, programs] = [count("complete"), count("kernels_found")];
   return [
     complete === cells.length
       ? `${cells.length} compiled`
       : `${complete + failed} of ${cells.length} compiled`,
+    ...(programs ? [`${programs} with kernels of torch.compile`] : []),
     ...(failed ? [`${failed} failed`] : []),
     ...(missing && !isAtWork ? [`${missing} not compiled`] : []),
   ].join(" · ");

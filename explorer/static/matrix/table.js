@@ -74,7 +74,9 @@ export class MatrixTable extends LitElement {
   /** What can be done with the matrix. @param {MatrixDocument} matrix */
   bar(matrix) {
     const { cells, api, is_at_work: isAtWork } = matrix;
-    const done = cells.filter(({ state }) => ["complete", "failed", "refused"].includes(state)).length;
+    const done = cells.filter(({ state }) =>
+      ["complete", "failed", "kernels_found", "refused"].includes(state),
+    ).length;
     const ids = this.ticked.flatMap((index) => cells[Number(index)]?.id ?? []);
     const ask = (/** @type {string} */ what) => () => {
       this.problem = null;
@@ -133,7 +135,7 @@ export class MatrixTable extends LitElement {
         const words = `${title}, ${target?.architecture}, Triton ${cell.triton}`;
         const name = has.configuration ? title : (target?.architecture ?? cell.target);
         const { text, reason } = stateOf(cell);
-        const isTold = cell.state === "failed" || cell.state === "refused";
+        const isTold = ["failed", "kernels_found", "refused"].includes(cell.state);
         const facts = html`${
           has.configuration
             ? html`<td class="is-text" title=${target?.title ?? ""}>${target?.architecture}</td>`
@@ -221,7 +223,7 @@ export class MatrixTable extends LitElement {
   box(cell, index, words) {
     const key = String(index);
     return html`<input type="checkbox" aria-label="Compare ${words}"
-      ?disabled=${!cell.id || (cell.state !== "complete" && cell.state !== "failed")}
+      ?disabled=${!cell.id || !["complete", "failed", "kernels_found"].includes(cell.state)}
       .checked=${live(this.ticked.includes(key))}
       @change=${(/** @type {{target: HTMLInputElement}} */ { target }) =>
         (this.ticked = tick(this.ticked, key, target.checked))}>`;

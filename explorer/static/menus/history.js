@@ -2,10 +2,9 @@
  * The results that were compiled in this browser, the newest first: a list of bounded length that never
  * leaves it.
  *
- * @import { CompilationDocument } from "../core/types.js"
+ * @import { CompilationDocument, Status } from "../core/types.js"
  */
 import { kernelFacts, targetTitle } from "../core/format.js";
-import { outcomeOf } from "../core/result.js";
 import { keep, kept } from "../core/storage.js";
 import { store } from "../core/store.js";
 
@@ -22,7 +21,7 @@ const LONGEST_TITLE = 100;
  * @property {string} target
  * @property {string} triton
  * @property {string} facts warps and stages
- * @property {"complete" | "failed" | "found"} status
+ * @property {Status} status
  * @property {string} title a line of the source that tells it from others
  * @property {number} at when it was compiled, in milliseconds since 1970
  * @property {boolean} [live] it was compiled while its source was typed; the next such result replaces it
@@ -98,7 +97,7 @@ function entryOf(document) {
     target: targetTitle(target),
     triton,
     facts: kernelFacts(specialization?.options ?? {}),
-    status: outcomeOf(document),
+    status: document.status,
     title: titleOf(request.source),
     at: Date.now(),
   };

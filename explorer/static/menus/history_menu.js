@@ -2,6 +2,7 @@
  * The History menu: own results, each one click away.
  *
  * @import { Result } from "../core/result.js"
+ * @import { Status } from "../core/types.js"
  * @import { Entry } from "./history.js"
  */
 import { comparisonUrl } from "../compare/address.js";
@@ -12,7 +13,8 @@ import { html, nothing, render } from "../core/template.js";
 import { clearHistory, ownResults } from "./history.js";
 import { store } from "../core/store.js";
 
-const STATUS_WORDS = { complete: "complete", failed: "failed", found: "kernels found" };
+/** @type {Partial<Record<Status, string>>} */
+const STATUS_WORDS = { complete: "complete", failed: "failed", kernels_found: "kernels found" };
 
 /** Forget all results of this browser. */
 export function clear() {
@@ -52,8 +54,8 @@ function ownResult({ id, status, kernel, title, target, triton, facts, at }, sho
     href="/k/${encodeURIComponent(id)}"
     aria-current=${id === shown?.id ? "true" : nothing}
     @click=${open}
-    ><span class="state is-${status}" role="img" aria-label=${STATUS_WORDS[status]}></span
-    ><b>${kernel || (status === "found" ? "torch.compile" : "no kernel")}</b
+    ><span class="state is-${status}" role="img" aria-label=${STATUS_WORDS[status] ?? nothing}></span
+    ><b>${kernel || (status === "kernels_found" ? "torch.compile" : "no kernel")}</b
     ><span class="history-title">${title}</span
     ><small>${[target, `Triton ${triton}`, facts].filter(Boolean).join(" · ")}</small
     ><time datetime=${new Date(at).toISOString()}>${ago(Date.now() - at)}</time></a

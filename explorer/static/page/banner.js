@@ -13,7 +13,6 @@ import { diagnosticsOfDraft } from "../core/diagnostics.js";
 import { canCompile } from "../core/host.js";
 import { pin } from "../core/selection.js";
 import { stageTitle } from "../core/stages.js";
-import { outcomeOf } from "../core/result.js";
 import { store } from "../core/store.js";
 import { html, nothing, render } from "../core/template.js";
 
@@ -28,15 +27,18 @@ class MessageBanner extends HTMLElement {
   draw() {
     const { problem, failure, result } = store.state;
     const run = store.state.run?.isShown ? store.state.run : null;
-    const failed = failure ?? (result?.document.status === "failed" ? result : null);
-    const isFound = failed !== null && outcomeOf(failed.document) === "found";
+    const latest = failure ?? result;
+    const status = latest?.document.status;
+    const isFound = status === "kernels_found";
     const shown = problem
       ? problemBanner(problem)
-      : !failed || run
+      : run || !latest
         ? nothing
         : isFound
           ? programBanner()
-          : failureBanner(failed);
+          : status === "failed"
+            ? failureBanner(latest)
+            : nothing;
     this.classList.toggle("is-note", shown !== nothing && !problem && isFound);
     render(shown, this);
   }

@@ -7,7 +7,6 @@
 import { showFailure } from "../launch/compiler.js";
 import { scrollSideways } from "../core/dom.js";
 import { duration, plural, short } from "../core/format.js";
-import { outcomeOf } from "../core/result.js";
 import { hueClass, shownStage, stageTitle, targetStages } from "../core/stages.js";
 import { store } from "../core/store.js";
 import { html, nothing, render } from "../core/template.js";
@@ -75,8 +74,9 @@ class PipelinePath extends HTMLElement {
     const stateOf = (name) => {
       if (shown?.stage(name)) return "done";
       // Between the last event and the index of the result, its outcome is not known.
-      if (shown?.document.status === "failed" && !run)
-        return name === first && outcomeOf(shown.document) === "failed" ? "failed" : "absent";
+      const status = run ? null : shown?.document.status;
+      if (status === "failed" || status === "kernels_found")
+        return name === first && status === "failed" ? "failed" : "absent";
       if (sending || run) return name === first ? "running" : "waiting";
       return "waiting";
     };

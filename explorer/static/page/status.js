@@ -1,6 +1,7 @@
 /**
  * `<status-bar>`: the result in one line, always in sight.
  *
+ * @import { CompilationDocument } from "../core/types.js"
  * @import { Result } from "../core/result.js"
  */
 import { BUSY, NO_ANSWER } from "../core/api.js";
@@ -8,12 +9,10 @@ import { cancel, isInspecting } from "../launch/compiler.js";
 import { whyNotRun } from "../launch/state.js";
 import { duration, literal, positionWords, plural, size } from "../core/format.js";
 import { canCompile } from "../core/host.js";
-import { outcomeOf } from "../core/result.js";
+import { foundWords } from "../core/status.js";
 import { lineWords } from "../core/source_files.js";
 import { store } from "../core/store.js";
 import { html, nothing, render } from "../core/template.js";
-
-const OUTCOME_WORDS = { complete: "complete in ", failed: "failed after ", found: "kernels found in " };
 
 class StatusBar extends HTMLElement {
   connectedCallback() {
@@ -44,7 +43,7 @@ class StatusBar extends HTMLElement {
     // The result of what is being typed comes without a word.
     const edited = store.state.edited && !isTyping;
     const latest = failure ?? result;
-    const outcome = latest ? outcomeOf(latest.document) : "failed";
+    const outcome = latest?.document.status;
     const since = edited && outcome !== "failed" ? ", edited since" : "";
     const typed = run || sending || problem ? undefined : liveFailure?.errors[0];
     const [name, words] =
@@ -60,7 +59,7 @@ class StatusBar extends HTMLElement {
                 ? ["failed", errorWords(typed)]
                 : !latest
                   ? ["none", "nothing compiled yet"]
-                  : [outcome, OUTCOME_WORDS[outcome] + duration(latest.document.milliseconds) + since];
+                  : [outcome ?? "none", outcomeWords(latest.document) + since];
     // Numbers of the result before would seem to be those of the failure.
     const resources = failure ? null : result?.document.resources;
     const diagnostics = latest?.document.diagnostics ?? [];
@@ -89,6 +88,13 @@ class StatusBar extends HTMLElement {
       this,
     );
   }
+}
+
+/** How a compilation has ended. @param {CompilationDocument} document */
+function outcomeWords({ status, milliseconds, output_code: code }) {
+  const time = duration(milliseconds);
+  if (status === "kernels_found") return `${foundWords(code?.kernels.length ?? 0)} in ${time}`;
+  return status === "complete" ? `complete in ${time}` : `failed after ${time}`;
 }
 
 /** An error of the source that is being typed. @param {import("../core/types.js").Diagnostic} error */

@@ -22,6 +22,7 @@ import { emptyPane, Loaded, Pane } from "../core/pane.js";
 import { paneInUse } from "../core/pane_in_use.js";
 import { passesWithLayouts } from "../core/snapshots.js";
 import { hueClass } from "../core/stages.js";
+import { isOver } from "../core/status.js";
 import { store } from "../core/store.js";
 import { html, live, nothing, prose } from "../core/template.js";
 import "../lineage/operation_lineage.js";
@@ -76,8 +77,9 @@ export class PassesPane extends Pane {
     this,
     () => {
       const { subject } = this;
-      const isOver = subject?.status === "complete" || subject?.status === "failed";
-      return isOver && subject.passes.some(({ lines_added }) => lines_added === null) ? [subject] : null;
+      return subject && isOver(subject) && subject.passes.some(({ lines_added }) => lines_added === null)
+        ? [subject]
+        : null;
     },
     async (subject) => {
       for (const { index, ...counts } of await api.analysis(subject.id, "changes"))

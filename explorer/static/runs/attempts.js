@@ -3,6 +3,7 @@
  *
  * @import { Run, RunRow } from "../core/types.js"
  */
+import { isOver } from "../core/status.js";
 
 /** @typedef {Pick<RunRow, "run" | "status">} KnownRun */
 
@@ -14,9 +15,7 @@
 export function nextAttempt(run, known) {
   const equal = known.filter((each) => settings(each.run) === settings(run));
   const last = Math.max(-1, ...equal.map((each) => each.run.attempt));
-  const isUnderWay = equal
-    .filter((each) => each.run.attempt === last)
-    .every(({ status }) => status === "queued" || status === "running");
+  const isUnderWay = equal.filter((each) => each.run.attempt === last).every((run) => !isOver(run));
   return last >= 0 && isUnderWay ? last : last + 1;
 }
 

@@ -6,6 +6,7 @@
  *   RunInput, RunRow, RunsDocument
  * } from "../core/types.js"
  */
+import { isOver } from "../core/status.js";
 import { expressionProblem, readSizes, readWhole, splitExpressions } from "../panes/run/expressions.js";
 import { guessedForm } from "../panes/run/guesses.js";
 
@@ -79,7 +80,7 @@ export function lackOf(preset, device, { kernels, kernel }) {
  * @param {Pick<RunsDocument, "runs" | "recordings">} runs @returns {RunRow | undefined}
  */
 export function firstRun({ runs, recordings }) {
-  const ended = runs.filter(({ status }) => status === "complete" || status === "failed");
+  const ended = runs.filter(isOver);
   return ended.find(({ measurements }) => measurements.length > 0) ?? recordings[0] ?? ended[0];
 }
 

@@ -4,6 +4,7 @@
  * @import { Measurements, RunDocument } from "../core/types.js"
  */
 import { api } from "../core/api.js";
+import { isOver } from "../core/status.js";
 
 export class RunResult {
   /** @param {RunDocument} document @param {string} compilation what it is looked at with */
@@ -23,7 +24,7 @@ export class RunResult {
   }
 
   get finished() {
-    return this.document.status === "complete" || this.document.status === "failed";
+    return isOver(this.document);
   }
 
   /** @param {keyof Measurements | "samples" | "timeline"} name */

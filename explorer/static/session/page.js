@@ -6,6 +6,7 @@
 import { ApiError, api, pause } from "../core/api.js";
 import { register, startKeys } from "../core/commands.js";
 import { byId, make, toast } from "../core/dom.js";
+import { isOver } from "../core/status.js";
 import { visible } from "../core/visible.js";
 import { startPageCommands } from "../menus/page_commands.js";
 import "./table.js";
@@ -28,10 +29,7 @@ async function start() {
       const duration = performance.now() - asked;
       table.session = session;
       drawSubject(session.title);
-      const isOver = session.kernels.every(
-        ({ status, agreement }) => (status === "complete" || status === "failed") && agreement !== "waiting",
-      );
-      if (isOver) return;
+      if (session.kernels.every((row) => isOver(row) && row.agreement !== "waiting")) return;
       await pause(Math.max(ASK_AGAIN_MS, duration / BUSY_SHARE));
     }
   } catch (error) {

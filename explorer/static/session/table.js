@@ -7,6 +7,7 @@
  */
 import { LitElement } from "lit";
 import { plural } from "../core/format.js";
+import { isOver } from "../core/status.js";
 import { html, nothing } from "../core/template.js";
 import { nextOrder } from "../launch/variant_rows.js";
 import { agreementOf, COLUMNS, configurationOf, inOrder } from "./rows.js";
@@ -85,9 +86,7 @@ function words(session) {
   const { kernels, removed } = session;
   const names = new Set(kernels.map(({ kernel }) => kernel));
   const failed = kernels.filter(({ status }) => status === "failed").length;
-  const waiting = kernels.filter(
-    ({ status, agreement }) => status === "queued" || status === "running" || agreement === "waiting",
-  ).length;
+  const waiting = kernels.filter((each) => !isOver(each) || each.agreement === "waiting").length;
   return [
     plural(names.size, "kernel"),
     plural(kernels.length, "specialization"),

@@ -5,6 +5,7 @@
  */
 import { ApiError, api } from "../../core/api.js";
 import { follow } from "../../core/events.js";
+import { isOver } from "../../core/status.js";
 
 /**
  * @typedef {object} Progress of the job
@@ -31,13 +32,13 @@ export class LlvmPasses {
     try {
       const ticket = await api.llvmPasses(this.id);
       this.job = ticket.id;
-      if (ticket.status !== "complete" && ticket.status !== "failed")
+      if (!isOver(ticket))
         await follow(api.events(this.job), {
           on: { pass: () => this.set({ ...this.progress, count: this.progress.count + 1 }) },
           ask: async () => {
             const { passes, status } = await api.compilation(this.job);
             this.set({ ...this.progress, count: passes.length });
-            return status === "complete" || status === "failed";
+            return isOver({ status });
           },
         });
       await this.finish();

@@ -1,7 +1,7 @@
 /**
  * One run: what it is, its diagnostics, a section for each of its measurements, and what it printed.
  *
- * @import { Diagnostic, RunDocument } from "../../core/types.js"
+ * @import { Diagnostic, RunDocument, Status } from "../../core/types.js"
  * @import { RunResult } from "../../runs/run_result.js"
  */
 import { lineText } from "../../core/line_words.js";
@@ -17,6 +17,7 @@ import { sectionsOf, WIDE } from "./run_section.js";
 const MOST_COMMAND_CHARACTERS = 48;
 /** The measurements from which the Roofline pane draws something. */
 const OF_ROOFLINE = ["timings", "counters", "counts", "roofs"];
+/** @type {Partial<Record<Status, string>>} */
 const STATES = { failed: "✗ failed", queued: "waiting", running: "running" };
 
 /** @param {RunResult} run @param {string[]} source the lines of the source that was run @param {string} origin the pane */

@@ -1,5 +1,4 @@
 /** Why a stage pane has no text, and what fills it. */
-import { outcomeOf } from "../../core/result.js";
 import { stageTitle, targetStages } from "../../core/stages.js";
 import { store } from "../../core/store.js";
 
@@ -9,9 +8,10 @@ export function whyMissing(name) {
   const title = stageTitle(name);
   if (!result && !run && !sending) return `Compile a kernel to see its ${title} here.`;
   if (!result?.finished) return `${title} appears here as soon as the compilation has reached it.`;
-  if (outcomeOf(result.document) === "found")
+  const { status } = result.document;
+  if (status === "kernels_found")
     return `The program itself has no ${title}. Open its kernels to compile them.`;
-  if (result.document.status === "failed") return `The compilation stopped before ${title}.`;
+  if (status === "failed") return `The compilation stopped before ${title}.`;
   if (!targetStages(result).includes(name)) return `${result.document.target.architecture} has no ${title}.`;
   return `This result has no ${title}.`;
 }

@@ -22,6 +22,7 @@ import { LitElement } from "lit";
 import { comparisonUrl, parseView } from "../../compare/address.js";
 import { ApiError, api, pause } from "../../core/api.js";
 import { stageTitle } from "../../core/stages.js";
+import { isOver } from "../../core/status.js";
 import { html, nothing } from "../../core/template.js";
 import { editing } from "../../editor/editing.js";
 import { problemGutter, setDiagnostics } from "../../editor/problems.js";
@@ -152,7 +153,7 @@ export class StageEditor extends LitElement {
       const { id } = await api.compile(requestOf({ ...draft, edits }));
       expectOwn(id);
       let compiled = await api.compilation(id);
-      while (compiled.status === "queued" || compiled.status === "running") {
+      while (!isOver(compiled)) {
         await pause(ASK_MS);
         if (this.isStopped) return;
         compiled = await api.compilation(id);

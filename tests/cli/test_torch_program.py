@@ -1,0 +1,52 @@
+"""Test that commands open the kernels that `torch.compile` writes for a program."""
+
+import pytest
+
+from .conftest import run
+
+pytestmark = pytest.mark.slow
+
+PROGRAM = """import torch
+
+
+@torch.compile
+def scaled(x):
+    return torch.relu(x) * 2
+
+
+@torch.compile
+def summed(x):
+    return torch.exp(x).sum(1)
+
+
+summed(scaled(torch.randn(64, 128, device="cuda")))
+"""
+SCALED, SUMMED = "triton_poi_fused_mul_relu_0", "triton_per_fused_exp_sum_0"
+
+
+@pytest.fixture
+def program(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    return path
+
+
+def test_the_kernels_are_listed_and_one_is_chosen(server, program):
+    first = run("compile", program, "--stage", "ptx", server=server.url)
+    assert first.returncode == 0, first.stderr
+    assert f".entry {SCALED}" in first.stdout
+    assert (
+        f"torch.compile writes 2 kernels for this program: {SCALED}, {SUMMED}. This is {SCALED}. "
+        "Choose one with --kernel."
+    ) in first.stderr
+    second = run("compile", program, "--stage", "ptx", "--kernel", SUMMED, server=server.url)
+    assert f".entry {SUMMED}" in second.stdout
+    missing = run("compile", program, "--kernel", "triton_none", server=server.url)
+    assert missing.returncode == 1
+    assert f"There are: {SCALED}, {SUMMED}." in missing.stderr
+
+
+def test_a_matrix_has_the_cells_of_a_kernel(server, program):
+    made = run("matrix", program, "--num-warps", "1,2", "--format", "csv", server=server.url)
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.count(",complete,") == 2
