@@ -15,6 +15,7 @@ from explorer.model import Log, Request, Run
 from explorer.model.hardware import Target
 from explorer.pipeline import user_source
 from explorer.pipeline.errors import UserError, user_error
+from explorer.pipeline.fake_gpu.inductor import is_output_code
 from explorer.pipeline.module import FoundKernel, SourceContents, load
 from explorer.pipeline.script import Script
 from explorer.pipeline.specialize import (
@@ -77,6 +78,11 @@ def _set_reference(launch: CapturedLaunch, call: ReferenceCall | None) -> None:
 
 def choose(request: Request, run: Run, target: Target) -> tuple[FoundKernel, WantedLaunch]:
     """Return the launch to capture, from the launches that the script makes on a fake GPU."""
+    if is_output_code(request.source) and (run.device == "interpreter" or not run.inputs):
+        raise user_error(
+            "A run cannot launch the kernels of output code: PyTorch's compiler launches them itself.",
+            hint="Compile them. To measure one, launch it from a script with kernel[grid](…).",
+        )
     found = load(request.source, target, request.files, request.path, request.assumed)
     _forget_defaults()
     if run.device == "gpu":

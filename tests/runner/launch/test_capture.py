@@ -121,6 +121,14 @@ def test_a_launch_that_is_not_there(interpret):
     assert "The source has no launch 7: it makes 3 launches." in told.errors[0]["message"]
 
 
+def test_output_code_is_refused_with_what_to_do(interpret):
+    told = interpret("from torch._inductor.async_compile import AsyncCompile\n")
+    assert told.status == "failed"
+    (error,) = told.errors
+    assert "cannot launch the kernels of output code" in error["message"]
+    assert "kernel[grid](…)" in error["hint"]
+
+
 def test_autotuned_kernels_run_one_configuration(interpret):
     told = interpret(AUTOTUNED)
     assert (told.launch["config"], told.launch["grid"]) == (0, [16, 1, 1])
