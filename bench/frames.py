@@ -40,7 +40,7 @@ window.bench = {
         const began = performance.now();
         bench.afterFrame(() => {
           const ended = performance.now();
-          const isLit = (element) => element.querySelector(".text-row.is-lit, .lit-lines > .is-lit") !== null;
+          const isLit = (element) => element.querySelector(".lit-lines > .is-lit") !== null;
           const lit = [...document.querySelectorAll("pane-stage, .editor")].filter(isLit).length;
           resolve({ work: ended - began, total: ended - event.timeStamp, lit });
         });

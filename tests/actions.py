@@ -145,6 +145,25 @@ def expect_lit(page: Page, *texts: str) -> None:
     eventually(lit, list(texts))
 
 
+def lit_rows(pane: Locator) -> list[str]:
+    """Return the texts of the rows in a pane of a stage that are lit, from the top."""
+    rows: list[str] = pane.evaluate(_LIT_ROWS)
+    return rows
+
+
+#: Returns the text of the row in front of each light.
+_LIT_ROWS = """
+(pane) => {
+  const rows = [...pane.querySelectorAll(".text-row")];
+  const box = (element) => element.getBoundingClientRect();
+  const isThere = (row, light) => row.top === light.top && row.height === light.height;
+  return [...pane.querySelectorAll(".lit-lines > .is-lit")]
+    .map((light) => ({ light: box(light), row: rows.find((row) => isThere(box(row), box(light))) }))
+    .sort((one, other) => one.light.top - other.light.top)
+    .map(({ row }) => row?.querySelector(".code").textContent ?? "no row is in front of this light");
+}
+"""
+
 #: Returns the text of the line in front of each light.
 _LIT_LINES = """
 () => {

@@ -14,10 +14,13 @@ from actions import (
     expect_lit,
     expect_stage,
     expect_structure,
+    lit_rows,
     result_id,
     wait_for_result,
 )
 from playwright.sync_api import Locator, Page, Route, expect
+
+TWO_FRAMES = "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))"
 
 
 @pytest.fixture
@@ -164,6 +167,50 @@ def test_the_pointer_recomputes_the_style_of_the_lit_lines_alone(page: Page, ttg
     eventually(recomputes_few, True)
 
 
+def test_the_light_of_a_line_is_drawn_beside_its_row(page: Page, ttgir: Locator) -> None:
+    ttgir.locator(".text-row", has_text="tt.get_program_id").first.hover()
+    eventually(lambda: any("tt.get_program_id" in row for row in lit_rows(ttgir)), True)
+    # The browser paints each row again that gets another class.
+    assert ttgir.locator(".text-row.is-lit").count() == 0
+    light = ttgir.locator(".lit-lines > .is-lit").first
+    assert light.bounding_box()["width"] >= ttgir.locator(".text-frame").bounding_box()["width"]
+    # The numbers of a text that is scrolled sideways do not cover it.
+    ttgir.locator(".text").evaluate("text => { text.scrollLeft = 120; }")
+    expect(ttgir.locator(".text")).to_have_class(re.compile("is-shifted"))
+    assert int(ttgir.locator(".lit-lines").evaluate("lights => getComputedStyle(lights).zIndex")) > 0
+
+
+def test_tabs_and_marks_of_folds_have_no_layers(page: Page, ttgir: Locator) -> None:
+    expect(ttgir.locator(".folded").first).to_be_in_viewport(ratio=1)
+    client = page.context.new_cdp_session(page)
+    trees: list[list[dict[str, Any]]] = []
+    client.on("LayerTree.layerTreeDidChange", lambda event: trees.append(event.get("layers", [])))
+    client.send("DOM.enable")
+    client.send("LayerTree.enable")
+
+    def has_layers() -> bool:
+        # A frame that draws something reports its layers.
+        ttgir.locator(".text-row").nth(3 + len(trees) % 2).hover()
+        page.evaluate(TWO_FRAMES)
+        return any(trees)
+
+    eventually(has_layers, True)
+    nodes = {layer["backendNodeId"] for tree in trees for layer in tree if "backendNodeId" in layer}
+    described = [client.send("DOM.describeNode", {"backendNodeId": node})["node"] for node in nodes]
+    classes = " ".join(" ".join(node.get("attributes", [])) for node in described)
+    assert "text" in classes
+    assert "dv-tabs-container" not in classes
+    assert "folded" not in classes
+
+
+def test_the_marks_beside_the_scroll_bar_follow_the_height(page: Page, ttgir: Locator) -> None:
+    ttgir.locator(".text-row", has_text="tt.get_program_id").first.click()
+    marks = ttgir.locator(".marks path[d^=M]").first
+    before = marks.get_attribute("d")
+    page.set_viewport_size({"width": 1440, "height": 500})
+    eventually(lambda: marks.get_attribute("d") != before, True)
+
+
 def style_changes(page: Page, act: Callable[[], None]) -> int:
     """Return how many elements got a computed style again until a line is lit by `act`."""
     browser = page.context.browser
@@ -180,7 +227,7 @@ def style_changes(page: Page, act: Callable[[], None]) -> int:
     config = {"includedCategories": ["disabled-by-default-devtools.timeline", "devtools.timeline"]}
     client.send("Tracing.start", {"transferMode": "ReportEvents", "traceConfig": config})
     act()
-    expect(page.locator(".lit-lines > .is-lit").first).to_be_attached()
+    expect(page.locator(".editor .lit-lines > .is-lit").first).to_be_attached()
     client.send("Tracing.end")
     # Playwright receives events while it waits for the page.
     eventually(lambda: page.evaluate("1") == len(complete), True)

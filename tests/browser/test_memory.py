@@ -70,8 +70,7 @@ def test_the_map_shows_what_the_compiler_has_allocated(page: Page) -> None:
 def test_a_buffer_lights_its_two_operations_in_all_panes(page: Page) -> None:
     editor_line(page, "tl.dot(")  # the editor has only the lines near those in sight
     page.locator(".memory-map .buffer").first.hover()
-    lit = page.get_by_role("group", name="TTGIR, ").locator(".text-row.is-lit")
-    expect(page.locator(".lit-lines > .is-lit").first).to_be_attached()
+    expect(page.locator(".editor .lit-lines > .is-lit").first).to_be_attached()
     # What is alive at the same time is marked, and the two operations are named.
     expect(page.locator(".memory-map .buffer.is-neighbour")).to_have_count(1)
     expect(page.locator("pane-memory section .hint")).to_have_text(
@@ -82,7 +81,7 @@ def test_a_buffer_lights_its_two_operations_in_all_panes(page: Page) -> None:
     expect(page).to_have_url(re.compile(r"memory:0\.b0"))
     page.locator(".memory-details .link").first.click()
     expect(page.locator(".cm-line.is-pinned")).to_have_count(1)
-    expect(lit.or_(page.get_by_role("group", name="TTGIR, ").locator(".is-pinned")).first).to_be_visible()
+    expect(page.get_by_role("group", name="TTGIR, ").locator(".is-pinned").first).to_be_visible()
 
 
 def test_barriers_say_what_they_protect(page: Page) -> None:

@@ -10,7 +10,16 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from actions import SCALE, Visitor, eventually, expect_fits, run_command, violations, wait_for_result
+from actions import (
+    SCALE,
+    Visitor,
+    eventually,
+    expect_fits,
+    lit_rows,
+    run_command,
+    violations,
+    wait_for_result,
+)
 from playwright.sync_api import Locator, Page, expect
 
 from explorer.views.panes import PANES
@@ -119,9 +128,9 @@ def test_the_file_shows_what_the_server_shows(
 def test_lines_are_linked_searched_and_followed(scale_file: Path, offline: Callable[..., Page]) -> None:
     page = offline(scale_file)
     page.locator(".cm-line", has_text="x = tl.load").hover()
-    load = page.get_by_role("group", name="TTGIR, ").locator(".text-row.is-lit", has_text="tt.load")
-    expect(load).to_have_count(1)
-    load.click()
+    ttgir = page.get_by_role("group", name="TTGIR, ")
+    eventually(lambda: sum("tt.load" in row for row in lit_rows(ttgir)), 1)
+    ttgir.locator(".text-row", has_text="tt.load").click()
     expect(page).to_have_url(re.compile(r"^file:.*#.*pin=9"))
     page.get_by_role("group", name="SASS, ").focus()
     page.keyboard.press("/")

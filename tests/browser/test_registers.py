@@ -81,7 +81,7 @@ def test_a_tensor_lights_its_lines(page: Page) -> None:
     bar = page.locator(".register-ranges .range", has_text=name).first
     editor_line(page, "tl.dot(")  # the editor has only the lines near those in sight
     bar.hover()
-    expect(page.locator(".lit-lines > .is-lit").first).to_be_attached()
+    expect(page.locator(".editor .lit-lines > .is-lit").first).to_be_attached()
     expect(page.locator(".registers-place").last).to_contain_text("64 registers (64 × 32 bits)")
     bar.click()
     expect(page.locator(".cm-line.is-pinned").first).to_be_attached()

@@ -74,7 +74,7 @@ def test_from_a_tutorial_to_a_link(visitor: Visitor) -> None:
 
     search(page, "TTGIR", "tt.reduce").click()
     expect(page).to_have_url(re.compile("pin="))
-    expect(stage(page, "SASS").locator(".text-row.is-pinned, .text-row.is-lit").first).to_be_attached()
+    expect(stage(page, "SASS").locator(".text-row.is-pinned").first).to_be_attached()
 
     warps = re.search(r"(\d+) warps", page.locator("#subject").inner_text())
     assert warps is not None

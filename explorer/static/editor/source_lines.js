@@ -93,9 +93,6 @@ function linesOf(state, numbers) {
  */
 export const litLines = ViewPlugin.fromClass(
   class {
-    /** Where the text is in what is scrolled, in pixels. */
-    place = { left: 0, width: 0 };
-
     /** @param {EditorView} view */
     constructor(view) {
       this.view = view;
@@ -104,8 +101,9 @@ export const litLines = ViewPlugin.fromClass(
       this.measured = {
         key: this,
         read: () => ({ left: view.contentDOM.offsetLeft, width: view.contentDOM.offsetWidth }),
-        write: (/** @type {{left: number, width: number}} */ place) => {
-          this.place = place;
+        write: (/** @type {{left: number, width: number}} */ { left, width }) => {
+          this.layer.style.left = `${left}px`;
+          this.layer.style.width = `${width}px`;
           this.draw();
         },
       };
@@ -120,7 +118,7 @@ export const litLines = ViewPlugin.fromClass(
     }
 
     draw() {
-      const { layer, place, view } = this;
+      const { layer, view } = this;
       const { hovered, pinned } = store.state;
       const lit = linesOf(
         view.state,
@@ -132,8 +130,6 @@ export const litLines = ViewPlugin.fromClass(
       const lights = lit.map(({ from }) => {
         const { height, top } = view.lineBlockAt(from);
         const light = make("div", { class: "is-lit" });
-        light.style.left = `${place.left}px`;
-        light.style.width = `${place.width}px`;
         light.style.top = `${top + view.documentPadding.top}px`;
         light.style.height = `${height}px`;
         return light;

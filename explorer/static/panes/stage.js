@@ -329,7 +329,7 @@ export class StagePane extends Pane {
       if (folded) setText(folded, left);
       else row.append(make("span", { class: "folded", title: "Unfold" }, left));
     } else folded?.remove();
-    row.classList.toggle("is-lit", this.links.hovered.has(line));
+    row.classList.toggle("is-folded", Boolean(foldable && isFolded));
     row.classList.toggle("is-pinned", this.links.pinned.has(line));
     row.classList.toggle("is-operation", this.links.operation.has(line));
     row.classList.toggle("is-hit", this.search.byLine.has(line));

@@ -34,12 +34,20 @@ export class VirtualText {
     this.scrollTop = 0;
     this.frame = 0;
     this.widest = 0;
+    /** 0: it is hidden, or not in the page yet. */
+    this.height = 0;
+    /** The lines that are lit. @type {Set<number>} */
+    this.lit = new Set();
+    /** The marks beside the scroll bar. @type {{lines: number[], color: string}[]} */
+    this.layers = [];
     /** @type {Map<number, HTMLElement>} */
     this.rows = new Map();
     /** @type {HTMLElement[]} */
     this.pool = [];
     this.body = make("div", { class: "text-rows" });
-    this.space = make("div", { class: "text-space" }, this.body);
+    /** Behind the rows: for another background of its own, the browser would paint all of a row again. */
+    this.lights = make("div", { class: "lit-lines", "aria-hidden": "true" });
+    this.space = make("div", { class: "text-space" }, this.lights, this.body);
     this.scroller = make(
       "div",
       { class: "text", tabindex: "0", role: "group", "aria-label": owner.label },
@@ -69,7 +77,12 @@ export class VirtualText {
     });
     this.scroller.addEventListener("keydown", (event) => this.key(event));
     this.scroller.addEventListener("blur", () => this.pointAt(0));
-    this.resize = new ResizeObserver(() => this.shown());
+    // Read with each drawing of the marks, the height would have the browser lay out the page for each text anew.
+    this.resize = new ResizeObserver(() => {
+      this.height = this.element.clientHeight;
+      this.drawMarks(this.layers);
+      this.shown();
+    });
     this.resize.observe(this.scroller);
   }
 
@@ -188,7 +201,25 @@ export class VirtualText {
       this.body.append(row);
     }
     this.widen();
+    this.drawLights();
     this.owner.moved?.();
+  }
+
+  /** Light lines, and no others. @param {Set<number>} lines */
+  light(lines) {
+    this.lit = lines;
+    this.drawLights();
+  }
+
+  drawLights() {
+    const drawn = [...this.rows.keys()].filter((line) => this.lit.has(line));
+    this.lights.replaceChildren(
+      ...drawn.map((line) => {
+        const light = make("div", { class: "is-lit" });
+        this.place(light, line);
+        return light;
+      }),
+    );
   }
 
   /** As wide as the widest line seen so far, so that the text does not jump sideways while it is scrolled. */
@@ -225,7 +256,8 @@ export class VirtualText {
    * @param {{lines: number[], color: string}[]} layers later ones on top; colors as CSS has them
    */
   drawMarks(layers) {
-    const height = this.element.clientHeight;
+    this.layers = layers;
+    const { height } = this;
     if (height === 0) return;
     const rowHeight = Math.min(LINE_HEIGHT_PX, height / Math.max(1, this.map.count));
     const paths = this.marks.children;

@@ -22,13 +22,11 @@ export class Links {
   /** Light the lines that come from the lit source lines. */
   light() {
     const { hovered, pinned } = store.state;
-    const before = [...this.hovered, ...this.pinned];
+    const before = this.pinned;
     this.hovered = this.linesFrom(hovered);
     this.pinned = this.linesFrom(pinned);
-    this.pane.text.mark(
-      { "is-lit": (line) => this.hovered.has(line), "is-pinned": (line) => this.pinned.has(line) },
-      [...before, ...this.hovered, ...this.pinned],
-    );
+    this.pane.text.light(this.hovered);
+    this.pane.text.mark({ "is-pinned": (line) => this.pinned.has(line) }, [...before, ...this.pinned]);
     this.drawMarks();
   }
 
