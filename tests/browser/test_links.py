@@ -16,6 +16,7 @@ from actions import (
     expect_structure,
     lit_rows,
     result_id,
+    settled_box,
     wait_for_result,
 )
 from playwright.sync_api import Locator, Page, Route, expect
@@ -165,6 +166,31 @@ def test_the_pointer_recomputes_the_style_of_the_lit_lines_alone(page: Page, ttg
 
     # What the page does by itself at the same moment counts, too, but not every time.
     eventually(recomputes_few, True)
+
+
+def test_the_pointer_lays_the_page_out_few_times(page: Page, ttgir: Locator) -> None:
+    line = editor_line(page, "tl.program_id(axis=0)")
+    line.hover()
+    place = settled_box(line)
+    client = page.context.new_cdp_session(page)
+    client.send("Performance.enable")
+
+    def layouts() -> int:
+        metrics = client.send("Performance.getMetrics")["metrics"]
+        return int(next(each["value"] for each in metrics if each["name"] == "LayoutCount"))
+
+    def lays_out_few() -> bool:
+        page.mouse.move(5, 5)
+        expect(page.locator(".is-lit")).to_have_count(0)
+        page.evaluate(TWO_FRAMES)
+        before = layouts()
+        page.mouse.move(place["x"] + 90, place["y"] + place["height"] / 2)
+        expect(ttgir.locator(".lit-lines > .is-lit").first).to_be_attached()
+        page.evaluate(TWO_FRAMES)
+        return layouts() - before <= 2
+
+    # What the page does by itself at the same moment counts, too, but not every time.
+    eventually(lays_out_few, True)
 
 
 def test_the_light_of_a_line_is_drawn_beside_its_row(page: Page, ttgir: Locator) -> None:
