@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -35,7 +36,7 @@ class Server:
 
     It has the newest Triton version only, unless `tritons_dir` names the folder of the others: each version
     that a server starts costs seconds of processor time. `environment` has further variables. `program` is
-    the module to run instead of the command, and its arguments.
+    the module to run instead of the command, and its arguments. `folder` is its data folder.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Server:
         program: Sequence[str] = ("explorer",),
         **settings: object,
     ) -> None:
+        self.folder = folder
         settings = {"slots": 1, "tritons_dir": folder / "none", **settings}
         variables = {f"TRITON_EXPLORER_{name.upper()}": str(value) for name, value in settings.items()}
         self.process = subprocess.Popen(
@@ -95,6 +97,14 @@ class Server:
         client.bind((address, 0))
         client.connect(("127.0.0.1", self.port))
         return client
+
+    @property
+    def is_asked(self) -> float:
+        """The number of compilations that the server was asked for."""
+        with urllib.request.urlopen(f"{self.url}/metrics") as response:
+            text = response.read().decode()
+        counts = re.findall(r"^triton_explorer_compilations_answered_total\{.*\} (\S+)$", text, re.M)
+        return sum(map(float, counts))
 
     @property
     def worker(self) -> psutil.Process:

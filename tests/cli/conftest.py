@@ -1,13 +1,9 @@
 """A small kernel, and how tests run commands: in a process of their own."""
 
-import json
+import functools
 import os
-import re
 import subprocess
 import sys
-import time
-import urllib.request
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -31,39 +27,13 @@ def copy_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
 SIGNATURE = "*fp32:16, *fp32:16, i32:16, 256"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """A running server."""
-    folder = tmp_path_factory.mktemp("data")
-    server = Server(folder, tritons_dir=Settings().tritons_dir)
-    assert json.loads(wait_for(folder / "server.json"))["url"] == server.url
-    yield Served(folder, server.url)
+    """A running server with all Triton versions, shared by the tests of all commands."""
+    server = Server(tmp_path_factory.mktemp("data"), tritons_dir=Settings().tritons_dir)
+    yield server
     server.close()
-    assert not (folder / "server.json").exists()
-
-
-@dataclass(frozen=True)
-class Served:
-    """A running server: its data folder, and its address."""
-
-    folder: Path
-    url: str
-
-    @property
-    def is_asked(self):
-        """The number of compilations that the server was asked for."""
-        with urllib.request.urlopen(f"{self.url}/metrics", timeout=30) as response:
-            text = response.read().decode()
-        counts = re.findall(r"^triton_explorer_compilations_answered_total\{.*\} (\S+)$", text, re.M)
-        return sum(map(float, counts))
-
-
-def wait_for(file):
-    deadline = time.monotonic() + 60
-    while not file.exists():
-        assert time.monotonic() < deadline, f"{file} was not written"
-        time.sleep(0.05)
-    return file.read_text()
+    assert not (server.folder / "server.json").exists()
 
 
 @pytest.fixture
@@ -79,3 +49,9 @@ def run(*arguments, server="none", program="explorer", **options):
     return subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=120, env=environment, **options
     )
+
+
+@pytest.fixture
+def ask(server):
+    """Run a command that asks the server: it prints the same as one that does the work, and sooner."""
+    return functools.partial(run, server=server.url)

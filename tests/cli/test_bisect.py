@@ -10,23 +10,14 @@ import shlex
 import urllib.request
 
 import pytest
-from served import ROOT, Server
+from served import ROOT
 
 from explorer.cli.main import main
 from explorer.sandbox.versions import installed_versions
-from explorer.settings import Settings
 
 pytestmark = pytest.mark.slow
 MATMUL = ROOT / "explorer/examples/matmul.py"
 ENDS = ("--good", "3.6.0", "--bad", "3.9.0")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A running server with both versions."""
-    server = Server(tmp_path_factory.mktemp("data"), tritons_dir=Settings().tritons_dir)
-    yield server
-    server.close()
 
 
 @pytest.fixture

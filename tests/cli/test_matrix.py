@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from served import Server
 
 from explorer.cli.main import main
 
@@ -19,14 +18,6 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs/matrix.md").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A running server."""
-    server = Server(tmp_path_factory.mktemp("data"), slots=2)
-    yield server
-    server.close()
 
 
 def run(server, *arguments):

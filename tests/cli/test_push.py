@@ -13,18 +13,9 @@ import urllib.request
 
 import pytest
 from captured import DOCUMENT, ROOT, kernels_of
-from served import Server
 
 from explorer.capture.folder import CaptureFolder
 from explorer.examples import find_example
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A running server."""
-    server = Server(tmp_path_factory.mktemp("data"))
-    yield server
-    server.close()
 
 
 def push(folder, server, *options):

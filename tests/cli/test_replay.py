@@ -7,12 +7,11 @@ import re
 import shutil
 
 import pytest
-from served import ROOT, Server
+from served import ROOT
 
 from explorer.cli.main import main
 from explorer.cli.replay import Replayed, csv_table, markdown_table, ranked
 from explorer.model.metrics import find_metric
-from explorer.settings import Settings
 
 TRITONS = ["3.6.0", "3.9.0"]
 DOCUMENT = (ROOT / "docs/toolchains.md").read_text(encoding="utf-8")
@@ -33,14 +32,6 @@ def newer_kernel(x_ptr):
 
 newer_kernel[(1,)](torch.empty(1, device="cuda"))
 """
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A running server with both versions."""
-    server = Server(tmp_path_factory.mktemp("data"), tritons_dir=Settings().tritons_dir)
-    yield server
-    server.close()
 
 
 @pytest.mark.slow
