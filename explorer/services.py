@@ -22,7 +22,7 @@ from explorer.runs.documents import DeviceDocument, DevicesDocument, GpusDocumen
 from explorer.sandbox import Sandbox
 from explorer.sandbox.nvidia import Gpu
 from explorer.settings import Settings
-from explorer.store import Pruner, Quotas, Store, open_store
+from explorer.store import Pruner, Quotas, SqlStore, Store, open_store
 
 _KEY = "triton-explorer"
 _log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ class Services:
         self.settings = settings
         self.is_for_one_job = not warm_up
         self.metrics = Metrics()
-        self.store: Store = open_store(settings.data_dir, settings.database_url, quotas_of(settings))
+        self.store: Store = open_store_of(settings)
         self.sandbox = sandbox or Sandbox(settings.sandbox if warm_up else settings.single_job_sandbox)
         self.runners: Runners = {
             "compile": [SandboxRunner(self.sandbox)] * (settings.slots + 1),
@@ -157,6 +157,22 @@ class Services:
         except ExplorerError as error:  # jobs report it; stored results can be read
             self.problem = error.detail
             _log.error("%s: %s", error.title, error.detail)
+
+
+def open_store_of(settings: Settings) -> SqlStore:
+    """Open the store of a server.
+
+    Raises:
+        SettingsError: a URL is invalid.
+        StoreError: the data folder or the database cannot be used.
+    """
+    return open_store(
+        settings.data_dir,
+        settings.database_url,
+        quotas_of(settings),
+        settings.blobs_url,
+        settings.blob_cache_bytes,
+    )
 
 
 def quotas_of(settings: Settings) -> Quotas:

@@ -87,6 +87,20 @@ class Settings:
         default="",
         metadata=_described("SQLAlchemy URL of the database. Empty: SQLite, a file in the data folder."),
     )
+    blobs_url: str = field(
+        default="",
+        metadata=_described(
+            "S3 store of the stored texts: "
+            "`s3://<bucket>/<prefix>?endpoint=<url>`. Empty: a folder in the data folder."
+        ),
+    )
+    blob_cache_bytes: int = field(
+        default=1024 * MEBIBYTE,
+        metadata=_described(
+            "Space in the data folder for copies of texts of an S3 store. What was read least recently is "
+            "removed. 0: no copies."
+        ),
+    )
     store_quota_bytes: int = field(
         default=10 * 1024 * MEBIBYTE,
         metadata=_described(

@@ -11,6 +11,7 @@ import pytest
 from api import Api
 from captured import cache, capture, captured
 from recorded import write_recording
+from s3_server import blobs_url, bucket, faulty_url, proxy, s3_server
 from scheduling import CrashSafeScheduling
 from served import Server
 
@@ -21,7 +22,8 @@ from explorer.queries.isolated_worker import IsolatedWorkers
 from explorer.services import services_of
 from explorer.settings import Settings
 
-__all__ = ["cache", "capture", "captured"]  # fixtures of another module
+# Fixtures of other modules.
+__all__ = ["blobs_url", "bucket", "cache", "capture", "captured", "faulty_url", "proxy", "s3_server"]
 
 VECTOR_ADD = (Path(__file__).parents[1] / "explorer/examples/vector_add.py").read_text(encoding="utf-8")
 ENDLESS = "while True:\n    pass\n"

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 _CLIENT_SECONDS = 60
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """Stop this process when the test process has ended, even if that was killed."""
     linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGTERM)
 
@@ -54,7 +54,7 @@ class Server:
             env={**os.environ, "PYTHONPATH": str(ROOT), **variables, **(environment or {})},
             stdout=subprocess.PIPE,
             text=True,
-            preexec_fn=_end_with_parent,
+            preexec_fn=end_with_parent,
         )
         assert self.process.stdout is not None
         self.output = self.process.stdout

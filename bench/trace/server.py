@@ -30,7 +30,7 @@ _SERVER = [
     "explorer.store.sql:SqlStore.find",
     "explorer.store.sql:SqlStore.finish",
     "explorer.store.files:FileBlobStore.write",
-    "explorer.store.files:FileBlobBatch.commit",
+    "explorer.store.batches:Batch.commit",
     "explorer.store.entry_writer:EntryWriter.write",
     "explorer.sandbox.slot:Slot.run",
     "explorer.sandbox.slot:Slot.next",

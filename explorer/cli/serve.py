@@ -22,7 +22,7 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Serve until the process is stopped."""
     from explorer.server.process import Server  # slow to import
-    from explorer.store import open_store
+    from explorer.services import open_store_of
 
     settings = Settings.from_environment()
     given = {name: getattr(options, name) for name in ("host", "port", "data_dir")}
@@ -30,6 +30,6 @@ def run(options: argparse.Namespace) -> int:
     if options.unsafe_no_sandbox:
         settings = replace(settings, unsafe_no_sandbox=True)
     # Errors of the store are reported here instead of in the log of the worker process.
-    open_store(settings.data_dir, settings.database_url).close()
+    open_store_of(settings).close()
     Server(settings).run()
     return 0

@@ -1,26 +1,32 @@
-"""`store`: remove results that nobody has retained, and look for damaged ones."""
+"""`store`: count, remove, verify, back up and restore stored results."""
 
 from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from explorer.cli.tools import Commands, add_command, add_group
+from explorer.cli.tools import Commands, add_command, add_group, print_json
 from explorer.errors import InvalidRequest
 from explorer.settings import Settings
 
 if TYPE_CHECKING:  # slow to import
-    from explorer.store import Quotas, Store
+    from explorer.store import Copied, Group, SqlStore
+
+_MOST_CLIENTS = 20
 
 
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
-    parts = add_group(commands, "store", "remove or verify stored results")
+    parts = add_group(commands, "store", "count, remove, verify, back up or restore stored results")
+    stats = add_command(parts, "stats", run_stats, "count results and texts by kind, age and client")
+    stats.add_argument("--json", action="store_true", help="print JSON")
     prune = add_command(parts, "prune", run_prune, "remove results that exceed the quotas or the age")
     prune.add_argument(
         "--keep-days",
@@ -40,8 +46,66 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="remove damaged texts; their results are computed again when they are opened",
     )
-    for each in (prune, verify):
+    backup = add_command(parts, "backup", run_backup, "copy all results, also while a server runs")
+    backup.add_argument("backup", type=Path, help="new folder, or new archive that ends with .tar")
+    restore = add_command(parts, "restore", run_restore, "create a data folder from a backup")
+    restore.add_argument("backup", type=Path, help="folder or archive that `backup` has written")
+    for each in (stats, prune, verify, backup, restore):
         each.add_argument("--data-dir", type=Path, help="folder of the results (default: data)")
+
+
+def run_stats(options: argparse.Namespace) -> int:
+    """Print what the store has."""
+    with _open_store(options) as store:
+        statistics = store.statistics()
+    if options.json:
+        print_json(statistics)
+        return 0
+    print(f"{statistics.texts:,} texts, {_size(statistics.text_bytes)}\n")
+    rows = [_row("all", statistics.all)]
+    for title, groups in (
+        ("by task", statistics.by_task),
+        ("by status", statistics.by_status),
+        ("by time since the last use, up to a", statistics.by_age),
+        ("by client", dict(islice(statistics.by_client.items(), _MOST_CLIENTS))),
+    ):
+        rows += [("", "", "", ""), (title, "", "", "")]
+        rows += [_row(f"  {name or 'unknown'}", group) for name, group in groups.items()]
+    print(_table([("", "requests", "results", "size"), *rows]))
+    print("\nThe largest, with the texts that they share with others:")
+    for each in statistics.largest:
+        used = f"{each.used:%Y-%m-%d}"
+        print(f"  {each.id}  {_size(each.bytes):>12}  {each.task} for {each.target}, last used {used}")
+    return 0
+
+
+def run_backup(options: argparse.Namespace) -> int:
+    """Write a backup, and return 1 if texts are missing."""
+    with _open_store(options) as store:
+        copied = store.back_up(options.backup)
+    print(f"Copied {copied.texts:,} texts, {_size(copied.bytes)}, and the database to {options.backup}.")
+    return _lost(copied, "missing or damaged in the store", "Run `triton-explorer store verify --repair`.")
+
+
+def run_restore(options: argparse.Namespace) -> int:
+    """Restore a backup, and return 1 if texts are damaged."""
+    from explorer.store import restore_store  # slow to import
+
+    settings = _settings(options)
+    folder = settings.data_dir
+    urls = (settings.database_url, settings.blobs_url, settings.blob_cache_bytes)
+    copied = restore_store(options.backup, folder, *urls)
+    print(f"Restored {copied.texts:,} texts, {_size(copied.bytes)}, and the database in {folder}.")
+    return _lost(copied, "damaged in the backup", "Their results are computed again when they are opened.")
+
+
+def _lost(copied: Copied, what: str, remedy: str) -> int:
+    """List texts that were not copied, and return the exit status."""
+    for address in copied.lost:
+        print(f"{address}: {what}", file=sys.stderr)
+    if copied.lost:
+        print(remedy, file=sys.stderr)
+    return 1 if copied.lost else 0
 
 
 def run_prune(options: argparse.Namespace) -> int:
@@ -50,7 +114,7 @@ def run_prune(options: argparse.Namespace) -> int:
         pruned = store.prune(with_retained=options.retained)
     print(
         f"Removed {pruned.results:,} results, {pruned.requests:,} requests and {pruned.blobs:,} texts. "
-        f"The store takes {pruned.bytes / 2**20:,.1f} MiB."
+        f"The store takes {_size(pruned.bytes)}."
     )
     return 0
 
@@ -73,14 +137,14 @@ def run_verify(options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _open_store(options: argparse.Namespace) -> Iterator[Store]:
-    from explorer.store import open_store  # slow to import
+def _open_store(options: argparse.Namespace) -> Iterator[SqlStore]:
+    from explorer.services import open_store_of  # slow to import
 
-    settings = Settings.from_environment()
-    folder = options.data_dir or settings.data_dir
+    settings = _settings(options)
+    folder = settings.data_dir
     if not folder.is_dir():
         raise InvalidRequest(f"There is no folder {folder}. Name the data folder with --data-dir.")
-    store = open_store(folder, settings.database_url, _quotas(options, settings))
+    store = open_store_of(settings)
     try:
         yield store
     finally:
@@ -96,13 +160,36 @@ def _amount(text: str) -> float:
     raise argparse.ArgumentTypeError(f"must be a number of at least 0, got {text!r}")
 
 
-def _quotas(options: argparse.Namespace, settings: Settings) -> Quotas:
-    """Return the quotas of the settings, with those of the command line."""
-    from explorer.services import quotas_of
-
-    quotas = quotas_of(settings)
+def _settings(options: argparse.Namespace) -> Settings:
+    """Return the settings, with those of the command line."""
+    settings = Settings.from_environment()
+    if options.data_dir is not None:
+        settings = replace(settings, data_dir=options.data_dir)
     if getattr(options, "keep_days", None) is not None:
-        quotas = replace(quotas, keep_days=options.keep_days)
+        settings = replace(settings, keep_days=options.keep_days)
     if getattr(options, "quota", None) is not None:
-        quotas = replace(quotas, total_bytes=int(options.quota * 2**20))
-    return quotas
+        settings = replace(settings, store_quota_bytes=int(options.quota * 2**20))
+    return settings
+
+
+def _row(title: str, group: Group) -> tuple[str, str, str, str]:
+    return title, f"{group.requests:,}", f"{group.results:,}", _size(group.bytes)
+
+
+def _table(rows: list[tuple[str, str, str, str]]) -> str:
+    """Lay out rows: a title, and numbers that are aligned on the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    lines = (
+        "  ".join(
+            [
+                row[0].ljust(widths[0]),
+                *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)),
+            ]
+        )
+        for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _size(number: int) -> str:
+    return f"{number / 2**20:,.1f} MiB" if number >= 2**20 else f"{number / 2**10:,.1f} KiB"

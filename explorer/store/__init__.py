@@ -1,22 +1,26 @@
 """Requests, results and answers, stored within quotas.
 
-Rows are in a database (`sql`), texts are blobs in a folder (`files`); `protocols` says what others may rely
-on. No computation happens here.
+Rows are in a database (`sql`), texts are blobs in a folder (`files`) or in an S3 store (`s3`); `protocols`
+says what others may rely on. No computation happens here.
 """
 
+from explorer.store.backup import Copied
 from explorer.store.entries import BinaryEntry, Entry, MeasurementEntry, PassEntry, Result, StageEntry
 from explorer.store.protocols import BlobBatch, BlobStore, Store
 from explorer.store.pruner import Pruner
 from explorer.store.record import Record, Status, compilation_of, is_over
 from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
-from explorer.store.sql import SqlStore, open_store
+from explorer.store.sql import SqlStore, open_store, restore_store
+from explorer.store.statistics import Group, Statistics
 
 __all__ = [
     "BinaryEntry",
     "BlobBatch",
     "BlobStore",
+    "Copied",
     "Damage",
     "Entry",
+    "Group",
     "MeasurementEntry",
     "PassEntry",
     "Pruned",
@@ -26,10 +30,12 @@ __all__ = [
     "Result",
     "SqlStore",
     "StageEntry",
+    "Statistics",
     "Status",
     "Store",
     "StoreHealth",
     "compilation_of",
     "is_over",
     "open_store",
+    "restore_store",
 ]

@@ -9,28 +9,29 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
 import time
 import uuid
 from collections.abc import Callable, Container, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from itertools import islice
 from pathlib import Path
-from weakref import WeakSet
 
 import zstandard
 
 from explorer.errors import DamagedText
-from explorer.store.address import Address, digest_of
+from explorer.store.address import Address
+from explorer.store.batches import Batch, Batches, StoredBytes
 from explorer.store.failures import disk_failure
 from explorer.store.folder_lock import FolderLock
+from explorer.store.frames import check, compress, decode, decompress, parts_of
 
 _WRITERS = 4
 _ABANDONED_AFTER_SECONDS = 24 * 3600
 #: Another process may be about to store a result with a blob that is younger: no job takes longer.
-_YOUNG_SECONDS = 3600
-_SUFFIX = ".zst"
-_PART_BYTES = 256 << 10
+YOUNG_SECONDS = 3600
+#: Blobs that are removed at once: who writes one of them waits meanwhile.
+_REMOVED_AT_ONCE = 1000
+SUFFIX = ".zst"
 _PROBE = os.urandom(4096)
 
 
@@ -50,28 +51,22 @@ class FileBlobStore:
             if not folder.is_dir():  # otherwise what it has can be read
                 raise disk_failure(f"Cannot create the folder {self.incoming}", error) from error
         self._remove_abandoned_files()
-        self.writers = ThreadPoolExecutor(_WRITERS, "blobs")
+        self._batches = Batches(self, _WRITERS)
         self._users = FolderLock(folder / "locks")
-        self._changing = threading.Lock()
-        self._batches: WeakSet[FileBlobBatch] = WeakSet()
-        #: While others are removed, the blobs of batches that are or were alive since that began.
-        self._kept: set[Address] | None = None
-        self._bytes = 0
-        #: What was written since blobs were removed last.
-        self._new_bytes = 0
+        self._stored = StoredBytes()
 
     def close(self) -> None:
         """Finish pending writes."""
-        self.writers.shutdown()
+        self._batches.close()
         self._users.close()
 
-    def batch(self) -> FileBlobBatch:
+    def batch(self) -> Batch:
         """Return a new, empty batch."""
-        return FileBlobBatch(self)
+        return self._batches.open()
 
     def path(self, address: Address) -> Path:
         """Return the path of a blob, whether it is stored or not."""
-        return self.folder / f"{address}{_SUFFIX}"
+        return self.folder / f"{address}{SUFFIX}"
 
     def read(self, address: Address) -> bytes:
         """Return a blob.
@@ -94,7 +89,7 @@ class FileBlobStore:
         """
         digest = hashlib.sha256()
         with suppress(OSError, zstandard.ZstdError), self.path(address).open("rb") as file:
-            for part in zstandard.ZstdDecompressor().read_to_iter(file, write_size=_PART_BYTES):
+            for part in parts_of(file):
                 digest.update(part)
                 yield part
         if digest.hexdigest() != address:
@@ -107,33 +102,36 @@ class FileBlobStore:
         Raises:
             StoreError: the folder cannot be read.
         """
-        data = self._read(address)
+        frame = self._frame(address)
+        data = None if frame is None else decode(frame, address)
         if data is None:
-            with suppress(OSError):
-                self.path(address).unlink()
+            self.remove(address)
         return data
 
-    def is_sound(self, address: Address) -> bool:
-        """Return whether a blob is stored and not damaged.
+    def remove(self, address: Address) -> None:
+        """Remove a damaged file, if the disk permits it."""
+        with suppress(OSError):
+            self.path(address).unlink()
+
+    def read_frame(self, address: Address) -> bytes | None:
+        """Return a blob as it is stored, compressed; None if it is missing or damaged.
 
         Raises:
             StoreError: the folder cannot be read.
         """
-        return self._read(address) is not None
+        frame = self._frame(address)
+        return None if frame is None else check(frame, address)
 
-    def _read(self, address: Address) -> bytes | None:
+    def _frame(self, address: Address) -> bytes | None:
         path = self.path(address)
         try:
-            data = decompress(path.read_bytes())
+            return path.read_bytes()
         except FileNotFoundError as error:
             if not self.folder.is_dir():
                 raise disk_failure(f"Cannot read the folder {self.folder}", error) from error
             return None
-        except zstandard.ZstdError:
-            return None
         except OSError as error:
             raise disk_failure(f"Cannot read the stored text {path}", error) from error
-        return data if digest_of(data) == address else None
 
     def stored_bytes(self, address: Address) -> int:
         """Return the length of the file of a blob; 0 if there is none."""
@@ -145,7 +143,7 @@ class FileBlobStore:
     @property
     def used_bytes(self) -> int:
         """The length of all files: measured when blobs are removed; what this process writes is added."""
-        return self._bytes
+        return self._stored.total
 
     @property
     def free_bytes(self) -> int:
@@ -154,11 +152,7 @@ class FileBlobStore:
         Raises:
             StoreError: the folder cannot be used.
         """
-        try:
-            found = os.statvfs(self.folder)
-        except OSError as error:
-            raise disk_failure(f"Cannot use the folder {self.folder}", error) from error
-        return found.f_bavail * found.f_frsize
+        return free_bytes(self.folder)
 
     def check(self) -> None:
         """Write a file to the folder, and remove it.
@@ -171,8 +165,8 @@ class FileBlobStore:
         except OSError as error:
             raise disk_failure(f"Cannot write to the folder {self.folder}", error) from error
 
-    def addresses(self) -> Iterator[Address]:
-        """Yield the addresses of all files.
+    def sizes(self) -> Iterator[tuple[Address, int]]:
+        """Yield the address of each file and its length.
 
         Raises:
             StoreError: the folder cannot be read.
@@ -180,10 +174,19 @@ class FileBlobStore:
         try:
             with os.scandir(self.folder) as entries:
                 for entry in entries:
-                    if entry.name.endswith(_SUFFIX):
-                        yield entry.name.removesuffix(_SUFFIX)
+                    if entry.name.endswith(SUFFIX):
+                        address = entry.name.removesuffix(SUFFIX)
+                        yield address, self.stored_bytes(address)
         except OSError as error:
             raise disk_failure(f"Cannot read the folder {self.folder}", error) from error
+
+    def unpruned(self) -> AbstractContextManager[None]:
+        """Let no process remove blobs until the end of the block.
+
+        Raises:
+            StoreError: the disk is full or read-only.
+        """
+        return self._users.unpruned()
 
     def remove_unreferenced(self, find_referenced: Callable[[], Container[Address]]) -> int:
         """Remove all blobs but those that `find_referenced` finds, and return how many there were.
@@ -194,49 +197,30 @@ class FileBlobStore:
         Raises:
             StoreError: another process removes blobs, or the disk is read-only.
         """
-        with self._users.pruning() as is_alone:
-            youngest = time.time() - (0 if is_alone else _YOUNG_SECONDS)
-            with self._changing:
-                self._kept = {address for batch in self._batches for address in batch.addresses}
-                self._new_bytes = 0
+        with self._users.pruning() as is_alone, self._batches.kept():
+            youngest = time.time() - (0 if is_alone else YOUNG_SECONDS)
+            self._stored.begin()
             try:
                 return self._remove_others(find_referenced(), youngest)
             except OSError as error:
                 raise disk_failure(f"Cannot remove texts of {self.folder}", error) from error
-            finally:
-                self._kept = None
 
     def _remove_others(self, referenced: Container[Address], youngest: float) -> int:
         kept_bytes = removed = 0
-        for address in self.addresses():
-            path = self.path(address)
-            with suppress(FileNotFoundError):
-                found = path.stat()
-                if address not in referenced and found.st_mtime <= youngest:
-                    with self._changing:
-                        assert self._kept is not None
-                        if address not in self._kept:
+        addresses = (address for address, _ in self.sizes())
+        while some := list(islice(addresses, _REMOVED_AT_ONCE)):
+            with self._batches.removing([each for each in some if each not in referenced]) as doomed:
+                for address in some:
+                    path = self.path(address)
+                    with suppress(FileNotFoundError):
+                        found = path.stat()
+                        if address in doomed and found.st_mtime <= youngest:
                             path.unlink()
                             removed += 1
-                            continue
-                kept_bytes += found.st_size
-        with self._changing:
-            self._bytes = kept_bytes + self._new_bytes
+                        else:
+                            kept_bytes += found.st_size
+        self._stored.end(kept_bytes)
         return removed
-
-    def keep(self, batch: FileBlobBatch, address: Address) -> None:
-        """Protect a blob of a batch from being removed, as long as the batch exists."""
-        with self._changing:
-            self._batches.add(batch)
-            batch.addresses.add(address)
-            if self._kept is not None:
-                self._kept.add(address)
-
-    def release(self, batch: FileBlobBatch) -> None:
-        """Protect the blobs of a batch no longer."""
-        with self._changing:
-            self._batches.discard(batch)
-            batch.addresses.clear()
 
     def write(self, address: Address, data: bytes) -> int:
         """Store a blob, unless a sound file of it exists, and return the length of the file.
@@ -253,9 +237,7 @@ class FileBlobStore:
                 frame = compress(data)
                 stored = len(frame)
                 _write(incoming, frame).replace(path)
-                with self._changing:
-                    self._bytes += stored
-                    self._new_bytes += stored
+                self._stored.add(stored)
         except OSError as error:
             with suppress(OSError):
                 incoming.unlink(missing_ok=True)
@@ -271,59 +253,17 @@ class FileBlobStore:
                     path.unlink(missing_ok=True)
 
 
-class FileBlobBatch:
-    """A `BlobBatch` whose blobs are written in the background."""
+def free_bytes(folder: Path) -> int:
+    """Return the free space of the disk of a folder.
 
-    def __init__(self, store: FileBlobStore) -> None:
-        self.addresses: set[Address] = set()
-        self._store = store
-        self._pending: dict[Address, bytes] = {}
-        self._writes: dict[Address, Future[int]] = {}
-
-    def add(self, text: str | bytes) -> Address:
-        """Start to write a blob and return its address. A blob that is stored already is not written."""
-        data = text if isinstance(text, bytes) else text.encode("utf-8", errors="replace")
-        address = digest_of(data)
-        if address not in self._writes:
-            self._store.keep(self, address)
-            self._pending[address] = data
-            self._writes[address] = self._store.writers.submit(self._write, address, data)
-        return address
-
-    def read(self, address: Address) -> bytes:
-        """Return a blob of this batch or of the store."""
-        data = self._pending.get(address)
-        return self._store.read(address) if data is None else data
-
-    def commit(self) -> int:
-        """Wait until all blobs have files, and return their length. Then rows may refer to them."""
-        return sum(write.result() for write in self._writes.values())
-
-    def discard(self) -> None:
-        """Cancel pending writes. Files that are written stay until pruned: others may refer to them."""
-        for write in self._writes.values():
-            write.cancel()
-        wait(self._writes.values())
-        self._pending.clear()
-        self._store.release(self)
-
-    def _write(self, address: Address, data: bytes) -> int:
-        stored = self._store.write(address, data)
-        del self._pending[address]
-        return stored
-
-
-def compress(data: bytes) -> bytes:
-    """Compress into one zstd frame with a checksum."""
-    return zstandard.ZstdCompressor(write_checksum=True).compress(data)
-
-
-def decompress(frame: bytes) -> bytes:
-    """Decompress one frame; raise `ZstdError` if it is damaged."""
+    Raises:
+        StoreError: the folder cannot be used.
+    """
     try:
-        return zstandard.ZstdDecompressor().decompress(frame)
-    except MemoryError as error:  # the length in its header is damaged
-        raise zstandard.ZstdError("the length is wrong") from error
+        found = os.statvfs(folder)
+    except OSError as error:
+        raise disk_failure(f"Cannot use the folder {folder}", error) from error
+    return found.f_bavail * found.f_frsize
 
 
 def _read_if_equal(path: Path, data: bytes) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -52,13 +52,11 @@ class FolderLock:
         Raises:
             StoreError: another process removes files, or the disk is full or read-only.
         """
-        try:
-            self._open()
-        except OSError as error:
-            raise disk_failure(f"Cannot use the folder {self._folder}", error) from error
-        users, pruner = self._descriptors
+        users, pruner = self._opened()
         if not _is_locked(pruner):
-            raise StoreError("Another process removes results at the moment. Try again in a minute.")
+            raise StoreError(
+                "Another process removes or backs up results at the moment. Try again in a minute."
+            )
         try:
             # No other process asks for this lock exclusively, so none takes it while it is converted.
             is_alone = _is_locked(users)
@@ -69,6 +67,27 @@ class FolderLock:
                 fcntl.flock(users, fcntl.LOCK_SH)
         finally:
             fcntl.flock(pruner, fcntl.LOCK_UN)
+
+    @contextmanager
+    def unpruned(self) -> Iterator[None]:
+        """Let no process remove files. Wait for one that does.
+
+        Raises:
+            StoreError: the disk is full or read-only.
+        """
+        _, pruner = self._opened()
+        fcntl.flock(pruner, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(pruner, fcntl.LOCK_UN)
+
+    def _opened(self) -> Sequence[int]:
+        try:
+            self._open()
+        except OSError as error:
+            raise disk_failure(f"Cannot use the folder {self._folder}", error) from error
+        return self._descriptors
 
     def _open(self, *, waits: bool = False) -> None:
         """Open the files and become a user, unless this was done before or another process removes files."""

@@ -317,13 +317,18 @@ class Housekeeping:
 
         With `repair`, the results that refer to them are computed again when they are opened.
         """
-        damaged = {address for address in self._blobs.addresses() if not self._blobs.is_sound(address)}
+        sound: set[Address] = set()
+        damaged: set[Address] = set()
+        for address, _ in self._blobs.sizes():
+            (damaged if self._blobs.read_frame(address) is None else sound).add(address)
         with self._database.reading() as session:
             journals = _journals(session)
         seen: set[Address] = set()
         for record_id, journal in journals:
             wanted = {journal} if journal in damaged else self._blobs_of(journal) or {journal}
-            lost = {each for each in wanted if each in damaged or not self._blobs.stored_bytes(each)}
+            # What is in neither set may have been stored meanwhile.
+            unsound = wanted - sound
+            lost = {each for each in unsound if each in damaged or not self._blobs.stored_bytes(each)}
             seen |= lost
             for address in sorted(lost):
                 yield Damage(address, record_id, address not in damaged)
@@ -334,7 +339,7 @@ class Housekeeping:
             if address not in seen:
                 yield Damage(address, "", is_missing=False)
             if repair:
-                self._blobs.read_if_sound(address)  # removes it
+                self._blobs.remove(address)
 
     # --- health -------------------------------------------------------------------------------------
 

@@ -1,13 +1,15 @@
 """What a store must do: the interface of blobs, and that of requests, results and answers.
 
-`explorer.store.files` and `explorer.store.sql` implement them with a folder and a database. A second
-implementation is tested by one more parameter in `tests/store/test_blob_store.py` and `test_store.py`.
+`explorer.store.files` and `explorer.store.s3` implement the one with a folder and with an S3 store,
+`explorer.store.sql` the other with a database. A further implementation is tested by one more parameter in
+`tests/store/test_blob_store.py` or `test_store.py`.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from explorer.model import Request
@@ -77,12 +79,16 @@ class BlobStore(Protocol):
         """
         ...
 
-    def is_sound(self, address: Address) -> bool:
-        """Return whether a blob is stored and not damaged.
+    def read_frame(self, address: Address) -> bytes | None:
+        """Return a blob as it is stored, compressed; None if it is missing or damaged.
 
         Raises:
             StoreError: the store cannot be read.
         """
+        ...
+
+    def remove(self, address: Address) -> None:
+        """Remove a damaged blob."""
         ...
 
     @property
@@ -107,8 +113,20 @@ class BlobStore(Protocol):
         """
         ...
 
-    def addresses(self) -> Iterator[Address]:
-        """Yield the addresses of all blobs."""
+    def sizes(self) -> Iterator[tuple[Address, int]]:
+        """Yield the address of each blob and its length as it is stored.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        ...
+
+    def unpruned(self) -> AbstractContextManager[None]:
+        """Let no process of this machine remove blobs until the end of the block.
+
+        Raises:
+            StoreError: the store cannot be locked.
+        """
         ...
 
     def stored_bytes(self, address: Address) -> int:

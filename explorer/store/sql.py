@@ -10,7 +10,7 @@ import itertools
 import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from pathlib import Path
@@ -24,14 +24,18 @@ from sqlalchemy.orm import Session
 from explorer.errors import DamagedText, NotFound, StoreError
 from explorer.model import Done, Request
 from explorer.store.address import LONGEST_ID, SHORTEST_ID, Address, base58, canonical_json, digest_of
+from explorer.store.backup import DATABASE_NAME, Copied, back_up, restore
 from explorer.store.database import Database
 from explorer.store.earlier_results import read_earlier
 from explorer.store.entries import Entry, decode_journal, encode_journal
-from explorer.store.files import FileBlobStore, compress, decompress
+from explorer.store.files import FileBlobStore
+from explorer.store.frames import compress, decompress
 from explorer.store.housekeeping import Housekeeping, forget_results
 from explorer.store.protocols import BlobBatch, BlobStore
 from explorer.store.record import Record, Status, compilation_of
 from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
+from explorer.store.s3 import S3BlobStore
+from explorer.store.statistics import Statistics, gather
 from explorer.store.tables import AnswerRow, CompilationRow, LiveRow, RunRow
 
 _JOURNALS_IN_MEMORY = 64
@@ -39,17 +43,50 @@ _NO_QUOTAS = Quotas()
 _log = logging.getLogger(__name__)
 
 
-def open_store(data_dir: Path, database_url: str = "", quotas: Quotas = _NO_QUOTAS) -> SqlStore:
+def open_store(
+    data_dir: Path,
+    database_url: str = "",
+    quotas: Quotas = _NO_QUOTAS,
+    blobs_url: str = "",
+    cache_bytes: int = 0,
+) -> SqlStore:
     """Open the store of a data folder: texts in its `blobs`, rows in a database.
 
-    Without `database_url`, the database is the SQLite file `explorer.sqlite` in the data folder.
+    Without `database_url`, the database is the SQLite file `explorer.sqlite` in the data folder. With
+    `blobs_url`, the texts are in an S3 store, and the data folder has copies that take `cache_bytes`.
 
     Raises:
+        SettingsError: a URL is invalid.
         StoreError: the folder or the database cannot be used.
     """
+    url = database_url or _url_in(data_dir)
+    return SqlStore(_open_blobs(data_dir, url, blobs_url, cache_bytes), url, quotas)
+
+
+def restore_store(
+    backup: Path, data_dir: Path, database_url: str = "", blobs_url: str = "", cache_bytes: int = 0
+) -> Copied:
+    """Create the store of a data folder from a backup. The arguments are those of `open_store`.
+
+    Raises:
+        InvalidRequest: the database exists or is not SQLite, or `backup` is no backup.
+        StoreError: the store cannot be written.
+    """
+    url = database_url or _url_in(data_dir)
+    with closing(_open_blobs(data_dir, url, blobs_url, cache_bytes)) as blobs:
+        return restore(backup, url, blobs)
+
+
+def _url_in(data_dir: Path) -> str:
+    return f"sqlite:///{data_dir.resolve() / DATABASE_NAME}"
+
+
+def _open_blobs(data_dir: Path, database_url: str, url: str, cache_bytes: int) -> BlobStore:
     folder = data_dir.resolve()
-    blobs = FileBlobStore(folder / "blobs")
-    return SqlStore(blobs, database_url or f"sqlite:///{folder / 'explorer.sqlite'}", quotas)
+    if not url:
+        return FileBlobStore(folder / "blobs")
+    is_shared = not database_url.startswith("sqlite")
+    return S3BlobStore(url, folder / "blob-cache", cache_bytes, is_shared=is_shared)
 
 
 class SqlStore:
@@ -57,6 +94,7 @@ class SqlStore:
 
     def __init__(self, blobs: BlobStore, database_url: str, quotas: Quotas = _NO_QUOTAS) -> None:
         self._blobs = blobs
+        self._database_url = database_url
         self._database = Database(database_url)
         self._housekeeping = Housekeeping(self._database, blobs, quotas)
         self._journal = lru_cache(_JOURNALS_IN_MEMORY)(self._load_journal)
@@ -234,6 +272,19 @@ class SqlStore:
         With `repair`, the results that refer to them are computed again when they are opened.
         """
         return self._housekeeping.verify(repair=repair)
+
+    def statistics(self) -> Statistics:
+        """Count what the store has. It reads all rows, and a list of all texts."""
+        return gather(self._database, self._blobs)
+
+    def back_up(self, target: Path) -> Copied:
+        """Write a backup, also while servers use the store, as a folder or as an archive that ends with .tar.
+
+        Raises:
+            InvalidRequest: the database is not SQLite, or the target exists.
+            StoreError: the store cannot be read, or the target cannot be written.
+        """
+        return back_up(self._database_url, self._blobs, target)
 
     def _row_of(self, session: Session, digest: str) -> CompilationRow | None:
         return session.scalar(select(CompilationRow).where(CompilationRow.digest == digest))

@@ -1,4 +1,4 @@
-"""What every blob store must do. A further implementation is one more line in `OPENERS`."""
+"""What every blob store must do. A further implementation is one more fixture in `OPENERS`."""
 
 from functools import partial
 from threading import Thread
@@ -8,15 +8,33 @@ import pytest
 from explorer.errors import StoreError
 from explorer.store.address import digest_of
 from explorer.store.files import FileBlobStore
+from explorer.store.frames import decompress
+from explorer.store.s3 import S3BlobStore
 
-#: Every implementation, as a function that opens the store of a folder.
-OPENERS = [FileBlobStore]
+
+@pytest.fixture
+def open_folder(tmp_path):
+    return partial(FileBlobStore, tmp_path / "blobs")
 
 
-@pytest.fixture(params=OPENERS, ids=lambda opener: opener.__name__)
-def reopen(request, tmp_path):
+@pytest.fixture
+def open_s3(blobs_url, tmp_path):
+    return partial(S3BlobStore, blobs_url, tmp_path / "cache", 10 << 20)
+
+
+@pytest.fixture
+def open_s3_without_copies(blobs_url, tmp_path):
+    return partial(S3BlobStore, blobs_url, tmp_path / "cache", 0)
+
+
+#: Every implementation, as a fixture that returns a function, which opens the store of a test.
+OPENERS = [open_folder, open_s3, open_s3_without_copies]
+
+
+@pytest.fixture(params=[opener.__name__ for opener in OPENERS])
+def reopen(request):
     """Open the store of this test once more."""
-    return partial(request.param, tmp_path / "blobs")
+    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture
@@ -30,6 +48,7 @@ def stored(blobs, data):
     batch = blobs.batch()
     address = batch.add(data)
     batch.commit()
+    batch.discard()
     return address
 
 
@@ -96,3 +115,109 @@ def test_many_writers_of_one_blob(blobs):
 def test_lone_surrogates_are_stored_as_question_marks(blobs):
     batch = blobs.batch()
     assert batch.read(batch.add("a\ud800b")) == b"a?b"
+
+
+def test_texts_are_compressed(blobs):
+    data = b"%0 = arith.addi %1, %2 : i32\n" * 10_000
+    address = stored(blobs, data)
+    frame = blobs.read_frame(address)
+    assert decompress(frame) == data
+    assert list(blobs.sizes()) == [(address, len(frame))]
+    assert blobs.stored_bytes(address) == blobs.used_bytes == len(frame) < 3_000
+
+
+def test_what_is_not_stored_takes_no_space(blobs):
+    missing = digest_of(b"never added")
+    assert blobs.read_frame(missing) is None
+    assert blobs.stored_bytes(missing) == 0
+    assert list(blobs.sizes()) == []
+    blobs.check()
+    assert list(blobs.sizes()) == []
+    assert blobs.free_bytes > 0
+
+
+def test_a_blob_that_is_stored_again_counts_once(blobs):
+    for _ in range(2):
+        batch = blobs.batch()
+        batch.add("text " * 100)
+        size = batch.commit()
+    assert blobs.used_bytes == size == blobs.stored_bytes(digest_of(b"text " * 100))
+
+
+def test_what_nothing_refers_to_is_removed(blobs, reopen):
+    kept, removed = stored(blobs, "kept"), stored(blobs, "removed")
+    assert blobs.remove_unreferenced(lambda: {kept}) == 1
+    assert blobs.used_bytes == blobs.stored_bytes(kept) > 0
+    assert blobs.read_if_sound(removed) is None
+    again = reopen()
+    assert again.read(kept) == b"kept"
+    assert again.read_if_sound(removed) is None
+    again.close()
+
+
+def test_the_blobs_of_a_batch_are_not_removed(blobs):
+    before, meanwhile = blobs.batch(), blobs.batch()
+    addresses = {before.add("before")}
+    before.commit()
+    other = stored(blobs, "other")
+    later = stored(blobs, "meanwhile")
+
+    def find_referenced():
+        addresses.add(meanwhile.add("meanwhile"))
+        meanwhile.commit()
+        meanwhile.discard()
+        return set()
+
+    assert blobs.remove_unreferenced(find_referenced) == 1
+    assert later in addresses
+    assert {address for address, _ in blobs.sizes()} == addresses
+    assert blobs.read_if_sound(other) is None
+    before.discard()
+    assert blobs.remove_unreferenced(set) == 2
+
+
+def test_blobs_that_are_written_while_they_are_removed_are_there_afterwards(blobs):
+    texts = [f"text {number}" for number in range(200)]
+    for text in texts:
+        stored(blobs, text)
+    batch = blobs.batch()
+    writing = Thread(target=lambda: [batch.add(text) for text in texts])
+
+    def find_referenced():
+        writing.start()
+        return set()
+
+    blobs.remove_unreferenced(find_referenced)
+    writing.join()
+    batch.commit()
+    assert [blobs.read_frame(digest_of(text.encode())) is not None for text in texts] == [True] * len(texts)
+
+
+def test_a_removal_that_fails_changes_no_count(blobs):
+    stored(blobs, "x" * 1000)
+    used_bytes = blobs.used_bytes
+    assert used_bytes > 0
+
+    def fail():
+        assert blobs.used_bytes == used_bytes
+        raise StoreError("The database is locked.")
+
+    with pytest.raises(StoreError, match="locked"):
+        blobs.remove_unreferenced(fail)
+    assert blobs.used_bytes == used_bytes
+
+
+def test_only_one_process_removes_blobs(blobs, reopen):
+    stored(blobs, "text")
+    other = reopen()
+
+    def find_referenced():
+        with pytest.raises(StoreError, match="Another process removes"):
+            other.remove_unreferenced(set)
+        return set()
+
+    assert blobs.remove_unreferenced(find_referenced) == 0, "another process may be about to refer to it"
+    with other.unpruned(), pytest.raises(StoreError, match="Another process removes or backs up"):
+        blobs.remove_unreferenced(set)
+    other.close()
+    assert blobs.remove_unreferenced(set) == 1

@@ -44,13 +44,6 @@ def test_many_writers_of_one_text_do_no_harm(blobs):
     assert list(blobs.incoming.iterdir()) == []
 
 
-def test_texts_are_compressed(blobs):
-    batch = blobs.batch()
-    address = batch.add("%0 = arith.addi %1, %2 : i32\n" * 10_000)
-    batch.commit()
-    assert blobs.path(address).stat().st_size < 3_000
-
-
 def test_a_damaged_blob_is_noticed(blobs):
     batch = blobs.batch()
     address = batch.add("precious " * 1000)
@@ -64,23 +57,6 @@ def test_a_damaged_blob_is_noticed(blobs):
         blobs.read(address)
 
 
-def test_the_size_is_known_while_blobs_are_removed_and_after_that_fails(blobs):
-    batch = blobs.batch()
-    address = batch.add("text")
-    size = batch.commit()
-    found = []
-
-    def fail():
-        found.append(blobs.used_bytes)
-        raise StoreError("the database is locked")
-
-    with pytest.raises(StoreError):
-        blobs.remove_unreferenced(fail)
-    assert [*found, blobs.used_bytes] == [size, size]
-    blobs.remove_unreferenced(lambda: {address})
-    assert blobs.used_bytes == size
-
-
 def test_what_a_killed_process_left_is_removed_after_a_day(blobs):
     old, young = blobs.incoming / "old", blobs.incoming / "young"
     old.write_text("half a blo")
@@ -89,22 +65,6 @@ def test_what_a_killed_process_left_is_removed_after_a_day(blobs):
     FileBlobStore(blobs.folder)
     assert not old.exists()
     assert young.exists()
-
-
-def test_a_removal_that_fails_changes_no_count(blobs):
-    batch = blobs.batch()
-    batch.add("x" * 1000)
-    batch.commit()
-    used_bytes = blobs.used_bytes
-    assert used_bytes > 0
-
-    def fail():
-        assert blobs.used_bytes == used_bytes
-        raise StoreError("The database is locked.")
-
-    with pytest.raises(StoreError, match="locked"):
-        blobs.remove_unreferenced(fail)
-    assert blobs.used_bytes == used_bytes
 
 
 def test_a_store_opens_while_another_process_removes_blobs_and_writes_after_that(blobs):

@@ -1,0 +1,234 @@
+"""Blobs in an S3 store, one compressed object each, with copies in a local folder.
+
+What was read or written lately is read from the copies, also while the S3 store does not answer. A copy that
+is damaged is replaced by the object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterator
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import TypeVar
+
+from explorer.errors import DamagedText
+from explorer.store.address import Address
+from explorer.store.batches import Batch, Batches, StoredBytes
+from explorer.store.cache import BlobCache
+from explorer.store.failures import disk_failure
+from explorer.store.files import SUFFIX, YOUNG_SECONDS, free_bytes
+from explorer.store.folder_lock import FolderLock
+from explorer.store.frames import check, compress, decode, parts_of
+from explorer.store.s3_objects import S3Location, S3Object, S3Objects
+
+Decoded = TypeVar("Decoded")
+
+_WRITERS = 16
+_YOUNG = timedelta(seconds=YOUNG_SECONDS)
+_PROBE = "probe"
+
+
+class S3BlobStore:
+    """A `BlobStore` at the S3 location `url`, with `cache_bytes` of copies in `folder`.
+
+    With `is_shared`, other machines may use the location too.
+
+    Raises:
+        SettingsError: the URL is invalid, or obstore is not installed.
+        StoreError: the folder cannot be created.
+    """
+
+    def __init__(self, url: str, folder: Path, cache_bytes: int, *, is_shared: bool = False) -> None:
+        self._objects = S3Objects(S3Location.of(url))
+        self._folder = folder
+        self._is_shared = is_shared
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise disk_failure(f"Cannot create the folder {folder}", error) from error
+        self._cache = BlobCache(folder, cache_bytes)
+        self._users = FolderLock(folder / "locks")
+        self._batches = Batches(self, _WRITERS)
+        self._stored = StoredBytes()
+
+    def close(self) -> None:
+        """Finish pending writes."""
+        self._batches.close()
+        self._users.close()
+
+    def batch(self) -> Batch:
+        """Return a new, empty batch."""
+        return self._batches.open()
+
+    def read(self, address: Address) -> bytes:
+        """Return a blob.
+
+        Raises:
+            DamagedText: it is missing or damaged.
+            StoreError: the S3 store cannot be read.
+        """
+        return self._load(address, decode)
+
+    def stream(self, address: Address) -> Iterator[bytes]:
+        """Yield the parts of a blob, which is known to be sound.
+
+        Raises:
+            DamagedText: it is missing or damaged.
+            StoreError: the S3 store cannot be read.
+        """
+        yield from parts_of(BytesIO(self._load(address, check)))
+
+    def _load(self, address: Address, decoded: Callable[[bytes, Address], Decoded | None]) -> Decoded:
+        """Return what `decoded` makes of the frame of a blob, of its copy if that is sound."""
+        copy = self._cache.read(address)
+        result = None if copy is None else decoded(copy, address)
+        if result is not None:
+            return result
+        frame = self._objects.get(_name(address))
+        result = None if frame is None else decoded(frame, address)
+        if frame is None or result is None:
+            if frame is not None:
+                self.remove(address)
+            raise DamagedText(f"The stored text {address} of {self._objects.location} is missing or damaged.")
+        self._cache.write(address, frame)
+        return result
+
+    def read_if_sound(self, address: Address) -> bytes | None:
+        """Return a blob; None if it is missing or damaged. A damaged object is removed.
+
+        Raises:
+            StoreError: the S3 store cannot be read.
+        """
+        try:
+            return self.read(address)
+        except DamagedText:
+            return None
+
+    def remove(self, address: Address) -> None:
+        """Remove a damaged object, and its copy.
+
+        Raises:
+            StoreError: the S3 store cannot be used.
+        """
+        self._remove([address])
+
+    def read_frame(self, address: Address) -> bytes | None:
+        """Return a blob as the S3 store has it, compressed; None if it is missing or damaged.
+
+        Raises:
+            StoreError: the S3 store cannot be read.
+        """
+        frame = self._objects.get(_name(address))
+        return None if frame is None else check(frame, address)
+
+    def stored_bytes(self, address: Address) -> int:
+        """Return the length of the object of a blob; 0 if there is none."""
+        found = self._objects.head(_name(address))
+        return 0 if found is None else found.bytes
+
+    @property
+    def used_bytes(self) -> int:
+        """The length of all objects: measured when blobs are removed; what this process writes is added."""
+        return self._stored.total
+
+    @property
+    def free_bytes(self) -> int:
+        """The free space of the disk of the copies, which is that of the data folder.
+
+        Raises:
+            StoreError: the folder cannot be used.
+        """
+        return free_bytes(self._folder)
+
+    def check(self) -> None:
+        """Write an object.
+
+        Raises:
+            StoreError: it cannot be written; the message says why.
+        """
+        self._objects.put(_PROBE, b"")
+
+    def sizes(self) -> Iterator[tuple[Address, int]]:
+        """Yield the address of each object and its length.
+
+        Raises:
+            StoreError: the S3 store cannot be read.
+        """
+        for page in self._pages():
+            for address, found in page.items():
+                yield address, found.bytes
+
+    def unpruned(self) -> AbstractContextManager[None]:
+        """Let no process of this machine remove blobs until the end of the block.
+
+        Raises:
+            StoreError: the disk is full or read-only.
+        """
+        return self._users.unpruned()
+
+    def remove_unreferenced(self, find_referenced: Callable[[], Container[Address]]) -> int:
+        """Remove all blobs but those that `find_referenced` finds, and return how many there were.
+
+        Blobs that a batch of this process has added stay, and so do young ones if another process uses the
+        folder, or may use the location: rows may soon refer to them.
+
+        Raises:
+            StoreError: another process of this machine removes blobs, or the S3 store cannot be used.
+        """
+        with self._users.pruning() as is_alone, self._batches.kept():
+            is_safe = is_alone and not self._is_shared
+            youngest = datetime.max.replace(tzinfo=UTC) if is_safe else datetime.now(UTC) - _YOUNG
+            self._stored.begin()
+            referenced = find_referenced()
+            kept_bytes = removed = 0
+            for page in self._pages():
+                with self._batches.removing([each for each in page if each not in referenced]) as doomed:
+                    old = [each for each in doomed if page[each].modified <= youngest]
+                    self._remove(old)
+                removed += len(old)
+                # Young ones are removed in an hour, or belong to another server, which counts them.
+                kept_bytes += sum(found.bytes for each, found in page.items() if each not in doomed)
+            self._stored.end(kept_bytes)
+            return removed
+
+    def write(self, address: Address, data: bytes) -> int:
+        """Store a blob, unless it is stored, and return the length of the object.
+
+        An object that is old is written again: it could be removed before a row refers to it.
+
+        Raises:
+            StoreError: it cannot be stored.
+        """
+        try:
+            self._users.use()
+        except OSError as error:
+            raise disk_failure(f"Cannot use the folder {self._folder}", error) from error
+        frame = compress(data)
+        found = self._objects.head(_name(address))
+        is_stored = found is not None and found.bytes == len(frame)
+        if found is None or not is_stored or found.modified < datetime.now(UTC) - _YOUNG / 2:
+            self._objects.put(_name(address), frame)
+            self._stored.add(len(frame) - (found.bytes if found else 0))
+        self._cache.write(address, frame)
+        return len(frame)
+
+    def _pages(self) -> Iterator[dict[Address, S3Object]]:
+        """Yield the objects of all blobs by address, many at a time."""
+        for page in self._objects.pages():
+            yield {
+                each.name.removesuffix(SUFFIX): each
+                for each in page
+                if each.name.endswith(SUFFIX) and "/" not in each.name
+            }
+
+    def _remove(self, addresses: list[Address]) -> None:
+        """Remove objects and their copies."""
+        self._objects.delete([_name(address) for address in addresses])
+        for address in addresses:
+            self._cache.remove(address)
+
+
+def _name(address: Address) -> str:
+    return f"{address}{SUFFIX}"

@@ -1,0 +1,231 @@
+"""The objects below one prefix of an S3 bucket: requests with time limits, and what their failures mean.
+
+Credentials come from the environment variables of AWS, which obstore reads.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import parse_qsl, urlsplit
+
+from explorer.errors import SettingsError, StoreError
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, RetryConfig, S3Config, S3Store
+
+Result = TypeVar("Result")
+
+_VARIABLE = "TRITON_EXPLORER_BLOBS_URL"
+_OPTIONS = ("endpoint", "region", "timeout_seconds")
+_TIMEOUT_SECONDS = 10.0
+_CONNECT_SECONDS = 3.0
+_RETRIES = 3
+#: A failure that took longer makes later requests fail at once, for so long.
+_SLOW_SECONDS = 1.0
+_PAUSE_SECONDS = 5.0
+_LONGEST_REASON = 300
+
+
+@dataclass(frozen=True)
+class S3Location:
+    """Where the objects are. `endpoint` is the URL of the store.
+
+    Without `endpoint` or `region`, the environment variables of AWS decide. A request that is not answered
+    within `timeout_seconds` has failed. One that fails earlier is repeated within that time.
+    """
+
+    bucket: str
+    prefix: str = ""
+    endpoint: str = ""
+    region: str = ""
+    timeout_seconds: float = _TIMEOUT_SECONDS
+
+    @classmethod
+    def of(cls, url: str) -> S3Location:
+        """Read a URL such as `s3://bucket/prefix?endpoint=http://127.0.0.1:9000`.
+
+        Raises:
+            SettingsError: it is not such a URL.
+        """
+        parts = urlsplit(url)
+        options = dict(parse_qsl(parts.query, keep_blank_values=True))
+        unknown = [name for name in options if name not in _OPTIONS]
+        if parts.scheme != "s3" or not parts.netloc or unknown:
+            raise SettingsError(
+                f"{_VARIABLE} must be s3://<bucket>/<prefix>, with the options {', '.join(_OPTIONS)} after a "
+                f"question mark, got {url!r}."
+            )
+        timeout = options.pop("timeout_seconds", str(_TIMEOUT_SECONDS))
+        if not re.fullmatch(r"\d+(\.\d+)?", timeout) or not float(timeout):
+            raise SettingsError(f"timeout_seconds in {_VARIABLE} must be a positive number, got {timeout!r}.")
+        return cls(parts.netloc, parts.path.strip("/"), timeout_seconds=float(timeout), **options)
+
+    def __str__(self) -> str:
+        at = f" at {self.endpoint}" if self.endpoint else ""
+        return f"s3://{self.bucket}/{self.prefix}".rstrip("/") + at
+
+
+@dataclass(frozen=True)
+class S3Object:
+    """An object in a list. `modified` is the time of the store."""
+
+    name: str
+    bytes: int
+    modified: datetime
+
+
+class S3Objects:
+    """The objects of a location. Safe to use from many threads.
+
+    No request is sent before the first call, so that a process may fork before it.
+
+    Raises:
+        SettingsError: obstore is not installed.
+    """
+
+    def __init__(self, location: S3Location) -> None:
+        try:
+            import obstore  # an optional dependency
+            from obstore.store import S3Store
+        except ImportError as error:
+            raise SettingsError(
+                f"{_VARIABLE} is set, but obstore is not installed. Install triton-explorer[s3]."
+            ) from error
+        self.location = location
+        self._failures = obstore.exceptions.BaseError
+        self._outage = _Outage()
+        timeout = timedelta(seconds=location.timeout_seconds)
+        client: ClientConfig = {
+            "timeout": timeout,
+            "connect_timeout": timedelta(seconds=min(location.timeout_seconds, _CONNECT_SECONDS)),
+        }
+        if location.endpoint.startswith("http://"):
+            client["allow_http"] = True
+        config: S3Config = {}
+        if location.endpoint:
+            config["endpoint"] = location.endpoint
+        if location.region:
+            config["region"] = location.region
+        retries: RetryConfig = {"max_retries": _RETRIES, "retry_timeout": timeout}
+        self._store: S3Store = S3Store(
+            location.bucket,
+            prefix=location.prefix or None,
+            config=config,
+            client_options=client,
+            retry_config=retries,
+        )
+
+    def get(self, name: str) -> bytes | None:
+        """Return the content of an object; None if there is none, but a bucket."""
+        try:
+            return self._ask(lambda: bytes(self._store.get(name).bytes()), f"read {name} from")
+        except _Missing as error:
+            if "NoSuchKey" not in str(error.__cause__):
+                next(self.pages(), None)
+            return None
+
+    def head(self, name: str) -> S3Object | None:
+        """Return the length and the time of an object; None if there is none, or no bucket."""
+        try:
+            found = self._ask(lambda: self._store.head(name), f"find {name} in")
+        except _Missing:
+            return None
+        return S3Object(name, found["size"], found["last_modified"])
+
+    def put(self, name: str, data: bytes) -> None:
+        """Store an object, in place of one with this name."""
+        self._ask(lambda: self._store.put(name, data, use_multipart=False), f"write {name} to")
+
+    def delete(self, names: Collection[str]) -> None:
+        """Remove objects."""
+        if names:
+            self._ask(lambda: self._store.delete(list(names)), "remove objects from")
+
+    def pages(self) -> Iterator[list[S3Object]]:
+        """Yield all objects, many at a time."""
+        pages = iter(self._store.list(chunk_size=1000))
+        while page := self._ask(lambda: next(pages, None), "list"):
+            yield [S3Object(each["path"], each["size"], each["last_modified"]) for each in page]
+
+    def _ask(self, request: Callable[[], Result], what: str) -> Result:
+        """Send a request.
+
+        Raises:
+            StoreError: it has failed; the message says why, and what to do.
+        """
+        self._outage.check()
+        begin = time.monotonic()
+        try:
+            result = request()
+        except (FileNotFoundError, self._failures) as error:
+            failure = self._failure(what, error)
+            if isinstance(failure, _Missing):
+                self._outage.end()
+            elif time.monotonic() - begin > _SLOW_SECONDS:
+                self._outage.begin(failure)
+            raise failure from error
+        self._outage.end()
+        return result
+
+    def _failure(self, what: str, error: Exception) -> StoreError:
+        if isinstance(error, FileNotFoundError) or "NoSuchBucket" in str(error):
+            return _Missing(
+                f"The S3 store has no bucket {self.location.bucket!r} ({self.location}). "
+                f"Create it, or correct {_VARIABLE}."
+            )
+        failed = f"Cannot {what} {self.location}: {self._reason(error)}."
+        if re.search(r"status code: 40[13]\b", str(error)):
+            return StoreError(
+                f"{failed} Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the server, and that they "
+                "permit to get, put, delete and list objects."
+            )
+        return StoreError(f"{failed} Check that the S3 store works, and that {_VARIABLE} names it.")
+
+    def _reason(self, error: Exception) -> str:
+        """Return what a failure says: the status and the code of the answer, or why there is none."""
+        text = str(error)
+        if "kind: Timeout" in text:
+            return f"no answer within {self.location.timeout_seconds:g} seconds"
+        if "kind: Connect" in text:
+            return "it cannot be connected to"
+        found = [re.search(pattern, text) for pattern in (r"status code: (\d+[ \w]*)", r"<Code>(\w+)</Code>")]
+        answered = ", ".join(match[1].strip() for match in found if match)
+        return answered or " ".join(text.partition("\n\n")[0].split())[:_LONGEST_REASON].rstrip(".")
+
+
+class _Missing(StoreError):
+    """An object or its bucket does not exist."""
+
+
+class _Outage:
+    """Lets requests fail at once while a store does not answer, except for one now and then."""
+
+    def __init__(self) -> None:
+        self._changing = threading.Lock()
+        self._failure: StoreError | None = None
+        self._next_try = 0.0
+
+    def check(self) -> None:
+        """Raise the last failure, unless it is time to try again: then only the caller does."""
+        if self._failure is None:
+            return
+        with self._changing:
+            if self._failure is not None:
+                if time.monotonic() < self._next_try:
+                    raise StoreError(self._failure.detail) from self._failure
+                self._next_try = time.monotonic() + _PAUSE_SECONDS
+
+    def begin(self, failure: StoreError) -> None:
+        """Note that the store has not answered."""
+        with self._changing:
+            self._failure, self._next_try = failure, time.monotonic() + _PAUSE_SECONDS
+
+    def end(self) -> None:
+        """Note that the store has answered."""
+        self._failure = None
