@@ -85,7 +85,10 @@ class Settings:
     )
     database_url: str = field(
         default="",
-        metadata=_described("SQLAlchemy URL of the database. Empty: SQLite, a file in the data folder."),
+        metadata=_described(
+            "SQLAlchemy URL of the database, such as `postgresql+psycopg://user@host/name`. "
+            "Empty: SQLite, a file in the data folder."
+        ),
     )
     blobs_url: str = field(
         default="",

@@ -10,6 +10,7 @@ import hypothesis
 import pytest
 from api import Api
 from captured import cache, capture, captured
+from databases import database_url, postgresql
 from recorded import write_recording
 from s3_server import blobs_url, bucket, faulty_url, proxy, s3_server
 from scheduling import CrashSafeScheduling
@@ -23,7 +24,9 @@ from explorer.services import services_of
 from explorer.settings import Settings
 
 # Fixtures of other modules.
-__all__ = ["blobs_url", "bucket", "cache", "capture", "captured", "faulty_url", "proxy", "s3_server"]
+__all__ = [
+    "blobs_url", "bucket", "cache", "capture", "captured", "database_url", "faulty_url", "postgresql", "proxy", "s3_server"
+]
 
 VECTOR_ADD = (Path(__file__).parents[1] / "explorer/examples/vector_add.py").read_text(encoding="utf-8")
 ENDLESS = "while True:\n    pass\n"

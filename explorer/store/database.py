@@ -5,27 +5,46 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from sqlalchemy import Engine, String, create_engine, event, func, insert, literal, select, update
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, make_url, select, update
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
 
-from explorer.errors import StoreError, StoreLocked
+from explorer.errors import SettingsError, StoreError, StoreLocked
 from explorer.store.failures import database_failures
-from explorer.store.tables import SCHEMA_VERSION, Base, CompilationRow, SchemaRow, UsageRow, UtcDateTime
+from explorer.store.tables import REVISIONS, Base, CompilationRow, RevisionRow
 
-_BUSY_TIMEOUT_SECONDS = 5
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
+
+_LOCK_SECONDS = 5
+_MIGRATION_SECONDS = 60
+#: The advisory lock of PostgreSQL that a process holds while it creates or migrates the tables.
+_MIGRATION_LOCK = 0x7472_6974_6F6E
+#: Readers of SQLite do not wait for writers to return a connection.
+_SQLITE: dict[str, Any] = {"max_overflow": -1}
+_POSTGRESQL: dict[str, Any] = {
+    "pool_pre_ping": True,
+    "connect_args": {"options": f"-c lock_timeout={_LOCK_SECONDS}s"},
+}
+#: The drivers that can be used, with the options of their engines.
+_OPTIONS = {
+    "sqlite": _SQLITE,
+    "sqlite+pysqlite": _SQLITE,
+    "postgresql+psycopg": _POSTGRESQL,
+}
 
 
 class Database:
     """The sessions of a database. What is on a disk that is full or read-only can be read.
 
     Raises:
-        StoreError: the database cannot be opened, or its tables have another version.
+        SettingsError: the URL is not that of a database that can be used.
+        StoreError: the database cannot be opened, or its tables have an unknown revision.
     """
 
     def __init__(self, url: str) -> None:
@@ -75,7 +94,7 @@ class Database:
             StoreError: it cannot be written; the message says why.
         """
         with self.writing() as session:
-            session.execute(update(SchemaRow).values(version=SCHEMA_VERSION))
+            session.execute(update(RevisionRow).values(revision=REVISIONS[-1]))
 
     def open_for_writing(self) -> None:
         """Open a database again that could only be read when it was opened.
@@ -98,94 +117,124 @@ class Database:
 
 
 def open_database(url: str) -> Engine:
-    """Connect to a database and create missing tables and rows of usage.
+    """Connect to a database. Create its tables if it has none, or migrate them to the newest revision.
+
+    Processes that do so at the same moment wait for each other.
 
     Raises:
-        StoreError: the database cannot be opened, or its tables have another version.
+        SettingsError: the URL is not that of a database that can be used.
+        StoreError: the database cannot be opened, or its tables have an unknown revision.
     """
-    engine = create_engine(url, **_pool(url))
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _configure_sqlite)
+    engine = _connect(url)
     try:
         with database_failures():
-            found = _create_tables(engine)
+            with engine.connect() as connection:
+                found = _find_revision(connection)
+            if found != REVISIONS[-1]:
+                _prepare_tables(engine)
     except StoreError as error:
+        engine.dispose()
         raise type(error)(f"Cannot open the database {engine.url!r}: {error.detail}") from error
-    _check_version(engine, found)
     return engine
 
 
 def open_read_only(url: str) -> Engine | None:
     """Connect to an SQLite database on a disk that is full or read-only; None if it is no such file.
 
-    SQLite needs new files beside the database even to read it, unless it is told that nobody writes it. That
-    is true: a database without a write-ahead log was closed by its last process.
+    Its tables may have an earlier revision: what is read of them has always been there. SQLite needs new
+    files beside the database even to read it, unless it is told that nobody writes it. That is true: a
+    database without a write-ahead log was closed by its last process.
 
     Raises:
-        StoreError: its tables have another version.
+        StoreError: its tables have an unknown revision.
     """
-    engine = create_engine(url)
+    engine = _connect(url)
     path = Path(engine.url.database or "")
     log = path.with_name(f"{path.name}-wal")
     if engine.dialect.name != "sqlite" or not path.is_file() or (log.is_file() and log.stat().st_size):
         return None
-    read_only = create_engine(f"sqlite:///file:{quote(str(path))}?immutable=1&mode=ro&uri=true", **_pool(url))
+    read_only = create_engine(f"sqlite:///file:{quote(str(path))}?immutable=1&mode=ro&uri=true", **_SQLITE)
     try:
-        with Session(read_only) as session:
-            found = session.scalar(select(SchemaRow.version))
+        with read_only.connect() as connection:
+            _find_revision(connection)
+            connection.execute(select(CompilationRow.id).limit(1))
     except SQLAlchemyError:
         return None
-    _check_version(read_only, found)
     return read_only
 
 
-def _create_tables(engine: Engine) -> int | None:
-    """Create what is missing, and return the version of the tables that were there."""
-    Base.metadata.create_all(engine)
-    with Session(engine) as session, session.begin():
-        found = session.scalar(select(SchemaRow.version))
-        if found is None:
-            session.add(SchemaRow(version=SCHEMA_VERSION))
-        elif session.scalar(_rows_without_usage().limit(1)):
-            _add_usage(session)
+def insert_into(session: Session, row: type[Base]) -> sqlite.Insert | postgresql.Insert:
+    """Return a statement that inserts into a table, by column, and can say what happens on a conflict."""
+    if session.get_bind().dialect.name == "sqlite":
+        return sqlite.insert(row.__table__)
+    from sqlalchemy.dialects import postgresql  # slow to import, except where its driver is imported already
+
+    return postgresql.insert(row.__table__)
+
+
+def _connect(url: str) -> Engine:
+    """Return an engine for the URL of a database, which is not opened.
+
+    Raises:
+        SettingsError: the URL is not that of a database that can be used.
+    """
+    try:
+        parsed = make_url(url)
+        if parsed.drivername not in _OPTIONS:
+            raise SettingsError(
+                f"The database {parsed!r} has the driver {parsed.drivername!r}. Use {' or '.join(_OPTIONS)}."
+            )
+        engine = create_engine(parsed, **_OPTIONS[parsed.drivername])
+    except ArgumentError as error:
+        raise SettingsError(f"TRITON_EXPLORER_DATABASE_URL is not the URL of a database: {error}.") from error
+    except ImportError as error:
+        raise SettingsError(
+            "The driver of PostgreSQL is not installed. Install triton-explorer[postgresql]."
+        ) from error
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _configure_sqlite)
+    return engine
+
+
+def _find_revision(connection: Connection) -> str | None:
+    """Return the revision of the tables. None: there are none, or they are older than revisions.
+
+    Raises:
+        StoreError: the revision is unknown.
+    """
+    if not connection.dialect.has_table(connection, RevisionRow.__tablename__):
+        return None
+    found = connection.scalar(select(RevisionRow.revision))
+    if found is not None and found not in REVISIONS:
+        raise StoreError(
+            f"The tables have the revision {found}; this program knows those up to {REVISIONS[-1]}. Use the "
+            "version of triton-explorer that created them, or another data folder."
+        )
     return found
 
 
-def _rows_without_usage() -> Any:
-    return select(CompilationRow.id).where(CompilationRow.id.not_in(select(UsageRow.id)))
+def _prepare_tables(engine: Engine) -> None:
+    """Create the tables, or migrate them to the newest revision, unless another process has just done so."""
+    with engine.begin() as connection:
+        if engine.dialect.name == "sqlite":
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        else:
+            connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{_MIGRATION_SECONDS}s'")
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
+        found = _find_revision(connection)
+        if found is None and not inspect(connection).has_table(CompilationRow.__tablename__):
+            Base.metadata.create_all(connection)
+            connection.execute(insert(RevisionRow).values(revision=REVISIONS[-1]))
+        elif found != REVISIONS[-1]:
+            from explorer.store.migrations import upgrade  # imports Alembic, which is slow
 
-
-def _add_usage(session: Session) -> None:
-    """Add the usage of results that an earlier version stored, as if they were opened now."""
-    columns = [column.name for column in UsageRow.__table__.columns]
-    rows = select(
-        CompilationRow.id,
-        literal(""),
-        literal(datetime.now(UTC), UtcDateTime()),
-        func.length(CompilationRow.request),
-        literal(0),
-        literal(None, String()),
-    ).where(CompilationRow.id.in_(_rows_without_usage()))
-    session.execute(insert(UsageRow).from_select(columns, rows))
-
-
-def _check_version(engine: Engine, found: int | None) -> None:
-    if found is not None and found != SCHEMA_VERSION:
-        raise StoreError(
-            f"The database {engine.url!r} has tables of version {found}; this program needs version "
-            f"{SCHEMA_VERSION}. Use the version of triton-explorer that created it, or another data folder."
-        )
-
-
-def _pool(url: str) -> dict[str, Any]:
-    """Return options of the connections: readers of SQLite do not wait for writers to return one."""
-    return {"max_overflow": -1} if url.startswith("sqlite") else {"pool_pre_ping": True}
+            upgrade(connection)
 
 
 def _configure_sqlite(connection: Any, _record: Any) -> None:
     """Let readers work beside a writer, and make a commit durable before it returns."""
     cursor = connection.cursor()
-    cursor.execute(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_SECONDS * 1000}")
+    cursor.execute(f"PRAGMA busy_timeout={_LOCK_SECONDS * 1000}")
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.close()

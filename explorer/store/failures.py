@@ -15,6 +15,8 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _LOCKED_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _PRIMARY_CODE = 0xFF  # the other bits of a result code of SQLite are details
 _POSTGRESQL_DISK_FULL = "53100"
+#: A lock that another transaction holds for too long, and transactions that wait for each other.
+_POSTGRESQL_LOCKED = {"55P03", "40P01"}
 
 
 def disk_failure(what: str, error: OSError) -> StoreError:
@@ -43,9 +45,10 @@ def database_failures() -> Iterator[None]:
 
 def _database_failure(error: SQLAlchemyError) -> StoreError:
     cause = error.orig if isinstance(error, DBAPIError) else error
-    code = getattr(cause, "sqlite_errorcode", 0) & _PRIMARY_CODE
-    if code in _LOCKED_CODES:
+    code, state = getattr(cause, "sqlite_errorcode", 0) & _PRIMARY_CODE, getattr(cause, "sqlstate", "")
+    if code in _LOCKED_CODES or state in _POSTGRESQL_LOCKED:
         return StoreLocked("Another process has locked the database. Try again when it is done.")
-    if code == sqlite3.SQLITE_FULL or getattr(cause, "sqlstate", "") == _POSTGRESQL_DISK_FULL:
+    if code == sqlite3.SQLITE_FULL or state == _POSTGRESQL_DISK_FULL:
         return StoreFull("The disk of the database is full. Free space on it.")
-    return StoreError(f"The database cannot be used: {cause}. Check the data folder of the server.")
+    place = "the data folder" if code else "the database"
+    return StoreError(f"The database cannot be used: {cause}. Check {place} of the server.")

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any
 from weakref import WeakValueDictionary
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import BigInteger, cast, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from explorer.errors import NotFound, StoreError, StoreFull
@@ -166,7 +166,7 @@ class Housekeeping:
             with self._database.reading() as session:
                 taken = session.scalar(_sum_of(UsageRow.client == client))
             self._check_quota(
-                taken or 0,
+                taken,
                 quotas.client_bytes,
                 "The results submitted from your address take {taken} of {quota}, and the oldest are being "
                 "removed. Try again in a minute.",
@@ -195,7 +195,7 @@ class Housekeeping:
                 (UsageRow.retained_by == client, self._quotas.client_bytes),
                 (UsageRow.retained_by.is_not(None), self._quotas.total_bytes),
             ):
-                taken = (session.scalar(_sum_of(retained)) or 0) + size
+                taken = session.scalar(_sum_of(retained)) + size
                 if quota and taken > RETAINED_SHARE * quota:
                     raise StoreFull(
                         f"Retained results may take {_size(int(RETAINED_SHARE * quota))}, which is used up. "
@@ -275,10 +275,10 @@ class Housekeeping:
         with self._database.writing() as session:
             journals = select(CompilationRow.journal).where(CompilationRow.journal.is_not(None))
             session.execute(delete(AnswerRow).where(AnswerRow.journal.not_in(journals)))
-            size = session.scalar(select(func.coalesce(func.sum(UsageRow.request_bytes), 0)))
+            size = session.scalar(select(_sum(UsageRow.request_bytes)))
         removed = self._blobs.remove_unreferenced(self._referenced)
         with self._changing:
-            self._request_bytes = int(size or 0)
+            self._request_bytes = size
         return removed
 
     def _referenced(self) -> Marks:
@@ -386,7 +386,12 @@ def _journals(session: Session) -> list[tuple[str, Address]]:
 
 
 def _sum_of(condition: Any) -> Any:
-    return select(func.sum(UsageRow.request_bytes + UsageRow.result_bytes)).where(condition)
+    return select(_sum(UsageRow.request_bytes + UsageRow.result_bytes)).where(condition)
+
+
+def _sum(number: Any) -> Any:
+    """Return the sum of a column, 0 without rows. PostgreSQL's own type of a sum is a decimal number."""
+    return cast(func.coalesce(func.sum(number), 0), BigInteger)
 
 
 def _chunks(ids: Iterable[str]) -> Iterator[Sequence[str]]:

@@ -17,15 +17,14 @@ from pathlib import Path
 from typing import Any, cast
 
 import msgspec
-from sqlalchemy import CursorResult, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import CursorResult, Result, select, update
 from sqlalchemy.orm import Session
 
 from explorer.errors import DamagedText, NotFound, StoreError
 from explorer.model import Done, Request
 from explorer.store.address import LONGEST_ID, SHORTEST_ID, Address, base58, canonical_json, digest_of
 from explorer.store.backup import DATABASE_NAME, Copied, back_up, restore
-from explorer.store.database import Database
+from explorer.store.database import Database, insert_into
 from explorer.store.earlier_results import read_earlier
 from explorer.store.entries import Entry, decode_journal, encode_journal
 from explorer.store.files import FileBlobStore
@@ -190,7 +189,7 @@ class SqlStore:
                 .where(CompilationRow.id == record_id, CompilationRow.is_final.is_(False))
                 .values(status=done.status, journal=journal, is_final=not done.is_transient)
             )
-            if cast("CursorResult[Any]", updated).rowcount:
+            if _changed_rows(updated):
                 self._housekeeping.set_result(session, record_id, size)
 
     def answer(self, record: Record, query: str) -> bytes | None:
@@ -214,7 +213,14 @@ class SqlStore:
                 # This first: it makes threads with the same answers wait for each other.
                 self._housekeeping.add_result(session, record.id, size)
                 for key, address in addresses.items():
-                    session.merge(AnswerRow(journal=record.journal, query=key, document=address))
+                    new = insert_into(session, AnswerRow).values(
+                        journal=record.journal, question=key, document=address
+                    )
+                    session.execute(
+                        new.on_conflict_do_update(
+                            index_elements=["journal", "question"], set_={"document": address}
+                        )
+                    )
             self._revision = next(self._changes)
         except StoreError as error:  # they can be computed again
             _log.warning("Answers about %s are not stored: %s", record.id, error.detail)
@@ -295,33 +301,30 @@ class SqlStore:
         """Insert a row with the shortest ID that no other request has."""
         name = base58(digest)
         for length in range(SHORTEST_ID, LONGEST_ID + 1):
-            row = CompilationRow(
-                id=name[:length],
-                digest=digest,
-                created=datetime.now(UTC),
-                target=request.target,
-                triton=request.triton,
-                request=compressed,
-                status="queued",
-                is_final=False,
-                journal=None,
-            )
-            try:
-                with self._database.writing() as session:
-                    session.add(row)
-                    self._housekeeping.add(session, row.id, request, len(compressed), client)
-                    if is_live:
-                        session.add(LiveRow(id=row.id))
-                    if request.task == "run":
-                        digest_of_runs = _compilation_digest(request, imported=bool(request.imported))
-                        session.add(RunRow(id=row.id, compilation=digest_of_runs))
-            except IntegrityError:
-                with self._database.reading() as session:
+            values = {
+                "id": name[:length],
+                "digest": digest,
+                "created": datetime.now(UTC),
+                "target": request.target,
+                "triton": request.triton,
+                "request": compressed,
+                "status": "queued",
+                "is_final": False,
+            }
+            with self._database.writing() as session:
+                new = insert_into(session, CompilationRow).values(values).on_conflict_do_nothing()
+                if not _changed_rows(session.execute(new, execution_options={"preserve_rowcount": True})):
                     same = self._row_of(session, digest)
-                if same is not None:  # the same request was submitted at the same moment
-                    return same
-                continue  # another request has this ID: use one more digit
-            return row
+                    if same is not None:  # the same request was submitted at the same moment
+                        return same
+                    continue  # another request has this ID: use one more digit
+                self._housekeeping.add(session, name[:length], request, len(compressed), client)
+                if is_live:
+                    session.add(LiveRow(id=name[:length]))
+                if request.task == "run":
+                    digest_of_runs = _compilation_digest(request, imported=bool(request.imported))
+                    session.add(RunRow(id=name[:length], compilation=digest_of_runs))
+            return CompilationRow(**values, journal=None)
         raise AssertionError("two requests with one SHA-256")
 
     def _record(self, row: CompilationRow) -> Record:
@@ -383,6 +386,11 @@ class SqlStore:
             if found is not None and found.journal == journal:
                 forget_results(session, [record_id])
         self._revision = next(self._changes)
+
+
+def _changed_rows(result: Result[Any]) -> int:
+    """Return how many rows a statement has inserted or updated."""
+    return cast("CursorResult[Any]", result).rowcount
 
 
 def _compilation_digest(request: Request, *, imported: bool) -> str:

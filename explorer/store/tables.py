@@ -9,30 +9,33 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from explorer.store.address import LONGEST_ID
 
-SCHEMA_VERSION = 1
+#: The revisions of the tables, oldest first. `explorer.store.migrations` leads from each to the next.
+REVISIONS = ("0001",)
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A time in UTC, also in databases that store no time zone."""
+    """A time in UTC, also from databases that store no time zone or return another one."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_result_value(self, value: datetime | None, _dialect: Dialect) -> datetime | None:
-        """Add the time zone, which SQLite does not store."""
-        return value if value is None or value.tzinfo else value.replace(tzinfo=UTC)
+        """Return the time in UTC. SQLite stores no time zone, PostgreSQL returns that of the connection."""
+        if value is None:
+            return None
+        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
 
 
 class Base(DeclarativeBase):
     pass
 
 
-class SchemaRow(Base):
-    """The version of the tables, in a single row."""
+class RevisionRow(Base):
+    """The revision of the tables, in a single row, as Alembic stores it."""
 
-    __tablename__ = "schema"
+    __tablename__ = "alembic_version"
 
-    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    revision: Mapped[str] = mapped_column("version_num", String(32), primary_key=True)
 
 
 class CompilationRow(Base):

@@ -1,11 +1,11 @@
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import update
 
 from explorer.errors import NotFound, StoreError
 from explorer.model import (
@@ -24,7 +24,7 @@ from explorer.model import (
 from explorer.store import open_store, sql
 from explorer.store.database import open_database
 from explorer.store.entry_writer import EntryWriter
-from explorer.store.tables import SCHEMA_VERSION, UsageRow
+from explorer.store.tables import UsageRow
 
 REQUEST = Request("source", "cuda:90", "3.9.0")
 EVENTS = (
@@ -42,21 +42,16 @@ EVENTS = (
 )
 
 
-#: Every implementation of `Store`, as a function that opens the one of a folder.
-OPENERS = [open_store]
-
-
-@pytest.fixture(params=OPENERS, ids=lambda opener: opener.__name__)
-def reopen(request, tmp_path):
-    """Open the store of this test once more."""
-    return partial(request.param, tmp_path)
+@pytest.fixture
+def reopen(tmp_path, database_url):
+    """Return a function that opens the store of this test once more, until the test ends."""
+    with ExitStack() as stores:
+        yield lambda: stores.enter_context(closing(open_store(tmp_path, database_url)))
 
 
 @pytest.fixture
 def store(reopen):
-    store = reopen()
-    yield store
-    store.close()
+    return reopen()
 
 
 def finish(store, record, events=EVENTS):
@@ -121,7 +116,6 @@ def test_what_was_found_out_is_kept_with_the_result(reopen, store):
     assert store.answer(record, "how much?") is None
     again = reopen()
     assert again.answer(again.find(record.id), "how many?") == b"[2]"
-    again.close()
 
 
 def test_equal_answers_may_be_stored_at_the_same_time(store):
@@ -200,17 +194,6 @@ def test_nothing_is_visible_of_a_result_that_is_not_finished(reopen, store):
     other = reopen()
     assert other.find(record.id).status == "queued"
     assert other.find(record.id).entries == ()
-    other.close()
-
-
-def test_tables_of_a_newer_version_are_left_alone(tmp_path):
-    url = f"sqlite:///{tmp_path / 'explorer.sqlite'}"
-    engine = open_database(url)
-    with engine.begin() as connection:
-        connection.execute(text(f"UPDATE schema SET version = {SCHEMA_VERSION + 1}"))
-    engine.dispose()
-    with pytest.raises(StoreError, match="another data folder"):
-        open_database(url)
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
@@ -226,15 +209,15 @@ def test_a_pass_with_a_high_number_is_found_at_once(store):
     assert store.find(record.id).text_after_pass(9_000_000) == store.find(record.id).text_after_pass(2)
 
 
-def make_old(folder, hours):
-    """Let all results of a store in a folder have been used last some hours ago."""
-    engine = open_database(f"sqlite:///{folder / 'explorer.sqlite'}")
+def make_old(database_url, hours):
+    """Let all results of a store have been used last some hours ago."""
+    engine = open_database(database_url)
     with engine.begin() as connection:
         connection.execute(update(UsageRow).values(used=datetime.now(UTC) - timedelta(hours=hours)))
     engine.dispose()
 
 
-def test_live_results_are_removed_early(store, tmp_path):
+def test_live_results_are_removed_early(store, database_url):
     def stored(source, *, is_live, events=EVENTS):
         record = store.submit(replace(REQUEST, source=source), is_live=is_live)
         finish(store, record, events)
@@ -251,7 +234,7 @@ def test_live_results_are_removed_early(store, tmp_path):
     store.submit(replace(REQUEST, source="live 2"))
     store.write_uses()
     assert store.prune().results == 0, "they are young"
-    make_old(tmp_path, 3)
+    make_old(database_url, 3)
     assert not store.pruning_is_due.is_set()
     store.write_uses()
     assert store.pruning_is_due.is_set()
