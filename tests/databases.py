@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -34,7 +35,7 @@ class PostgreSql:
 
     def __init__(self, programs: Path) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="triton-explorer-postgresql-"))
-        self._account: dict[str, int | list[int]] = {}
+        self._account: dict[str, Any] = {}
         if os.getuid() == 0:
             user = pwd.getpwnam(_USER)
             self._account = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
@@ -51,7 +52,7 @@ class PostgreSql:
         )
         settings = ["-c", "listen_addresses=", "-c", "fsync=off"]
         with (self._folder / "log").open("w") as log:
-            self._process = subprocess.Popen(  # type: ignore[call-overload]
+            self._process = subprocess.Popen(
                 [programs / "postgres", "-D", data, "-k", self._folder, *settings],
                 stderr=log,
                 stdout=subprocess.DEVNULL,

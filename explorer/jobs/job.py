@@ -10,6 +10,7 @@ from datetime import datetime
 from explorer.jobs.caller import Caller
 from explorer.jobs.event_log import LocalEventLog
 from explorer.jobs.fairness import CHECK_SECONDS, Check
+from explorer.jobs.followers import Followers
 from explorer.jobs.protocol import EventLog
 from explorer.model import Done, Request
 from explorer.store import BlobBatch, Record, Status
@@ -41,9 +42,7 @@ class Job:
         self.log: EventLog = LocalEventLog()
         self._status: Status = "queued"
         self._over = threading.Event()
-        #: How many event streams each follower reads.
-        self._followers: dict[str, int] = {}
-        self._following = threading.Lock()
+        self.followers = Followers()
 
     def begin(self) -> None:
         """Mark the job as running."""
@@ -70,28 +69,3 @@ class Job:
         while not self._over.wait(CHECK_SECONDS):
             check()
         return self.record()
-
-    def join(self, follower: str) -> None:
-        """Add a follower, who stays one until it leaves, or ends the last of its event streams."""
-        with self._following:
-            self._followers.setdefault(follower, 0)
-
-    def leave(self, follower: str) -> int:
-        """Remove a follower and return how many there are left."""
-        with self._following:
-            self._followers.pop(follower, None)
-            return len(self._followers)
-
-    def begin_stream(self, follower: str) -> None:
-        """Note that a follower begins to read an event stream."""
-        with self._following:
-            self._followers[follower] = self._followers.get(follower, 0) + 1
-
-    def end_stream(self, follower: str) -> None:
-        """Note that a follower has ended an event stream."""
-        with self._following:
-            streams = self._followers.get(follower, 0)
-            if streams > 1:
-                self._followers[follower] = streams - 1
-            else:
-                self._followers.pop(follower, None)

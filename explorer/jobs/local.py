@@ -9,12 +9,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
 from explorer.errors import (
+    ExplorerError,
     NotFound,
     QueueFull,
     StoreError,
@@ -30,6 +31,7 @@ from explorer.jobs.job import Job
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.protocol import EventLog
 from explorer.jobs.runners import NoDevice, Runner, RunnerKind, Runners, runner_kind
+from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.model import Diagnostic, Done, Request
 from explorer.store import Entry, Record, Store
 from explorer.store.address import canonical_json, digest_of
@@ -85,6 +87,7 @@ class LocalQueue:
             metrics.waiting.labels(kind).set_function(partial(self._count_waiting, kind))
             metrics.in_service.labels(kind).set_function(partial(self._in_service, kind))
         metrics.running.set_function(lambda: self._running)
+        self._sharing = Sharing(store, self._stored_jobs, self.leave, self._take_over)
         for worker in self._workers:
             worker.start()
 
@@ -126,7 +129,7 @@ class LocalQueue:
             QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
             StoreError: the job has to be started again, and its result cannot be stored.
         """
-        job = self._in_flight.get(record_id)
+        job = self._in_flight.get(record_id) or self._sharing.remote_job(record_id)
         if job is not None:
             return job.record()
         record = self._store.find(record_id)
@@ -139,7 +142,7 @@ class LocalQueue:
 
     def latest(self, record: Record) -> Record:
         """Return the present state of a record, without starting its job."""
-        job = self._in_flight.get(record.id)
+        job = self._in_flight.get(record.id) or self._sharing.remote_job(record.id)
         return record if job is None else job.record()
 
     def position(self, record: Record) -> int | None:
@@ -163,7 +166,7 @@ class LocalQueue:
             QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
         """
         record = self.find(record_id)
-        job = self._in_flight.get(record_id)
+        job = self._in_flight.get(record_id) or self._sharing.remote_job(record_id)
         if job is not None:
             return job.log
         if not record.is_finished:  # it has finished since
@@ -176,12 +179,12 @@ class LocalQueue:
 
     def begin_stream(self, record_id: str) -> Callable[[], None]:
         """Let the caller follow a job, if it is at work, until the returned function is called."""
-        job = self._in_flight.get(record_id)
+        job = self._in_flight.get(record_id) or self._sharing.remote_job(record_id)
         if job is None:
             return lambda: None
-        follower = current_caller().follower
-        job.begin_stream(follower)
-        return lambda: job.end_stream(follower)
+        follower, followers = current_caller().follower, job.followers
+        followers.begin_stream(follower)
+        return lambda: followers.end_stream(follower)
 
     def complete(self, request: Request, check: Check = do_nothing) -> Record:
         """Submit a request and wait for its result.
@@ -202,16 +205,27 @@ class LocalQueue:
         Raises:
             NotFound: there is no such record.
         """
+        follower = current_caller().follower
+        others = self.leave(record_id, follower)
+        if others is None:
+            self._store.find(record_id)
+            others = self._sharing.leave(record_id, follower)
+        return others
+
+    def leave(self, record_id: str, follower: str) -> int | None:
+        """Let a follower leave a job, and cancel the job if nobody else follows it.
+
+        Return how many others do; None if this server does not do the job.
+        """
         with self._changed:
             job = self._in_flight.get(record_id)
-            if job is not None:
-                if (followers := job.leave(current_caller().follower)) > 0:
-                    return followers
-                job.cancelled.set()
-                is_waiting = self._withdraw(job)
-        if job is None:
-            self._store.find(record_id)
-        elif is_waiting:
+            if job is None:
+                return None
+            if (others := job.followers.leave(follower)) > 0:
+                return others
+            job.cancelled.set()
+            is_waiting = self._withdraw(job)
+        if is_waiting:
             self._perform(job, self._runners[runner_kind(job.request)][0])
         return 0
 
@@ -239,6 +253,7 @@ class LocalQueue:
             job.cancelled.set()
         for worker in self._workers:
             worker.join()
+        self._sharing.close()
 
     # --- the jobs -----------------------------------------------------------------------------
 
@@ -274,9 +289,30 @@ class LocalQueue:
                 record = self._store.find(record.id)
                 if record.is_final:  # its job has just finished
                     return record
-            job = self._enter(record.id, record.request, record.created, joins=joins, place=place)
-        self._metrics.answered.labels("new job" if is_new else "job in flight").inc()
+            job: Job | RemoteJob | None = None
+            if not is_new or self._store.leases.acquire(record.id):
+                try:
+                    job = self._enter(record.id, record.request, record.created, joins=joins, place=place)
+                except ExplorerError:
+                    self._store.leases.release(record.id)
+                    raise
+        if job is None:
+            job = self._sharing.follow(record, joins=joins)
+            self._metrics.answered.labels("job in flight").inc()
+        else:
+            self._metrics.answered.labels("new job" if is_new else "job in flight").inc()
         return job.record()
+
+    def _stored_jobs(self) -> list[str]:
+        """Return the IDs of the jobs of this server whose results are stored."""
+        with self._changed:
+            return [job.id for job in self._in_flight.values() if job.request.task in _STORED_TASKS]
+
+    def _take_over(self, record: Record) -> EventLog | None:
+        """Start a job whose server has ended, for the caller of the thread. None: another one does it."""
+        self._join_or_start(record, joins=False)
+        job = self._in_flight.get(record.id)
+        return None if job is None else job.log
 
     def _is_canceled(self, record_id: str) -> bool:
         job = self._in_flight.get(record_id)
@@ -306,12 +342,14 @@ class LocalQueue:
                 own = (place or self._take_place(kind)).pop_all()
                 job = Job(job_id, request, created, self._store.batch(job_id), caller, own)
                 self._in_flight[job_id] = job
+                if request.task in _STORED_TASKS:
+                    self._sharing.share(job)
                 self._waiting[kind].put(job, caller)
                 self._changed.notify_all()
             elif joins and caller.urgency < job.caller.urgency:
                 self._hurry(job, caller.urgency)
             if joins:
-                job.join(caller.follower)
+                job.followers.join(caller.follower)
         return job
 
     def _hurry(self, job: Job, urgency: Urgency) -> None:
@@ -404,6 +442,8 @@ class LocalQueue:
             hint = "The server's log has the traceback. Try again."
             job.log.publish(Diagnostic("error", "Internal error.", hint=hint))
             done = _transient_failure(job)
+        with suppress(StoreError):  # it expires
+            self._store.leases.release(job.id)
         with self._changed:
             del self._in_flight[job.id]
             self._changed.notify_all()

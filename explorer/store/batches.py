@@ -127,7 +127,7 @@ class Batch:
 
     def commit(self) -> int:
         """Wait until all blobs are stored, and return their length. Then rows may refer to them."""
-        return sum(write.result() for write in self._writes.values())
+        return sum(write.result() for write in list(self._writes.values()))
 
     def discard(self) -> None:
         """Cancel pending writes. Blobs that are stored stay until pruned: others may refer to them."""

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, make_url, select, update
@@ -19,6 +19,7 @@ from explorer.store.failures import database_failures
 from explorer.store.tables import REVISIONS, Base, CompilationRow, RevisionRow
 
 if TYPE_CHECKING:
+    from sqlalchemy import Table
     from sqlalchemy.dialects import postgresql
 
 _LOCK_SECONDS = 5
@@ -61,6 +62,24 @@ class Database:
                 raise
             self._engine, self._failure = engine, error
         self._sessions = sessionmaker(self._engine, expire_on_commit=False)
+
+    @property
+    def is_postgresql(self) -> bool:
+        """Whether the database can notify other servers."""
+        return self._engine.dialect.name == "postgresql"
+
+    @contextmanager
+    def connection(self) -> Iterator[Connection]:
+        """Open a connection without transactions.
+
+        Raises:
+            StoreError: the database cannot be used.
+        """
+        with (
+            database_failures(),
+            self._engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection,
+        ):
+            yield connection
 
     def close(self) -> None:
         """Close all connections."""
@@ -165,11 +184,12 @@ def open_read_only(url: str) -> Engine | None:
 
 def insert_into(session: Session, row: type[Base]) -> sqlite.Insert | postgresql.Insert:
     """Return a statement that inserts into a table, by column, and can say what happens on a conflict."""
+    table = cast("Table", row.__table__)
     if session.get_bind().dialect.name == "sqlite":
-        return sqlite.insert(row.__table__)
+        return sqlite.insert(table)
     from sqlalchemy.dialects import postgresql  # slow to import, except where its driver is imported already
 
-    return postgresql.insert(row.__table__)
+    return postgresql.insert(table)
 
 
 def _connect(url: str) -> Engine:

@@ -141,6 +141,11 @@ def encode_journal(entries: Iterable[Entry]) -> bytes:
     )
 
 
+def encode_entry(entry: Entry) -> bytes:
+    """Encode one entry as JSON, as in a journal."""
+    return msgspec.json.encode((kind_of(entry), entry))
+
+
 def decode_journal(data: bytes) -> tuple[Entry, ...]:
     """Decode a journal."""
     pairs = msgspec.json.decode(data, type=list[tuple[str, msgspec.Raw]])

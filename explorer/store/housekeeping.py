@@ -275,7 +275,7 @@ class Housekeeping:
         with self._database.writing() as session:
             journals = select(CompilationRow.journal).where(CompilationRow.journal.is_not(None))
             session.execute(delete(AnswerRow).where(AnswerRow.journal.not_in(journals)))
-            size = session.scalar(select(_sum(UsageRow.request_bytes)))
+            size = session.execute(select(_sum(UsageRow.request_bytes))).scalar_one()
         removed = self._blobs.remove_unreferenced(self._referenced)
         with self._changing:
             self._request_bytes = size

@@ -15,6 +15,7 @@ from typing import Protocol
 from explorer.model import Request
 from explorer.store.address import Address
 from explorer.store.entries import Entry
+from explorer.store.leases import Leases
 from explorer.store.record import Record
 from explorer.store.retention import Damage, Pruned, StoreHealth
 
@@ -22,7 +23,7 @@ from explorer.store.retention import Damage, Pruned, StoreHealth
 class BlobBatch(Protocol):
     """The blobs of one result while it is being made.
 
-    One thread adds; any thread may read what was added.
+    One thread adds; any thread may read what was added, and wait until it is stored.
     """
 
     def add(self, text: str | bytes) -> Address:
@@ -156,12 +157,17 @@ class Store(Protocol):
         """A number that grows when this process removes a final result, or adds an answer about one."""
         ...
 
+    @property
+    def leases(self) -> Leases:
+        """The jobs that this server does, and those that others do."""
+        ...
+
     def batch(self, record_id: str = "") -> BlobBatch:
         """Return a batch for the texts of a job. Its request is not removed as long as the batch exists."""
         ...
 
     def submit(self, request: Request, client: str = "", *, is_live: bool = False) -> Record:
-        """Return the record of a request; insert it for the client if the request is new.
+        """Return the record of a request; insert it for the client if the request is new, with its lease.
 
         The result of a request that was only submitted with `is_live` is removed early, see `keep`.
 
@@ -199,7 +205,7 @@ class Store(Protocol):
         ...
 
     def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
-        """Store a result: `entries` ends with `Done`, `batch` holds its texts.
+        """Store a result and end its lease: `entries` ends with `Done`, `batch` holds its texts.
 
         A final result is never replaced; a transient one is replaced by the next.
 

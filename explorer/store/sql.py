@@ -30,6 +30,7 @@ from explorer.store.entries import Entry, decode_journal, encode_journal
 from explorer.store.files import FileBlobStore
 from explorer.store.frames import compress, decompress
 from explorer.store.housekeeping import Housekeeping, forget_results
+from explorer.store.leases import Leases
 from explorer.store.protocols import BlobBatch, BlobStore
 from explorer.store.record import Record, Status, compilation_of
 from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
@@ -96,6 +97,7 @@ class SqlStore:
         self._database_url = database_url
         self._database = Database(database_url)
         self._housekeeping = Housekeeping(self._database, blobs, quotas)
+        self.leases = Leases(self._database)
         self._journal = lru_cache(_JOURNALS_IN_MEMORY)(self._load_journal)
         self._changes = itertools.count(1)
         self._revision = 0
@@ -107,7 +109,8 @@ class SqlStore:
 
     def close(self) -> None:
         """Finish pending writes and close the connections to the database."""
-        with suppress(StoreError):  # what was opened last is not known then
+        with suppress(StoreError):  # what was opened last is not known then, and leases expire
+            self.leases.release_all()
             self._housekeeping.write_uses()
         self._blobs.close()
         self._database.close()
@@ -120,7 +123,7 @@ class SqlStore:
         return batch
 
     def submit(self, request: Request, client: str = "", *, is_live: bool = False) -> Record:
-        """Return the record of a request; insert it for the client if the request is new.
+        """Return the record of a request; insert it for the client if the request is new, with its lease.
 
         The result of a request that was only submitted with `is_live` is removed early, see `keep`.
 
@@ -191,6 +194,7 @@ class SqlStore:
             )
             if _changed_rows(updated):
                 self._housekeeping.set_result(session, record_id, size)
+            self.leases.end(session, record_id)
 
     def answer(self, record: Record, query: str) -> bytes | None:
         """Return the stored answer to a query about a result, or None."""
@@ -267,6 +271,7 @@ class SqlStore:
         Raises:
             StoreError: another process does so, or the store cannot be written.
         """
+        self.leases.remove_abandoned()
         pruned = self._housekeeping.prune(with_retained=with_retained)
         if pruned.results or pruned.requests:
             self._revision = next(self._changes)
@@ -319,6 +324,7 @@ class SqlStore:
                         return same
                     continue  # another request has this ID: use one more digit
                 self._housekeeping.add(session, name[:length], request, len(compressed), client)
+                self.leases.add(session, name[:length])
                 if is_live:
                     session.add(LiveRow(id=name[:length]))
                 if request.task == "run":

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from sqlalchemy import BigInteger, DateTime, Dialect, LargeBinary, String, TypeDecorator
+from sqlalchemy import BigInteger, DateTime, Dialect, Double, LargeBinary, String, Text, TypeDecorator
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from explorer.store.address import LONGEST_ID
 
 #: The revisions of the tables, oldest first. `explorer.store.migrations` leads from each to the next.
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -104,3 +104,28 @@ class UsageRow(Base):
     request_bytes: Mapped[int] = mapped_column(BigInteger())
     result_bytes: Mapped[int] = mapped_column(BigInteger())
     retained_by: Mapped[str | None] = mapped_column("pinned_by", String(64), index=True)
+
+
+class LeaseRow(Base):
+    """The server `owner` does the job of the record with this `id`, until `expires` at the latest.
+
+    `expires` is in seconds since 1970 by the clock of the database. `leaving` has the followers that have
+    canceled the job on other servers, one in each line.
+    """
+
+    __tablename__ = "lease"
+
+    id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
+    owner: Mapped[str] = mapped_column(String(32))
+    expires: Mapped[float] = mapped_column(Double())
+    leaving: Mapped[str] = mapped_column(Text())
+
+
+class EntryRow(Base):
+    """An entry of a job that is not finished. `number` counts from 1, `content` is JSON."""
+
+    __tablename__ = "entry"
+
+    id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    content: Mapped[bytes] = mapped_column(LargeBinary())

@@ -1,0 +1,228 @@
+"""Leases: which of several servers does a job, and what the others learn of it until it is finished.
+
+A server holds the lease of each of its jobs and renews it. When a server has ended without a word, its leases
+expire, and the next one that looks takes the job over. On PostgreSQL, the owner also publishes the entries of
+a job; servers that listen are notified.
+"""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Double, bindparam, delete, func, insert, or_, select, text, update
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.orm import Session
+from sqlalchemy.sql.functions import FunctionElement
+
+from explorer.store.database import Database, insert_into
+from explorer.store.entries import Entry, decode_journal, encode_entry
+from explorer.store.tables import EntryRow, LeaseRow
+
+LEASE_SECONDS = 15.0
+_ABANDONED_SECONDS = 3600.0
+_CHANNEL = "triton_explorer"
+
+
+class _Now(FunctionElement[float]):
+    """The time of the database, in seconds since 1970: servers may have other clocks."""
+
+    type = Double()
+    inherit_cache = True
+
+
+@compiles(_Now, "sqlite")
+def _now_in_sqlite(_element: Any, _compiler: Any, **_options: Any) -> str:
+    return "((julianday('now') - 2440587.5) * 86400.0)"
+
+
+@compiles(_Now, "postgresql")
+def _now_in_postgresql(_element: Any, _compiler: Any, **_options: Any) -> str:
+    return "extract(epoch FROM clock_timestamp())"
+
+
+class Leases:
+    """The leases of one server, the owner. `publishes`: others can read the entries of its jobs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._owner = uuid.uuid4().hex
+        #: What this server has taken since it last renewed, or renewed then.
+        self._held: set[str] = set()
+
+    @property
+    def publishes(self) -> bool:
+        """Whether the database can notify other servers."""
+        return self._database.is_postgresql
+
+    # --- the owner --------------------------------------------------------------------------------
+
+    def acquire(self, record_id: str) -> bool:
+        """Take the lease of a job, unless another living server holds it. Return whether this one has it.
+
+        Raises:
+            StoreError: the database cannot be written.
+        """
+        if record_id in self._held:
+            return True
+        with self._database.writing() as session:
+            return self.add(session, record_id)
+
+    def add(self, session: Session, record_id: str) -> bool:
+        """Take the lease of a job, as above, and forget what an earlier owner has published."""
+        values = {"owner": self._owner, "expires": _Now() + LEASE_SECONDS, "leaving": ""}
+        new = insert_into(session, LeaseRow).values(id=record_id, **values)
+        new = new.on_conflict_do_update(
+            index_elements=["id"],
+            set_=values,
+            where=or_(LeaseRow.owner == self._owner, LeaseRow.expires < _Now()),
+        )
+        taken = session.execute(new, execution_options={"preserve_rowcount": True})
+        if not taken.rowcount:  # type: ignore[attr-defined]
+            return False
+        if self.publishes:
+            session.execute(delete(EntryRow).where(EntryRow.id == record_id))
+        self._held.add(record_id)
+        return True
+
+    def renew(self, record_ids: Iterable[str]) -> dict[str, list[str]]:
+        """Renew the leases of all jobs of this server. Return who has left them on other servers, by job.
+
+        Raises:
+            StoreError: the database cannot be written.
+        """
+        ids = set(record_ids)
+        self._held &= ids
+        own = (LeaseRow.id.in_(ids), LeaseRow.owner == self._owner)
+        with self._database.writing() as session:
+            session.execute(update(LeaseRow).where(*own).values(expires=_Now() + LEASE_SECONDS))
+            found = select(LeaseRow.id, LeaseRow.leaving).where(*own, LeaseRow.leaving != "")
+            left = {row.id: row.leaving.splitlines() for row in session.execute(found)}
+            if left:
+                session.execute(update(LeaseRow).where(*own).values(leaving=""))
+        return left
+
+    def end(self, session: Session, record_id: str) -> None:
+        """End a lease in the transaction that stores the result, and notify others."""
+        session.execute(delete(LeaseRow).where(LeaseRow.id == record_id, LeaseRow.owner == self._owner))
+        if self.publishes:
+            session.execute(delete(EntryRow).where(EntryRow.id == record_id))
+            self._notify(session, [record_id])
+        self._held.discard(record_id)
+
+    def release(self, record_id: str) -> None:
+        """End a lease without a result, unless this has been done.
+
+        Raises:
+            StoreError: the database cannot be written.
+        """
+        if record_id in self._held:
+            with self._database.writing() as session:
+                self.end(session, record_id)
+
+    def release_all(self) -> None:
+        """End the leases that this server still has.
+
+        Raises:
+            StoreError: the database cannot be written.
+        """
+        for record_id in tuple(self._held):
+            self.release(record_id)
+
+    def publish(self, entries: Mapping[str, Sequence[tuple[int, Entry]]]) -> None:
+        """Publish new entries of jobs, with their numbers from 1 on, unless their lease is lost.
+
+        Raises:
+            StoreError: the database cannot be written.
+        """
+        with self._database.writing() as session:
+            # Nobody needs them after a failure of the database.
+            session.execute(text("SET LOCAL synchronous_commit = off"))
+            own = select(LeaseRow.id).where(LeaseRow.id.in_(entries), LeaseRow.owner == self._owner)
+            ids = session.scalars(own.with_for_update(read=True)).all()
+            rows = [
+                {"id": record_id, "number": number, "content": encode_entry(entry)}
+                for record_id in ids
+                for number, entry in entries[record_id]
+            ]
+            if rows:
+                session.execute(insert(EntryRow), rows)
+                self._notify(session, ids)
+
+    def remove_abandoned(self) -> None:
+        """Remove what servers have left that ended without a word, and whose jobs nobody has taken over.
+
+        Raises:
+            StoreError: the database cannot be written.
+        """
+        with self._database.writing() as session:
+            session.execute(delete(LeaseRow).where(LeaseRow.expires < _Now() - _ABANDONED_SECONDS))
+            session.execute(delete(EntryRow).where(EntryRow.id.not_in(select(LeaseRow.id))))
+
+    # --- other servers ----------------------------------------------------------------------------
+
+    def is_held(self, record_id: str) -> bool:
+        """Return whether a living server does a job.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        held = select(LeaseRow.id).where(LeaseRow.id == record_id, LeaseRow.expires >= _Now())
+        with self._database.reading() as session:
+            return session.scalar(held) is not None
+
+    def leave(self, record_id: str, follower: str) -> None:
+        """Let the owner of a job know that a follower has canceled it here.
+
+        Raises:
+            StoreError: the database cannot be written.
+        """
+        with self._database.writing() as session:
+            session.execute(
+                update(LeaseRow)
+                .where(LeaseRow.id == record_id, LeaseRow.owner != self._owner)
+                .values(leaving=LeaseRow.leaving + f"{follower}\n")
+            )
+
+    def published(self, record_id: str, skip: int) -> tuple[Entry, ...]:
+        """Return the entries that the owner of a job has published, but the first `skip`.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        rows = select(EntryRow.content).where(EntryRow.id == record_id, EntryRow.number > skip)
+        with self._database.reading() as session:
+            contents = session.scalars(rows.order_by(EntryRow.number)).all()
+        return decode_journal(b"[" + b",".join(contents) + b"]")
+
+    @contextmanager
+    def listening(self) -> Iterator[Callable[[float], set[str]]]:
+        """Yield a function that waits, at most some seconds, and returns the jobs that have changed.
+
+        What changes between its calls is not lost. SQLite does not notify: the function waits.
+
+        Raises:
+            StoreError: the database cannot be used.
+        """
+        if not self.publishes:
+            yield _wait
+            return
+        with self._database.connection() as connection:
+            driver: Any = connection.connection.driver_connection
+            connection.detach()  # nobody else is to use it: it listens until it is closed
+            connection.exec_driver_sql(f"LISTEN {_CHANNEL}")
+            yield lambda seconds: {found.payload for found in driver.notifies(timeout=seconds, stop_after=1)}
+
+    def _notify(self, session: Session, record_ids: Iterable[str]) -> None:
+        for record_id in record_ids:
+            session.execute(
+                select(func.pg_notify(bindparam("channel", _CHANNEL), bindparam("id", record_id)))
+            )
+
+
+def _wait(seconds: float) -> set[str]:
+    time.sleep(seconds)
+    return set()

@@ -1,0 +1,93 @@
+"""Two stores with one database: each job has one owner, which learns who has canceled it elsewhere."""
+
+from contextlib import ExitStack, closing
+
+import pytest
+
+from explorer.model import Done, Log, Request
+from explorer.store import leases, open_store
+from explorer.store.entry_writer import EntryWriter
+
+REQUEST = Request("source", "cuda:90", "3.9.0")
+ENTRIES = [Log("stdout", str(number)) for number in range(3)]
+
+
+@pytest.fixture
+def stores(tmp_path, database_url):
+    with ExitStack() as opened:
+        yield [opened.enter_context(closing(open_store(tmp_path, database_url))) for _ in range(2)]
+
+
+def finish(store, record):
+    batch = store.batch()
+    store.finish(record.id, [EntryWriter(batch).write(Done("failed", 1.0, is_transient=True))], batch)
+
+
+def test_a_job_has_one_owner_until_it_is_finished(stores):
+    first, second = stores
+    record = first.submit(REQUEST)
+    assert second.submit(REQUEST).id == record.id
+    assert first.leases.acquire(record.id)
+    assert not second.leases.acquire(record.id)
+    assert second.leases.is_held(record.id)
+    finish(first, record)
+    assert not second.leases.is_held(record.id)
+    assert second.leases.acquire(record.id)
+    assert not first.leases.acquire(record.id)
+
+
+def test_a_server_that_stops_gives_its_jobs_back(stores):
+    first, second = stores
+    record = first.submit(REQUEST)
+    first.close()
+    assert second.leases.acquire(record.id)
+
+
+def test_a_job_of_a_server_that_has_ended_without_a_word_is_taken_over(stores, monkeypatch):
+    first, second = stores
+    with monkeypatch.context() as patch:
+        patch.setattr(leases, "LEASE_SECONDS", 0.0)
+        record = first.submit(REQUEST)
+    assert second.leases.acquire(record.id)
+    assert first.leases.renew([record.id]) == {}
+    finish(first, record)  # it had not ended after all
+    assert second.leases.is_held(record.id)
+
+
+def test_a_lease_is_renewed(stores, monkeypatch):
+    first, second = stores
+    monkeypatch.setattr(leases, "LEASE_SECONDS", -1.0)
+    record = first.submit(REQUEST)
+    assert not second.leases.is_held(record.id)
+    monkeypatch.undo()
+    first.leases.renew([record.id])
+    assert second.leases.is_held(record.id)
+
+
+def test_an_owner_learns_once_who_has_left_its_job_elsewhere(stores):
+    first, second = stores
+    record = first.submit(REQUEST)
+    for follower in ("one", "two"):
+        second.leases.leave(record.id, follower)
+    first.leases.leave(record.id, "of the owner itself")
+    assert first.leases.renew([record.id]) == {record.id: ["one", "two"]}
+    assert first.leases.renew([record.id]) == {}
+
+
+@pytest.mark.slow
+def test_entries_are_published_while_a_job_is_not_finished(tmp_path, postgresql):
+    url = postgresql.new_database()
+    with closing(open_store(tmp_path, url)) as first, closing(open_store(tmp_path, url)) as second:
+        record = first.submit(REQUEST)
+        with second.leases.listening() as wait:
+            first.leases.publish({record.id: [(1, ENTRIES[0]), (2, ENTRIES[1])]})
+            assert wait(30) == {record.id}
+            assert second.leases.published(record.id, 0) == tuple(ENTRIES[:2])
+            first.leases.publish({record.id: [(3, ENTRIES[2])]})
+            assert wait(30) == {record.id}
+            assert second.leases.published(record.id, 2) == (ENTRIES[2],)
+            second.leases.publish({record.id: [(4, ENTRIES[2])]})  # it is not the owner
+            assert second.leases.published(record.id, 3) == ()
+            finish(first, record)
+            assert wait(30) == {record.id}
+            assert second.leases.published(record.id, 0) == ()
