@@ -19,9 +19,11 @@ from explorer.store.failures import database_failures
 from explorer.store.tables import REVISIONS, Base, CompilationRow, RevisionRow
 
 if TYPE_CHECKING:
-    from sqlalchemy import Table
+    from sqlalchemy import CursorResult, Result, Table
     from sqlalchemy.dialects import postgresql
 
+#: The options of a statement that inserts, for `changed_rows`.
+COUNT_INSERTED = {"preserve_rowcount": True}
 _LOCK_SECONDS = 5
 _MIGRATION_SECONDS = 60
 #: The advisory lock of PostgreSQL that a process holds while it creates or migrates the tables.
@@ -190,6 +192,11 @@ def insert_into(session: Session, row: type[Base]) -> sqlite.Insert | postgresql
     from sqlalchemy.dialects import postgresql  # slow to import, except where its driver is imported already
 
     return postgresql.insert(table)
+
+
+def changed_rows(result: Result[Any]) -> int:
+    """Return how many rows a statement has updated or removed; with `COUNT_INSERTED`, inserted."""
+    return cast("CursorResult[Any]", result).rowcount
 
 
 def _connect(url: str) -> Engine:

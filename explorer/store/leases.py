@@ -18,7 +18,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.functions import FunctionElement
 
-from explorer.store.database import Database, insert_into
+from explorer.store.database import COUNT_INSERTED, Database, changed_rows, insert_into
 from explorer.store.entries import Entry, decode_journal, encode_entry
 from explorer.store.tables import EntryRow, LeaseRow
 
@@ -80,8 +80,7 @@ class Leases:
             set_=values,
             where=or_(LeaseRow.owner == self._owner, LeaseRow.expires < _Now()),
         )
-        taken = session.execute(new, execution_options={"preserve_rowcount": True})
-        if not taken.rowcount:  # type: ignore[attr-defined]
+        if not changed_rows(session.execute(new, execution_options=COUNT_INSERTED)):
             return False
         if self.publishes:
             session.execute(delete(EntryRow).where(EntryRow.id == record_id))
@@ -107,8 +106,8 @@ class Leases:
 
     def end(self, session: Session, record_id: str) -> None:
         """End a lease in the transaction that stores the result, and notify others."""
-        session.execute(delete(LeaseRow).where(LeaseRow.id == record_id, LeaseRow.owner == self._owner))
-        if self.publishes:
+        own = delete(LeaseRow).where(LeaseRow.id == record_id, LeaseRow.owner == self._owner)
+        if changed_rows(session.execute(own)) and self.publishes:
             session.execute(delete(EntryRow).where(EntryRow.id == record_id))
             self._notify(session, [record_id])
         self._held.discard(record_id)

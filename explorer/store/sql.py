@@ -14,17 +14,16 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, cast
 
 import msgspec
-from sqlalchemy import CursorResult, Result, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from explorer.errors import DamagedText, NotFound, StoreError
 from explorer.model import Done, Request
 from explorer.store.address import LONGEST_ID, SHORTEST_ID, Address, base58, canonical_json, digest_of
 from explorer.store.backup import DATABASE_NAME, Copied, back_up, restore
-from explorer.store.database import Database, insert_into
+from explorer.store.database import COUNT_INSERTED, Database, changed_rows, insert_into
 from explorer.store.earlier_results import read_earlier
 from explorer.store.entries import Entry, decode_journal, encode_journal
 from explorer.store.files import FileBlobStore
@@ -192,7 +191,7 @@ class SqlStore:
                 .where(CompilationRow.id == record_id, CompilationRow.is_final.is_(False))
                 .values(status=done.status, journal=journal, is_final=not done.is_transient)
             )
-            if _changed_rows(updated):
+            if changed_rows(updated):
                 self._housekeeping.set_result(session, record_id, size)
             self.leases.end(session, record_id)
 
@@ -318,7 +317,7 @@ class SqlStore:
             }
             with self._database.writing() as session:
                 new = insert_into(session, CompilationRow).values(values).on_conflict_do_nothing()
-                if not _changed_rows(session.execute(new, execution_options={"preserve_rowcount": True})):
+                if not changed_rows(session.execute(new, execution_options=COUNT_INSERTED)):
                     same = self._row_of(session, digest)
                     if same is not None:  # the same request was submitted at the same moment
                         return same
@@ -392,11 +391,6 @@ class SqlStore:
             if found is not None and found.journal == journal:
                 forget_results(session, [record_id])
         self._revision = next(self._changes)
-
-
-def _changed_rows(result: Result[Any]) -> int:
-    """Return how many rows a statement has inserted or updated."""
-    return cast("CursorResult[Any]", result).rowcount
 
 
 def _compilation_digest(request: Request, *, imported: bool) -> str:

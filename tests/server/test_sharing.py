@@ -3,7 +3,7 @@
 import json
 import time
 import urllib.request
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 import pytest
 from served import Server
@@ -28,14 +28,17 @@ def kernel(x):
 WAIT_SECONDS = 60
 
 
-@pytest.fixture
-def servers(tmp_path, postgresql):
-    url = postgresql.new_database()
-    with (
-        closing(Server(tmp_path, database_url=url)) as first,
-        closing(Server(tmp_path, database_url=url)) as second,
-    ):
-        yield first, second
+@pytest.fixture(scope="module")
+def start(tmp_path_factory, postgresql):
+    """Return a function that starts one more server."""
+    folder, url = tmp_path_factory.mktemp("data"), postgresql.new_database()
+    with ExitStack() as servers:
+        yield lambda: servers.enter_context(closing(Server(folder, database_url=url)))
+
+
+@pytest.fixture(scope="module")
+def servers(start):
+    return start(), start()
 
 
 def submit(server, seconds, name):
@@ -101,8 +104,8 @@ def test_a_job_of_one_server_is_cancelled_on_the_other(servers):
     assert (message[2]["message"], done[2]["status"]) == ("Canceled.", "failed")
 
 
-def test_a_job_of_a_server_that_was_killed_is_taken_over(servers):
-    first, second = servers
+def test_a_job_of_a_server_that_was_killed_is_taken_over(start, servers):
+    first, second = start(), servers[1]
     ticket = submit(first, 4, "taken over")
     stream = events(second, ticket)
     seen = [next(stream)]
