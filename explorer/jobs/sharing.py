@@ -161,12 +161,15 @@ class Sharing:
     def _new_entries(self, job: Job, skip: int) -> list[tuple[int, Entry]]:
         """Return the entries of a job but the first `skip`, with their numbers, when their texts are stored.
 
-        The last entry comes with the stored result.
+        Those of a job that has ended, or whose texts cannot be stored, come with its result.
         """
         entries = job.log.entries()[skip:]
         if job.log.is_closed or any(isinstance(entry, Done) for entry in entries):
             return []
-        job.batch.commit()
+        try:
+            job.batch.commit()
+        except (CancelledError, StoreError):
+            return []
         return list(enumerate(entries, skip + 1))
 
     # --- the jobs of other servers ----------------------------------------------------------------
@@ -234,20 +237,19 @@ class Sharing:
             job.log.publish(entry)
         if is_held:
             return
-        record = self._store.find(job.id)
-        if record.is_finished:
-            del self._remote[job.id]
-            job.complete(record.entries)
-            return
         work_for(job.caller)
         try:
-            log = self._take_over(record)
+            record = self._store.find(job.id)
+            log = None if record.is_finished else self._take_over(record)
         except ExplorerError as error:
             _log.warning("The job %s is not taken over: %s", job.id, error.detail)
             del self._remote[job.id]
             job.log.close()
             return
-        if log is not None:
+        if record.is_finished:
+            del self._remote[job.id]
+            job.complete(record.entries)
+        elif log is not None:
             del self._remote[job.id]
             job.go_on(log)
 
@@ -259,7 +261,5 @@ def _reported(what: str) -> Iterator[None]:
         yield
     except StoreError as error:
         _log.warning("%s: %s", what, error.detail)
-    except CancelledError:  # the texts of a job that has ended
-        pass
     except Exception:
         _log.exception("%s because of an unexpected error", what)

@@ -69,11 +69,19 @@ class Leases:
         if record_id in self._held:
             return True
         with self._database.writing() as session:
-            return self.add(session, record_id)
+            return self._take(session, record_id)
 
-    def add(self, session: Session, record_id: str) -> bool:
-        """Take the lease of a job, as above, and forget what an earlier owner has published."""
-        values = {"owner": self._owner, "expires": _Now() + LEASE_SECONDS, "leaving": ""}
+    def add(self, session: Session, record_id: str) -> None:
+        """Take the lease of a job that has just been inserted."""
+        session.add(LeaseRow(id=record_id, **self._values()))
+        self._held.add(record_id)
+
+    def _values(self) -> dict[str, Any]:
+        return {"owner": self._owner, "expires": _Now() + LEASE_SECONDS, "leaving": ""}
+
+    def _take(self, session: Session, record_id: str) -> bool:
+        """Take a lease that is free or has expired, and forget what an earlier owner has published."""
+        values = self._values()
         new = insert_into(session, LeaseRow).values(id=record_id, **values)
         new = new.on_conflict_do_update(
             index_elements=["id"],
