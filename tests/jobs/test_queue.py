@@ -1,4 +1,4 @@
-"""Test the queue with the real sandbox and compiler, and a new store for each test."""
+"""Test the queue with the real sandbox and compiler, and a new store on each database for each test."""
 
 import time
 from dataclasses import replace
@@ -23,9 +23,9 @@ QUEUES = [LocalQueue]
 class Desk:
     """A queue with its store and sandbox."""
 
-    def __init__(self, services, folder, make_queue, limit=50, waiting_threads=8):
+    def __init__(self, services, folder, database_url, make_queue, limit=50, waiting_threads=8):
         self.sandbox = services.sandbox
-        self.store = open_store(folder)
+        self.store = open_store(folder, database_url)
         self.metrics = Metrics()
         self.queue = make_queue(
             self.store,
@@ -49,11 +49,11 @@ class Desk:
 
 
 @pytest.fixture(params=QUEUES, ids=lambda make_queue: make_queue.__name__)
-def open_desk(services, tmp_path, request):
+def open_desk(services, tmp_path, database_url, request):
     desks = []
 
     def open_one(**limits):
-        desks.append(Desk(services, tmp_path, request.param, **limits))
+        desks.append(Desk(services, tmp_path, database_url, request.param, **limits))
         return desks[-1]
 
     yield open_one
@@ -396,3 +396,36 @@ def test_a_button_overtakes_live_jobs(desk, endless_request, request_):
     desk.queue.cancel(running.id)
     for each in (pressed, *waiting):
         list(desk.queue.follow(each.id))
+
+
+def test_a_job_of_another_server_is_not_done_twice(open_desk, request_):
+    first, second = open_desk(), open_desk()
+    record = first.queue.submit(request_)
+    assert second.queue.complete(request_).id == record.id
+    assert second.queue.find(record.id).status == "complete"
+    assert list(second.queue.follow(record.id)) == list(first.queue.follow(record.id))
+    assert (first.compiled(), second.compiled()) == (1, 0)
+
+
+def test_a_job_of_another_server_is_cancelled(open_desk, endless_request):
+    first, second = open_desk(), open_desk()
+    record = first.queue.submit(endless_request)
+    wait_until_running(first, record)
+    assert second.queue.submit(endless_request).status in ("queued", "running")
+    assert second.queue.cancel(record.id) == 0
+    *_, message, done = second.queue.follow(record.id)
+    assert (message.message, done.status) == ("Canceled.", "failed")
+    assert (first.compiled(), second.compiled()) == (1, 0)
+
+
+def test_a_job_of_a_server_that_stops_is_taken_over(open_desk, endless_request):
+    first, second = open_desk(), open_desk()
+    record = first.queue.submit(endless_request)
+    wait_until_running(first, record)
+    assert second.queue.submit(endless_request).id == record.id
+    first.close()
+    wait_until_running(second, record)
+    assert second.queue.position(second.queue.find(record.id)) is None
+    second.queue.cancel(record.id)
+    assert list(second.queue.follow(record.id))[-1].status == "failed"
+    assert second.compiled() == 1
