@@ -21,7 +21,15 @@ from sqlalchemy.orm import Session
 
 from explorer.errors import DamagedText, NotFound, StoreError
 from explorer.model import Done, Request
-from explorer.store.address import LONGEST_ID, SHORTEST_ID, Address, base58, canonical_json, digest_of
+from explorer.store.address import (
+    ALPHABET,
+    LONGEST_ID,
+    SHORTEST_ID,
+    Address,
+    base58,
+    canonical_json,
+    digest_of,
+)
 from explorer.store.backup import DATABASE_NAME, Copied, back_up, restore
 from explorer.store.database import COUNT_INSERTED, Database, changed_rows, insert_into
 from explorer.store.earlier_results import read_earlier
@@ -37,6 +45,7 @@ from explorer.store.s3 import S3BlobStore
 from explorer.store.statistics import Statistics, gather
 from explorer.store.tables import AnswerRow, CompilationRow, LiveRow, RunRow
 
+_DIGITS = set(ALPHABET)
 _JOURNALS_IN_MEMORY = 64
 _NO_QUOTAS = Quotas()
 _log = logging.getLogger(__name__)
@@ -151,8 +160,10 @@ class SqlStore:
         Raises:
             NotFound: there is none.
         """
-        with self._database.reading() as session:
-            row = session.get(CompilationRow, record_id)
+        row = None
+        if set(record_id) <= _DIGITS:  # PostgreSQL refuses texts with control characters
+            with self._database.reading() as session:
+                row = session.get(CompilationRow, record_id)
         if row is None:
             raise NotFound(f"There is no compilation {record_id!r} on this server. Check the link.")
         return self._record(row)

@@ -69,9 +69,10 @@ def test_a_request_is_known_from_its_submission_on(store):
     assert store.submit(REQUEST).created == record.created
 
 
-def test_an_unknown_id_is_not_found(store):
+@pytest.mark.parametrize("unknown", ["123456789ABC", "", "\0", "\ud800"])
+def test_an_unknown_id_is_not_found(store, unknown):
     with pytest.raises(NotFound, match="Check the link"):
-        store.find("123456789ABC")
+        store.find(unknown)
 
 
 def test_a_result_survives_a_restart(reopen, store):
