@@ -7,10 +7,12 @@ a job; servers that listen are notified.
 
 from __future__ import annotations
 
+import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Double, bindparam, delete, func, insert, or_, select, text, update
@@ -49,7 +51,7 @@ class Leases:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._owner = uuid.uuid4().hex
+        self._owner = f"{os.getpid()}-{uuid.uuid4().hex}"[:32]
         #: What this server has taken since it last renewed, or renewed then.
         self._held: set[str] = set()
 
@@ -86,7 +88,11 @@ class Leases:
         new = new.on_conflict_do_update(
             index_elements=["id"],
             set_=values,
-            where=or_(LeaseRow.owner == self._owner, LeaseRow.expires < _Now()),
+            where=or_(
+                LeaseRow.owner == self._owner,
+                LeaseRow.expires < _Now(),
+                LeaseRow.owner == self._ended_owner(session, record_id),
+            ),
         )
         if not changed_rows(session.execute(new, execution_options=COUNT_INSERTED)):
             return False
@@ -177,9 +183,17 @@ class Leases:
         Raises:
             StoreError: the database cannot be read.
         """
-        held = select(LeaseRow.id).where(LeaseRow.id == record_id, LeaseRow.expires >= _Now())
+        held = select(LeaseRow.owner).where(LeaseRow.id == record_id, LeaseRow.expires >= _Now())
         with self._database.reading() as session:
-            return session.scalar(held) is not None
+            owner = session.scalar(held)
+            return owner is not None and owner != self._ended_owner(session, record_id)
+
+    def _ended_owner(self, session: Session, record_id: str) -> str | None:
+        """Return the owner of a lease if its process has ended. SQLite is used on one machine."""
+        owner = session.scalar(select(LeaseRow.owner).where(LeaseRow.id == record_id))
+        if self.publishes or owner is None or owner == self._owner:
+            return None
+        return None if Path("/proc", owner.partition("-")[0]).exists() else owner
 
     def leave(self, record_id: str, follower: str) -> None:
         """Let the owner of a job know that a follower has canceled it here.
