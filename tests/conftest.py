@@ -25,7 +25,16 @@ from explorer.settings import Settings
 
 # Fixtures of other modules.
 __all__ = [
-    "blobs_url", "bucket", "cache", "capture", "captured", "database_url", "faulty_url", "postgresql", "proxy", "s3_server"
+    "blobs_url",
+    "bucket",
+    "cache",
+    "capture",
+    "captured",
+    "database_url",
+    "faulty_url",
+    "postgresql",
+    "proxy",
+    "s3_server",
 ]
 
 VECTOR_ADD = (Path(__file__).parents[1] / "explorer/examples/vector_add.py").read_text(encoding="utf-8")
