@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
 import msgspec
 
@@ -128,7 +129,7 @@ class ResourcesDocument(msgspec.Struct, frozen=True):
         needs = (resources.threads, resources.registers, resources.shared_bytes)
         fitting = None if None in needs else occupancy(target, *(need or 0 for need in needs))
         return cls(
-            **vars(resources),
+            **asdict(resources),
             shared_limit_bytes=find_target(target).device.multiprocessor.shared_bytes_per_block,
             occupancy=fitting.share if fitting else None,
             limiter=fitting.limiter if fitting else None,
