@@ -4,6 +4,7 @@ python -m bench               run all benchmarks
 python -m bench compilation   compare compilations with bare `triton.compile` and with a fresh process
 python -m bench flame         draw what each process does during the compilation of a vector add
 python -m bench command       time the command line, with a server to ask and without one
+python -m bench load          let 200 people compile and 2,000 read at the same time
 python -m bench matrix        compare a matrix with its cells compiled one after another
 python -m bench page          compare the page in Chromium with its performance limits
 python -m bench saved_page    time the first download of a saved page, for each kernel of the gallery
@@ -22,6 +23,7 @@ from pathlib import Path
 from bench.command import measure_command
 from bench.compilation import measure_compilation
 from bench.flame import measure_flame
+from bench.load import measure_load
 from bench.matrix import measure_matrix
 from bench.page import measure_page
 from bench.saved_page import measure_saved_page
@@ -33,11 +35,14 @@ PARTS = {
     "compilation": measure_compilation,
     "flame": measure_flame,
     "command": measure_command,
+    "load": measure_load,
     "matrix": measure_matrix,
     "page": measure_page,
     "saved_page": measure_saved_page,
     "slow_clients": measure_slow_clients,
 }
+#: Settings of the servers of parts. The people of the load have addresses as behind a proxy.
+_SETTINGS: dict[str, dict[str, str]] = {"load": {"proxies": "127.0.0.1"}}
 
 
 def main() -> None:
@@ -56,7 +61,7 @@ def main() -> None:
         },
     }
     for name in wanted:
-        with running_service() as service:
+        with running_service(**_SETTINGS.get(name, {})) as service:
             service.wait_until_warm()
             figures[name] = PARTS[name](service)
         print()

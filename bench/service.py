@@ -158,16 +158,21 @@ kernel[(1,)](torch.empty(256, device="cuda"), BLOCK=256)
 
 
 @contextlib.contextmanager
-def running_service(program: Sequence[str] = ("explorer",)) -> Iterator[Service]:
+def running_service(program: Sequence[str] = ("explorer",), **changed: Any) -> Iterator[Service]:
     """Start a server with an empty data folder, and otherwise its own settings; stop it at the end.
 
-    `program` is the module to run instead of the command, and its arguments.
+    `program` is the module to run instead of the command, and its arguments. `changed` are other settings.
     """
     settings = Settings()
+    options: dict[str, Any] = {"slots": settings.slots, "tritons_dir": settings.tritons_dir, **changed}
     with (
         tempfile.TemporaryDirectory() as folder,
         closing(
-            Server(Path(folder), program=program, slots=settings.slots, tritons_dir=settings.tritons_dir)
+            Server(
+                Path(folder),
+                program=program,
+                **options,
+            )
         ) as server,
     ):
         yield Service(server.port, server.process.pid)
