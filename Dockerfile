@@ -5,7 +5,7 @@
 #     --security-opt seccomp=docker/seccomp.json --security-opt systempaths=unconfined \
 #     --memory 8g --pids-limit 1024 triton-explorer
 #
-# The two security options let the sandbox make its own namespaces (README, "How it is safe"). Add
+# The two security options let the sandbox make its own namespaces (SECURITY.md, "Walls"). Add
 # `--gpus all` where there is a GPU.
 
 FROM python:3.12-slim-bookworm AS build
@@ -18,14 +18,15 @@ FROM python:3.12-slim-bookworm
 RUN apt-get update \
     && apt-get install -y --no-install-recommends bubblewrap gcc libc6-dev \
     && rm -rf /var/lib/apt/lists/*
-# The build of torch from PyPI brings CUDA, and runs without a GPU too; --build-arg TORCH_INDEX_URL=… names another
-# index. A second Triton is installed beside the first.
+# Everything has a locked version and a hash. The build of torch from PyPI brings CUDA, and runs without a GPU too;
+# --build-arg TORCH_INDEX_URL=… names another index, whose hashes are not known here. A second Triton is installed
+# beside the first.
 ARG TORCH_INDEX_URL=""
-COPY tritons.txt /tmp/
-COPY --from=build /wheels /source/tools/install-torch /wheels/
-RUN PIP_NO_CACHE_DIR=1 sh /wheels/install-torch pip \
-    && (pip show -q triton || pip install --no-cache-dir "triton==$(head -n 1 /tmp/tritons.txt)") \
-    && pip install --no-cache-dir "$(echo /wheels/*.whl)[postgresql]" && rm -rf /wheels \
+COPY tritons.txt docker/requirements.txt docker/torch-requirements.txt tools/install-torch /tmp/
+COPY --from=build /wheels /wheels/
+RUN PIP_NO_CACHE_DIR=1 sh /tmp/install-torch pip /tmp/torch-requirements.txt \
+    && pip install --no-cache-dir --no-deps --require-hashes -r /tmp/requirements.txt \
+    && pip install --no-cache-dir --no-deps /wheels/*.whl && rm -rf /wheels \
     && PIP_NO_CACHE_DIR=1 triton-explorer toolchain add $(cat /tmp/tritons.txt)
 RUN useradd --create-home --uid 10001 explorer && install -d -o explorer -g explorer /data
 USER explorer

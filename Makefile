@@ -46,6 +46,7 @@ lint: $(VENV)/installed-test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/zizmor --quiet --offline .github/workflows
 	$(BIN)/python hatch_build.py --check
 
 # The gallery compiled by every Triton version, compared with kernels.lock.json; with UPDATE=1 written to it. A running
