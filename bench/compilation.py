@@ -22,6 +22,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from bench.bare import TARGET
 from bench.row import Row
 from bench.service import Service
@@ -136,11 +138,13 @@ def rows_of_stored(service: Service, identifier: str) -> tuple[list[Row], dict[s
 
 
 def measure_memory(service: Service, source: str) -> dict[str, float]:
-    """Measure the memory of the server and its zygotes, idle and during a compilation.
+    """Measure the memory of the server, of the zygotes and of nvdisasm, idle; and of a compilation.
 
-    The figures are proportional set sizes (PSS) in MB.
+    The figures are proportional set sizes (PSS) in MB. The zygotes are those of all Triton versions, with the
+    processes that wait for jobs.
     """
     idle = service.memory_by_process()
+    parts = {pid: _part_of(pid) for pid in idle}
     peak: dict[int, float] = {}
     done = threading.Event()
 
@@ -154,13 +158,26 @@ def measure_memory(service: Service, source: str) -> dict[str, float]:
     service.compile(f"{source}\n# memory\n", TARGET)
     done.set()
     watcher.join()
-    zygotes = [megabytes for pid, megabytes in idle.items() if pid != service.process]
+    sums = {
+        part: sum(megabytes for pid, megabytes in idle.items() if parts[pid] == part)
+        for part in ("server", "zygotes", "nvdisasm")
+    }
     return {
-        "server_mb": idle[service.process],
-        "zygotes_idle_mb": sum(zygotes),
-        "largest_zygote_mb": max(zygotes, default=0.0),
+        **{f"{part}_mb": megabytes for part, megabytes in sums.items()},
         "largest_child_mb": max((peak[pid] for pid in peak if pid not in idle), default=0.0),
     }
+
+
+def _part_of(pid: int) -> str:
+    """Return what a process belongs to: the jails of nvdisasm, those of the zygotes, or the server."""
+    try:
+        process = psutil.Process(pid)
+        if any("nvdisasm" in part for part in process.cmdline()):
+            return "nvdisasm"
+        is_in_jail = any(each.name() == "bwrap" for each in (process, *process.parents()))
+    except psutil.NoSuchProcess:
+        return ""
+    return "zygotes" if is_in_jail else "server"
 
 
 def measure_compilation(service: Service) -> dict[str, Any]:
@@ -190,8 +207,8 @@ def measure_compilation(service: Service) -> dict[str, Any]:
         f"\nmedian a/b {summary['a_by_b_median']:.2f}; "
         f"first stage {summary['first_stage_ms_median']:.0f} ms; "
         f"vector add c/a {summary['c_by_a_vector_add']:.1f}\n"
-        f"memory (PSS): server {memory['server_mb']:.0f} MB, all zygotes {memory['zygotes_idle_mb']:.0f} MB, "
-        f"largest {memory['largest_zygote_mb']:.0f} MB, largest child {memory['largest_child_mb']:.0f} MB"
+        f"memory (PSS): server {memory['server_mb']:.0f} MB, zygotes {memory['zygotes_mb']:.0f} MB, "
+        f"nvdisasm {memory['nvdisasm_mb']:.0f} MB, largest child {memory['largest_child_mb']:.0f} MB"
     )
     for row_stored in rows_stored:
         print(row_stored)
