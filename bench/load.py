@@ -24,6 +24,12 @@ from explorer.examples import find_example, load_examples
 COMPILING = 200
 READING = 2000
 MEASURED_SECONDS = 120
+#: Seconds between two kernels of somebody who compiles, and between two results of somebody who reads.
+COMPILES_AFTER = (30, 90)
+READS_AFTER = (20, 40)
+#: So many people who do not wait show how many compilations a second are possible.
+_IMPATIENT = 8
+_IMPATIENT_SECONDS = 30
 _STARTED_PER_SECOND = 100
 _READ_STAGES = ("ttir", "ttgir", "ptx", "sass")
 _PERCENTS = (50, 95, 99)
@@ -48,10 +54,30 @@ def measure_load(
     alone = min(
         service.compile(f"{vector_add.source}\n# alone {number}\n", TARGET).last_event for number in range(5)
     )
-    work = {"compile": compiling, "read": reading, "source": vector_add.source, "results": results}
+    work = {
+        "compile": compiling,
+        "read": reading,
+        "compiles_after": COMPILES_AFTER,
+        "reads_after": READS_AFTER,
+        "source": vector_add.source,
+        "results": results,
+    }
     with _Watch(service) as watch:
         statistics = _play(service.url, work, seconds)
-    figures: dict[str, Any] = {**work, "seconds": seconds, "alone_ms": alone, **watch.figures}
+    impatient = {**work, "compile": _IMPATIENT, "read": 0, "compiles_after": (0, 0)}
+    possible = [
+        each["num_requests"] / _IMPATIENT_SECONDS
+        for each in _play(service.url, impatient, _IMPATIENT_SECONDS)
+        if each["name"] == "compilation"
+    ]
+    figures: dict[str, Any] = {
+        "compile": compiling,
+        "read": reading,
+        "seconds": seconds,
+        "alone_ms": alone,
+        "possible_per_second": sum(possible),
+        **watch.figures,
+    }
     print(Row("a vector add, compiled alone", alone, "ms", note=f"{compiling} compile, {reading} read"))
     for name, what in _WHAT.items():
         found = figures[name] = _figures_of([each for each in statistics if each["name"] == name])
@@ -59,6 +85,7 @@ def measure_load(
         print(Row(f"{what}: each second", found["count"] / seconds, "1/s", note=failed))
         note = f"p50 {found['p50']:.0f}, p99 {found['p99']:.0f} ms"
         print(Row(f"{what}: p95", found["p95"], "ms", note=note))
+    print(Row("compilations that are possible", sum(possible), "1/s", note=f"{_IMPATIENT} people, no pauses"))
     for name, value in watch.figures.items():
         what, _, unit = name.rpartition("_")
         print(Row(what.replace("_", " "), value, unit))

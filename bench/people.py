@@ -14,10 +14,8 @@ from typing import Any
 
 from locust import FastHttpUser, between, task
 
-#: Seconds between two kernels of somebody who compiles, and between two results of somebody who reads.
-COMPILES_SECONDS = (30, 90)
-READS_SECONDS = (20, 40)
-#: `compile` and `read`: how many people do so; `source` is compiled. `results` has the stages to read, by ID.
+#: `compile` and `read`: how many people do so. `compiles_after` and `reads_after`: the least and the most seconds
+#: between two kernels or results. `source` is compiled. `results` has the stages to read, by ID.
 _WORK = json.loads(os.environ["TRITON_EXPLORER_BENCH_WORK"])
 _numbers = itertools.count()
 
@@ -41,7 +39,7 @@ class Compiles(_Person):
     """Compiles a kernel that nobody has compiled before, and looks at its machine code."""
 
     fixed_count = _WORK["compile"]
-    wait_time = between(*COMPILES_SECONDS)
+    wait_time = between(*_WORK["compiles_after"])
 
     @task
     def compile(self) -> None:
@@ -70,7 +68,7 @@ class Reads(_Person):
     """Opens links of stored results."""
 
     fixed_count = _WORK["read"]
-    wait_time = between(*READS_SECONDS)
+    wait_time = between(*_WORK["reads_after"])
 
     @task
     def open_link(self) -> None:
