@@ -14,8 +14,8 @@ from typing import Any
 
 from locust import FastHttpUser, between, task
 
-#: `compile` and `read`: how many people do so. `compiles_after` and `reads_after`: the least and the most seconds
-#: between two kernels or results. `source` is compiled. `results` has the stages to read, by ID.
+#: `compile` and `read`: how many people do so. `compiles_after` and `reads_after`: the least and the most
+#: seconds between two kernels or results. `source` is compiled. `results` has the stages to read, by ID.
 _WORK = json.loads(os.environ["TRITON_EXPLORER_BENCH_WORK"])
 _numbers = itertools.count()
 
