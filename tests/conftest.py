@@ -67,6 +67,11 @@ SLOW_FIXTURES = {
 }
 
 
+def pytest_addoption(parser):
+    parser.addoption("--chaos-rounds", type=int, default=5, help="how many processes tests/chaos kills")
+    parser.addoption("--chaos-seed", type=int, default=0, help="which processes tests/chaos kills")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """Keep tests with shared costly fixtures in one process: those of a file, or of one gallery fixture."""
