@@ -53,6 +53,7 @@ lint: $(VENV)/installed-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec compose.yaml
+	$(BIN)/kubernetes-validate --strict --quiet -k 1.33 $(filter-out %/kustomization.yaml,$(wildcard kubernetes/*.yaml))
 	$(BIN)/python hatch_build.py --check
 
 # The gallery compiled by every Triton version, compared with kernels.lock.json; with UPDATE=1 written to it. A running

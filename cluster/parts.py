@@ -12,6 +12,7 @@ import secrets
 import shlex
 import shutil
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -124,6 +125,7 @@ class Cluster:
         data.mkdir(mode=0o700, exist_ok=True)
         account: dict[str, Any] = {}
         if (user := _postgresql_user()) is not None:
+            _check_that_others_can_enter(data.parent)
             group = pwd.getpwnam(user).pw_gid
             shutil.chown(data, user, group)
             account = {"user": user, "group": group, "extra_groups": []}
@@ -260,6 +262,20 @@ def _program(name: str, package: str, pattern: str = "/usr/sbin") -> str:
     if found is None:
         raise MissingProgram(f"{name} is not installed. Run `tools/install-debian-packages {package}`.")
     return found
+
+
+def _check_that_others_can_enter(folder: Path) -> None:
+    """Check that another user can reach what a folder contains.
+
+    Raises:
+        PermissionError: a folder on the way cannot be entered.
+    """
+    for each in (folder, *folder.parents):
+        if not each.stat().st_mode & stat.S_IXOTH:
+            raise PermissionError(
+                f"The user {_POSTGRESQL_USER}, which PostgreSQL needs if root starts it, cannot enter {each}. "
+                f"Use another folder for the data, or run `chmod o+x {each}`."
+            )
 
 
 def _postgresql_user() -> str | None:

@@ -4,7 +4,9 @@
 """
 
 import shutil
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 from chaos.harness import Chaos
@@ -18,12 +20,14 @@ WRONG_CLOCK = ["faketime", "-f", "+600s"]
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory, request, postgresql):
-    folder = tmp_path_factory.mktemp("cluster")
-    folder.chmod(0o711)  # PostgreSQL has a user of its own
+def cluster(request):
     prefixes = {"web2": WRONG_CLOCK} if shutil.which("faketime") else {}
-    with Chaos(folder, request.config.getoption("--chaos-seed"), workers=0, prefixes=prefixes) as cluster:
-        yield cluster
+    # Not in a folder of pytest, which the user of PostgreSQL cannot enter.
+    with tempfile.TemporaryDirectory(prefix="triton-explorer-cluster-") as name:
+        folder = Path(name)
+        folder.chmod(0o711)
+        with Chaos(folder, request.config.getoption("--chaos-seed"), workers=0, prefixes=prefixes) as cluster:
+            yield cluster
 
 
 @pytest.fixture
