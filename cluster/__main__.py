@@ -22,7 +22,7 @@ def main() -> int:
     options = parser.parse_args()
     for name in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(name, signal.default_int_handler)
-    cluster = Cluster(options.folder.resolve(), options.port, workers=0)
+    cluster = Cluster(options.folder.resolve(), options.port)
     try:
         with Supervisor(cluster) as supervisor:
             supervisor.wait_until_it_answers()

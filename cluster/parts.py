@@ -57,15 +57,16 @@ class Part:
 class Cluster:
     """The parts of a cluster that has its data in a folder and answers on a port.
 
-    Without workers, the web servers do the jobs, and there is no broker. `s3_url` may be replaced by the
-    address of a proxy. `prefixes` are beginnings of the commands of single parts, such as that of a program
-    that starts the part with another clock.
+    `settings` are further environment variables of web servers and workers. `prefixes` are beginnings of the
+    commands of single parts, such as that of a program that starts the part with another clock. `s3_url` may
+    be replaced by the address of a proxy.
     """
 
     folder: Path
     port: int = 8000
     web_servers: int = 2
     workers: int = 3
+    settings: Mapping[str, str] = field(default_factory=dict)
     prefixes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     ports: dict[str, int] = field(init=False)
     s3_url: str = field(init=False)
@@ -87,11 +88,9 @@ class Cluster:
         Raises:
             MissingProgram: a program is not installed.
         """
-        parts = [self._postgresql(), self._s3(), *map(self._web_server, self._web_names)]
-        if self.workers:
-            workers = [f"worker{number}" for number in range(1, self.workers + 1)]
-            parts += [self._epmd(), self._rabbitmq(), *map(self._worker, workers)]
-        parts.append(self._load_balancer())
+        workers = [f"worker{number}" for number in range(1, self.workers + 1)]
+        parts = [self._postgresql(), self._s3(), self._epmd(), self._rabbitmq()]
+        parts += [*map(self._web_server, self._web_names), *map(self._worker, workers), self._load_balancer()]
         return [replace(part, command=[*self.prefixes.get(part.name, ()), *part.command]) for part in parts]
 
     def prepare(self) -> None:
@@ -208,17 +207,16 @@ class Cluster:
     def _settings(self) -> dict[str, str]:
         """The settings of web servers and workers."""
         database = f"{_ACCOUNT}:{self._password}@{_LOOPBACK}:{self.ports['postgresql']}/postgres"
-        settings = {
+        broker = f"{_ACCOUNT}:{self._password}@{_LOOPBACK}:{self.ports['rabbitmq']}"
+        return {
             "AWS_ACCESS_KEY_ID": _ACCOUNT,
             "AWS_SECRET_ACCESS_KEY": self._password,
             "TRITON_EXPLORER_BLOBS_URL": f"s3://{_BUCKET}/{_BUCKET}?endpoint={self.s3_url}",
+            "TRITON_EXPLORER_BROKER_URL": f"amqp://{broker}//",
             "TRITON_EXPLORER_DATABASE_URL": f"postgresql+psycopg://{database}",
             "TRITON_EXPLORER_PROXIES": _LOOPBACK,
+            **self.settings,
         }
-        if self.workers:
-            broker = f"{_ACCOUNT}:{self._password}@{_LOOPBACK}:{self.ports['rabbitmq']}"
-            settings["TRITON_EXPLORER_BROKER_URL"] = f"amqp://{broker}//"
-        return settings
 
     def _load_balancer(self) -> Part:
         environment = {"ADDRESS": f"{_LOOPBACK}:{self.port}"}
@@ -273,7 +271,7 @@ def _check_that_others_can_enter(folder: Path) -> None:
     for each in (folder, *folder.parents):
         if not each.stat().st_mode & stat.S_IXOTH:
             raise PermissionError(
-                f"The user {_POSTGRESQL_USER}, which PostgreSQL needs if root starts it, cannot enter {each}. "
+                f"The user {_POSTGRESQL_USER}, as whom root starts PostgreSQL, cannot enter {each}. "
                 f"Use another folder for the data, or run `chmod o+x {each}`."
             )
 

@@ -26,7 +26,7 @@ def cluster(request):
     with tempfile.TemporaryDirectory(prefix="triton-explorer-cluster-") as name:
         folder = Path(name)
         folder.chmod(0o711)
-        with Chaos(folder, request.config.getoption("--chaos-seed"), workers=0, prefixes=prefixes) as cluster:
+        with Chaos(folder, request.config.getoption("--chaos-seed"), prefixes) as cluster:
             yield cluster
 
 
