@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 _CONFIGURATION = Path(__file__).with_name("haproxy.cfg")
 _LOOPBACK = "127.0.0.1"
@@ -34,15 +34,21 @@ _POSTGRESQL = "/usr/lib/postgresql/*/bin"
 _RABBITMQ = "/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin"
 
 
+Group = Literal["data", "servers", "front"]
+#: The groups of parts in the order in which they start. They end the other way round.
+GROUPS: tuple[Group, ...] = get_args(Group)
+
+
 class MissingProgram(Exception):
     """A program is not installed. The message names its Debian package."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A process of the cluster. Parts of a lower `rank` start first and end last.
+    """A process of the cluster.
 
-    `user` is set if the part must not run as root. `stop_signal` ends it in an orderly way.
+    Parts of the same `group` start and end at the same time. `user` is set if the part must not run as root.
+    `stop_signal` ends it in an orderly way.
     """
 
     name: str
@@ -50,7 +56,7 @@ class Part:
     environment: Mapping[str, str] = field(default_factory=dict)
     user: str | None = None
     stop_signal: str = "TERM"
-    rank: int = 0
+    group: Group = "data"
 
 
 @dataclass
@@ -176,7 +182,7 @@ class Cluster:
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-noinput -kernel inet_dist_use_interface {127,0,0,1}",
         }
         server = _program("rabbitmq-server", "rabbitmq-server", _RABBITMQ)
-        return Part("rabbitmq", [server], environment, rank=1)
+        return Part("rabbitmq", [server], environment)
 
     def _prepare_rabbitmq(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -188,10 +194,12 @@ class Cluster:
 
     def _web_server(self, name: str) -> Part:
         command = self._when_database_answers("serve", "--port", str(self.ports[name]), *self._data_of(name))
-        return Part(name, command, self._settings, rank=2)
+        return Part(name, command, self._settings, group="servers")
 
     def _worker(self, name: str) -> Part:
-        return Part(name, self._when_database_answers("worker", *self._data_of(name)), self._settings, rank=2)
+        return Part(
+            name, self._when_database_answers("worker", *self._data_of(name)), self._settings, group="servers"
+        )
 
     def _data_of(self, name: str) -> list[str]:
         return ["--data-dir", str(self.folder / name)]
@@ -222,7 +230,7 @@ class Cluster:
         environment = {"ADDRESS": f"{_LOOPBACK}:{self.port}"}
         environment |= {name.upper(): f"{_LOOPBACK}:{self.ports[name]}" for name in self._web_names}
         command = [_program("haproxy", "haproxy"), "-db", "-f", str(_CONFIGURATION)]
-        return Part("load_balancer", command, environment, rank=3)
+        return Part("load_balancer", command, environment, group="front")
 
     @property
     def _web_names(self) -> list[str]:

@@ -17,7 +17,7 @@ from xmlrpc.client import ServerProxy
 
 from supervisor.xmlrpc import SupervisorTransport
 
-from cluster.parts import Cluster, Part
+from cluster.parts import GROUPS, Cluster, Part
 
 _START_SECONDS = 120
 _STOP_SECONDS = 30
@@ -104,26 +104,30 @@ class Supervisor:
     def states(self) -> dict[str, str]:
         """Return the state of each part, as supervisord names it; none before it answers."""
         try:
-            return {part["name"]: part["statename"] for part in self._rpc.getAllProcessInfo()}
+            return {part["name"]: part["statename"] for part in self._call("getAllProcessInfo")}
         except OSError:
             return {}
 
     def process_ids(self) -> dict[str, int]:
         """Return the process ID of each part that runs."""
-        return {part["name"]: part["pid"] for part in self._rpc.getAllProcessInfo() if part["pid"]}
+        return {part["name"]: part["pid"] for part in self._call("getAllProcessInfo") if part["pid"]}
 
     def stop(self, name: str) -> None:
         """Stop a part, and wait until it has ended."""
-        self._rpc.stopProcess(name)
+        self._call("stopProcess", self._full_name(name))
 
     def start(self, name: str) -> None:
         """Start a part, and wait until it runs."""
-        self._rpc.startProcess(name)
+        self._call("startProcess", self._full_name(name))
 
-    @property
-    def _rpc(self) -> Any:
+    def _full_name(self, name: str) -> str:
+        (group,) = (part.group for part in self._cluster.parts if part.name == name)
+        return f"{group}:{name}"
+
+    def _call(self, method: str, *arguments: str) -> Any:
         transport = SupervisorTransport(None, None, f"unix://{self._socket}")
-        return ServerProxy("http://127.0.0.1", transport=transport).supervisor
+        with ServerProxy("http://127.0.0.1", transport=transport) as server:
+            return getattr(server.supervisor, method)(*arguments)
 
     def _write_configuration(self) -> None:
         parser = RawConfigParser()
@@ -138,7 +142,11 @@ class Supervisor:
         parser["rpcinterface:supervisor"] = {
             "supervisor.rpcinterface_factory": "supervisor.rpcinterface:make_main_rpcinterface"
         }
-        for part in self._cluster.parts:
+        parts = self._cluster.parts
+        for priority, group in enumerate(GROUPS):
+            names = [part.name for part in parts if part.group == group]
+            parser[f"group:{group}"] = {"programs": ",".join(names), "priority": str(priority)}
+        for part in parts:
             parser[f"program:{part.name}"] = _program_section(part, log / f"{part.name}.log")
         with self._configuration.open("w") as file:
             os.fchmod(file.fileno(), 0o600)  # it has passwords
@@ -155,7 +163,6 @@ def _program_section(part: Part, log: Path) -> dict[str, str]:
         "command": _escaped(shlex.join(command)),
         "environment": ",".join(f'{name}="{_escaped(value)}"' for name, value in part.environment.items()),
         "directory": "/",
-        "priority": str(part.rank),
         "autorestart": "true",
         "startretries": str(_TRIES),
         "stopsignal": part.stop_signal,

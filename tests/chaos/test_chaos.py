@@ -14,7 +14,7 @@ from chaos.harness import Chaos
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(0)]
 
 #: When a process is killed: as soon as the job is accepted, in its stages, at its end.
-PHASES = ("ticket", "status", "stage", "resources", "done")
+PHASES = ("ticket", "specialized", "stage", "resources", "done")
 #: The clock of the second web server is ahead of the others by more than a lease lasts.
 WRONG_CLOCK = ["faketime", "-f", "+600s"]
 
