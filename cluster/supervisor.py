@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import json
 import os
 import shlex
 import subprocess
@@ -78,7 +79,7 @@ class Supervisor:
         return self._process.wait()
 
     def wait_until_it_answers(self) -> None:
-        """Wait until a web server answers through the load balancer.
+        """Wait until a web server answers through the load balancer, and a worker has started.
 
         Raises:
             PartFailed: a part does not start, or none answers in two minutes.
@@ -93,9 +94,10 @@ class Supervisor:
             time.sleep(_CHECK_SECONDS)
 
     def _answers(self) -> bool:
+        """Return whether a web server answers that it knows a worker, whose Triton versions it offers."""
         try:
-            with urllib.request.urlopen(f"{self._cluster.url}/api/v1/targets", timeout=5):
-                return True
+            with urllib.request.urlopen(f"{self._cluster.url}/api/v1/tritons", timeout=5) as answer:
+                return bool(json.load(answer)["versions"])
         except OSError:
             return False
 
