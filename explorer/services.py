@@ -8,12 +8,15 @@ from typing import cast
 
 from flask import Flask, current_app
 
-from explorer.errors import ExplorerError, UnknownTarget, UnknownTriton
-from explorer.jobs import LocalQueue, Metrics, Queue, Runners, SandboxRunner
+from explorer.errors import ExplorerError, SettingsError, UnknownTarget, UnknownTriton
+from explorer.jobs import LocalQueue, Metrics, Queue, RunnerKind, Runners, SandboxRunner
+from explorer.jobs.broker import check_broker_url
 from explorer.jobs.devices import gpu_runners, interpreter_runners, torch_compile_runners
+from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.fairness import CountByClient
 from explorer.jobs.gpu import GpuRunner
 from explorer.jobs.uploads import Uploads
+from explorer.jobs.workers import WorkerGpu, Workers, check_location
 from explorer.matrix import MatrixCompiler
 from explorer.model import hardware
 from explorer.profiles.read import Profile, Profiles
@@ -22,8 +25,10 @@ from explorer.runs.documents import DeviceDocument, DevicesDocument, GpusDocumen
 from explorer.sandbox import Sandbox
 from explorer.sandbox.nvidia import Gpu
 from explorer.settings import Settings
-from explorer.store import Pruner, Quotas, SqlStore, Store, open_store
+from explorer.store import Pruner, Quotas, SqlStore, Store, location_of, open_store
 
+#: The kinds whose last runner does jobs of clients that have none running.
+RESERVES: tuple[RunnerKind, ...] = ("compile", "torch_compile", "interpreter")
 _KEY = "triton-explorer"
 _log = logging.getLogger(__name__)
 
@@ -32,7 +37,11 @@ class Services:
     """The services of one application. The sandbox starts in the background.
 
     Without `warm_up`, only what the first job needs is started. `sandbox` replaces the one of the settings.
-    `problem` says why the sandbox does not work.
+    With a message broker, there is no sandbox: `workers` do all jobs.
+
+    Raises:
+        SettingsError: a setting of the store or of the broker is invalid.
+        StoreError: the data folder or the database cannot be used.
     """
 
     def __init__(self, settings: Settings, warm_up: bool = True, sandbox: Sandbox | None = None) -> None:
@@ -40,22 +49,33 @@ class Services:
         self.is_for_one_job = not warm_up
         self.metrics = Metrics()
         self.store: Store = open_store_of(settings)
-        self.sandbox = sandbox or Sandbox(settings.sandbox if warm_up else settings.single_job_sandbox)
-        self.runners: Runners = {
-            "compile": [SandboxRunner(self.sandbox)] * (settings.slots + 1),
-            "torch_compile": torch_compile_runners(settings),
-            "interpreter": interpreter_runners(settings),
-            "gpu": gpu_runners(settings),
-        }
-        self.queue: Queue = LocalQueue(
-            self.store,
-            self.runners,
-            self.metrics,
-            limit=settings.queue_limit,
-            # A thread that waits for an answer cannot serve others.
-            waiting_threads=max(settings.threads // 6, 1),
-            reserves=("compile", "torch_compile", "interpreter"),
-        )
+        self.sandbox: Sandbox | None = None
+        self.workers: Workers | None = None
+        self.runners: Runners = {}
+        self.queue: Queue
+        # A thread that waits for an answer cannot serve others.
+        waiting_threads = max(settings.threads // 6, 1)
+        if settings.broker_url:
+            self.workers = Workers(self.store, shared_location(settings, self.store))
+            self.queue = DistributedQueue(
+                self.store,
+                self.workers,
+                settings.broker_url,
+                self.metrics,
+                limit=settings.queue_limit,
+                waiting_threads=waiting_threads,
+            )
+        else:
+            self.sandbox = sandbox or Sandbox(settings.sandbox if warm_up else settings.single_job_sandbox)
+            self.runners = make_runners(settings, self.sandbox)
+            self.queue = LocalQueue(
+                self.store,
+                self.runners,
+                self.metrics,
+                limit=settings.queue_limit,
+                waiting_threads=waiting_threads,
+                reserves=RESERVES,
+            )
         self.profiles = Profiles(settings.recordings_dir)
         self.query_service = QueryService(
             self.store, self.queue, threads=max(settings.threads // 4, 1), processes=max(settings.slots, 1)
@@ -64,7 +84,7 @@ class Services:
         self.matrices = MatrixCompiler(self.store, self.queue, self.query_service, at_once=settings.slots + 1)
         #: The open event streams of each client.
         self.streams = CountByClient(settings.client_streams)
-        self.problem: str | None = None
+        self._problem: str | None = None
         self._pruner = Pruner(self.store)
         self._starter = threading.Thread(
             target=self._start_sandbox, args=(warm_up,), name="sandbox-start", daemon=True
@@ -104,11 +124,23 @@ class Services:
     @property
     def versions(self) -> tuple[str, ...]:
         """The available Triton versions, newest first."""
-        return self.sandbox.versions
+        return self.workers.versions if self.workers else _not_none(self.sandbox).versions
 
     @property
-    def gpus(self) -> tuple[Gpu, ...]:
+    def tier(self) -> str:
+        """The isolation of jobs: "full", "unsafe" or "none" (none yet, or no worker)."""
+        return self.workers.tier if self.workers else _not_none(self.sandbox).tier
+
+    @property
+    def problem(self) -> str | None:
+        """Why no kernel can be compiled, or None."""
+        return self.workers.problem("compile") if self.workers else self._problem
+
+    @property
+    def gpus(self) -> tuple[Gpu | WorkerGpu, ...]:
         """The GPUs that kernels are run on, in service or not."""
+        if self.workers:
+            return self.workers.gpus
         return tuple(runner.gpu for runner in self.runners["gpu"] if isinstance(runner, GpuRunner))
 
     @property
@@ -127,9 +159,7 @@ class Services:
 
     def warm_up_gpus(self) -> None:
         """Start the sandbox of each GPU, so that the first run finds it ready."""
-        for runner in self.runners["gpu"]:
-            if isinstance(runner, GpuRunner):
-                runner.warm_up()
+        warm_up_gpus(self.runners)
 
     def close(self) -> None:
         """Stop the matrices, the uploads, the queries, the jobs, the sandbox and the store, in this order."""
@@ -138,9 +168,7 @@ class Services:
         self.query_service.close()
         self.queue.close()
         self._starter.join()
-        for runner in {runner for runners in self.runners.values() for runner in runners}:
-            runner.close()
-        self.sandbox.close()
+        close_runners(self.runners)
         self._pruner.close()
         self.store.close()
 
@@ -150,13 +178,59 @@ class Services:
 
     def _start_sandbox(self, warm_up: bool) -> None:
         try:
-            self.sandbox.start()
+            if self.sandbox:
+                self.sandbox.start()
             if warm_up:
                 self.query_service.warm_up()
                 self.warm_up_gpus()
         except ExplorerError as error:  # jobs report it; stored results can be read
-            self.problem = error.detail
+            self._problem = error.detail
             _log.error("%s: %s", error.title, error.detail)
+
+
+def make_runners(settings: Settings, sandbox: Sandbox) -> Runners:
+    """Return the runners of this machine, with a reserve of each kind in `RESERVES`."""
+    return {
+        "compile": [SandboxRunner(sandbox)] * (settings.slots + 1),
+        "torch_compile": torch_compile_runners(settings),
+        "interpreter": interpreter_runners(settings),
+        "gpu": gpu_runners(settings),
+    }
+
+
+def warm_up_gpus(runners: Runners) -> None:
+    """Start the sandbox of each GPU, so that the first run finds it ready."""
+    for runner in runners.get("gpu", ()):
+        if isinstance(runner, GpuRunner):
+            runner.warm_up()
+
+
+def close_runners(runners: Runners) -> None:
+    """Kill all jobs and jails."""
+    for runner in {runner for each in runners.values() for runner in each}:
+        runner.close()
+
+
+def shared_location(settings: Settings, store: Store) -> str:
+    """Return where texts are stored, after a check that other machines can share jobs with this one.
+
+    Raises:
+        SettingsError: they cannot; the message says what to set.
+    """
+    if not settings.database_url.startswith("postgresql"):
+        raise SettingsError(
+            "With TRITON_EXPLORER_BROKER_URL, servers and workers share a database of PostgreSQL. "
+            "Set TRITON_EXPLORER_DATABASE_URL to the same for all of them."
+        )
+    check_broker_url(settings.broker_url)
+    location = location_of(settings.data_dir, settings.blobs_url)
+    check_location(store, location)
+    return location
+
+
+def _not_none(sandbox: Sandbox | None) -> Sandbox:
+    assert sandbox is not None, "without workers, there is a sandbox"
+    return sandbox
 
 
 def open_store_of(settings: Settings) -> SqlStore:

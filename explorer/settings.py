@@ -104,6 +104,13 @@ class Settings:
             "removed. 0: no copies."
         ),
     )
+    broker_url: str = field(
+        default="",
+        metadata=_described(
+            "Message broker of workers: `amqp://user:password@host//` (RabbitMQ) or `redis://host/0`. "
+            "Workers then do all jobs. Empty: this process does."
+        ),
+    )
     store_quota_bytes: int = field(
         default=10 * 1024 * MEBIBYTE,
         metadata=_described(

@@ -9,6 +9,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 from api import Api
+from brokers import broker, rabbitmq, redis
 from captured import cache, capture, captured
 from databases import database_url, postgresql
 from recorded import write_recording
@@ -26,6 +27,7 @@ from explorer.settings import Settings
 # Fixtures of other modules.
 __all__ = [
     "blobs_url",
+    "broker",
     "bucket",
     "cache",
     "capture",
@@ -34,6 +36,8 @@ __all__ = [
     "faulty_url",
     "postgresql",
     "proxy",
+    "rabbitmq",
+    "redis",
     "s3_server",
 ]
 
@@ -53,18 +57,26 @@ hypothesis.settings.load_profile("any machine")
 SLOW_FIXTURES = {
     *(
         "app",
+        "broker",
         "captured",
         "compiled",
         "gallery",
         "interpret",
         "jail",
         "passes",
+        "rabbitmq",
         "real_texts",
+        "redis",
         "scripts",
         "server",
         "wall",
     ),
 }
+
+
+def pytest_addoption(parser):
+    parser.addoption("--chaos-rounds", type=int, default=5, help="how many processes tests/chaos kills")
+    parser.addoption("--chaos-seed", type=int, default=0, help="which processes tests/chaos kills")
 
 
 @pytest.hookimpl(tryfirst=True)

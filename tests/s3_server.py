@@ -19,8 +19,10 @@ import pytest
 from served import end_with_parent
 
 KEY, SECRET = "key", "secret-of-the-tests"
-#: "error": answers 500. "stall": does not answer. "cut": answers in part, and closes the connection.
-Fault = Literal["", "error", "stall", "cut"]
+#: "error": answers 500. "stall": does not answer. "slow": answers after a second. "cut": answers in part, and
+#: closes the connection.
+Fault = Literal["", "error", "stall", "slow", "cut"]
+_SLOW_SECONDS = 1
 
 
 class S3Server:
@@ -122,6 +124,8 @@ def _handler_of(proxy: FaultyProxy) -> type[BaseHTTPRequestHandler]:
                 proxy.is_closed.wait(60)
                 self.close_connection = True
                 return
+            if fault == "slow":
+                proxy.is_closed.wait(_SLOW_SECONDS)
             response, content = proxy.ask(self.command, self.path, body, dict(self.headers))
             self.send_response(response.status)
             for name, value in response.getheaders():

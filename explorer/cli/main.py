@@ -24,12 +24,14 @@ from explorer.cli import (
     targets,
     toolchain,
     version,
+    worker,
 )
 from explorer.cli import compile as compile_
 from explorer.errors import ExplorerError
 
 COMMANDS = (
     serve,
+    worker,
     compile_,
     inspect,
     matrix,

@@ -49,6 +49,7 @@ def open_services(
             data_dir=Path(folder),
             database_url="",
             blobs_url="",
+            broker_url="",
             slots=1,
             free_disk_bytes=0,  # the folder is removed in the end
             # With --root, these are the user's own files, and may be a whole library.

@@ -94,15 +94,23 @@ class Places:
             self.give_back(client)
 
     def _refusal(self, client: str) -> ExplorerError | None:
-        held, taken = self._held[client], self._held.total()
-        if held < self._total - taken or (held == 0 and taken < 2 * self._total):
-            return None
-        if taken >= self._total:
-            return QueueFull(f"{taken} {self._what} are waiting, which is the limit. Try again in 5 seconds.")
-        return TooManyRequests(
-            f"{held} {self._what} of this client are waiting; the other places are for other clients. "
-            "Try again in 5 seconds."
-        )
+        return refusal(client, self._held, self._total, self._what)
+
+
+def refusal(client: str, places: Counter[str], total: int, what: str) -> ExplorerError | None:
+    """Return why a client does not get another place, by the rules of `Places`; None if it gets one.
+
+    `places` has how many each client holds.
+    """
+    held, taken = places[client], places.total()
+    if held < total - taken or (held == 0 and taken < 2 * total):
+        return None
+    if taken >= total:
+        return QueueFull(f"{taken} {what} are waiting, which is the limit. Try again in 5 seconds.")
+    return TooManyRequests(
+        f"{held} {what} of this client are waiting; the other places are for other clients. "
+        "Try again in 5 seconds."
+    )
 
 
 class FairQueue(Generic[Item]):

@@ -19,7 +19,8 @@ from explorer.store import BlobBatch, Record, Status
 class Job:
     """A request that waits or runs. A job without followers goes on: its result is stored.
 
-    `caller` is who has started it, and `batch` takes its texts. It holds `place` as long as it waits.
+    `caller` is who has started it, and `batch` takes its texts. It holds `place` as long as it waits. Its
+    request and its result are in the store, unless it is not `is_stored`.
     """
 
     def __init__(
@@ -30,6 +31,8 @@ class Job:
         batch: BlobBatch,
         caller: Caller,
         place: ExitStack,
+        *,
+        is_stored: bool,
     ) -> None:
         self.id = job_id
         self.request = request
@@ -37,6 +40,7 @@ class Job:
         self.batch = batch
         self.caller = caller
         self.place = place
+        self.is_stored = is_stored
         self.submitted_at = time.monotonic()
         self.cancelled = threading.Event()
         self.log: EventLog = LocalEventLog()

@@ -38,8 +38,6 @@ from explorer.store.address import canonical_json, digest_of
 from explorer.store.entry_writer import EntryWriter
 
 HEARTBEAT_SECONDS = 10.0
-#: The tasks whose results are stored.
-_STORED_TASKS = ("compile", "llvm-passes", "lineage", "captured", "run")
 #: How often a runner that is out of service is checked again.
 _RECOVERY_CHECK_SECONDS = 10.0
 #: How long to wait before a result is stored once more in a database that another process has locked.
@@ -87,7 +85,7 @@ class LocalQueue:
             metrics.waiting.labels(kind).set_function(partial(self._count_waiting, kind))
             metrics.in_service.labels(kind).set_function(partial(self._in_service, kind))
         metrics.running.set_function(lambda: self._running)
-        self._sharing = Sharing(store, self._stored_jobs, self.leave, self._take_over)
+        self._sharing = Sharing(store, self._take_over, self._stored_jobs, self.leave)
         for worker in self._workers:
             worker.start()
 
@@ -238,10 +236,19 @@ class LocalQueue:
         """
         with self._asking.place(current_caller().client):
             digest = digest_of(canonical_json(request))
-            record = self._enter(digest, request, datetime.now(UTC), joins=True).wait(check)
+            job = self._enter(digest, request, datetime.now(UTC), joins=True, is_stored=False)
+            record = job.wait(check)
         if not record.is_finished:
             raise Unavailable("The server is shutting down. Try again in a minute.")
         return record
+
+    def perform(self, record: Record) -> bool:
+        """Do a job whose lease this server has, for the caller of the thread.
+
+        Return whether it was done: not if the queue is closed before.
+        """
+        job = self._enter(record.id, record.request, record.created, joins=False)
+        return job.wait(do_nothing).is_finished
 
     def close(self) -> None:
         """Stop all jobs. Unfinished ones are started again when they are asked for."""
@@ -306,7 +313,7 @@ class LocalQueue:
     def _stored_jobs(self) -> list[str]:
         """Return the IDs of the jobs of this server whose results are stored."""
         with self._changed:
-            return [job.id for job in self._in_flight.values() if job.request.task in _STORED_TASKS]
+            return [job.id for job in self._in_flight.values() if job.is_stored]
 
     def _take_over(self, record: Record) -> EventLog | None:
         """Start a job whose server has ended, for the caller of the thread. None: another one does it."""
@@ -326,6 +333,7 @@ class LocalQueue:
         *,
         joins: bool,
         place: ExitStack | None = None,
+        is_stored: bool = True,
     ) -> Job:
         """Queue a job, or return the job in flight with the same ID. With `joins`, the caller follows it.
 
@@ -340,9 +348,11 @@ class LocalQueue:
             if job is None:
                 self._refuse_when_closed()
                 own = (place or self._take_place(kind)).pop_all()
-                job = Job(job_id, request, created, self._store.batch(job_id), caller, own)
+                job = Job(
+                    job_id, request, created, self._store.batch(job_id), caller, own, is_stored=is_stored
+                )
                 self._in_flight[job_id] = job
-                if request.task in _STORED_TASKS:
+                if is_stored:
                     self._sharing.share(job)
                 self._waiting[kind].put(job, caller)
                 self._changed.notify_all()
@@ -431,7 +441,7 @@ class LocalQueue:
             done = self._run(job, runner)
             if self._closed.is_set():
                 done = None
-            elif job.request.task in _STORED_TASKS:
+            elif job.is_stored:
                 done = self._store_result(job, done)
         except StoreError as error:
             _log.error("The result of %s is not stored: %s", job.id, error.detail)
@@ -443,7 +453,7 @@ class LocalQueue:
             job.log.publish(Diagnostic("error", "Internal error.", hint=hint))
             done = _transient_failure(job)
         with suppress(StoreError):  # it expires
-            self._store.leases.release(job.id)
+            self._store.leases.release(job.id, is_over=done is not None)
         with self._changed:
             del self._in_flight[job.id]
             self._changed.notify_all()

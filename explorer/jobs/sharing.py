@@ -22,8 +22,8 @@ from explorer.jobs.event_log import LocalEventLog
 from explorer.jobs.followers import Followers
 from explorer.jobs.job import Job
 from explorer.jobs.protocol import EventLog
-from explorer.model import Done
-from explorer.store import Entry, Record, Status, Store
+from explorer.model import Diagnostic, Done
+from explorer.store import Entry, MeasurementEntry, PassEntry, Record, StageEntry, Status, Store
 from explorer.store.entries import encode_entry
 
 #: How often leases are renewed, and how often it is checked whether the server of a job has ended.
@@ -34,36 +34,70 @@ _log = logging.getLogger(__name__)
 
 
 class RemoteJob:
-    """A job that another server does: its entries as they arrive here, and who follows it here."""
+    """A job that another process does: its entries as they arrive here, and who follows it here."""
 
     def __init__(self, record: Record, caller: Caller) -> None:
         self.id = record.id
         self.caller = caller
         self.log: EventLog = LocalEventLog()
         self.followers = Followers()
+        #: Whether the job is known to run, also before its first entry.
+        self.is_running = False
+        #: Whether its last follower here has canceled it.
+        self.is_canceled = False
         self._copying = threading.Lock()
         self._record = record
+        #: Who does the job, and how many of its entries have been read.
+        self._owner = ""
+        self._read = 0
+        #: What earlier owners have published that the present one has not repeated.
+        self._repeated: Counter[object] = Counter()
 
     def record(self) -> Record:
         """Return the present state of the job, as far as it is known here."""
         entries = self.log.entries()
         last = entries[-1] if entries else None
-        status: Status = "running" if entries else "queued"
+        status: Status = "running" if entries or self.is_running else "queued"
         if isinstance(last, Done):
             status = last.status
         known = self._record
         return Record(known.id, known.request, known.created, status, entries, False, None, known.read)
 
+    def follow(self, owner: str, published: Callable[[int], Sequence[Entry]]) -> None:
+        """Publish what an owner of the job has published since the last call.
+
+        `published` returns its entries but the first ones, of a number. An owner that has taken the job over
+        starts anew: what it repeats is not published again.
+        """
+        with self._copying:
+            if self.log.is_closed:
+                return
+            if owner != self._owner:
+                self._owner, self._read = owner, 0
+                self._repeated = Counter(map(_identity, self.log.entries()))
+            entries = published(self._read)
+            self._read += len(entries)
+            self._publish_new(entries)
+
     def complete(self, entries: Sequence[Entry]) -> None:
         """Publish the entries of the stored result that have not arrived yet, and end the log."""
-        arrived = Counter(map(encode_entry, self.log.entries()))
+        with self._copying:
+            if not self.log.is_closed:
+                self._repeated = Counter(map(_identity, self.log.entries()))
+                self._publish_new(entries)
+                self.log.close()
+
+    def fail(self, error: ExplorerError) -> None:
+        """End the log with an error: nobody does the job."""
+        done = Done("failed", 0.0, is_transient=True)
+        self.complete((Diagnostic("error", f"{error.title}.", hint=error.detail), done))
+
+    def _publish_new(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
-            content = encode_entry(entry)
-            if arrived[content]:
-                arrived[content] -= 1
+            if self._repeated[_identity(entry)]:
+                self._repeated[_identity(entry)] -= 1
             else:
                 self.log.publish(entry)
-        self.log.close()
 
     def go_on(self, log: EventLog) -> None:
         """Get the further entries from the log of the job that has taken this one over.
@@ -85,24 +119,39 @@ class RemoteJob:
         copy()
 
 
+def _identity(entry: Entry) -> object:
+    """Return what an entry has in common with that of another execution of the same job."""
+    match entry:
+        case StageEntry(name=name) | MeasurementEntry(name=name):
+            return type(entry), name
+        case PassEntry(index=index):
+            return type(entry), index
+        case Done():
+            return type(entry)
+        case _:
+            return encode_entry(entry)
+
+
 class Sharing:
     """What a queue has to do with the other servers of its database.
 
-    `own_jobs` returns the IDs of its jobs; `leave` lets a follower leave one; `take_over` starts the job of a
-    record for the caller of the thread and returns its log, or None if another server does it.
+    `take_over` starts the job of a record for the caller of the thread and returns its log, or None if
+    another server does it. `own_jobs` returns the IDs of the queue's jobs; `leave` lets a follower leave one.
+    Without them, workers do all jobs.
     """
 
     def __init__(
         self,
         store: Store,
-        own_jobs: Callable[[], Sequence[str]],
-        leave: Callable[[str, str], object],
         take_over: Callable[[Record], EventLog | None],
+        own_jobs: Callable[[], Sequence[str]] | None = None,
+        leave: Callable[[str, str], object] = lambda _record_id, _follower: None,
     ) -> None:
         self._store = store
-        self._own_jobs = own_jobs
-        self._leave = leave
         self._take_over = take_over
+        self._own_jobs = own_jobs or (lambda: ())
+        self._leave = leave
+        self._workers_do_all = own_jobs is None
         self._is_notified = store.leases.publishes
         self._closed = threading.Event()
         self._remote: dict[str, RemoteJob] = {}
@@ -110,8 +159,10 @@ class Sharing:
         self._follower: threading.Thread | None = None
         #: Jobs with new entries; None ends the thread that publishes them.
         self._changed: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._threads = [threading.Thread(target=self._renew, name="leases", daemon=True)]
-        if self._is_notified:
+        self._threads: list[threading.Thread] = []
+        if own_jobs is not None:
+            self._threads.append(threading.Thread(target=self._renew, name="leases", daemon=True))
+        if own_jobs is not None and self._is_notified:
             self._threads.append(threading.Thread(target=self._publish, name="publisher", daemon=True))
         for thread in self._threads:
             thread.start()
@@ -134,12 +185,23 @@ class Sharing:
             job.log.watch(partial(self._changed.put, job))
 
     def _renew(self) -> None:
-        while not self._closed.wait(_BEAT_SECONDS):
-            with _reported("Leases are not renewed"):
-                if jobs := self._own_jobs():
-                    for record_id, followers in self._store.leases.renew(jobs).items():
-                        for follower in followers:
-                            self._leave(record_id, follower)
+        """Renew leases at each beat, and when somebody has left a job of this server elsewhere."""
+        while not self._closed.is_set():
+            with _reported("Leases are not renewed"), self._store.leases.listening(to_leaving=True) as wait:
+                self._renew_once()
+                while not self._closed.is_set():
+                    beat = time.monotonic() + _BEAT_SECONDS
+                    while not self._closed.is_set() and time.monotonic() < beat:
+                        if (left := wait(_POLL_SECONDS)) and not left.isdisjoint(self._own_jobs()):
+                            break
+                    self._renew_once()
+            self._closed.wait(_POLL_SECONDS)
+
+    def _renew_once(self) -> None:
+        if jobs := self._own_jobs():
+            for record_id, followers in self._store.leases.renew(jobs).items():
+                for follower in followers:
+                    self._leave(record_id, follower)
 
     def _publish(self) -> None:
         """Publish new entries, those of all jobs at once, when their texts are stored."""
@@ -173,6 +235,11 @@ class Sharing:
         return list(enumerate(entries, skip + 1))
 
     # --- the jobs of other servers ----------------------------------------------------------------
+
+    @property
+    def remote_jobs(self) -> Sequence[RemoteJob]:
+        """The jobs of other servers that this one follows."""
+        return tuple(self._remote.values())
 
     def remote_job(self, record_id: str) -> RemoteJob | None:
         """Return the job of another server that this one follows, or None."""
@@ -226,31 +293,34 @@ class Sharing:
                 jobs = dict(self._remote)
                 for job in jobs.values():
                     if is_beat or job.id in changed or job.id not in known or not self._is_notified:
-                        self._refresh(job)
+                        self.refresh(job)
                 known = set(jobs)
                 changed = wait(_POLL_SECONDS)
 
-    def _refresh(self, job: RemoteJob) -> None:
+    def refresh(self, job: RemoteJob) -> None:
         """Get the new entries of a job; its result, if it is finished; or take it over."""
-        is_held = self._store.leases.is_held(job.id)
-        for entry in self._store.leases.published(job.id, len(job.log.entries())):
-            job.log.publish(entry)
-        if is_held:
+        leases = self._store.leases
+        owner = leases.owner(job.id)
+        job.is_running = self._workers_do_all and owner is not None
+        if owner is not None:
+            job.follow(owner, partial(leases.published, job.id))
             return
         work_for(job.caller)
         try:
             record = self._store.find(job.id)
             log = None if record.is_finished else self._take_over(record)
         except ExplorerError as error:
+            if self._workers_do_all and isinstance(error, StoreError):
+                raise  # the worker goes on
             _log.warning("The job %s is not taken over: %s", job.id, error.detail)
-            del self._remote[job.id]
-            job.log.close()
+            self._remote.pop(job.id, None)
+            job.fail(error)
             return
         if record.is_finished:
-            del self._remote[job.id]
+            self._remote.pop(job.id, None)
             job.complete(record.entries)
         elif log is not None:
-            del self._remote[job.id]
+            self._remote.pop(job.id, None)
             job.go_on(log)
 
 

@@ -97,6 +97,8 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 
 def _sandbox_line(settings: Settings) -> str:
     """Describe the sandbox. Whether it works is tested later, in the worker process."""
+    if settings.broker_url:
+        return "Sandbox: none; workers do the jobs (triton-explorer worker)."
     if settings.unsafe_no_sandbox:
         return "Sandbox: none; user code runs unconfined (--unsafe-no-sandbox)."
     found = find_bubblewrap(settings.sandbox)

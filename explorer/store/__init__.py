@@ -6,6 +6,9 @@ says what others may rely on. No computation happens here.
 
 from explorer.store.backup import Copied
 from explorer.store.entries import BinaryEntry, Entry, MeasurementEntry, PassEntry, Result, StageEntry
+from explorer.store.job_table import NewJob, TakenJob
+from explorer.store.location import location_of
+from explorer.store.processes import Process
 from explorer.store.protocols import BlobBatch, BlobStore, Store
 from explorer.store.pruner import Pruner
 from explorer.store.record import Record, Status, compilation_of, is_over
@@ -22,7 +25,9 @@ __all__ = [
     "Entry",
     "Group",
     "MeasurementEntry",
+    "NewJob",
     "PassEntry",
+    "Process",
     "Pruned",
     "Pruner",
     "Quotas",
@@ -34,8 +39,10 @@ __all__ = [
     "Status",
     "Store",
     "StoreHealth",
+    "TakenJob",
     "compilation_of",
     "is_over",
+    "location_of",
     "open_store",
     "restore_store",
 ]

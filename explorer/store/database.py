@@ -115,7 +115,7 @@ class Database:
             StoreError: it cannot be written; the message says why.
         """
         with self.writing() as session:
-            session.execute(update(RevisionRow).values(revision=REVISIONS[-1]))
+            session.execute(update(RevisionRow).values(revision=RevisionRow.revision))
 
     def open_for_writing(self) -> None:
         """Open a database again that could only be read when it was opened.

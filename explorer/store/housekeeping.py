@@ -38,7 +38,7 @@ from explorer.store.retention import (
     Usage,
     choose,
 )
-from explorer.store.tables import AnswerRow, CompilationRow, LeaseRow, LiveRow, RunRow, UsageRow
+from explorer.store.tables import AnswerRow, CompilationRow, JobRow, LeaseRow, LiveRow, RunRow, UsageRow
 
 #: Who has retained the results of the gallery.
 GALLERY = "gallery"
@@ -267,7 +267,7 @@ class Housekeeping:
                 plan.requests -= self._used
             forget_results(session, plan.results | plan.requests)
             for ids in _chunks(plan.requests):
-                for table in (RunRow, LiveRow, LeaseRow, UsageRow, CompilationRow):
+                for table in (RunRow, LiveRow, LeaseRow, JobRow, UsageRow, CompilationRow):
                     session.execute(delete(table).where(table.id.in_(ids)))
 
     def _collect(self) -> int:

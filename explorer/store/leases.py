@@ -15,35 +15,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Double, bindparam, delete, func, insert, or_, select, text, update
-from sqlalchemy.ext.compiler import compiles
+from sqlalchemy import bindparam, delete, func, insert, or_, select, text, update
 from sqlalchemy.orm import Session
-from sqlalchemy.sql.functions import FunctionElement
 
+from explorer.store.clock import Now
 from explorer.store.database import COUNT_INSERTED, Database, changed_rows, insert_into
 from explorer.store.entries import Entry, decode_journal, encode_entry
-from explorer.store.tables import EntryRow, LeaseRow
+from explorer.store.tables import EntryRow, JobRow, LeaseRow, TurnRow
 
 LEASE_SECONDS = 15.0
 _ABANDONED_SECONDS = 3600.0
-_CHANNEL = "triton_explorer"
-
-
-class _Now(FunctionElement[float]):
-    """The time of the database, in seconds since 1970: servers may have other clocks."""
-
-    type = Double()
-    inherit_cache = True
-
-
-@compiles(_Now, "sqlite")
-def _now_in_sqlite(_element: Any, _compiler: Any, **_options: Any) -> str:
-    return "((julianday('now') - 2440587.5) * 86400.0)"
-
-
-@compiles(_Now, "postgresql")
-def _now_in_postgresql(_element: Any, _compiler: Any, **_options: Any) -> str:
-    return "extract(epoch FROM clock_timestamp())"
+#: The channels of notifications: of jobs that have changed, and of those that somebody has left elsewhere.
+_CHANGED, _LEFT = "triton_explorer", "triton_explorer_left"
 
 
 class Leases:
@@ -71,7 +54,7 @@ class Leases:
         if record_id in self._held:
             return True
         with self._database.writing() as session:
-            return self._take(session, record_id)
+            return self.take(session, record_id)
 
     def add(self, session: Session, record_id: str) -> None:
         """Take the lease of a job that has just been inserted."""
@@ -79,10 +62,13 @@ class Leases:
         self._held.add(record_id)
 
     def _values(self) -> dict[str, Any]:
-        return {"owner": self._owner, "expires": _Now() + LEASE_SECONDS, "leaving": ""}
+        return {"owner": self._owner, "expires": Now() + LEASE_SECONDS, "leaving": ""}
 
-    def _take(self, session: Session, record_id: str) -> bool:
-        """Take a lease that is free or has expired, and forget what an earlier owner has published."""
+    def take(self, session: Session, record_id: str) -> bool:
+        """Take a lease that is free or has expired, and forget what an earlier owner has published.
+
+        Return whether this server has it now.
+        """
         values = self._values()
         new = insert_into(session, LeaseRow).values(id=record_id, **values)
         new = new.on_conflict_do_update(
@@ -90,7 +76,7 @@ class Leases:
             set_=values,
             where=or_(
                 LeaseRow.owner == self._owner,
-                LeaseRow.expires < _Now(),
+                LeaseRow.expires < Now(),
                 LeaseRow.owner == self._ended_owner(session, record_id),
             ),
         )
@@ -98,6 +84,7 @@ class Leases:
             return False
         if self.publishes:
             session.execute(delete(EntryRow).where(EntryRow.id == record_id))
+            self._notify(session, [record_id])
         self._held.add(record_id)
         return True
 
@@ -111,30 +98,36 @@ class Leases:
         self._held &= ids
         own = (LeaseRow.id.in_(ids), LeaseRow.owner == self._owner)
         with self._database.writing() as session:
-            session.execute(update(LeaseRow).where(*own).values(expires=_Now() + LEASE_SECONDS))
+            session.execute(update(LeaseRow).where(*own).values(expires=Now() + LEASE_SECONDS))
             found = select(LeaseRow.id, LeaseRow.leaving).where(*own, LeaseRow.leaving != "")
             left = {row.id: row.leaving.splitlines() for row in session.execute(found)}
             if left:
                 session.execute(update(LeaseRow).where(*own).values(leaving=""))
         return left
 
-    def end(self, session: Session, record_id: str) -> None:
-        """End a lease in the transaction that stores the result, and notify others."""
+    def end(self, session: Session, record_id: str, *, is_over: bool = True) -> None:
+        """End a lease, in the transaction that stores the result if there is one, and notify others.
+
+        Unless the job `is_over`, it waits for the next worker.
+        """
         own = delete(LeaseRow).where(LeaseRow.id == record_id, LeaseRow.owner == self._owner)
-        if changed_rows(session.execute(own)) and self.publishes:
-            session.execute(delete(EntryRow).where(EntryRow.id == record_id))
-            self._notify(session, [record_id])
+        if changed_rows(session.execute(own)):
+            if is_over:
+                session.execute(delete(JobRow).where(JobRow.id == record_id))
+            if self.publishes:
+                session.execute(delete(EntryRow).where(EntryRow.id == record_id))
+                self._notify(session, [record_id])
         self._held.discard(record_id)
 
-    def release(self, record_id: str) -> None:
-        """End a lease without a result, unless this has been done.
+    def release(self, record_id: str, *, is_over: bool = False) -> None:
+        """End a lease without a result, unless this has been done. The arguments are those of `end`.
 
         Raises:
             StoreError: the database cannot be written.
         """
         if record_id in self._held:
             with self._database.writing() as session:
-                self.end(session, record_id)
+                self.end(session, record_id, is_over=is_over)
 
     def release_all(self) -> None:
         """End the leases that this server still has.
@@ -172,21 +165,22 @@ class Leases:
             StoreError: the database cannot be written.
         """
         with self._database.writing() as session:
-            session.execute(delete(LeaseRow).where(LeaseRow.expires < _Now() - _ABANDONED_SECONDS))
+            session.execute(delete(LeaseRow).where(LeaseRow.expires < Now() - _ABANDONED_SECONDS))
             session.execute(delete(EntryRow).where(EntryRow.id.not_in(select(LeaseRow.id))))
+            session.execute(delete(TurnRow).where(TurnRow.taken < Now() - _ABANDONED_SECONDS))
 
     # --- other servers ----------------------------------------------------------------------------
 
-    def is_held(self, record_id: str) -> bool:
-        """Return whether a living server does a job.
+    def owner(self, record_id: str) -> str | None:
+        """Return the living server that does a job, or None.
 
         Raises:
             StoreError: the database cannot be read.
         """
-        held = select(LeaseRow.owner).where(LeaseRow.id == record_id, LeaseRow.expires >= _Now())
+        held = select(LeaseRow.owner).where(LeaseRow.id == record_id, LeaseRow.expires >= Now())
         with self._database.reading() as session:
             owner = session.scalar(held)
-            return owner is not None and owner != self._ended_owner(session, record_id)
+            return None if owner == self._ended_owner(session, record_id) else owner
 
     def _ended_owner(self, session: Session, record_id: str) -> str | None:
         """Return the owner of a lease if its process has ended. SQLite is used on one machine."""
@@ -207,6 +201,8 @@ class Leases:
                 .where(LeaseRow.id == record_id, LeaseRow.owner != self._owner)
                 .values(leaving=LeaseRow.leaving + f"{follower}\n")
             )
+            if self.publishes:
+                self._notify(session, [record_id], _LEFT)
 
     def published(self, record_id: str, skip: int) -> tuple[Entry, ...]:
         """Return the entries that the owner of a job has published, but the first `skip`.
@@ -220,8 +216,10 @@ class Leases:
         return decode_journal(b"[" + b",".join(contents) + b"]")
 
     @contextmanager
-    def listening(self) -> Iterator[Callable[[float], set[str]]]:
+    def listening(self, *, to_leaving: bool = False) -> Iterator[Callable[[float], set[str]]]:
         """Yield a function that waits, at most some seconds, and returns the jobs that have changed.
+
+        With `to_leaving`, it returns those that somebody has left on another server than that of the job.
 
         What changes between its calls is not lost. SQLite does not notify: the function waits.
 
@@ -234,14 +232,12 @@ class Leases:
         with self._database.connection() as connection:
             driver: Any = connection.connection.driver_connection
             connection.detach()  # nobody else is to use it: it listens until it is closed
-            connection.exec_driver_sql(f"LISTEN {_CHANNEL}")
+            connection.exec_driver_sql(f"LISTEN {_LEFT if to_leaving else _CHANGED}")
             yield lambda seconds: {found.payload for found in driver.notifies(timeout=seconds, stop_after=1)}
 
-    def _notify(self, session: Session, record_ids: Iterable[str]) -> None:
+    def _notify(self, session: Session, record_ids: Iterable[str], channel: str = _CHANGED) -> None:
         for record_id in record_ids:
-            session.execute(
-                select(func.pg_notify(bindparam("channel", _CHANNEL), bindparam("id", record_id)))
-            )
+            session.execute(select(func.pg_notify(bindparam("channel", channel), bindparam("id", record_id))))
 
 
 def _wait(seconds: float) -> set[str]:

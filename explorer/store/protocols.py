@@ -15,7 +15,9 @@ from typing import Protocol
 from explorer.model import Request
 from explorer.store.address import Address
 from explorer.store.entries import Entry
+from explorer.store.job_table import JobTable, NewJob
 from explorer.store.leases import Leases
+from explorer.store.processes import ProcessTable
 from explorer.store.record import Record
 from explorer.store.retention import Damage, Pruned, StoreHealth
 
@@ -162,16 +164,30 @@ class Store(Protocol):
         """The jobs that this server does, and those that others do."""
         ...
 
+    @property
+    def jobs(self) -> JobTable:
+        """The jobs that workers do."""
+        ...
+
+    @property
+    def processes(self) -> ProcessTable:
+        """The web servers and the workers that use this store."""
+        ...
+
     def batch(self, record_id: str = "") -> BlobBatch:
         """Return a batch for the texts of a job. Its request is not removed as long as the batch exists."""
         ...
 
-    def submit(self, request: Request, client: str = "", *, is_live: bool = False) -> Record:
-        """Return the record of a request; insert it for the client if the request is new, with its lease.
+    def submit(
+        self, request: Request, client: str = "", *, is_live: bool = False, job: NewJob | None = None
+    ) -> Record:
+        """Return the record of a request; insert it for the client if the request is new.
 
-        The result of a request that was only submitted with `is_live` is removed early, see `keep`.
+        This server has the lease of a new one then; with `job`, the job waits for a worker. The result of a
+        request that was only submitted with `is_live` is removed early, see `keep`.
 
         Raises:
+            QueueFull, TooManyRequests: the job is refused, and nothing is stored.
             StoreError: it cannot be stored.
         """
         ...

@@ -37,7 +37,9 @@ from explorer.store.entries import Entry, decode_journal, encode_journal
 from explorer.store.files import FileBlobStore
 from explorer.store.frames import compress, decompress
 from explorer.store.housekeeping import Housekeeping, forget_results
+from explorer.store.job_table import JobTable, NewJob
 from explorer.store.leases import Leases
+from explorer.store.processes import ProcessTable
 from explorer.store.protocols import BlobBatch, BlobStore
 from explorer.store.record import Record, Status, compilation_of
 from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
@@ -106,6 +108,8 @@ class SqlStore:
         self._database = Database(database_url)
         self._housekeeping = Housekeeping(self._database, blobs, quotas)
         self.leases = Leases(self._database)
+        self.jobs = JobTable(self._database, self.leases)
+        self.processes = ProcessTable(self._database)
         self._journal = lru_cache(_JOURNALS_IN_MEMORY)(self._load_journal)
         self._changes = itertools.count(1)
         self._revision = 0
@@ -130,12 +134,16 @@ class SqlStore:
             self._housekeeping.at_work(record_id, batch)
         return batch
 
-    def submit(self, request: Request, client: str = "", *, is_live: bool = False) -> Record:
-        """Return the record of a request; insert it for the client if the request is new, with its lease.
+    def submit(
+        self, request: Request, client: str = "", *, is_live: bool = False, job: NewJob | None = None
+    ) -> Record:
+        """Return the record of a request; insert it for the client if the request is new.
 
-        The result of a request that was only submitted with `is_live` is removed early, see `keep`.
+        This server has the lease of a new one then; with `job`, the job waits for a worker. The result of a
+        request that was only submitted with `is_live` is removed early, see `keep`.
 
         Raises:
+            QueueFull, TooManyRequests: the job is refused, and nothing is stored.
             StoreError: it cannot be stored.
         """
         canonical = canonical_json(request)
@@ -143,7 +151,7 @@ class SqlStore:
         with self._database.reading() as session:
             row = self._row_of(session, digest)
         if row is None:
-            row = self._insert(digest, request, compress(canonical), client, is_live=is_live)
+            row = self._insert(digest, request, compress(canonical), client, is_live=is_live, job=job)
         elif not is_live:
             self.keep(row.id)
         return self._record(row)
@@ -311,7 +319,14 @@ class SqlStore:
         return session.scalar(select(CompilationRow).where(CompilationRow.digest == digest))
 
     def _insert(
-        self, digest: str, request: Request, compressed: bytes, client: str, *, is_live: bool
+        self,
+        digest: str,
+        request: Request,
+        compressed: bytes,
+        client: str,
+        *,
+        is_live: bool,
+        job: NewJob | None,
     ) -> CompilationRow:
         """Insert a row with the shortest ID that no other request has."""
         name = base58(digest)
@@ -334,7 +349,10 @@ class SqlStore:
                         return same
                     continue  # another request has this ID: use one more digit
                 self._housekeeping.add(session, name[:length], request, len(compressed), client)
-                self.leases.add(session, name[:length])
+                if job is None:
+                    self.leases.add(session, name[:length])
+                else:
+                    self.jobs.add(session, name[:length], job)
                 if is_live:
                     session.add(LiveRow(id=name[:length]))
                 if request.task == "run":

@@ -10,7 +10,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from explorer.store.address import LONGEST_ID
 
 #: The revisions of the tables, oldest first. `explorer.store.migrations` leads from each to the next.
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -129,3 +129,44 @@ class EntryRow(Base):
     id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     content: Mapped[bytes] = mapped_column(LargeBinary())
+
+
+class JobRow(Base):
+    """A job that workers do, from its submission until its result is stored.
+
+    It runs while a living worker holds the lease with the same `id`, and waits otherwise. `submitted` is in
+    seconds since 1970 by the clock of the database. `urgency` is a number: the least one starts first.
+    """
+
+    __tablename__ = "job"
+
+    id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
+    queue: Mapped[str] = mapped_column(String(128), index=True)
+    client: Mapped[str] = mapped_column(String(64))
+    urgency: Mapped[int] = mapped_column()
+    submitted: Mapped[float] = mapped_column(Double())
+
+
+class TurnRow(Base):
+    """When a worker last took a job of a client, in seconds since 1970 by the clock of the database."""
+
+    __tablename__ = "turn"
+
+    client: Mapped[str] = mapped_column(String(64), primary_key=True)
+    taken: Mapped[float] = mapped_column(Double())
+
+
+class ProcessRow(Base):
+    """A web server or a worker that uses the database with others.
+
+    `location` is where it stores texts, `document` is JSON, and `seen` is when it last was known to live, in
+    seconds since 1970 by the clock of the database.
+    """
+
+    __tablename__ = "process"
+
+    name: Mapped[str] = mapped_column(String(128), primary_key=True)
+    is_worker: Mapped[bool] = mapped_column()
+    location: Mapped[str] = mapped_column(String(512))
+    document: Mapped[bytes] = mapped_column(LargeBinary())
+    seen: Mapped[float] = mapped_column(Double())

@@ -97,6 +97,7 @@ class HealthDocument(msgspec.Struct, frozen=True):
     bubblewrap: BubblewrapDocument | None
     disassembler: DisassemblerDocument
     devices: DevicesDocument
+    workers: dict[str, int] | None
     store: StoreDocument
 
 
@@ -163,14 +164,15 @@ def show_openapi() -> Response:
 @blueprint.get("/healthz")
 def show_health() -> Response:
     """Return the health of the server, for monitoring."""
-    tier, store = services().sandbox.tier, services().store.health()
+    tier, store = services().tier, services().store.health()
     problem = services().problem or store.problem or None
     status: Literal["ok", "starting", "unavailable"] = "starting" if tier == "none" else "ok"
     if problem is not None:
         status = "unavailable"
-    found = services().sandbox.bubblewrap
+    sandbox, workers = services().sandbox, services().workers
+    found = sandbox.bubblewrap if sandbox else None
     bubblewrap = BubblewrapDocument(str(found.path), found.source, found.version) if found else None
-    ready, problem_of_disassemblers = services().sandbox.disassemblers
+    ready, problem_of_disassemblers = sandbox.disassemblers if sandbox else ([], "")
     document = HealthDocument(
         status,
         version("triton-explorer"),
@@ -180,6 +182,7 @@ def show_health() -> Response:
         bubblewrap,
         DisassemblerDocument(tuple(ready), problem_of_disassemblers or None),
         services().devices,
+        workers.by_queue if workers else None,
         StoreDocument(store.problem or None, store.free_bytes, store.used_bytes, store.quota_bytes),
     )
     return json_response(document, 200 if problem is None else 503)

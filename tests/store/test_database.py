@@ -146,6 +146,14 @@ def test_tables_of_a_newer_version_are_left_alone(database_url):
         open_database(database_url)
 
 
+def test_a_server_that_runs_while_a_newer_one_migrates_leaves_the_revision(database_url, engine):
+    with closing(Database(database_url)) as earlier:
+        with engine.begin() as newer:
+            newer.execute(update(RevisionRow).values(revision="9999"))
+        earlier.check()
+    assert revision_of(engine) == "9999"
+
+
 @pytest.mark.parametrize(
     ("url", "message"),
     [

@@ -29,9 +29,9 @@ def test_a_job_has_one_owner_until_it_is_finished(stores):
     assert second.submit(REQUEST).id == record.id
     assert first.leases.acquire(record.id)
     assert not second.leases.acquire(record.id)
-    assert second.leases.is_held(record.id)
+    assert second.leases.owner(record.id)
     finish(first, record)
-    assert not second.leases.is_held(record.id)
+    assert not second.leases.owner(record.id)
     assert second.leases.acquire(record.id)
     assert not first.leases.acquire(record.id)
 
@@ -51,17 +51,17 @@ def test_a_job_of_a_server_that_has_ended_without_a_word_is_taken_over(stores, m
     assert second.leases.acquire(record.id)
     assert first.leases.renew([record.id]) == {}
     finish(first, record)  # it had not ended after all
-    assert second.leases.is_held(record.id)
+    assert second.leases.owner(record.id)
 
 
 def test_a_lease_is_renewed(stores, monkeypatch):
     first, second = stores
     monkeypatch.setattr(leases, "LEASE_SECONDS", -1.0)
     record = first.submit(REQUEST)
-    assert not second.leases.is_held(record.id)
+    assert not second.leases.owner(record.id)
     monkeypatch.undo()
     first.leases.renew([record.id])
-    assert second.leases.is_held(record.id)
+    assert second.leases.owner(record.id)
 
 
 def test_an_owner_learns_once_who_has_left_its_job_elsewhere(stores):

@@ -1,0 +1,51 @@
+"""`worker`: do the jobs of web servers."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+from explorer.cli.tools import Commands, add_command, add_unsafe
+from explorer.errors import SettingsError
+from explorer.settings import Settings
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    parser = add_command(commands, "worker", run, "do the jobs of web servers with the same message broker")
+    parser.add_argument(
+        "--queues",
+        default="",
+        metavar="NAMES",
+        help="queues to take jobs from, or what their names begin with, separated by commas, such as "
+        "compile:3.9.0,gpu (default: all that this machine can do)",
+    )
+    parser.add_argument("--slots", type=int, help="compilations at the same time")
+    parser.add_argument("--data-dir", type=Path, help="folder of the results (default: data)")
+    add_unsafe(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Work until the process is stopped."""
+    from explorer.worker import WorkerServices  # slow to import
+
+    settings = Settings.from_environment()
+    given = {name: getattr(options, name) for name in ("slots", "data_dir")}
+    settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
+    if options.unsafe_no_sandbox:
+        settings = replace(settings, unsafe_no_sandbox=True)
+    if not settings.broker_url:
+        raise SettingsError("A worker needs TRITON_EXPLORER_BROKER_URL, that of the web servers.")
+    stopped = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda _number, _frame: stopped.set())
+    services = WorkerServices(settings, options.queues)
+    try:
+        print(f"triton-explorer does jobs of {', '.join(services.queues)}", flush=True)
+        services.run(stopped)
+    finally:
+        services.close()
+    return 0

@@ -1,0 +1,315 @@
+"""The queue of a web server whose jobs are done by workers, on any machine.
+
+Requests in, records out, as `local`. A job waits in the database (`explorer.store.job_table`), a message of
+the broker tells the workers, and its entries come through the database. This process starts no sandbox.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+
+from explorer.errors import NotFound, StoreError, Unavailable
+from explorer.jobs.broker import Sender
+from explorer.jobs.caller import Urgency, current_caller
+from explorer.jobs.event_log import LocalEventLog
+from explorer.jobs.fairness import CHECK_SECONDS, Check, Places, do_nothing, refusal
+from explorer.jobs.local import HEARTBEAT_SECONDS
+from explorer.jobs.metrics import Metrics
+from explorer.jobs.protocol import EventLog
+from explorer.jobs.runners import RunnerKind
+from explorer.jobs.sharing import RemoteJob, Sharing
+from explorer.jobs.workers import BEAT_SECONDS, RUNNER_KINDS, Workers, kind_of, process_name
+from explorer.model import Diagnostic, Done, Request
+from explorer.store import Entry, NewJob, Record, Store
+
+#: How long a request for a job waits that is being canceled, before it joins the job all the same.
+_CANCEL_SECONDS = 10.0
+
+
+class DistributedQueue:
+    """A `Queue` of jobs that workers do. All web servers of a database share it.
+
+    `limit` jobs may wait for each kind of runner, in all web servers together. `waiting_threads` threads of
+    this one may wait in `ask` at the same time. Clients share both (`Places`).
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        workers: Workers,
+        broker_url: str,
+        metrics: Metrics,
+        *,
+        limit: int,
+        waiting_threads: int,
+    ) -> None:
+        self._store = store
+        self._workers = workers
+        self._metrics = metrics
+        self._limit = limit
+        self._asking = Places(waiting_threads, "compiler queries")
+        self._sender = Sender(broker_url)
+        self._sharing = Sharing(store, self._resume)
+        self._closed = threading.Event()
+        self._presence = threading.Thread(target=self._announce, name="presence", daemon=True)
+        self._presence.start()
+        for kind in RUNNER_KINDS:
+            metrics.waiting.labels(kind).set_function(partial(self._count_waiting, kind))
+            metrics.in_service.labels(kind).set_function(partial(workers.slots, kind))
+        metrics.running.set_function(self._count_running)
+
+    # --- requests ---------------------------------------------------------------------------------
+
+    def submit(self, request: Request) -> Record:
+        """Return the stored result, join the job at work on it, or let one wait for a worker.
+
+        A live job ends the live jobs that its follower has started before.
+
+        Raises:
+            QueueFull, TooManyRequests: too many jobs wait, of all clients or of this one.
+            StoreError: the request cannot be stored; a quota may be full.
+        """
+        is_live = current_caller().urgency is Urgency.LIVE
+        record = self._store.known(request)
+        if is_live:
+            self._end_earlier_live(None if record is None else record.id)
+        elif record is not None:
+            self._store.keep(record.id)
+        record = self._submit(request, record, is_live=is_live)
+        if record.is_final:
+            self._metrics.answered.labels("store").inc()
+        return record
+
+    def find(self, record_id: str) -> Record:
+        """Return a record by its ID. An unfinished job that is not at work is started again.
+
+        Raises:
+            NotFound: there is none, or what another machine measured is lost.
+            QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
+            StoreError: the job has to be started again, and its result cannot be stored.
+        """
+        job = self._sharing.remote_job(record_id)
+        if job is not None:
+            return job.record()
+        record = self._store.find(record_id)
+        if record.request.imported and not record.is_finished:  # a run here is not what was measured there
+            raise NotFound(
+                f"The measurements of the run {record_id} were removed or damaged. They came from another "
+                "machine: push them again."
+            )
+        return record if record.is_finished else self._join_or_start(record, joins=False)
+
+    def latest(self, record: Record) -> Record:
+        """Return the present state of a record, without starting its job."""
+        job = self._sharing.remote_job(record.id)
+        return record if job is None else job.record()
+
+    def position(self, record: Record) -> int | None:
+        """Return the position of a waiting job in its queue, from 1 on; None if it does not wait."""
+        if record.status != "queued":
+            return None
+        queue = self._store.jobs.queue(record.id)
+        order = self._store.jobs.order(queue) if queue else []
+        return order.index(record.id) + 1 if record.id in order else None
+
+    def waits_for(self, record: Record) -> str:
+        """Return which worker a waiting job lacks; "" if there is one."""
+        queue = self._store.jobs.queue(record.id) if record.status == "queued" else None
+        return self._workers.missing(queue) if queue else ""
+
+    def problem(self, kind: RunnerKind) -> str | None:
+        """Return why no worker can do a kind of jobs at the moment, or None."""
+        return self._workers.problem(kind)
+
+    def log(self, record_id: str) -> EventLog:
+        """Return the event log of a job. That of a finished job is closed.
+
+        Raises:
+            NotFound: there is no such record.
+            QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
+        """
+        record = self.find(record_id)
+        job = self._sharing.remote_job(record_id)
+        if job is not None:
+            return job.log
+        if not record.is_finished:  # it has finished since
+            record = self._store.find(record_id)
+        return LocalEventLog.of(record.entries)
+
+    def follow(self, record_id: str, skip: int = 0) -> Iterator[Entry | None]:
+        """Yield all entries of a job but the first `skip`, as they come; None as a heartbeat."""
+        return self.log(record_id).follow(skip, HEARTBEAT_SECONDS)
+
+    def begin_stream(self, record_id: str) -> Callable[[], None]:
+        """Let the caller follow a job, if it is at work, until the returned function is called."""
+        job = self._sharing.remote_job(record_id)
+        if job is None:
+            return lambda: None
+        follower, followers = current_caller().follower, job.followers
+        followers.begin_stream(follower)
+        return lambda: followers.end_stream(follower)
+
+    def complete(self, request: Request, check: Check = do_nothing) -> Record:
+        """Submit a request and wait for its result.
+
+        Raises:
+            QueueFull, TooManyRequests: too many jobs wait.
+        """
+        return self._wait(self.submit(request), check)
+
+    def cancel(self, record_id: str) -> int:
+        """Leave a job, and cancel it if nobody else follows it. A finished job stays as it is.
+
+        Return how many others follow the job on this server.
+
+        Raises:
+            NotFound: there is no such record.
+        """
+        follower = current_caller().follower
+        job = self._sharing.remote_job(record_id)
+        others = 0 if job is None else job.followers.leave(follower)
+        if others or self._store.find(record_id).is_finished:
+            return others
+        if job is not None:
+            job.is_canceled = True
+        if self._store.jobs.withdraw(record_id):
+            self._finish_canceled(record_id)
+        else:
+            self._store.leases.leave(record_id, follower)
+        if job is not None:
+            self._sharing.refresh(job)
+        return 0
+
+    def ask(self, request: Request, check: Check = do_nothing) -> Record:
+        """Do a job and wait for its result, which is removed early, as that of a live job.
+
+        Raises:
+            QueueFull, TooManyRequests: too many jobs, or threads for such results, wait, of all clients or
+                of this one.
+        """
+        with self._asking.place(current_caller().client):
+            record = self._wait(self._submit(request, self._store.known(request), is_live=True), check)
+        if not record.is_finished:
+            raise Unavailable("The server is shutting down. Try again in a minute.")
+        return record
+
+    def close(self) -> None:
+        """Stop following jobs. Workers go on with them."""
+        self._closed.set()
+        self._presence.join()
+        self._sharing.close()
+        self._sender.close()
+
+    def _announce(self) -> None:
+        """Let workers know where this server stores texts, until it is closed."""
+        processes, name = self._store.processes, process_name()
+        while True:
+            with suppress(StoreError):  # requests report it
+                processes.announce(name, self._workers.location)
+            if self._closed.wait(BEAT_SECONDS):
+                break
+        with suppress(StoreError):  # it expires
+            processes.retire(name)
+
+    def _count_waiting(self, kind: RunnerKind) -> int:
+        counts = self._store.jobs.counts()
+        return sum(waiting for queue, (waiting, _running) in counts.items() if kind_of(queue) == kind)
+
+    def _count_running(self) -> int:
+        return sum(running for _waiting, running in self._store.jobs.counts().values())
+
+    # --- the jobs ---------------------------------------------------------------------------------
+
+    def _submit(self, request: Request, record: Record | None, *, is_live: bool) -> Record:
+        """Store a request, unless it is in `record`, and let its job wait, unless the result is final."""
+        is_new = record is None
+        if record is None:
+            client = current_caller().client
+            self._store.admit(client)
+            record = self._store.submit(request, client, is_live=is_live, job=self._new_job(request))
+        if not record.is_final:
+            record = self._join_or_start(record, joins=True, is_new=is_new)
+        return record
+
+    def _join_or_start(self, record: Record, *, joins: bool, is_new: bool = False) -> Record:
+        """Follow a job. Let it wait first, unless it is new and does so already. Then tell the workers."""
+        job = self._sharing.remote_job(record.id)
+        if joins and job is not None and job.is_canceled:  # it is of no use to the caller
+            self._wait_for_end(job)
+            job = self._sharing.remote_job(record.id)
+        if job is None and not is_new:
+            self._store.admit()
+            record = self._store.find(record.id)
+            if record.is_final:  # its job has just finished
+                return record
+            is_new = self._store.jobs.enter(record.id, self._new_job(record.request))
+        caller = current_caller()
+        if joins and not is_new:
+            self._store.jobs.hurry(record.id, caller.urgency)
+        self._metrics.answered.labels("new job" if is_new else "job in flight").inc()
+        followed = self._sharing.follow(record, joins=joins)
+        if is_new and (queue := self._store.jobs.queue(record.id)):
+            self._sender.send(queue, record.id)
+        return followed.record()
+
+    def _new_job(self, request: Request) -> NewJob:
+        caller = current_caller()
+        queue = self._workers.queue_of(request)
+        return NewJob(queue, caller.client, caller.urgency, partial(self._admit, caller.client))
+
+    def _admit(self, client: str, waiting: Counter[str]) -> None:
+        """Refuse a job if the jobs of each client that wait leave no place for it.
+
+        Raises:
+            QueueFull, TooManyRequests: too many jobs wait.
+        """
+        if (error := refusal(client, waiting, self._limit, "jobs")) is not None:
+            self._metrics.refused.inc()
+            raise error
+
+    def _wait(self, record: Record, check: Check) -> Record:
+        """Wait until a job is over."""
+        if record.is_final:
+            return record
+        for _ in self.log(record.id).follow(0, CHECK_SECONDS):
+            check()
+        return self._store.find(record.id)
+
+    def _wait_for_end(self, job: RemoteJob) -> None:
+        deadline = time.monotonic() + _CANCEL_SECONDS
+        for _ in job.log.follow(0, CHECK_SECONDS):
+            if time.monotonic() > deadline:
+                return
+
+    def _end_earlier_live(self, record_id: str | None) -> None:
+        """Leave the live jobs that the caller has started, except the one with this ID."""
+        follower = current_caller().follower
+        for job in self._sharing.remote_jobs:
+            is_live = job.caller.urgency is Urgency.LIVE and job.caller.follower == follower
+            if is_live and job.id != record_id:
+                with suppress(NotFound):
+                    self.cancel(job.id)
+
+    def _finish_canceled(self, record_id: str) -> None:
+        """Store the end of a job that this server has taken to cancel it."""
+        batch = self._store.batch(record_id)
+        entries = (
+            Diagnostic("error", "Canceled.", hint="Start it again."),
+            Done("failed", 0.0, is_transient=True),
+        )
+        self._store.finish(record_id, entries, batch)
+
+    def _resume(self, record: Record) -> None:
+        """Wait on for a job that a worker will take.
+
+        Raises:
+            Unavailable: its worker has given it up.
+        """
+        if self._store.jobs.queue(record.id) is not None or self._store.find(record.id).is_finished:
+            return
+        raise Unavailable("The worker could not store the result. Try again.")

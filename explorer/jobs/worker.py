@@ -1,0 +1,180 @@
+"""A worker: takes jobs from the database, does them with the runners of this machine, and stores the results.
+
+A message of the broker says that a job waits. The worker then takes the job whose turn it is, which may be
+another one, and goes on until none waits or no slot is free. It also looks for jobs at each beat: a message
+may be lost, and a worker may have ended without a word.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import msgspec
+
+from explorer.errors import ExplorerError, StoreError, Unavailable
+from explorer.jobs.broker import Receiver
+from explorer.jobs.caller import Caller, Urgency, work_for
+from explorer.jobs.local import LocalQueue
+from explorer.jobs.runners import RunnerKind
+from explorer.jobs.workers import BEAT_SECONDS, WorkerDocument, WorkerGpu, kind_of, process_name
+from explorer.store import Store, TakenJob
+
+#: A message is acknowledged after this time at the latest and the job that runs then: brokers do not wait
+#: for hours.
+_LONGEST_TURN_SECONDS = 300.0
+#: How long a worker that stops waits for its connections.
+_STOP_SECONDS = 10.0
+_log = logging.getLogger(__name__)
+
+
+class Station:
+    """Does the jobs of one kind: `slots` at a time, and `reserve` more of clients that have none running."""
+
+    def __init__(
+        self, store: Store, queue: LocalQueue, queues: Sequence[str], slots: int, reserve: int
+    ) -> None:
+        self.queues = tuple(queues)
+        self.slots = slots
+        self.at_once = slots + reserve
+        self._store = store
+        self._queue = queue
+        self._running = 0
+        self._changing = threading.Lock()
+        self._closed = threading.Event()
+
+    def close(self) -> None:
+        """Take no more jobs."""
+        self._closed.set()
+
+    def work(self) -> bool:
+        """Do one waiting job after another, as long as there are any. Return False if the worker stops."""
+        end = time.monotonic() + _LONGEST_TURN_SECONDS
+        while time.monotonic() < end and (job := self._take()) is not None:
+            if not self._do(job):
+                return False
+        return not self._closed.is_set()
+
+    def look(self) -> None:
+        """Start to work in a thread of its own for each job that waits while a slot is free."""
+        while (job := self._take()) is not None:
+            threading.Thread(target=self._do_and_work, args=(job,), name="job", daemon=True).start()
+
+    def _do_and_work(self, job: TakenJob) -> None:
+        if self._do(job):
+            self.work()
+
+    def _take(self) -> TakenJob | None:
+        """Take the next job and a slot for it; None if there is none."""
+        with self._changing:
+            if self._closed.is_set() or self._running >= self.at_once:
+                return None
+            self._running += 1
+            is_of_reserve = self._running > self.slots
+        job = None
+        try:
+            job = self._store.jobs.take(self.queues, Urgency.INTERACTIVE if is_of_reserve else None)
+        except StoreError as error:
+            _log.warning("No job is taken: %s", error.detail)
+        finally:
+            if job is None:
+                self._free()
+        return job
+
+    def _free(self) -> None:
+        with self._changing:
+            self._running -= 1
+
+    def _do(self, job: TakenJob) -> bool:
+        """Do a job. Return False if the worker stops before it is done."""
+        try:
+            record = self._store.find(job.id)
+            if record.is_final:  # its worker was late, but not dead
+                self._store.leases.release(job.id, is_over=True)
+                return True
+            work_for(Caller(job.client, "", Urgency(job.urgency)))
+            return self._queue.perform(record)
+        except Unavailable as error:  # the queue is closed, or the database does not answer
+            _log.warning("The job %s is given back: %s", job.id, error.detail)
+            with suppress(StoreError):  # it expires
+                self._store.leases.release(job.id)
+            return False
+        except ExplorerError as error:  # its request was removed
+            _log.warning("The job %s is not done: %s", job.id, error.detail)
+            with suppress(StoreError):
+                self._store.leases.release(job.id, is_over=True)
+            return True
+        finally:
+            self._free()
+
+
+class Worker:
+    """The worker of this process.
+
+    `location` is where it stores texts; `problem` returns why a kind of jobs cannot be done, or None.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        stations: Sequence[Station],
+        broker_url: str,
+        *,
+        location: str,
+        tier: str,
+        gpus: Sequence[WorkerGpu],
+        problem: Callable[[RunnerKind], str | None],
+    ) -> None:
+        self.name = process_name()
+        self._store = store
+        self._stations = stations
+        self._location = location
+        self._tier = tier
+        self._gpus = tuple(gpus)
+        self._problem = problem
+        self._by_queue = {name: station for station in stations for name in station.queues}
+        self._receivers = [
+            Receiver(broker_url, station.queues, station.at_once, self._handle) for station in stations
+        ]
+
+    def run(self, stopped: threading.Event) -> None:
+        """Work until `stopped` is set. Then the jobs under way are given back when their queue is closed."""
+        self._announce()
+        for receiver in self._receivers:
+            receiver.start()
+        while not stopped.is_set():
+            for station in self._stations:
+                station.look()
+            stopped.wait(BEAT_SECONDS)
+            with suppress(StoreError):  # reported when a job is to be taken
+                self._announce()
+        for station in self._stations:
+            station.close()
+        with suppress(StoreError):  # it expires
+            self._store.processes.retire(self.name)
+
+    def close(self) -> None:
+        """End the connections to the broker. Messages whose jobs were not done go to other workers."""
+        Receiver.stop_all()
+        for receiver in self._receivers:
+            receiver.join(_STOP_SECONDS)
+
+    def _handle(self, queue: str) -> bool:
+        station = self._by_queue.get(queue)
+        return station is None or station.work()
+
+    def _announce(self) -> None:
+        kinds = [kind_of(station.queues[0]) for station in self._stations]
+        document = WorkerDocument(
+            queues=tuple(self._by_queue),
+            slots={kind: station.slots for kind, station in zip(kinds, self._stations, strict=True)},
+            tier=self._tier,
+            gpus=self._gpus,
+            problems={kind: problem for kind in kinds if (problem := self._problem(kind)) is not None},
+        )
+        self._store.processes.announce(
+            self.name, self._location, msgspec.json.encode(document), is_worker=True
+        )

@@ -1,0 +1,210 @@
+"""The jobs that workers do, in the order in which they start.
+
+A web server inserts a job, a worker takes it by its lease, and the row is removed with the result. A job
+whose worker has ended without a word waits again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Select, and_, case, delete, func, or_, select, update
+from sqlalchemy.orm import Session
+
+from explorer.store.clock import Now
+from explorer.store.database import Database, changed_rows, insert_into
+from explorer.store.leases import Leases
+from explorer.store.tables import JobRow, LeaseRow, TurnRow
+
+#: A job that has waited so long is as urgent as any other: more urgent ones overtake it no more.
+_LONGEST_OVERTAKING_SECONDS = 30.0
+#: The advisory lock of PostgreSQL that a server holds while it counts the places of clients.
+_PLACES_LOCK = 0x706C_6163_6573
+_HELD = and_(LeaseRow.id == JobRow.id, LeaseRow.expires >= Now())
+
+
+@dataclass(frozen=True)
+class NewJob:
+    """A job for a queue. `admit` gets how many jobs of each client wait for such runners, and may refuse it.
+
+    The name of a queue begins with the kind of runner and ":". The least `urgency` starts first.
+    """
+
+    queue: str
+    client: str
+    urgency: int
+    admit: Callable[[Counter[str]], None]
+
+
+@dataclass(frozen=True)
+class TakenJob:
+    """A job that a worker has taken."""
+
+    id: str
+    client: str
+    urgency: int
+
+
+class JobTable:
+    """The jobs in a database. Whoever takes one has its lease."""
+
+    def __init__(self, database: Database, leases: Leases) -> None:
+        self._database = database
+        self._leases = leases
+
+    # --- web servers ------------------------------------------------------------------------------
+
+    def add(self, session: Session, record_id: str, job: NewJob) -> bool:
+        """Let a job wait. Return False if it does so already, or runs.
+
+        Raises:
+            QueueFull, TooManyRequests: raised by `admit`.
+        """
+        if self._database.is_postgresql:
+            session.execute(select(func.pg_advisory_xact_lock(_PLACES_LOCK)))
+        if session.get(JobRow, record_id) is not None:
+            return False
+        kind = job.queue.partition(":")[0]
+        waiting = (
+            select(JobRow.client, func.count())
+            .outerjoin(LeaseRow, _HELD)
+            .where(LeaseRow.id.is_(None), JobRow.queue.startswith(f"{kind}:"))
+            .group_by(JobRow.client)
+        )
+        job.admit(Counter({row[0]: row[1] for row in session.execute(waiting)}))
+        session.add(
+            JobRow(id=record_id, queue=job.queue, client=job.client, urgency=job.urgency, submitted=Now())
+        )
+        return True
+
+    def enter(self, record_id: str, job: NewJob) -> bool:
+        """Let the job of a stored request wait. Return False if it does so already, or runs.
+
+        Raises:
+            QueueFull, TooManyRequests: raised by `admit`.
+            StoreError: the database cannot be written.
+        """
+        with self._database.writing() as session:
+            return self.add(session, record_id, job)
+
+    def queue(self, record_id: str) -> str | None:
+        """Return the queue of a job that waits or runs; None if there is no such job.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        with self._database.reading() as session:
+            return session.scalar(select(JobRow.queue).where(JobRow.id == record_id))
+
+    def hurry(self, record_id: str, urgency: int) -> None:
+        """Make a job at least that urgent.
+
+        Raises:
+            StoreError: the database cannot be written.
+        """
+        more_urgent = update(JobRow).where(JobRow.id == record_id, JobRow.urgency > urgency)
+        with self._database.writing() as session:
+            session.execute(more_urgent.values(urgency=urgency))
+
+    def withdraw(self, record_id: str) -> bool:
+        """Take a waiting job by its ID. Return False if there is none, or if it runs.
+
+        Raises:
+            StoreError: the database cannot be written.
+        """
+        with self._database.writing() as session:
+            row = session.get(JobRow, record_id, with_for_update=True)
+            return row is not None and self._leases.take(session, record_id)
+
+    def order(self, queue: str) -> list[str]:
+        """Return the IDs of the jobs that wait in a queue, in the order in which they start.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        with self._database.reading() as session:
+            return list(session.scalars(_waiting([queue])))
+
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """Return how many jobs wait and run, by queue.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        counts = select(JobRow.queue, func.count(), func.count(LeaseRow.id))
+        with self._database.reading() as session:
+            rows = session.execute(counts.outerjoin(LeaseRow, _HELD).group_by(JobRow.queue))
+            return {queue: (count - running, running) for queue, count, running in rows}
+
+    # --- workers ----------------------------------------------------------------------------------
+
+    def take(self, queues: Collection[str], urgency_of_idle: int | None = None) -> TakenJob | None:
+        """Take the next job of some queues; None if none waits.
+
+        The most urgent jobs come first. Of these, one of the client with the fewest running jobs, and of
+        several clients, of the one whose last turn is the longest ago. With `urgency_of_idle`, only a job of
+        a client that has none running is taken, up to this urgency.
+
+        Raises:
+            StoreError: the database cannot be used.
+        """
+        following = _waiting(queues, urgency_of_idle).limit(1).with_for_update(of=JobRow, skip_locked=True)
+        while True:
+            with self._database.writing() as session:
+                found = session.scalar(following)
+                row = None if found is None else session.get(JobRow, found)
+                if row is None:
+                    return None
+                if self._leases.take(session, row.id):
+                    turn = insert_into(session, TurnRow).values(client=row.client, taken=Now())
+                    session.execute(
+                        turn.on_conflict_do_update(index_elements=["client"], set_={"taken": Now()})
+                    )
+                    return TakenJob(row.id, row.client, row.urgency)
+
+    def remove(self, record_id: str) -> bool:
+        """Remove a job. Return whether there was one.
+
+        Raises:
+            StoreError: the database cannot be written.
+        """
+        with self._database.writing() as session:
+            return bool(changed_rows(session.execute(delete(JobRow).where(JobRow.id == record_id))))
+
+
+def _waiting(queues: Collection[str], urgency_of_idle: int | None = None) -> Select[Any]:
+    """Select the IDs of the jobs that wait in some queues, in order. The arguments are those of `take`."""
+    running = (
+        select(JobRow.client, func.count().label("jobs"))
+        .join(LeaseRow, _HELD)
+        .group_by(JobRow.client)
+        .subquery()
+    )
+    is_old = JobRow.submitted < Now() - _LONGEST_OVERTAKING_SECONDS
+    urgency = case((is_old, 0), else_=JobRow.urgency)
+    place = func.row_number().over(
+        partition_by=(JobRow.client, urgency), order_by=(JobRow.submitted, JobRow.id)
+    )
+    ranked = (
+        select(
+            JobRow.id,
+            urgency.label("urgency"),
+            (func.coalesce(running.c.jobs, 0) + place).label("turn"),
+            func.coalesce(TurnRow.taken, 0).label("taken"),
+        )
+        .outerjoin(LeaseRow, _HELD)
+        .outerjoin(running, running.c.client == JobRow.client)
+        .outerjoin(TurnRow, TurnRow.client == JobRow.client)
+        .where(LeaseRow.id.is_(None), JobRow.queue.in_(queues))
+    )
+    if urgency_of_idle is not None:
+        ranked = ranked.where(running.c.client.is_(None), or_(JobRow.urgency <= urgency_of_idle, is_old))
+    found: Any = ranked.subquery()
+    return (
+        select(JobRow.id)
+        .join(found, found.c.id == JobRow.id)
+        .order_by(found.c.urgency, found.c.turn, found.c.taken, JobRow.submitted, JobRow.id)
+    )

@@ -1,0 +1,99 @@
+"""The services of a worker: store, sandbox, runners, and the queue that they take their jobs from."""
+
+from __future__ import annotations
+
+import threading
+
+from explorer.jobs import LocalQueue, Metrics, Runners
+from explorer.jobs.gpu import GpuRunner
+from explorer.jobs.runners import NoDevice, RunnerKind
+from explorer.jobs.worker import Station, Worker
+from explorer.jobs.workers import WorkerGpu, chosen_queues, kind_of, queue_name
+from explorer.sandbox import Sandbox
+from explorer.services import (
+    RESERVES,
+    close_runners,
+    make_runners,
+    open_store_of,
+    shared_location,
+    warm_up_gpus,
+)
+from explorer.settings import Settings
+from explorer.store import Pruner
+
+#: More jobs than slots never wait here: they wait in the database.
+_LIMIT = 1000
+
+
+class WorkerServices:
+    """The services of one worker. `wanted` names its queues; "": all that this machine can do.
+
+    Raises:
+        SettingsError: a setting is invalid, or this machine cannot do the jobs of a queue.
+        SandboxUnavailable: no jail can be started on this machine.
+        StoreError: the data folder or the database cannot be used.
+    """
+
+    def __init__(self, settings: Settings, wanted: str = "") -> None:
+        self._store = open_store_of(settings)
+        location = shared_location(settings, self._store)
+        self._sandbox = Sandbox(settings.sandbox)
+        self._runners = make_runners(settings, self._sandbox)
+        self.queues = chosen_queues(_possible_queues(self._runners, self._sandbox.versions), wanted)
+        self._sandbox.start()
+        warm_up_gpus(self._runners)
+        self._queue = LocalQueue(
+            self._store, self._runners, Metrics(), limit=_LIMIT, waiting_threads=1, reserves=RESERVES
+        )
+        self._pruner = Pruner(self._store)
+        self._worker = Worker(
+            self._store,
+            self._stations(),
+            settings.broker_url,
+            location=location,
+            tier=self._sandbox.tier,
+            gpus=[WorkerGpu(gpu.gpu.name, gpu.gpu.capability) for gpu in self._gpus()],
+            problem=self._queue.problem,
+        )
+
+    def run(self, stopped: threading.Event) -> None:
+        """Work until `stopped` is set."""
+        self._worker.run(stopped)
+
+    def close(self) -> None:
+        """Give the jobs under way back at once, and stop."""
+        self._queue.close()
+        self._worker.close()
+        close_runners(self._runners)
+        self._pruner.close()
+        self._store.close()
+
+    def _gpus(self) -> list[GpuRunner]:
+        return [runner for runner in self._runners["gpu"] if isinstance(runner, GpuRunner)]
+
+    def _stations(self) -> list[Station]:
+        kinds: dict[RunnerKind, list[str]] = {}
+        for queue in self.queues:
+            kinds.setdefault(kind_of(queue), []).append(queue)
+        return [
+            Station(
+                self._store,
+                self._queue,
+                queues,
+                len(self._runners[kind]) - (kind in RESERVES),
+                int(kind in RESERVES),
+            )
+            for kind, queues in kinds.items()
+        ]
+
+
+def _possible_queues(runners: Runners, versions: tuple[str, ...]) -> list[str]:
+    """Return the queues of all jobs that this machine can do."""
+    found = []
+    for kind, each in runners.items():
+        models = [""]
+        if kind == "gpu":
+            models = sorted({runner.gpu.name for runner in each if isinstance(runner, GpuRunner)})
+        if not any(isinstance(runner, NoDevice) for runner in each):
+            found += [queue_name(kind, version, model) for model in models for version in versions]
+    return found

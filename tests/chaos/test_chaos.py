@@ -1,0 +1,95 @@
+"""A cluster under failures: what it accepted ends complete or with a true reason; links keep their bytes.
+
+`make chaos ROUNDS=1000` kills that many processes. Each test ends with a look at all that was accepted.
+"""
+
+import shutil
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+from chaos.harness import Chaos
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(0)]
+
+#: When a process is killed: as soon as the job is accepted, in its stages, at its end.
+PHASES = ("ticket", "specialized", "stage", "resources", "done")
+#: The clock of the second web server is ahead of the others by more than a lease lasts.
+WRONG_CLOCK = ["faketime", "-f", "+600s"]
+
+
+@pytest.fixture(scope="module")
+def cluster(request):
+    prefixes = {"web2": WRONG_CLOCK} if shutil.which("faketime") else {}
+    # Not in a folder of pytest, which the user of PostgreSQL cannot enter.
+    with tempfile.TemporaryDirectory(prefix="triton-explorer-cluster-") as name:
+        folder = Path(name)
+        folder.chmod(0o711)
+        with Chaos(folder, request.config.getoption("--chaos-seed"), prefixes) as cluster:
+            yield cluster
+
+
+@pytest.fixture
+def chaos(cluster):
+    """The cluster. When the test is over, nothing that any test has submitted is lost or wrong."""
+    yield cluster
+    outcome = cluster.check()
+    print(outcome)
+    assert outcome.lost == []
+    assert outcome.wrong == []
+
+
+def complete(chaos, ticket):
+    """Wait for a result that must be complete, and remember its bytes."""
+    document = chaos.result(ticket)
+    assert document["status"] == "complete", document["diagnostics"]
+    chaos.note_stages(ticket)
+
+
+def test_a_link_answers_the_same_bytes_after_the_restart_of_each_part(chaos):
+    ticket = chaos.submit()
+    complete(chaos, ticket)
+    for part in chaos.cluster.parts:
+        chaos.supervisor.stop(part.name)
+        chaos.supervisor.start(part.name)
+    complete(chaos, chaos.submit())
+
+
+def test_processes_that_are_killed_lose_nothing(chaos, request):
+    for number in range(request.config.getoption("--chaos-rounds")):
+        phase = PHASES[number % len(PHASES)]
+        ticket = chaos.submit()
+        if phase != "ticket":
+            chaos.wait_for_event(ticket, phase)
+        victim = chaos.kill(chaos.random.choice(chaos.servers))
+        document = chaos.result(ticket)
+        print(f"{number + 1}: {victim} at {phase}: {document['status']}", flush=True)
+        if document["status"] == "complete":
+            chaos.note_stages(ticket)
+
+
+def test_a_server_that_is_killed_with_all_its_processes_loses_nothing(chaos):
+    for server in chaos.servers:
+        ticket = chaos.submit(seconds=2)
+        chaos.wait_for_event(ticket, "stage")
+        chaos.kill_all(server)
+        complete(chaos, ticket)
+
+
+def test_a_database_that_goes_away_loses_nothing(chaos):
+    ticket = chaos.submit(seconds=2)
+    chaos.wait_for_event(ticket, "stage")
+    chaos.supervisor.stop("postgresql")
+    time.sleep(10)  # the outage itself
+    chaos.supervisor.start("postgresql")
+    complete(chaos, chaos.submit())
+
+
+def test_an_s3_store_that_fails_loses_nothing(chaos):
+    for fault in ("error", "slow", "cut"):
+        chaos.s3.fault, chaos.s3.times = fault, 20
+        ticket = chaos.submit()
+        chaos.result(ticket)
+        chaos.s3.fault = ""
+        complete(chaos, chaos.submit())
