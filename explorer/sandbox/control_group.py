@@ -51,6 +51,12 @@ class ControlGroup:
             self._folder.rmdir()
 
 
+def are_available() -> bool:
+    """Tell whether jails get control groups with memory limits on this machine."""
+    with _lock:
+        return _delegated_group() is not None
+
+
 def enclose(process: int, memory_bytes: int) -> ControlGroup | None:
     """Move a process and its descendants, which must not fork now, to a group with a memory limit.
 

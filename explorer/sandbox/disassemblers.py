@@ -22,6 +22,7 @@ from pathlib import Path
 
 from explorer.model.hardware import UnknownTarget, find_target
 from explorer.pipeline.warm_disassembler import LENGTH, ask
+from explorer.sandbox import control_group
 from explorer.sandbox.errors import SlotBroken
 from explorer.sandbox.launch import Launch, end_jail
 from explorer.sandbox.warm_disassembler import LIBRARY
@@ -140,6 +141,7 @@ class _Disassembler(threading.Thread):
         self._on_end = on_end
         self._control, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.process: subprocess.Popen[bytes] | None = None
+        self._group: control_group.ControlGroup | None = None
         self.is_ready = self.has_started = False
         self.problem = ""
         self.used = time.monotonic()
@@ -168,6 +170,8 @@ class _Disassembler(threading.Thread):
                             self._theirs.fileno(), errors, self._triton, self._capability
                         )
                     self._compare()
+                    limit_bytes = self._launch.settings.limits.memory_bytes
+                    self._group = control_group.enclose(self.process.pid, limit_bytes)
                     self.is_ready = self.has_started = True
                     self._wait()
                 except (OSError, SlotBroken) as error:
@@ -181,6 +185,8 @@ class _Disassembler(threading.Thread):
                     self._control.close()
                     if self.process is not None:
                         end_jail(self.process)
+                    if self._group is not None:
+                        self._group.remove()
         finally:
             self._on_end()
 

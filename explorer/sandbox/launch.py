@@ -26,6 +26,8 @@ NOBODY = 65534
 _PACKAGE = Path(__file__).parents[1]
 _JAIL_TMP = "/tmp"  # noqa: S108  each jail has its own
 _JAIL_TMP_BYTES = 256 * 1024 * 1024
+_FOLDERS_BESIDE_USR = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
+_LIBRARY_CACHE = "/etc/ld.so.cache"
 _VERSION_SECONDS = 10
 _END_SECONDS = 10.0
 
@@ -73,6 +75,11 @@ class Launch:
                 str(folder) for folder in self.readable_folders() if folder.is_relative_to(_JAIL_TMP)
             ],
             "package_folders": [str(folder.absolute()) for folder in self.settings.package_folders],
+            "program_folders": [
+                *("/usr", *_FOLDERS_BESIDE_USR, _LIBRARY_CACHE),
+                *map(str, self.readable_folders()),
+            ],
+            "listed_folders": [str(path) for path in self._python_path()],
             "limits": dataclasses.asdict(self.settings.limits),
         }
         return self._start("explorer.sandbox.zygote", options, control, errors)
@@ -97,7 +104,7 @@ class Launch:
     ) -> subprocess.Popen[bytes]:
         """Start `module` in a jail, or without one."""
         inner = [sys.executable, "-m", module, str(control), json.dumps(options)]
-        environment = self._environment()
+        environment = self.environment()
         command = [*self._jail(environment), *inner] if self.bubblewrap else inner
         drop = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if self.way == "nobody" else {}
         # mypy does not match `drop` with the parameters. The command is ours.
@@ -113,9 +120,8 @@ class Launch:
             **drop,
         )
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         """Return the environment of the jail: nothing of the web side's, and no threads in libraries."""
-        path = [_PACKAGE.parent, *self.settings.python_path]
         one_thread = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
         return {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -124,7 +130,7 @@ class Launch:
             "LANG": "C.UTF-8",
             "USER": "nobody",
             "LOGNAME": "nobody",
-            "PYTHONPATH": os.pathsep.join(map(str, path)),
+            "PYTHONPATH": os.pathsep.join(map(str, self._python_path())),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONNOUSERSITE": "1",
             # The same request must give the same result in every zygote.
@@ -132,6 +138,9 @@ class Launch:
             **dict.fromkeys(one_thread, "1"),
             **self.settings.environment,
         }
+
+    def _python_path(self) -> list[Path]:
+        return [_PACKAGE.parent, *self.settings.python_path]
 
     def _jail(self, environment: dict[str, str]) -> list[str]:
         assert self.bubblewrap is not None
@@ -247,10 +256,10 @@ def ways(settings: SandboxSettings, bubblewrap: Bubblewrap | None) -> list[Launc
 def _system_folders() -> list[str]:
     """Return /usr and its links, or, on a system without merged /usr, the folders themselves."""
     arguments = ["--ro-bind", "/usr", "/usr"]
-    for name in ("bin", "sbin", "lib", "lib32", "lib64"):
-        path = Path("/") / name
+    for name in _FOLDERS_BESIDE_USR:
+        path = Path(name)
         if path.is_symlink():
             arguments += ["--symlink", str(path.readlink()), str(path)]
         elif path.is_dir():
             arguments += ["--ro-bind", str(path), str(path)]
-    return [*arguments, "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
+    return [*arguments, "--ro-bind-try", _LIBRARY_CACHE, _LIBRARY_CACHE]

@@ -49,12 +49,26 @@ _libc.mount.argtypes = [
 _libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
 _libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
 _libc.personality.argtypes = [ctypes.c_ulong]
+_libc.syscall.restype = ctypes.c_long
 
 
 def _check(result: int, what: str) -> None:
     if result != 0:
         error = ctypes.get_errno()
         raise OSError(error, f"{what}: {os.strerror(error)}")
+
+
+def system_call(number: int, *arguments: int | ctypes.Array[ctypes.c_char]) -> int:
+    """Make a system call by its number: arguments are integers or buffers.
+
+    Raises:
+        OSError: it has failed.
+    """
+    given = [each if isinstance(each, ctypes.Array) else ctypes.c_long(each) for each in arguments]
+    result: int = _libc.syscall(ctypes.c_long(number), *given)
+    if result < 0:
+        _check(result, f"system call {number}")
+    return result
 
 
 def unshare(flags: int) -> None:

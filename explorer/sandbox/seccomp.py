@@ -13,6 +13,7 @@ import ctypes
 import errno
 import mmap
 import os
+import socket
 from collections.abc import Iterable
 
 from explorer.sandbox import linux
@@ -75,6 +76,9 @@ _COMMON = {
     "mount_setattr": 442,
     "quotactl_fd": 443,
     "memfd_secret": 447,
+    # Any number of rules can be kept in the kernel. A job obeys those that were made before.
+    "landlock_create_ruleset": 444,
+    "landlock_add_rule": 445,
 }
 _TABLES: dict[str, tuple[int, dict[str, int], dict[str, int]]] = {
     # machine: (AUDIT_ARCH, calls whose arguments are checked, refused calls)
@@ -84,6 +88,7 @@ _TABLES: dict[str, tuple[int, dict[str, int], dict[str, int]]] = {
             "clone": 56, "ioctl": 16, "fcntl": 72, "mmap": 9, "kill": 62, "tkill": 200, "tgkill": 234,
             "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297, "prlimit64": 302, "sched_setparam": 142,
             "sched_setscheduler": 144, "sched_setaffinity": 203, "setpriority": 141, "ioprio_set": 251,
+            "socketpair": 53,
         },
         {
             "sched_setattr": 314, "io_setup": 206, "splice": 275, "tee": 276, "vmsplice": 278,
@@ -111,6 +116,7 @@ _TABLES: dict[str, tuple[int, dict[str, int], dict[str, int]]] = {
             "clone": 220, "ioctl": 29, "fcntl": 25, "mmap": 222, "kill": 129, "tkill": 130, "tgkill": 131,
             "rt_sigqueueinfo": 138, "rt_tgsigqueueinfo": 240, "prlimit64": 261, "sched_setparam": 118,
             "sched_setscheduler": 119, "sched_setaffinity": 122, "setpriority": 140, "ioprio_set": 30,
+            "socketpair": 199,
         },
         {
             "sched_setattr": 274, "io_setup": 0, "inotify_init1": 26, "splice": 76, "tee": 77, "vmsplice": 75,
@@ -132,6 +138,9 @@ _TABLES: dict[str, tuple[int, dict[str, int], dict[str, int]]] = {
 }  # fmt: skip
 #: CUDA needs these to start. The job's network contains nothing to connect to.
 _SOCKETS = {"socket", "connect", "accept", "accept4", "bind", "listen"}
+#: Of all families, only sockets of these stay in the network of the job. Those of a virtual machine's host
+#: (AF_VSOCK), for example, belong to no network namespace.
+_FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
 #: What they report waits in memory that no limit counts.
 _FILE_WATCHES = {"inotify_init", "inotify_init1"}
 #: The system calls whose first argument is a process or thread that they signal or limit.
@@ -179,7 +188,8 @@ def assemble(machine: str, limits: Limits, protected: set[int]) -> list[_Line]:
     """
     if machine not in _TABLES:
         raise NotImplementedError(f"no system call table for {machine}")
-    architecture, checked, _ = _TABLES[machine]
+    architecture, checked, refused = _TABLES[machine]
+    numbers = {**refused, **checked}
     unknown = (_RETURN, 0, 0, _ERRNO | errno.ENOSYS)
     kill = (_RETURN, 0, 0, _KILL_PROCESS)
     program = [
@@ -196,7 +206,7 @@ def assemble(machine: str, limits: Limits, protected: set[int]) -> list[_Line]:
     for number in sorted(refused_calls(machine, limits).values()):
         program += [(_JUMP_EQUAL, 0, 1, number), _REFUSE]
     for name, checks in _argument_checks(limits, protected).items():
-        program += [(_JUMP_EQUAL, 0, len(checks) + 1, checked[name]), *checks, _ALLOW_IT]
+        program += [(_JUMP_EQUAL, 0, len(checks) + 1, numbers[name]), *checks, _ALLOW_IT]
     return [*program, _ALLOW_IT]
 
 
@@ -206,6 +216,9 @@ def _argument_checks(limits: Limits, protected: set[int]) -> dict[str, list[_Lin
     for name, only in (("setpriority", _PRIO_PROCESS), ("ioprio_set", _IOPRIO_WHO_PROCESS)):
         checks[name] = [_load(0), (_JUMP_EQUAL, 1, 0, only), _REFUSE, *_refuse_values(1, protected)]
     checks["clone"] = [_load(0), (_JUMP_ANY_BIT, 0, 1, _NAMESPACE_FLAGS), _REFUSE]
+    checks["socketpair"] = _refuse_other_values(0, (socket.AF_UNIX,))
+    if limits.opens_sockets:
+        checks["socket"] = _refuse_other_values(0, _FAMILIES)
     checks["ioctl"] = _refuse_values(1, _REFUSED_IOCTLS)
     locks = () if limits.shares_memory else _RECORD_LOCKS  # The profilers of CUDA may lock files.
     checks["fcntl"] = _refuse_values(1, (*_REFUSED_FCNTLS, *locks))
@@ -225,6 +238,12 @@ def _refuse_values(argument: int, values: Iterable[int]) -> list[_Line]:
     for value in sorted(values):
         lines += [(_JUMP_EQUAL, 0, 1, value & 0xFFFFFFFF), _REFUSE]
     return lines
+
+
+def _refuse_other_values(argument: int, values: Iterable[int]) -> list[_Line]:
+    accepted = list(values)
+    lines = [(_JUMP_EQUAL, len(accepted) - index, 0, value) for index, value in enumerate(accepted)]
+    return [_load(argument), *lines, _REFUSE]
 
 
 def install(limits: Limits, protected: set[int]) -> None:

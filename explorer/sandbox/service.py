@@ -6,31 +6,24 @@ version.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import queue
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
 
 from explorer.errors import SandboxUnavailable, UnknownTriton
-from explorer.model import Diagnostic, Done, Event, Request, Scalar
+from explorer.model import Diagnostic, Done, Event, Request
+from explorer.sandbox import control_group, landlock
 from explorer.sandbox.errors import SlotBroken
 from explorer.sandbox.launch import Launch, find_bubblewrap, ways
 from explorer.sandbox.remedy import ways_out
-from explorer.sandbox.settings import SandboxSettings
-from explorer.sandbox.slot import Slot
+from explorer.sandbox.self_test import attack
+from explorer.sandbox.settings import Limits, SandboxSettings
 from explorer.sandbox.slot_pool import SandboxJob, SlotPool, VersionPools
 from explorer.sandbox.versions import InstalledVersions
 
 _log = logging.getLogger(__name__)
-
-_PROBE = "explorer.sandbox.probe"
-_PATHS_TRIED_BESIDE = 20
-#: Paths that must not be visible in any jail.
-_HIDDEN_PATHS = ("/etc/passwd", "/etc/shadow", "/home", "/var", "/sys")
 
 NOBODY_MUST_READ = (
     "Started by root without a jail, user code runs as nobody (65534), who must be able to read the "
@@ -65,6 +58,16 @@ class Sandbox:
         return self._tier
 
     @property
+    def landlock_abi(self) -> int:
+        """The version of Landlock's interface that jails use beside their mounts, or 0."""
+        return 0 if self.settings.unsafe else landlock.abi()
+
+    @property
+    def has_control_groups(self) -> bool:
+        """Whether the kernel limits the memory of each jail, too (see `control_group`)."""
+        return not self.settings.unsafe and control_group.are_available()
+
+    @property
     def disassemblers(self) -> tuple[list[str], str]:
         """The architectures that have a warm disassembler, and why jobs may have to start nvdisasm."""
         pools = self._pools or self._begun
@@ -75,33 +78,33 @@ class Sandbox:
 
         A program that does a single job can import other modules meanwhile.
         """
-        launch = next(iter(ways(self.settings, self.bubblewrap)), None)
-        if launch is not None and version in self.versions:
-            self._begun = VersionPools(launch, self._installed, shares_jail=False)
-            self._begun.of(version).begin()
+        self._begin(version, shares_jail=False)
 
     def start(self) -> None:
-        """Choose the way to start jails, attack one jail as a test, and warm up in the background.
+        """Choose the way to start jails, attack one jail as a test, and warm up meanwhile.
 
         Raises:
             SandboxUnavailable: no way is safe here; the message says what to do.
         """
+        if self.settings.warm_up and self._begun is None and self.versions:
+            self._begin(self.versions[0], not self.settings.unsafe and _may_share(self.settings.limits))
         try:
             launch, shares_jail = self._choose()
         except SandboxUnavailable as error:
             self._problem = str(error)
+            self._end_what_began()
             raise
         finally:
             self._started.set()
         with self._lock:
-            if self._closed:
-                return
-            begun, self._begun = self._begun, None
-            is_begun = begun is not None and begun.launch == launch
-            self._pools = begun if is_begun else VersionPools(launch, self._installed, shares_jail)
-            self._tier = "unsafe" if launch.way == "unsafe" else "full"
-        if begun and not is_begun:
-            begun.close()
+            begun = self._begun
+            if not self._closed:
+                if begun and begun.launch == launch and begun.shares_jail <= shares_jail:
+                    self._pools, self._begun = begun, None
+                else:
+                    self._pools = VersionPools(launch, self._installed, shares_jail)
+                self._tier = "unsafe" if launch.way == "unsafe" else "full"
+        self._end_what_began()
         if self.settings.warm_up:
             threading.Thread(target=self._warm_up, name="sandbox-warm-up", daemon=True).start()
 
@@ -145,6 +148,19 @@ class Sandbox:
         for pools in all_pools:
             pools.join()
 
+    def _begin(self, version: str, shares_jail: bool) -> None:
+        launch = next(iter(ways(self.settings, self.bubblewrap)), None)
+        if launch is not None and version in self.versions:
+            self._begun = VersionPools(launch, self._installed, shares_jail)
+            self._begun.of(version).begin()
+
+    def _end_what_began(self) -> None:
+        with self._lock:
+            begun, self._begun = self._begun, None
+        if begun is not None:
+            begun.close()
+            begun.join()
+
     def _choose(self) -> tuple[Launch, bool]:
         """Return the first way to start a jail that passes the probe, and whether slots may share a jail.
 
@@ -154,17 +170,17 @@ class Sandbox:
         for launch in ways(self.settings, self.bubblewrap):
             limits = launch.settings.limits
             try:
-                holes, warnings = _attack(launch)
+                findings = attack(launch)
             except (SlotBroken, OSError) as error:
                 failures.append(f"{launch.title}: {error}")
                 continue
-            for warning in warnings:
+            for warning in findings.warnings:
                 _log.warning("%s: %s", launch.title, warning)
             if launch.way == "unsafe":
                 return launch, False
-            if not holes:
-                return launch, limits.owns_processes and not limits.opens_sockets and not warnings
-            failures += [f"{launch.title}: {hole}" for hole in holes]
+            if not findings.holes:
+                return launch, _may_share(limits) and not findings.warnings
+            failures += [f"{launch.title}: {hole}" for hole in findings.holes]
         if self.bubblewrap is None and not self.settings.unsafe:
             failures.append("bubblewrap (bwrap) is not installed, or does not start.")
         if self.settings.unsafe and os.getuid() == 0:
@@ -180,42 +196,9 @@ class Sandbox:
                 pool.grow_to(self.settings.slots_per_version)
 
 
-def _hidden_paths(readable: list[Path]) -> list[str]:
-    """Return what a job must not see: files of the system, and the neighbors of readable folders."""
-
-    def leads_to_readable(path: Path) -> bool:
-        return any(folder.is_relative_to(path) for folder in readable)
-
-    hidden = [path for path in _HIDDEN_PATHS if not leads_to_readable(Path(path))]
-    for parent in {parent for folder in readable for parent in folder.parents[:-1]}:
-        with contextlib.suppress(OSError):
-            beside = [path for path in parent.iterdir() if not leads_to_readable(path)]
-            hidden += [str(path) for path in beside[:_PATHS_TRIED_BESIDE] if "\n" not in path.name]
-    return hidden
-
-
-def _attack(launch: Launch) -> tuple[list[str], list[str]]:
-    """Attack a jail as a test. Return the attacks that succeeded, and warnings."""
-    settings = replace(launch.settings, shared_modules=())  # The probe must start fast.
-    slot = Slot(replace(launch, settings=settings), None, _PROBE)
-    try:
-        events: list[Event] = []
-        hidden = "\n".join(_hidden_paths(launch.readable_folders()))
-        limits = launch.settings.limits
-        options: dict[str, Scalar] = {
-            "opens_sockets": limits.opens_sockets,
-            "owns_processes": limits.owns_processes,
-            "shares_memory": limits.shares_memory,
-        }
-        slot.run(Request(hidden, "", "", options=options), lambda: False, events.append)
-    finally:
-        slot.close()
-    done = events[-1]
-    diagnostics = [event for event in events if isinstance(event, Diagnostic)]
-    holes = [event.message for event in diagnostics if event.severity == "error"]
-    if isinstance(done, Done) and done.status == "failed" and not holes:
-        holes.append("the probe did not complete")
-    return holes, [event.message for event in diagnostics if event.severity == "warning"]
+def _may_share(limits: Limits) -> bool:
+    """Tell whether jobs may share a jail, if each has its own /proc."""
+    return limits.owns_processes and not limits.opens_sockets
 
 
 def _refusal(size_bytes: int, limit_bytes: int) -> list[Event]:

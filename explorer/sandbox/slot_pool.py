@@ -66,6 +66,11 @@ class VersionPools:
         #: Each pool, with what tells its folder from one that takes its place.
         self._pools: dict[str, tuple[SlotPool, object]] = {}
 
+    @property
+    def shares_jail(self) -> bool:
+        """Whether the slots of all versions share one jail."""
+        return self._jail is not None
+
     def of(self, version: str) -> SlotPool:
         """Return the pool of a version.
 

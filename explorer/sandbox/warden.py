@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from explorer.model import Diagnostic, Done, Event, Log, encode_event
-from explorer.sandbox import confine, linux, source_position, worker
+from explorer.sandbox import confine, landlock, linux, source_position, worker
 from explorer.sandbox.bounded_output import BoundedFile, BoundedPipe
 from explorer.sandbox.settings import MIB, Limits
 from explorer.sandbox.source_position import SourcePosition
@@ -43,12 +43,18 @@ class MemoryExceeded:
 
 
 class Warden:
-    """Supervises one worker from start to end. `link` leads to the keeper."""
+    """Supervises one worker from start to end.
 
-    def __init__(self, events: int, link: socket.socket, limits: Limits, *, jailed: bool) -> None:
+    `link` leads to the keeper. `rules` are those of Landlock, which the worker obeys, or None.
+    """
+
+    def __init__(
+        self, events: int, link: socket.socket, limits: Limits, rules: int | None, *, jailed: bool
+    ) -> None:
         self._events = events
         self._link = link
         self._limits = limits
+        self._rules = rules
         self._jailed = jailed
         self._started: float | None = None
         self._verdict = b""
@@ -68,6 +74,8 @@ class Warden:
             confine.let_in()
             with contextlib.suppress(OSError):
                 Path("/proc/self/oom_score_adj").write_text("1000")
+            if self._rules is not None:
+                landlock.obey(self._rules)
             os.dup2(output_pipe[1], 1)
             os.dup2(error.descriptor, 2)
             outputs = worker.Outputs(self._events, verdict_pipe[1], position_pipe[1])
@@ -77,6 +85,8 @@ class Warden:
         linux.drop_signal_handlers()
         for descriptor in (request, disassembler, output_pipe[1], verdict_pipe[1], position_pipe[1]):
             os.close(descriptor)
+        if self._rules is not None:
+            os.close(self._rules)
         exceeded = self._watch(child, verdict_pipe[0], output)
         finished = exceeded is None and self._has_verdict()
         # After a verdict, the worker has written everything. There is no need to wait for its end.

@@ -35,7 +35,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from explorer.sandbox import confine, linux, memory, written_pages
+from explorer.sandbox import confine, landlock, linux, memory, written_pages
 from explorer.sandbox.settings import Limits
 from explorer.sandbox.warden import Warden
 
@@ -57,7 +57,7 @@ class Options:
 
     `jailed`: this process is inside bubblewrap. The first zygote imports `shared_modules`. `kept_folders` are
     the folders below /tmp that jobs must be able to read, and `package_folders` those with packages for user
-    code.
+    code. `program_folders` and `listed_folders` are what Landlock lets a job use (see `landlock.Paths`).
     """
 
     entry_point: str
@@ -65,6 +65,8 @@ class Options:
     shared_modules: list[str]
     kept_folders: list[str]
     package_folders: list[str]
+    program_folders: list[str]
+    listed_folders: list[str]
     limits: Limits
 
 
@@ -226,6 +228,10 @@ def _guard(
             with contextlib.suppress(OSError):  # The probe reports it.
                 confine.mount_proc()
         confine.limit_resources(limits, own_namespace=options.jailed)
+        rules = None
+        if options.jailed:
+            paths = landlock.Paths(options.program_folders, options.listed_folders)
+            rules = landlock.create(paths, limits)
         linux.fix_addresses()  # Where it is refused, one PTX may give two binaries.
         confine.give_up_privileges(limits, protected)
         confine.keep_out()
@@ -236,7 +242,7 @@ def _guard(
     _forget_standard_streams()
     try:
         request, events, disassembler = descriptors
-        warden = Warden(events, link, limits, jailed=options.jailed)
+        warden = Warden(events, link, limits, rules, jailed=options.jailed)
         warden.run(request, disassembler, options.entry_point, folder)
     finally:
         os._exit(_START_FAILED)

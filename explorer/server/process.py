@@ -19,6 +19,7 @@ from explorer.errors import ExplorerError, SettingsError
 from explorer.examples import DEFAULT_EXAMPLE, find_example
 from explorer.model import Request
 from explorer.model.hardware import DEFAULT_TARGET
+from explorer.sandbox import control_group, landlock
 from explorer.sandbox.launch import SOURCES, find_bubblewrap
 from explorer.server.address import remove_address, write_address
 from explorer.server.application import Application
@@ -104,7 +105,13 @@ def _sandbox_line(settings: Settings) -> str:
     found = find_bubblewrap(settings.sandbox)
     if found is None:
         return "Sandbox: none; bubblewrap (bwrap) is missing."
-    return f"Sandbox: bubblewrap {found.version} at {found.path} ({SOURCES[found.source]})."
+    abi = landlock.abi()
+    walls = [
+        f"bubblewrap {found.version} at {found.path} ({SOURCES[found.source]})",
+        f"Landlock ABI {abi}" if abi else "no Landlock",
+        "control groups" if control_group.are_available() else "no control groups",
+    ]
+    return f"Sandbox: {', '.join(walls)}."
 
 
 def _bound_socket(host: str, port: int) -> socket.socket:

@@ -83,10 +83,10 @@ class HealthDocument(msgspec.Struct, frozen=True):
     """The health of the server.
 
     `sandbox` is the tier that works on this machine. `problem` says why none does, or why nothing can be
-    stored; stored results can be opened. `bubblewrap` is null if
-    it is missing or not used. `disassembler` says for which architectures nvdisasm need not be started
-    anew. `devices` are those that kernels can be run on; the server works without
-    them.
+    stored; stored results can be opened. `bubblewrap` is null if it is missing or not used. `landlock_abi` is
+    the version of the kernel's Landlock that jails use beside it, or 0. With `control_groups`, the kernel
+    limits the memory of each jail, too. `disassembler` says for which architectures nvdisasm need not be
+    started anew. `devices` are those that kernels can be run on; the server works without them.
     """
 
     status: Literal["ok", "starting", "unavailable"]
@@ -95,6 +95,8 @@ class HealthDocument(msgspec.Struct, frozen=True):
     tritons: tuple[str, ...]
     problem: str | None
     bubblewrap: BubblewrapDocument | None
+    landlock_abi: int
+    control_groups: bool
     disassembler: DisassemblerDocument
     devices: DevicesDocument
     workers: dict[str, int] | None
@@ -180,6 +182,8 @@ def show_health() -> Response:
         services().versions,
         problem,
         bubblewrap,
+        services().sandbox.landlock_abi,
+        services().sandbox.has_control_groups,
         DisassemblerDocument(tuple(ready), problem_of_disassemblers or None),
         services().devices,
         workers.by_queue if workers else None,

@@ -13,6 +13,7 @@ from explorer.model import Request
 from explorer.sandbox import control_group
 from explorer.sandbox.launch import find_bubblewrap, ways
 from explorer.sandbox.slot import Slot
+from explorer.settings import Settings
 
 pytestmark = pytest.mark.slow
 
@@ -60,6 +61,32 @@ def test_the_kernel_enforces_the_limit_alone(slot):
     assert "SIGKILL" in run(slot, "block = b'x' * (200 << 20)")
     assert int((group / "memory.peak").read_text()) <= 128 * MIB
     assert "fine" in run(slot, "print('fine')")
+
+
+@pytest.mark.parametrize("kind", ["compile", "torch_compile", "interpreter", "gpu"])
+def test_a_jail_of_each_kind_gets_a_group(kind, tmp_path, monkeypatch):
+    """A folder has the place of the kernel's file system."""
+    own = Settings()
+    kinds = {
+        "compile": own.sandbox,
+        "torch_compile": own.torch_compile_sandbox,
+        "interpreter": own.interpreter_sandbox,
+        "gpu": own.gpu_sandbox((), {}, ()),
+    }
+    launch = ways(kinds[kind], find_bubblewrap(own.sandbox))[0]
+    monkeypatch.setattr(control_group, "_delegated_group", lambda: tmp_path)
+    slot = Slot(
+        dataclasses.replace(launch, settings=dataclasses.replace(launch.settings, shared_modules=())),
+        None,
+        "explorer.sandbox.probe",
+    )
+    try:
+        (group,) = tmp_path.iterdir()
+        assert int((group / "memory.max").read_text()) == int(1.05 * launch.settings.limits.memory_bytes)
+        assert (group / "memory.swap.max").read_text() == "0"
+        assert int((group / "cgroup.procs").read_text()) == slot.zygote.process
+    finally:
+        slot.close()
 
 
 def test_groups_of_killed_servers_are_removed(tmp_path):

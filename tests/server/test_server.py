@@ -204,9 +204,11 @@ def test_without_a_sandbox_stored_results_are_served_and_the_server_says_what_to
 
 
 def test_the_server_says_which_bubblewrap_it_uses(server):
-    found = server.get("/healthz")["bubblewrap"]
+    health = server.get("/healthz")
+    found, abi = health["bubblewrap"], health["landlock_abi"]
     line = server.process.stdout.readline()
     assert line.startswith(f"Sandbox: bubblewrap {found['version']} at {found['path']} (")
+    assert f", Landlock ABI {abi}, " in line if abi else ", no Landlock, " in line
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid", "::1::"])

@@ -1,0 +1,110 @@
+"""The attack on a jail at start: what succeeds there would succeed for user code. Web side.
+
+A jail like that of the jobs, with smaller limits, gets some jobs: one that tries all that is quick, one that
+uses too much memory, one that writes what is no event and leaves something behind, and one that looks for it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from explorer.model import Diagnostic, Done, Event, Request
+from explorer.sandbox import landlock
+from explorer.sandbox.launch import Launch
+from explorer.sandbox.settings import MIB
+from explorer.sandbox.slot import Slot
+
+_PROBE = "explorer.sandbox.probe"
+_PATHS_TRIED_BESIDE = 20
+#: Paths that must not be visible in any jail.
+_HIDDEN_PATHS = ("/etc/passwd", "/etc/shadow", "/root", "/home", "/var", "/sys")
+
+
+@dataclass
+class Findings:
+    """What user code can do in a jail, and warnings."""
+
+    holes: list[str]
+    warnings: list[str]
+
+
+def attack(launch: Launch) -> Findings:
+    """Attack a jail. Without a jail, only start what a job needs.
+
+    Raises:
+        SlotBroken: the jail does not start.
+    """
+    limits = replace(
+        launch.settings.limits,
+        memory_bytes=256 * MIB,
+        processes=12,
+        open_files=128,
+        scratch_bytes=16 * MIB,
+        scratch_files=100,
+        file_bytes=8 * MIB,
+    )
+    settings = replace(launch.settings, shared_modules=(), limits=limits)  # The probe must start fast.
+    launch = replace(launch, settings=settings)
+    jail = json.dumps(
+        {
+            "limits": asdict(limits),
+            "hidden": _hidden_paths(launch.readable_folders()),
+            "devices": [str(device) for device in settings.devices],
+            "environment": sorted(launch.environment()),
+            "listed": [str(folder) for folder in launch.readable_folders()],
+            "has_landlock": landlock.abi() > 0,
+        }
+    )
+    findings = Findings([], [])
+    slot = Slot(launch, None, _PROBE)
+    try:
+        kinds = ("reach", "fill", "forge", "look") if launch.bubblewrap else ()
+        for kind in kinds:
+            events: list[Event] = []
+            slot.run(Request(jail, "", "", options={"attack": kind}), lambda: False, events.append)
+            _judge(kind, events, findings)
+            slot.next()
+    finally:
+        slot.close()
+    return findings
+
+
+def _judge(kind: str, events: list[Event], findings: Findings) -> None:
+    done = events[-1]
+    errors = [
+        event.message for event in events if isinstance(event, Diagnostic) and event.severity == "error"
+    ]
+    findings.warnings += [
+        event.message for event in events if isinstance(event, Diagnostic) and event.severity == "warning"
+    ]
+    expected = _ENDS.get(kind)
+    if expected is not None:
+        if not any(expected in message for message in errors):
+            findings.holes += errors or [f"the probe “{kind}” ended without an error"]
+    elif errors:
+        findings.holes += errors
+    elif isinstance(done, Done) and done.status == "failed":
+        findings.holes.append(f"the probe “{kind}” did not complete")
+
+
+#: How the sandbox ends the jobs that exceed a limit.
+_ENDS = {"fill": "of memory. The limit of a job is", "forge": "The result was rejected"}
+
+
+def _hidden_paths(readable: Iterable[Path]) -> list[str]:
+    """Return what a job must not see: files of the system, and the neighbors of readable folders."""
+    folders = list(readable)
+
+    def leads_to_readable(path: Path) -> bool:
+        return any(folder.is_relative_to(path) for folder in folders)
+
+    hidden = [path for path in _HIDDEN_PATHS if not leads_to_readable(Path(path))]
+    for parent in {parent for folder in folders for parent in folder.parents[:-1]}:
+        with contextlib.suppress(OSError):
+            beside = [path for path in parent.iterdir() if not leads_to_readable(path)]
+            hidden += [str(path) for path in beside[:_PATHS_TRIED_BESIDE]]
+    return hidden
