@@ -29,6 +29,12 @@ _ABANDONED_SECONDS = 3600.0
 _CHANNEL = "triton_explorer"
 
 
+def is_leased(session: Session, record_ids: Sequence[str]) -> bool:
+    """Return whether any server does one of these jobs."""
+    found = select(LeaseRow.id).where(LeaseRow.id.in_(record_ids), LeaseRow.expires >= _Now())
+    return session.scalar(found.limit(1)) is not None
+
+
 class _Now(FunctionElement[float]):
     """The time of the database, in seconds since 1970: servers may have other clocks."""
 

@@ -31,6 +31,7 @@ from explorer.store.address import (
     digest_of,
 )
 from explorer.store.backup import DATABASE_NAME, Copied, back_up, restore
+from explorer.store.claims import Claim, Claims, Deleted
 from explorer.store.database import COUNT_INSERTED, Database, changed_rows, insert_into
 from explorer.store.earlier_results import read_earlier
 from explorer.store.entries import Entry, decode_journal, encode_journal
@@ -106,6 +107,7 @@ class SqlStore:
         self._database = Database(database_url)
         self._housekeeping = Housekeeping(self._database, blobs, quotas)
         self.leases = Leases(self._database)
+        self._claims = Claims(self._database)
         self._journal = lru_cache(_JOURNALS_IN_MEMORY)(self._load_journal)
         self._changes = itertools.count(1)
         self._revision = 0
@@ -130,10 +132,13 @@ class SqlStore:
             self._housekeeping.at_work(record_id, batch)
         return batch
 
-    def submit(self, request: Request, client: str = "", *, is_live: bool = False) -> Record:
+    def submit(
+        self, request: Request, client: str = "", *, is_live: bool = False, claim: Claim | None = None
+    ) -> Record:
         """Return the record of a request; insert it for the client if the request is new, with its lease.
 
-        The result of a request that was only submitted with `is_live` is removed early, see `keep`.
+        The result of a request that was only submitted with `is_live` is removed early, see `keep`. With
+        `claim`, it can be deleted, see `delete`.
 
         Raises:
             StoreError: it cannot be stored.
@@ -143,10 +148,38 @@ class SqlStore:
         with self._database.reading() as session:
             row = self._row_of(session, digest)
         if row is None:
-            row = self._insert(digest, request, compress(canonical), client, is_live=is_live)
+            row = self._insert(digest, request, compress(canonical), client, is_live=is_live, claim=claim)
         elif not is_live:
             self.keep(row.id)
+        if not self._claims.add(row.id, claim, client):  # it was deleted at this moment
+            return self.submit(request, client, is_live=is_live, claim=claim)
         return self._record(row)
+
+    def claim(self, record_id: str, claim: Claim | None, client: str) -> bool:
+        """Note that a client has submitted an existing request. Return whether it still exists.
+
+        Raises:
+            StoreError: it cannot be stored.
+        """
+        return self._claims.add(record_id, claim, client)
+
+    def delete(self, record_ids: Sequence[str], holder: str, client: str) -> Deleted:
+        """Remove a result that only the holder of a token has submitted, with its parts, or give up a claim.
+
+        The first ID is that of the result, the others are those of its parts, such as its runs.
+
+        Raises:
+            NotFound: the result does not exist any more.
+            Forbidden: the holder has no claim to it.
+            NotFinished: its job, or that of a part, is at work.
+            StoreError: the database cannot be written.
+        """
+        with self._database.writing() as session:
+            deleted = self._claims.give_up(session, record_ids, holder, client)
+            self._housekeeping.remove_requests(session, deleted.removed)
+        self._revision = next(self._changes)
+        self._housekeeping.is_due.set()  # the texts of what was removed
+        return deleted
 
     def known(self, request: Request) -> Record | None:
         """Return the record of a request, or None if it was never submitted."""
@@ -165,7 +198,10 @@ class SqlStore:
             with self._database.reading() as session:
                 row = session.get(CompilationRow, record_id)
         if row is None:
-            raise NotFound(f"There is no compilation {record_id!r} on this server. Check the link.")
+            raise NotFound(
+                f"There is no compilation {record_id!r} on this server. Check the link. "
+                "Whoever submitted the compilation may have deleted it."
+            )
         return self._record(row)
 
     def runs(self, compilation: Request, limit: int, *, imported: bool = False) -> list[Record]:
@@ -311,7 +347,14 @@ class SqlStore:
         return session.scalar(select(CompilationRow).where(CompilationRow.digest == digest))
 
     def _insert(
-        self, digest: str, request: Request, compressed: bytes, client: str, *, is_live: bool
+        self,
+        digest: str,
+        request: Request,
+        compressed: bytes,
+        client: str,
+        *,
+        is_live: bool,
+        claim: Claim | None,
     ) -> CompilationRow:
         """Insert a row with the shortest ID that no other request has."""
         name = base58(digest)
@@ -335,6 +378,7 @@ class SqlStore:
                     continue  # another request has this ID: use one more digit
                 self._housekeeping.add(session, name[:length], request, len(compressed), client)
                 self.leases.add(session, name[:length])
+                self._claims.add_first(session, name[:length], claim)
                 if is_live:
                     session.add(LiveRow(id=name[:length]))
                 if request.task == "run":

@@ -9,9 +9,11 @@ from collections.abc import Callable
 
 import pytest
 from actions import (
+    SCALE,
     SCHEMES,
     Visitor,
     choose_scheme,
+    compile_now,
     eventually,
     expect_stage,
     run_command,
@@ -229,3 +231,40 @@ def test_a_frame_fits_and_is_accessible(page: Page, visitor: Visitor, width: int
     for scheme in SCHEMES:
         choose_scheme(frame, scheme)
         assert violations(frame) == []
+
+
+def test_ones_own_result_is_deleted_after_a_confirmation(
+    visitor: Visitor, own: Callable[[str], str], server: str
+) -> None:
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    compile_now(page, own(SCALE))
+    expect(page.locator("#subject b")).to_have_text("scale")
+    wait_for_result(page)
+    link = page.url.split("#")[0]
+    stranger = visitor()
+    stranger.goto(link)
+    wait_for_result(stranger)
+    share(stranger)
+    expect(stranger.get_by_role("button", name="Copy link")).to_be_visible()
+    expect(stranger.get_by_role("button", name="Delete …")).to_have_count(0)
+
+    share(page)
+    page.get_by_role("button", name="Delete …").click()
+    expect(page.get_by_role("group", name="Delete this result")).to_contain_text("Links to it will not work")
+    page.get_by_role("button", name="Keep").click()
+    page.get_by_role("button", name="Delete …").click()
+    expect(page.get_by_role("button", name="Delete", exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#toast")).to_have_text("Deleted.")
+    page.wait_for_url(lambda url: not url.startswith(link))
+    wait_for_result(page)
+    expect(page.locator("#subject b")).to_have_text("matmul_kernel")
+    page.get_by_role("button", name="History", exact=True).click()
+    expect(page.locator(".history-entry b", has_text="matmul_kernel")).to_be_visible()
+    expect(page.locator(".history-entry b", has_text="scale")).to_have_count(0)
+    gone = stranger.goto(link)
+    assert gone is not None
+    assert gone.status == 404
+    expect(stranger.locator("message-banner")).to_contain_text("may have deleted it")
