@@ -24,6 +24,7 @@ from explorer.model import Done, Request
 from explorer.store.address import (
     ALPHABET,
     LONGEST_ID,
+    PRIVATE_ID,
     SHORTEST_ID,
     Address,
     base58,
@@ -356,9 +357,9 @@ class SqlStore:
         is_live: bool,
         claim: Claim | None,
     ) -> CompilationRow:
-        """Insert a row with the shortest ID that no other request has."""
+        """Insert a row with the shortest ID that no other request has; that of a private one is long."""
         name = base58(digest)
-        for length in range(SHORTEST_ID, LONGEST_ID + 1):
+        for length in range(PRIVATE_ID if request.private else SHORTEST_ID, LONGEST_ID + 1):
             values = {
                 "id": name[:length],
                 "digest": digest,

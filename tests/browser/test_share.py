@@ -16,6 +16,7 @@ from actions import (
     compile_now,
     eventually,
     expect_stage,
+    result_id,
     run_command,
     settled_box,
     stage_text,
@@ -268,3 +269,46 @@ def test_ones_own_result_is_deleted_after_a_confirmation(
     assert gone is not None
     assert gone.status == 404
     expect(stranger.locator("message-banner")).to_contain_text("may have deleted it")
+
+
+def test_a_private_result_stays_private_while_it_is_edited(
+    visitor: Visitor, own: Callable[[str], str]
+) -> None:
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    assert len(result_id(page)) == 12
+    switch = page.get_by_role("button", name="Private", exact=True)
+    expect(switch).to_have_attribute("aria-pressed", "false")
+    switch.click()
+    expect(switch).to_have_attribute("aria-pressed", "true")
+    compile_now(page, own(SCALE))
+    expect(page.locator("#subject b")).to_have_text("scale")
+    wait_for_result(page)
+    first = result_id(page)
+    assert len(first) == 24
+    page.get_by_label("Target").select_option("cuda:80")
+    page.wait_for_url(lambda url: first not in url)
+    wait_for_result(page)
+    second = result_id(page)
+    assert len(second) == 24
+
+    # A stranger with the link edits it: what comes of that is private, too.
+    stranger = visitor()
+    stranger.goto(f"/k/{second}")
+    wait_for_result(stranger)
+    expect(stranger.get_by_role("button", name="Private", exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    with stranger.expect_response("**/api/v1/compilations?*") as submitted:
+        stranger.get_by_label("Target").select_option("cuda:90")
+    assert submitted.value.json()["id"] == first
+
+    # The next visit remembers the choice, and opens another source with another key.
+    page.goto("/")
+    wait_for_result(page)
+    assert len(result_id(page)) == 24
+    switch.click()
+    with page.expect_response("**/api/v1/compilations?*") as public:
+        run_command(page, "compile")
+    assert len(public.value.json()["id"]) == 12

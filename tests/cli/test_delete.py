@@ -3,7 +3,7 @@
 import os
 import stat
 
-from conftest import SIGNATURE, run
+from .conftest import SIGNATURE, run
 
 
 def result_of(server, kernel, **options):

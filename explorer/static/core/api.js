@@ -11,6 +11,7 @@
  */
 
 import { deletionToken } from "./deletion_token.js";
+import { freshKey } from "./privacy.js";
 import { kept, keep } from "./storage.js";
 
 const BASE = "/api/v1";
@@ -354,7 +355,7 @@ export const api = {
    */
   importFile: async (name, file) => {
     const headers = { "Content-Type": "application/octet-stream", ...ownership(), ...BATCH };
-    const path = `${following("/imports")}&name=${encodeURIComponent(name)}`;
+    const path = `${following("/imports")}&name=${encodeURIComponent(name)}&private=${freshKey()}`;
     return (await request(BASE + path, { method: "POST", headers, body: file })).json();
   },
   /** @param {unknown} body @returns {Promise<{url: string}>} */
