@@ -6,6 +6,7 @@
     ├── InvalidRequest             400   the body or one of its fields is invalid
     │   ├── UnknownTarget          400
     │   └── UnknownTriton          400
+    ├── Forbidden                  403   the caller may not do this
     ├── NotFound                   404   no such compilation, run, stage, pass, example or page
     ├── MethodNotAllowed           405
     ├── RequestTooSlow             408   the client did not send the request in time
@@ -72,6 +73,12 @@ class UnknownTarget(InvalidRequest):
 class UnknownTriton(InvalidRequest):
     kind = "unknown_triton"
     title = "Unknown Triton version"
+
+
+class Forbidden(ExplorerError):
+    status = 403
+    kind = "forbidden"
+    title = "Not allowed"
 
 
 class NotFound(ExplorerError):

@@ -416,6 +416,12 @@ def toolchain(environment: Mapping[str, str] = os.environ) -> Toolchain:
     return Toolchain(environment.get("LD_LIBRARY_PATH", ""), environment.get("CC", ""))
 
 
+def state_dir(environment: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder of what commands remember for this user."""
+    base = environment.get("XDG_STATE_HOME") or Path(environment.get("HOME", ".")) / ".local/state"
+    return Path(base) / "triton-explorer"
+
+
 @dataclass(frozen=True)
 class GitHubActions:
     """Whether a job of GitHub Actions is running, and the file for its summary."""

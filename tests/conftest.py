@@ -94,6 +94,15 @@ def pytest_xdist_make_scheduler(config, log):
     return CrashSafeScheduling(config, log)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def state_home(tmp_path_factory):
+    """Let commands remember things in a folder of the tests."""
+    with pytest.MonkeyPatch.context() as environment:
+        folder = tmp_path_factory.mktemp("state")
+        environment.setenv("XDG_STATE_HOME", str(folder))
+        yield folder
+
+
 @pytest.fixture(scope="session")
 def vector_add():
     return VECTOR_ADD

@@ -97,6 +97,9 @@ async def compile(  # noqa: A001  the name of the tool
         dict[str, int | float | bool | str],
         msgspec.Meta(description='Such as {"num_warps": 8}'),
     ] = {},  # noqa: B006  it is not changed
+    private: Annotated[
+        bool, msgspec.Meta(description="Store the result at an address that nobody can guess")
+    ] = False,
 ) -> Compilation:
     """Compile a Triton kernel without a GPU. Returns its stages, resources and errors.
 
@@ -113,6 +116,7 @@ async def compile(  # noqa: A001  the name of the tool
         "arguments": signature,
         "config": config,
         "options": options,
+        "private": private,
     }
     ticket = await post(api, "/compilations", body)
     index = await _finished(api, ticket["id"])

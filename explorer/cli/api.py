@@ -21,6 +21,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
+from explorer.cli.deletion_token import ownership
 from explorer.cli.tools import open_services
 from explorer.errors import ExplorerError, InvalidRequest, Unavailable
 from explorer.sandbox.versions import installed_versions
@@ -104,13 +105,13 @@ class Api:
         """Return the document of the server's health, also if it has a problem."""
         return dict(json.loads(self.send("GET", "/healthz").body))
 
-    def delete(self, path: str) -> None:
-        """Delete or cancel what is at an address.
+    def delete(self, path: str) -> bytes:
+        """Delete or cancel what is at an address, and return the answer.
 
         Raises:
             ExplorerError: the API refuses; the message is its own.
         """
-        self._checked(self.send("DELETE", path))
+        return self._checked(self.send("DELETE", path))
 
     def _checked(self, response: Response) -> bytes:
         if response.status >= 400:
@@ -300,6 +301,8 @@ class _Connection:
         headers = dict(self._headers)
         if body is not None:
             headers["Content-Type"] = "application/json"
+        if method != "GET":
+            headers |= ownership()
         try:
             self._http.request(method, self._prefix + path, body, headers)
             # Only the first request shows whether a server listens; later ones may take time.

@@ -117,6 +117,9 @@ def add(commands: Commands) -> None:
 def add_kernel(parser: argparse.ArgumentParser) -> None:
     """Add the options that say what of the file is compiled, and with which arguments and options."""
     add_launch(parser)
+    parser.add_argument(
+        "--private", action="store_true", help="store the result at an address that nobody can guess"
+    )
     parser.add_argument("--config", type=int, help="index of the autotune configuration, from 0 on")
     parser.add_argument("--num-warps", type=int, metavar="NUMBER")
     parser.add_argument("--num-stages", type=int, metavar="NUMBER")
@@ -239,7 +242,7 @@ def _body_of_binary(options: argparse.Namespace) -> dict[str, Any]:
     target = kernel.file.target.name
     if options.target not in (DEFAULT_TARGET, target):
         raise InvalidRequest(f"{file} is for {target}, not for {options.target}. Leave out --target.")
-    return request_of(kernel, is_compiled=False)[1]
+    return request_of(kernel, is_compiled=False)[1] | {"private": options.private or None}
 
 
 def request_body(options: argparse.Namespace, source: str) -> dict[str, Any]:
@@ -253,6 +256,7 @@ def request_body(options: argparse.Namespace, source: str) -> dict[str, Any]:
         "launch": options.launch,
         "arguments": options.signature,
         "config": options.config,
+        "private": options.private or None,
         "options": {name: value for name, value in chosen.items() if value is not None},
         **read_files(options),
     }

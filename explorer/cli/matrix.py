@@ -56,6 +56,9 @@ def add(commands: Commands) -> None:
             help=f"values of {name}, separated by commas: each is combined with each configuration",
         )
     parser.add_argument(
+        "--private", action="store_true", help="store the results at addresses that nobody can guess"
+    )
+    parser.add_argument(
         "--format", choices=_FORMATS, default="markdown", help="format of the table (default: %(default)s)"
     )
     add_unsafe(parser)
@@ -72,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
         "kernel": options.kernel,
         "launch": options.launch,
         "arguments": options.signature,
+        "private": options.private or None,
         **read_files(options),
     }
     body = {

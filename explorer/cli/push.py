@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import secrets
 import sys
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,11 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--to", metavar="URL", help="address of the server (default: the one that serves the data folder)"
     )
+    parser.add_argument(
+        "--private",
+        action="store_true",
+        help="send them to addresses that nobody can guess",
+    )
     parser.add_argument("--title", default="", help="title of the page (default: the name of the program)")
     parser.add_argument(
         "--no-compile",
@@ -61,10 +67,11 @@ def run(options: argparse.Namespace) -> int:
     url = options.to or settings.server or running_server(settings.data_dir)
     if not url or url == "none":
         raise InvalidRequest("No server is running here. Name one with --to URL.")
+    private = secrets.token_hex(16) if options.private else None
     reader = open_kernels(options.path, LocalSources() if options.sources else None)
     if reader is None:
         with connected(url) as api:
-            print(urljoin(url, _send_run(api, options.path)))
+            print(urljoin(url, _send_run(api, options.path, private)))
         return 0
     missing: list[dict[str, str]] = []
     sent: dict[str, dict[str, Any]] = {}
@@ -73,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
             try:
                 if isinstance(kernel, Damaged):
                     raise ExplorerError(kernel.reason)
-                _add(sent, _send(api, kernel, is_compiled=not options.no_compile))
+                _add(sent, _send(api, kernel, private, is_compiled=not options.no_compile))
             except ExplorerError as error:
                 name = kernel.file.kernel if isinstance(kernel, CapturedKernel) else kernel.name
                 print(printable(f"{name}: not sent: {error.detail}"), file=sys.stderr)
@@ -100,10 +107,12 @@ def _add(entries: dict[str, dict[str, Any]], entry: dict[str, Any]) -> None:
         present["launches"] = min((present["launches"] or 0) + entry["launches"], MOST_LAUNCHES)
 
 
-def _send(api: Api, kernel: CapturedKernel | WrittenKernel, *, is_compiled: bool) -> dict[str, Any]:
-    """Send a kernel, and return its entry in the session."""
+def _send(
+    api: Api, kernel: CapturedKernel | WrittenKernel, private: str | None, *, is_compiled: bool
+) -> dict[str, Any]:
+    """Send a kernel, and return its entry in the session. `private` is the key of private results."""
     address, body = request_of(kernel, is_compiled=is_compiled)
-    ticket = api.post(f"{API}/{address}", body)
+    ticket = api.post(f"{API}/{address}", body | {"private": private})
     return {"compilation": ticket["id"], "again": ticket.get("again"), **counts_of(kernel)}
 
 
@@ -122,7 +131,7 @@ class _MeasuredRun(msgspec.Struct):
     measured: dict[str, Any]
 
 
-def _send_run(api: Api, path: Path) -> str:
+def _send_run(api: Api, path: Path, private: str | None) -> str:
     """Send the kernel of a run and what was measured of it. Return the address of its page.
 
     Raises:
@@ -140,7 +149,7 @@ def _send_run(api: Api, path: Path) -> str:
             f"{path} has no run: {error}. Write one with profile --json > {path.name}."
         ) from error
     fields = CompilationBody.__struct_fields__
-    asked = {name: value for name, value in measured.request.items() if name in fields}
+    asked = {name: value for name, value in measured.request.items() if name in fields} | {"private": private}
     compilation = api.post(f"{API}/compilations", asked)
     run = measured.run
     # The profilers' own files can be many times as long as everything else.

@@ -52,7 +52,7 @@ class TargetDocument(msgspec.Struct, frozen=True):
 
 
 class RequestDocument(msgspec.Struct, frozen=True):
-    """The request of a compilation."""
+    """The request of a compilation. `private` is the key of a private one, with which others join it."""
 
     source: str
     target: str
@@ -66,6 +66,7 @@ class RequestDocument(msgspec.Struct, frozen=True):
     files: dict[str, str]
     assumed: dict[str, int]
     edits: Edits | None
+    private: str
 
     @classmethod
     def of(cls, request: Request) -> RequestDocument:

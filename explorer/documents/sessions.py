@@ -110,6 +110,8 @@ def session_api(session_id: str) -> str:
 def session_request(body: SessionBody, store: Store) -> Request:
     """Return the request that is stored for a session: its source is the body. Equal ones are stored once.
 
+    A session with a private kernel is private.
+
     Raises:
         InvalidRequest: a kernel is listed twice, or the server has none of the kernels.
     """
@@ -119,11 +121,15 @@ def session_request(body: SessionBody, store: Store) -> Request:
         raise InvalidRequest(
             f"The list has the kernel {most_frequent!r} {count} times. List each kernel once."
         )
-    if not any(_find(store, each) for each in ids):
+    found = [record for each in ids if (record := _find(store, each)) is not None]
+    if not found:
         raise InvalidRequest(
             "The server has none of these kernels. Send each one to /api/v1/captures, which returns its ID."
         )
-    return Request(msgspec.json.encode(body).decode(), target="", triton="", task=TASK)
+    again = [_find(store, kernel.again) for kernel in body.kernels]
+    keys = (record.request.private for record in (*found, *again) if record is not None)
+    private = next(filter(None, keys), "")
+    return Request(msgspec.json.encode(body).decode(), target="", triton="", task=TASK, private=private)
 
 
 def _row(store: Store, kernel: SessionKernel) -> SessionRow | None:

@@ -6,6 +6,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import IntEnum
 
+from explorer.store.claims import Claim
+
 
 class Urgency(IntEnum):
     """How urgent a job is. Jobs of a class start before those of the classes below it.
@@ -24,12 +26,14 @@ class Caller:
     """Who asks for a job or an answer.
 
     `client` is what limits are counted for, and "" the server itself. `follower` tells the pages and programs
-    of a client apart: a job is canceled when the last follower cancels it.
+    of a client apart: a job is canceled when the last follower cancels it. With `claim`, what is
+    submitted can be deleted.
     """
 
     client: str = ""
     follower: str = ""
     urgency: Urgency = Urgency.INTERACTIVE
+    claim: Claim | None = None
 
 
 _current: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039  frozen

@@ -100,17 +100,19 @@ class LocalQueue:
             QueueFull, TooManyRequests: too many jobs wait, of all clients or of this one.
             StoreError: the request cannot be stored; a quota may be full.
         """
-        is_live = current_caller().urgency is Urgency.LIVE
+        caller = current_caller()
+        is_live = caller.urgency is Urgency.LIVE
         record = self._store.known(request)
+        if record is not None and not self._store.claim(record.id, caller.claim, caller.client):
+            record = None  # it was deleted at this moment
         if is_live:
             self._end_earlier_live(None if record is None else record.id)
         elif record is not None:
             self._store.keep(record.id)
         if record is None:
-            client = current_caller().client
-            self._store.admit(client)
+            self._store.admit(caller.client)
             with self._take_place(runner_kind(request)) as place:  # what is refused is not stored
-                record = self._store.submit(request, client, is_live=is_live)
+                record = self._store.submit(request, caller.client, is_live=is_live, claim=caller.claim)
                 if not record.is_final:
                     record = self._join_or_start(record, joins=True, place=place)
         elif not record.is_final:

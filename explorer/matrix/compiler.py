@@ -88,7 +88,8 @@ class MatrixCompiler:
             if mine >= MOST_OF_CLIENT or len(self._at_work) >= MOST_AT_WORK:
                 whose = f"{mine} matrices of this client" if mine >= MOST_OF_CLIENT else "Too many matrices"
                 raise TooManyRequests(f"{whose} are being compiled. Wait for one, or cancel it.")
-            own = Caller(caller.client, f"{caller.client} matrix {matrix_id}", Urgency.BATCH)
+            follower = f"{caller.client} matrix {matrix_id}"
+            own = Caller(caller.client, follower, Urgency.BATCH, caller.claim)
             work = _Work(matrix_id, cells, own, {caller.follower})
             self._at_work[matrix_id] = work
             self._refused.pop(matrix_id, None)

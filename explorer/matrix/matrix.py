@@ -71,7 +71,8 @@ class Matrix:
 
     def stored(self) -> Request:
         """Return the request that is stored for the matrix: its source is the matrix."""
-        return Request(msgspec.json.encode(_Stored.of(self)).decode(), target="", triton="", task=TASK)
+        source = msgspec.json.encode(_Stored.of(self)).decode()
+        return Request(source, target="", triton="", task=TASK, private=self.request.private)
 
     @classmethod
     def of(cls, stored: Request) -> Matrix:

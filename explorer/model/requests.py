@@ -151,7 +151,8 @@ class Request:
     `assumed` are numbers for what the script reads from tensors without content, by places ("12" is a line of
     the script, "tools.py:3" of another file). `captured` is what another program made of the kernel.
     `imported` is the SHA-256 of what another machine measured in `run`; empty: the run is of this machine.
-    `edits` change stages and passes.
+    `edits` change stages and passes. `private` is the secret key of a private result; "": it is public. Equal
+    requests with different keys have nothing in common, and nobody can guess the address of one.
     """
 
     source: str
@@ -170,6 +171,7 @@ class Request:
     captured: Captured | None = None
     imported: str = ""
     edits: Edits | None = None
+    private: str = ""
 
     @property
     def size_bytes(self) -> int:

@@ -24,6 +24,7 @@ def compile(  # noqa: A001  the name that users call
     launch: int | None = None,
     config: int | None = None,
     options: Mapping[str, Scalar] | None = None,
+    private: bool = False,
     server: str | None = None,
 ) -> Result:
     """Compile a kernel and return everything about it. A failed compilation is a result, too.
@@ -32,7 +33,8 @@ def compile(  # noqa: A001  the name that users call
     the text of a script. `signature` has the types of its arguments, such as "*fp32:16, i32, 1024"; without
     it, a script needs a launch, and the arguments of a function are guessed. A script that calls what
     `torch.compile` returns has the kernels of PyTorch's compiler. `name` selects a kernel of a
-    script, and `options` are compiler options such as `num_warps`. `server` is the address of a server, or
+    script, and `options` are compiler options such as `num_warps`. Nobody can guess the address of a
+    `private` result. `server` is the address of a server, or
     "none"; otherwise it is found as the command line does. Without one, this process compiles in a sandbox of
     its own.
 
@@ -50,6 +52,7 @@ def compile(  # noqa: A001  the name that users call
         "arguments": signature,
         "config": config,
         "options": dict(options or {}),
+        "private": private or None,
     }
     return compile_body(body, server)
 

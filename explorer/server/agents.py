@@ -25,7 +25,16 @@ if TYPE_CHECKING:
     from explorer.server.application import Answer, Environ, Message, Receive, Send
 
 #: What the requests of tools have of the message: who sends it, and where to.
-_KEPT = ("SERVER_", "REMOTE_", "SCRIPT_NAME", "HTTP_HOST", "HTTP_X_FORWARDED_FOR", "wsgi.", CLIENT_IS_WAITING)
+_KEPT = (
+    "SERVER_",
+    "REMOTE_",
+    "SCRIPT_NAME",
+    "HTTP_HOST",
+    "HTTP_X_FORWARDED_FOR",
+    "HTTP_DELETION_TOKEN",
+    "wsgi.",
+    CLIENT_IS_WAITING,
+)
 
 
 class ServerApi:

@@ -13,6 +13,9 @@ Address = str
 #: Digits and letters without those that look alike: 0, O, I and l.
 ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 SHORTEST_ID = 12
+#: The digits of a private ID: 140 bits, which nobody can guess. A public one would be as long only if 23
+#: digits of two digests were equal.
+PRIVATE_ID = 24
 LONGEST_ID = 44  # digits of 256 bits in base 58
 
 
@@ -22,11 +25,16 @@ def canonical_json(request: Request) -> bytes:
     if request.run is None:  # A request without a run keeps the address that it had before requests had runs.
         del plain["run"]
     # The same applies to these fields.
-    for name in ("path", "files", "assumed", "captured", "imported", "edits"):
+    for name in ("path", "files", "assumed", "captured", "imported", "edits", "private"):
         if not plain[name]:
             del plain[name]
     text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8")
+
+
+def is_private(record_id: str) -> bool:
+    """Return whether an ID is that of a private result."""
+    return len(record_id) >= PRIVATE_ID
 
 
 def digest_of(data: bytes) -> str:

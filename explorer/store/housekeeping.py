@@ -38,7 +38,16 @@ from explorer.store.retention import (
     Usage,
     choose,
 )
-from explorer.store.tables import AnswerRow, CompilationRow, JobRow, LeaseRow, LiveRow, RunRow, UsageRow
+from explorer.store.tables import (
+    AnswerRow,
+    ClaimRow,
+    CompilationRow,
+    JobRow,
+    LeaseRow,
+    LiveRow,
+    RunRow,
+    UsageRow,
+)
 
 #: Who has retained the results of the gallery.
 GALLERY = "gallery"
@@ -266,9 +275,13 @@ class Housekeeping:
                 plan.results -= self._used
                 plan.requests -= self._used
             forget_results(session, plan.results | plan.requests)
-            for ids in _chunks(plan.requests):
-                for table in (RunRow, LiveRow, LeaseRow, JobRow, UsageRow, CompilationRow):
-                    session.execute(delete(table).where(table.id.in_(ids)))
+            self.remove_requests(session, plan.requests)
+
+    def remove_requests(self, session: Session, record_ids: Iterable[str]) -> None:
+        """Remove requests with their results; the blobs are removed when the store is pruned next."""
+        for ids in _chunks(record_ids):
+            for table in (RunRow, LiveRow, LeaseRow, JobRow, ClaimRow, UsageRow, CompilationRow):
+                session.execute(delete(table).where(table.id.in_(ids)))
 
     def _collect(self) -> int:
         """Remove what no result refers to, and measure what is left. Return how many blobs were removed."""

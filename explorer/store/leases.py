@@ -29,6 +29,12 @@ _ABANDONED_SECONDS = 3600.0
 _CHANGED, _LEFT = "triton_explorer", "triton_explorer_left"
 
 
+def is_leased(session: Session, record_ids: Sequence[str]) -> bool:
+    """Return whether any server does one of these jobs."""
+    found = select(LeaseRow.id).where(LeaseRow.id.in_(record_ids), LeaseRow.expires >= Now())
+    return session.scalar(found.limit(1)) is not None
+
+
 class Leases:
     """The leases of one server, the owner. `publishes`: others can read the entries of its jobs."""
 

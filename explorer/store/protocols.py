@@ -14,6 +14,7 @@ from typing import Protocol
 
 from explorer.model import Request
 from explorer.store.address import Address
+from explorer.store.claims import Claim, Deleted
 from explorer.store.entries import Entry
 from explorer.store.job_table import JobTable, NewJob
 from explorer.store.leases import Leases
@@ -179,16 +180,44 @@ class Store(Protocol):
         ...
 
     def submit(
-        self, request: Request, client: str = "", *, is_live: bool = False, job: NewJob | None = None
+        self,
+        request: Request,
+        client: str = "",
+        *,
+        is_live: bool = False,
+        job: NewJob | None = None,
+        claim: Claim | None = None,
     ) -> Record:
         """Return the record of a request; insert it for the client if the request is new.
 
         This server has the lease of a new one then; with `job`, the job waits for a worker. The result of a
-        request that was only submitted with `is_live` is removed early, see `keep`.
+        request that was only submitted with `is_live` is removed early, see `keep`. With `claim`, it can be
+        deleted, see `delete`.
 
         Raises:
             QueueFull, TooManyRequests: the job is refused, and nothing is stored.
             StoreError: it cannot be stored.
+        """
+        ...
+
+    def claim(self, record_id: str, claim: Claim | None, client: str) -> bool:
+        """Note that a client has submitted an existing request. Return whether it still exists.
+
+        Raises:
+            StoreError: it cannot be stored.
+        """
+        ...
+
+    def delete(self, record_ids: Sequence[str], holder: str, client: str) -> Deleted:
+        """Remove a result that only the holder of a token has submitted, with its parts, or give up a claim.
+
+        The first ID is that of the result, the others are those of its parts, such as its runs.
+
+        Raises:
+            NotFound: the result does not exist any more.
+            Forbidden: the holder has no claim to it.
+            NotFinished: its job, or that of a part, is at work.
+            StoreError: the database cannot be written.
         """
         ...
 

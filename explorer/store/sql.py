@@ -24,6 +24,7 @@ from explorer.model import Done, Request
 from explorer.store.address import (
     ALPHABET,
     LONGEST_ID,
+    PRIVATE_ID,
     SHORTEST_ID,
     Address,
     base58,
@@ -31,6 +32,7 @@ from explorer.store.address import (
     digest_of,
 )
 from explorer.store.backup import DATABASE_NAME, Copied, back_up, restore
+from explorer.store.claims import Claim, Claims, Deleted
 from explorer.store.database import COUNT_INSERTED, Database, changed_rows, insert_into
 from explorer.store.earlier_results import read_earlier
 from explorer.store.entries import Entry, decode_journal, encode_journal
@@ -110,6 +112,7 @@ class SqlStore:
         self.leases = Leases(self._database)
         self.jobs = JobTable(self._database, self.leases)
         self.processes = ProcessTable(self._database)
+        self._claims = Claims(self._database)
         self._journal = lru_cache(_JOURNALS_IN_MEMORY)(self._load_journal)
         self._changes = itertools.count(1)
         self._revision = 0
@@ -135,12 +138,19 @@ class SqlStore:
         return batch
 
     def submit(
-        self, request: Request, client: str = "", *, is_live: bool = False, job: NewJob | None = None
+        self,
+        request: Request,
+        client: str = "",
+        *,
+        is_live: bool = False,
+        job: NewJob | None = None,
+        claim: Claim | None = None,
     ) -> Record:
         """Return the record of a request; insert it for the client if the request is new.
 
         This server has the lease of a new one then; with `job`, the job waits for a worker. The result of a
-        request that was only submitted with `is_live` is removed early, see `keep`.
+        request that was only submitted with `is_live` is removed early, see `keep`. With `claim`, it can be
+        deleted, see `delete`.
 
         Raises:
             QueueFull, TooManyRequests: the job is refused, and nothing is stored.
@@ -151,10 +161,40 @@ class SqlStore:
         with self._database.reading() as session:
             row = self._row_of(session, digest)
         if row is None:
-            row = self._insert(digest, request, compress(canonical), client, is_live=is_live, job=job)
+            row = self._insert(
+                digest, request, compress(canonical), client, is_live=is_live, job=job, claim=claim
+            )
         elif not is_live:
             self.keep(row.id)
+        if not self._claims.add(row.id, claim, client):  # it was deleted at this moment
+            return self.submit(request, client, is_live=is_live, job=job, claim=claim)
         return self._record(row)
+
+    def claim(self, record_id: str, claim: Claim | None, client: str) -> bool:
+        """Note that a client has submitted an existing request. Return whether it still exists.
+
+        Raises:
+            StoreError: it cannot be stored.
+        """
+        return self._claims.add(record_id, claim, client)
+
+    def delete(self, record_ids: Sequence[str], holder: str, client: str) -> Deleted:
+        """Remove a result that only the holder of a token has submitted, with its parts, or give up a claim.
+
+        The first ID is that of the result, the others are those of its parts, such as its runs.
+
+        Raises:
+            NotFound: the result does not exist any more.
+            Forbidden: the holder has no claim to it.
+            NotFinished: its job, or that of a part, is at work.
+            StoreError: the database cannot be written.
+        """
+        with self._database.writing() as session:
+            deleted = self._claims.give_up(session, record_ids, holder, client)
+            self._housekeeping.remove_requests(session, deleted.removed)
+        self._revision = next(self._changes)
+        self._housekeeping.is_due.set()  # the texts of what was removed
+        return deleted
 
     def known(self, request: Request) -> Record | None:
         """Return the record of a request, or None if it was never submitted."""
@@ -173,7 +213,10 @@ class SqlStore:
             with self._database.reading() as session:
                 row = session.get(CompilationRow, record_id)
         if row is None:
-            raise NotFound(f"There is no compilation {record_id!r} on this server. Check the link.")
+            raise NotFound(
+                f"There is no compilation {record_id!r} on this server. Check the link. "
+                "Whoever submitted the compilation may have deleted it."
+            )
         return self._record(row)
 
     def runs(self, compilation: Request, limit: int, *, imported: bool = False) -> list[Record]:
@@ -327,10 +370,11 @@ class SqlStore:
         *,
         is_live: bool,
         job: NewJob | None,
+        claim: Claim | None,
     ) -> CompilationRow:
-        """Insert a row with the shortest ID that no other request has."""
+        """Insert a row with the shortest ID that no other request has; that of a private one is long."""
         name = base58(digest)
-        for length in range(SHORTEST_ID, LONGEST_ID + 1):
+        for length in range(PRIVATE_ID if request.private else SHORTEST_ID, LONGEST_ID + 1):
             values = {
                 "id": name[:length],
                 "digest": digest,
@@ -353,6 +397,7 @@ class SqlStore:
                     self.leases.add(session, name[:length])
                 else:
                     self.jobs.add(session, name[:length], job)
+                self._claims.add_first(session, name[:length], claim)
                 if is_live:
                     session.add(LiveRow(id=name[:length]))
                 if request.task == "run":

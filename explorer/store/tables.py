@@ -10,7 +10,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from explorer.store.address import LONGEST_ID
 
 #: The revisions of the tables, oldest first. `explorer.store.migrations` leads from each to the next.
-REVISIONS = ("0001", "0002", "0003")
+REVISIONS = ("0001", "0002", "0003", "0004")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -104,6 +104,15 @@ class UsageRow(Base):
     request_bytes: Mapped[int] = mapped_column(BigInteger())
     result_bytes: Mapped[int] = mapped_column(BigInteger())
     retained_by: Mapped[str | None] = mapped_column("pinned_by", String(64), index=True)
+
+
+class ClaimRow(Base):
+    """Who has submitted the result with this `id`: the hash of a token, or "" for others without a token."""
+
+    __tablename__ = "claim"
+
+    id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
+    holder: Mapped[str] = mapped_column(String(64), primary_key=True)
 
 
 class LeaseRow(Base):

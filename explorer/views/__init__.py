@@ -22,12 +22,14 @@ from explorer.views import (
     pages,
     passes,
     queries,
+    results,
     runs,
     session_page,
     stages,
 )
 from explorer.views.caller import recognize_callers
 from explorer.views.compression import compress
+from explorer.views.privacy import protect_private
 from explorer.views.problems import handle_errors
 from explorer.views.security import secure
 
@@ -41,6 +43,7 @@ BLUEPRINTS = (
     passes.blueprint,
     queries.blueprint,
     runs.blueprint,
+    results.blueprint,
     captures.blueprint,
     session_page.blueprint,
     matrices.blueprint,
@@ -54,6 +57,7 @@ BLUEPRINTS = (
 def register_views(app: Flask) -> None:
     """Register all views, and the functions that handle every response."""
     compress(app)
+    protect_private(app)
     secure(app)
     handle_errors(app)
     recognize_callers(app)

@@ -6,10 +6,12 @@ import msgspec
 from flask import Flask, Response, g, request
 from werkzeug.http import parse_dict_header
 
+from explorer.errors import InvalidRequest
 from explorer.jobs.caller import Caller, Urgency, current_caller, work_for
 from explorer.queries import Parameter
 from explorer.services import services
 from explorer.store import Record
+from explorer.store.claims import Claim, holder_of, new_token
 from explorer.views.client import client
 from explorer.views.http import json_response
 
@@ -31,6 +33,10 @@ PRIORITY = (
     "The urgency of the job, as in RFC 9218: from u=0 to u=7, by default u=3. From u=4 on, the job belongs "
     "to a batch, and interactive jobs start before it."
 )
+#: The header with the secret token that deletes what was submitted with it.
+DELETION_TOKEN = "Deletion-Token"  # noqa: S105  not a token itself
+_SHORTEST_TOKEN = 22
+_LONGEST_TOKEN = 200
 _LONGEST_NAME = 100
 _DEFAULT_URGENCY = "3"
 _BATCH = ("4", "5", "6", "7")
@@ -39,13 +45,46 @@ _BATCH = ("4", "5", "6", "7")
 def recognize_callers(app: Flask) -> None:
     """Set the caller of each request for the thread that answers it."""
     app.before_request(_begin)
+    app.after_request(_give_token)
     app.teardown_request(_end)
 
 
 def _begin() -> None:
     g.caller_before = current_caller()
     name = request.args.get(FOLLOWER.name, "")[:_LONGEST_NAME]
-    work_for(Caller(client(), f"{client()} {name}", _urgency()))
+    claim = _claim() if request.method == "POST" else None
+    work_for(Caller(client(), f"{client()} {name}", _urgency(), claim))
+
+
+def _claim() -> Claim:
+    """Return the claim to what the current request submits: by its own token, or by a new one."""
+    if DELETION_TOKEN in request.headers:
+        return Claim(holder_of(deletion_token()))
+    g.new_token = new_token()
+    return Claim(holder_of(g.new_token), is_new=True)
+
+
+def _give_token(response: Response) -> Response:
+    """Tell the client the new token, if it deletes something."""
+    claim = current_caller().claim
+    if claim is not None and claim.is_new and claim.is_granted:
+        response.headers[DELETION_TOKEN] = g.new_token
+    return response
+
+
+def deletion_token() -> str:
+    """Return the token in the current request.
+
+    Raises:
+        InvalidRequest: there is none, or it could be guessed.
+    """
+    token = request.headers.get(DELETION_TOKEN, "")
+    if not _SHORTEST_TOKEN <= len(token) <= _LONGEST_TOKEN:
+        raise InvalidRequest(
+            f"The header {DELETION_TOKEN} must have a secret of {_SHORTEST_TOKEN} to {_LONGEST_TOKEN} random "
+            "characters."
+        )
+    return token
 
 
 def _end(_error: BaseException | None) -> None:

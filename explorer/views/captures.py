@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import time
+from dataclasses import replace
 from typing import Annotated
 
 import msgspec
@@ -44,7 +45,14 @@ from explorer.views.http import (
 )
 from explorer.views.operation import documented
 from explorer.views.records import store_request, stored_session
-from explorer.views.requests import CompilationBody, Files, check_size, requested_compilation
+from explorer.views.requests import (
+    CompilationBody,
+    Files,
+    Private,
+    check_size,
+    private_key,
+    requested_compilation,
+)
 
 blueprint = Blueprint("captures", __name__, url_prefix=API)
 
@@ -56,6 +64,9 @@ _Values = Annotated[dict[_Name, _Value], msgspec.Meta(max_length=200)]
 
 NAME = Parameter(
     "name", str, "The name of the file. Its suffix says how it is read: .ndjson, .log, .cubin, .zip, …"
+)
+PRIVATE = Parameter(
+    "private", str, "The key of private results, as in a compilation. By default, the results are public."
 )
 #: How long an import waits for places in the queue, and how often it looks for one.
 _WAIT_SECONDS = 20.0
@@ -76,6 +87,7 @@ class CaptureBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     `triton` is the version of the program. `files` are the files of the program that the script names lines
     of, by their paths below a common folder. `again`: compile the script here, too.
+    `private` is that of a compilation.
     """
 
     source: str
@@ -93,6 +105,7 @@ class CaptureBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     error: Annotated[str, msgspec.Meta(max_length=100_000)] = ""
     files: Files = {}
     again: bool = True
+    private: Private = False
 
 
 class CaptureTicket(Ticket, frozen=True):
@@ -136,7 +149,7 @@ def submit() -> Response:
 
 
 @blueprint.post("/imports")
-@documented({200: ImportDocument}, FILE_TYPE, NAME, FOLLOWER)
+@documented({200: ImportDocument}, FILE_TYPE, NAME, PRIVATE, FOLLOWER)
 def submit_import() -> Response:
     """Show the kernels of a file that other tools have written, or of a capture.
 
@@ -147,6 +160,7 @@ def submit_import() -> Response:
     """
     here = services()
     limit = here.settings.source_limit_bytes
+    private = _private_parameter()
     data = read_file_body(limit)
     is_waiting = client_is_waiting()
     until = time.monotonic() + _WAIT_SECONDS
@@ -160,7 +174,7 @@ def submit_import() -> Response:
                 problems.append(SessionProblem(name, reason))
             case UploadedKernel():
                 try:
-                    kernel = _submit_uploaded(found, is_waiting, until)
+                    kernel = _submit_uploaded(found, private, is_waiting, until)
                 except (Unavailable, TooManyRequests):
                     raise
                 except ExplorerError as error:
@@ -187,7 +201,19 @@ def show_session(session_id: str) -> Response:
     return json_response(SessionDocument.of(stored_session(session_id), services().store))
 
 
-def _submit_uploaded(found: UploadedKernel, is_waiting: Awaited, until: float) -> SessionKernel:
+def _private_parameter() -> str:
+    """Return the key of private results in the address of the current request.
+
+    Raises:
+        InvalidRequest: it is none.
+    """
+    try:
+        return private_key(msgspec.convert(request.args.get(PRIVATE.name, False), Private))
+    except msgspec.ValidationError as error:
+        raise InvalidRequest(f"'private' must have 32 to 64 hexadecimal digits: {error}.") from error
+
+
+def _submit_uploaded(found: UploadedKernel, private: str, is_waiting: Awaited, until: float) -> SessionKernel:
     """Submit a kernel of an upload, and return its entry in a session.
 
     Raises:
@@ -200,6 +226,7 @@ def _submit_uploaded(found: UploadedKernel, is_waiting: Awaited, until: float) -
         asked, is_compiled_here = requested_compilation(here, body), False
     else:
         asked, is_compiled_here = _checked(decode_body(found.body, CaptureBody))
+    asked = replace(asked, private=private)
     while True:
         try:
             record, again = _submit(asked, is_compiled_here)
@@ -263,6 +290,7 @@ def _checked(body: CaptureBody) -> tuple[Request, bool]:
             milliseconds=body.milliseconds,
             error=body.error,
         ),
+        private=private_key(body.private),
     )
     check_size(asked, here.settings.source_limit_bytes)
     return asked, body.again and body.triton == asked.triton

@@ -9,8 +9,10 @@ from flask import Blueprint, Response
 
 from explorer.card import Look, draw_card
 from explorer.documents import ApiLinks, CompilationDocument
+from explorer.errors import NotFound
 from explorer.views.http import binary_part
 from explorer.views.pages import bundled_file
+from explorer.views.privacy import is_about_private
 from explorer.views.records import find_compilation
 
 blueprint = Blueprint("card", __name__)
@@ -21,6 +23,8 @@ _TOKENS = Path(__file__).parents[1] / "static/tokens.css"
 @blueprint.get("/k/<compilation_id>/card.png")
 def picture(compilation_id: str) -> Response:
     """Return the preview image of a stored result."""
+    if is_about_private():
+        raise NotFound("A private result has no preview image.")
     record = find_compilation(compilation_id)
     document = CompilationDocument.of(record, ApiLinks(record.id), {})
     response = binary_part(record, draw_card(document, page_look()), "image/png")

@@ -9,6 +9,7 @@ from explorer.model.hardware import find_target
 from explorer.queries import comparison
 from explorer.store import Record
 from explorer.views.pages import bundle
+from explorer.views.privacy import is_about_private
 from explorer.views.records import stored_compilation
 from explorer.views.visible import visible
 
@@ -25,6 +26,8 @@ def page(before_id: str, after_id: str) -> tuple[str, int]:
         preview = preview_of(stored_compilation(before_id), stored_compilation(after_id))
     except NotFound:
         status = 404
+    if is_about_private():
+        preview = None
     if preview is not None:
         ids = {"before_id": before_id, "after_id": after_id}
         preview["url"] = url_for("compare_page.page", **ids, _external=True)

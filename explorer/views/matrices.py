@@ -28,6 +28,7 @@ from explorer.views.caller import FOLLOWER, FollowersDocument
 from explorer.views.http import json_response, read_body, revalidated
 from explorer.views.operation import documented
 from explorer.views.pages import table_page
+from explorer.views.privacy import is_about_private
 from explorer.views.records import store_request, stored_matrix
 from explorer.views.requests import CompilationBody, inspection_of, requested_compilation
 from explorer.views.visible import visible
@@ -120,7 +121,8 @@ def page(matrix_id: str) -> tuple[str, int]:
     """Return the page of a matrix. The browser asks the API for its data."""
     status, preview = 200, None
     try:
-        preview = _preview(stored_matrix(matrix_id))
+        record = stored_matrix(matrix_id)
+        preview = None if is_about_private() else _preview(record)
     except NotFound:
         status = 404
     return table_page("matrix", "the table", f"{matrix_api(matrix_id)}/table.md", preview), status

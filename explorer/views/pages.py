@@ -34,6 +34,7 @@ from explorer.store import Record
 from explorer.views.http import json_response, let_server_keep
 from explorer.views.meta import measure_documents
 from explorer.views.panes import PANES
+from explorer.views.privacy import is_about_private
 from explorer.views.records import stored_compilation
 from explorer.views.security import allow_frames, allow_wasm
 from explorer.views.visible import visible
@@ -67,7 +68,7 @@ def render_page(host: str, compilation_id: str | None) -> tuple[str, int]:
         try:
             record = stored_compilation(compilation_id)
             services().store.keep(record.id)
-            preview = preview_of(record)
+            preview = None if is_about_private() else preview_of(record)
         except NotFound:
             status = 404
     html = render_template(

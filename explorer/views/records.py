@@ -9,6 +9,7 @@ from explorer.documents import ApiLinks, RunLinks
 from explorer.documents.sessions import TASK as SESSION
 from explorer.documents.sessions import session_url
 from explorer.errors import NotFound
+from explorer.jobs.caller import current_caller
 from explorer.matrix import TASK as MATRIX
 from explorer.matrix import matrix_url
 from explorer.model import Done, Request
@@ -92,7 +93,7 @@ def store_request(request: Request) -> Record:
     """
     store = services().store
     store.admit(client())
-    record = store.submit(request, client())
+    record = store.submit(request, client(), claim=current_caller().claim)
     if not record.is_final:
         store.finish(record.id, (Done("complete", 0.0),), store.batch())
     return record

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import replace
 from typing import Annotated
 
@@ -16,6 +17,7 @@ from explorer.views.http import check_source, read_body
 
 #: The most numbers to assume in a request.
 MOST_ASSUMED = 100
+_KEY_BYTES = 16
 #: The most passes that a request changes.
 MOST_EDITED_PASSES = 1000
 
@@ -30,6 +32,7 @@ _Place = Annotated[str, msgspec.Meta(max_length=LONGEST_PATH + 20, pattern=r"^(.
 _Number = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _Assumed = Annotated[dict[_Place, _Number], msgspec.Meta(max_length=MOST_ASSUMED)]
 _Signature = Annotated[str, msgspec.Meta(max_length=100_000)]
+Private = bool | Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{32,64})?$")]
 
 
 class EditsBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -62,7 +65,8 @@ class CompilationBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     `files` are the texts of further files that the source imports, by their paths below a common folder, and
     `path` is its own. `assumed` are numbers for what the script reads from tensors that only a GPU could
     compute, by places: "12" is a line of the script, "tools.py:3" of another file. `edits` change stages
-    and passes.
+    and passes. A `private` result has an address that nobody can guess; equal requests are one result only if
+    they have the same key, which is random and hexadecimal. With true, the server chooses a new one.
     """
 
     source: str
@@ -78,6 +82,7 @@ class CompilationBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     files: Files = {}
     assumed: _Assumed = {}
     edits: EditsBody | None = None
+    private: Private = False
 
 
 class InspectionBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -128,9 +133,17 @@ def requested_compilation(services: Services, body: CompilationBody) -> Request:
         files=body.files,
         assumed=body.assumed,
         edits=body.edits.edits() if body.edits else None,
+        private=private_key(body.private),
     )
     check_size(made, limit)
     return made
+
+
+def private_key(private: Private) -> str:
+    """Return the key of a private result; "": it is public."""
+    if isinstance(private, str):
+        return private
+    return secrets.token_hex(_KEY_BYTES) if private else ""
 
 
 def read_inspection(services: Services) -> Request:

@@ -12,6 +12,7 @@ import msgspec
 from flask import Blueprint, Response, request
 
 from explorer.documents import API, RunFileLinks, RunLinks
+from explorer.jobs.caller import current_caller
 from explorer.model.measurements import KINDS
 from explorer.profiles.read import ID_PREFIX, Profile
 from explorer.queries import Parameter
@@ -106,7 +107,7 @@ def submit_imported() -> Response:
     here = services()
     request, events = imported_run(here.store, read_body(ImportedRunBody, here.settings.source_limit_bytes))
     here.store.admit(client())
-    record = here.store.submit(request, client())
+    record = here.store.submit(request, client(), claim=current_caller().claim)
     if not record.is_final:
         batch = here.store.batch(record.id)
         writer = EntryWriter(batch)

@@ -9,6 +9,7 @@ from explorer.documents.sessions import SessionBody, session_api
 from explorer.errors import NotFound
 from explorer.store import Record
 from explorer.views.pages import table_page
+from explorer.views.privacy import is_about_private
 from explorer.views.records import stored_session
 from explorer.views.visible import visible
 
@@ -23,6 +24,8 @@ def page(session_id: str) -> tuple[str, int]:
         preview = preview_of(stored_session(session_id))
     except NotFound:
         status = 404
+    if is_about_private():
+        preview = None
     if preview is not None:
         preview["url"] = url_for("session_page.page", session_id=session_id, _external=True)
     return table_page("session", "the kernels", session_api(session_id), preview), status

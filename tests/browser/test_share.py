@@ -9,11 +9,14 @@ from collections.abc import Callable
 
 import pytest
 from actions import (
+    SCALE,
     SCHEMES,
     Visitor,
     choose_scheme,
+    compile_now,
     eventually,
     expect_stage,
+    result_id,
     run_command,
     settled_box,
     stage_text,
@@ -229,3 +232,83 @@ def test_a_frame_fits_and_is_accessible(page: Page, visitor: Visitor, width: int
     for scheme in SCHEMES:
         choose_scheme(frame, scheme)
         assert violations(frame) == []
+
+
+def test_ones_own_result_is_deleted_after_a_confirmation(
+    visitor: Visitor, own: Callable[[str], str], server: str
+) -> None:
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    compile_now(page, own(SCALE))
+    expect(page.locator("#subject b")).to_have_text("scale")
+    wait_for_result(page)
+    link = page.url.split("#")[0]
+    stranger = visitor()
+    stranger.goto(link)
+    wait_for_result(stranger)
+    share(stranger)
+    expect(stranger.get_by_role("button", name="Copy link")).to_be_visible()
+    expect(stranger.get_by_role("button", name="Delete …")).to_have_count(0)
+
+    share(page)
+    page.get_by_role("button", name="Delete …").click()
+    expect(page.get_by_role("group", name="Delete this result")).to_contain_text("Links to it will not work")
+    page.get_by_role("button", name="Keep").click()
+    page.get_by_role("button", name="Delete …").click()
+    expect(page.get_by_role("button", name="Delete", exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#toast")).to_have_text("Deleted.")
+    page.wait_for_url(lambda url: not url.startswith(link))
+    wait_for_result(page)
+    expect(page.locator("#subject b")).to_have_text("matmul_kernel")
+    page.get_by_role("button", name="History", exact=True).click()
+    expect(page.locator(".history-entry b", has_text="matmul_kernel")).to_be_visible()
+    expect(page.locator(".history-entry b", has_text="scale")).to_have_count(0)
+    gone = stranger.goto(link)
+    assert gone is not None
+    assert gone.status == 404
+    expect(stranger.locator("message-banner")).to_contain_text("may have deleted it")
+
+
+def test_a_private_result_stays_private_while_it_is_edited(
+    visitor: Visitor, own: Callable[[str], str]
+) -> None:
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    assert len(result_id(page)) == 12
+    switch = page.get_by_role("button", name="Private", exact=True)
+    expect(switch).to_have_attribute("aria-pressed", "false")
+    switch.click()
+    expect(switch).to_have_attribute("aria-pressed", "true")
+    compile_now(page, own(SCALE))
+    expect(page.locator("#subject b")).to_have_text("scale")
+    wait_for_result(page)
+    first = result_id(page)
+    assert len(first) == 24
+    page.get_by_label("Target").select_option("cuda:80")
+    page.wait_for_url(lambda url: first not in url)
+    wait_for_result(page)
+    second = result_id(page)
+    assert len(second) == 24
+
+    # A stranger with the link edits it: what comes of that is private, too.
+    stranger = visitor()
+    stranger.goto(f"/k/{second}")
+    wait_for_result(stranger)
+    expect(stranger.get_by_role("button", name="Private", exact=True)).to_have_attribute(
+        "aria-pressed", "true"
+    )
+    with stranger.expect_response("**/api/v1/compilations?*") as submitted:
+        stranger.get_by_label("Target").select_option("cuda:90")
+    assert submitted.value.json()["id"] == first
+
+    # The next visit remembers the choice, and opens another source with another key.
+    page.goto("/")
+    wait_for_result(page)
+    assert len(result_id(page)) == 24
+    switch.click()
+    with page.expect_response("**/api/v1/compilations?*") as public:
+        run_command(page, "compile")
+    assert len(public.value.json()["id"]) == 12

@@ -10,6 +10,8 @@
  * @import { ProfileFiles, Run, RunDocument, RunsDocument } from "./types.js"
  */
 
+import { deletionToken } from "./deletion_token.js";
+import { freshKey } from "./privacy.js";
 import { kept, keep } from "./storage.js";
 
 const BASE = "/api/v1";
@@ -141,11 +143,14 @@ async function get(path, signal) {
 async function post(path, body, sending = {}) {
   const options = {
     method: "POST",
-    headers: { "Content-Type": "application/json", ...(sending.isBatch ? BATCH : {}) },
+    headers: { "Content-Type": "application/json", ...ownership(), ...(sending.isBatch ? BATCH : {}) },
     body: JSON.stringify(body),
   };
   return (await request(BASE + path, options, sending)).json();
 }
+
+/** What makes the submitted one's own. */
+const ownership = () => ({ "Deletion-Token": deletionToken() });
 
 let follower = "";
 
@@ -214,6 +219,15 @@ export const api = {
     get(isLive ? urgent(following(compilationPath(id)), isLive) : compilationPath(id)),
   /** @param {string} id */
   cancel: (id) => cancel(compilationPath(id)),
+  /**
+   * Delete what was submitted from this browser, with all that belongs to it.
+   * @param {string} id
+   * @returns {Promise<import("openapi").DeletionDocument>}
+   */
+  remove: async (id) => {
+    const options = { method: "DELETE", headers: ownership() };
+    return (await request(`${BASE}/results/${encodeURIComponent(id)}`, options)).json();
+  },
   /**
    * Ask the server to keep results that somebody shares. Their links work without it, too.
    * @param {string[]} ids
@@ -340,8 +354,8 @@ export const api = {
    * @param {string} name @param {Blob} file @returns {Promise<import("./types.js").ImportDocument>}
    */
   importFile: async (name, file) => {
-    const headers = { "Content-Type": "application/octet-stream", ...BATCH };
-    const path = `${following("/imports")}&name=${encodeURIComponent(name)}`;
+    const headers = { "Content-Type": "application/octet-stream", ...ownership(), ...BATCH };
+    const path = `${following("/imports")}&name=${encodeURIComponent(name)}&private=${freshKey()}`;
     return (await request(BASE + path, { method: "POST", headers, body: file })).json();
   },
   /** @param {unknown} body @returns {Promise<{url: string}>} */

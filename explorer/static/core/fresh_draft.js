@@ -3,6 +3,7 @@
  *
  * @import { Draft } from "./types.js"
  */
+import { freshKey } from "./privacy.js";
 
 /**
  * A draft of a source alone.
@@ -29,6 +30,7 @@ export function freshDraft(source, target, more = {}) {
     triton: null,
     assumed: {},
     edits: null,
+    private: freshKey(),
     ...more,
   };
 }

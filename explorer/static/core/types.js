@@ -189,5 +189,6 @@
  * @property {Record<string, number>} assumed numbers for what the script reads from tensors that only a GPU could
  *   compute, by places: "12", and "tools.py:3" for a file beside the script
  * @property {CompilationDocument["request"]["edits"]} edits of stages and passes
+ * @property {string} private the key of a private result; "": it is public
  */
 export {};

@@ -24,6 +24,7 @@ export function requestOf(draft) {
   if (draft.config !== null) request.config = draft.config;
   if (Object.keys(draft.assumed).length) request.assumed = draft.assumed;
   if (draft.edits) request.edits = draft.edits;
+  if (draft.private) request.private = draft.private;
   return request;
 }
 
@@ -62,6 +63,7 @@ export function draftOf(document) {
     triton,
     assumed: request.assumed ?? {},
     edits: request.edits ?? null,
+    private: request.private ?? "",
   };
 }
 

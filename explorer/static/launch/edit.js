@@ -11,6 +11,7 @@ import { editsOfPasses, forgetDraft, forgetUnsent, keepDraft } from "./draft.js"
 import { freshDraft } from "../core/fresh_draft.js";
 import { canCompile } from "../core/host.js";
 import { keepLive, pauseBefore } from "./live.js";
+import { freshKey, keepPrivate } from "../core/privacy.js";
 import { store } from "../core/store.js";
 
 const INSPECT_DELAY_MS = 350;
@@ -133,6 +134,15 @@ export function changeFiles({ source, path, files }, front) {
 }
 
 /**
+ * Compile what follows privately, or publicly.
+ * @param {boolean} isPrivate
+ */
+export function switchPrivate(isPrivate) {
+  keepPrivate(isPrivate);
+  adjust({ private: freshKey() });
+}
+
+/**
  * Inspect and compile when nothing more is typed.
  * @param {boolean} [isLive] what is typed changes a source, and the page shows how its result changes
  */
@@ -198,6 +208,8 @@ function change(changes, more) {
   opening.abort();
   if (changes.triton) profiledTriton = "";
   const draft = { ...store.state.draft, ...changes };
+  // What is made of a public result is one's own.
+  draft.private ||= freshKey();
   // Before the beginning, a problem is why there is none.
   store.update({ draft, edited: true, ...(isBegun ? { problem: null } : {}), ...more });
   keepDraft(draft, (store.state.failure ?? store.state.result)?.id ?? "");

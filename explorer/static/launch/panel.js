@@ -9,10 +9,12 @@ import { compilerOptions, effectiveOptions } from "./compiler_options.js";
 import { register } from "../core/commands.js";
 import { configSection, configsOf, draftWithConfig } from "./config_variants.js";
 import { chosenValue, toast } from "../core/dom.js";
+import { canCompile } from "../core/host.js";
 import { guessOf, kernelOf, launchOf } from "./draft.js";
 import { adjust, choose } from "./edit.js";
 import { groupedByVendor, targetTitle } from "../core/format.js";
 import { Pane } from "../core/pane.js";
+import { privacySwitch } from "./privacy_switch.js";
 import { isStageText, launchState } from "./state.js";
 import { keep, kept } from "../core/storage.js";
 import { lineWords, sameSources } from "../core/source_files.js";
@@ -105,6 +107,7 @@ class LaunchPanel extends Pane {
     const types = [...argumentTypes.map((type) => `*${type}`), ...argumentTypes, "constexpr"];
     return html`<div class="panel-title">
         <h2>${title}</h2>
+        ${canCompile ? privacySwitch(draft) : nothing}
         <button
           type="button"
           class="tool"

@@ -60,6 +60,14 @@ export function earlierVersions({ id, kernel }) {
   return ownResults().filter((entry) => entry.id !== id && entry.kernel === (kernel ?? ""));
 }
 
+/** @param {string} id */
+export const isOwn = (id) => ownResults().some((entry) => entry.id === id);
+
+/** Take a result from the list. @param {string} id */
+export function forget(id) {
+  keep(STORAGE_KEY, JSON.stringify(ownResults().filter((entry) => entry.id !== id)));
+}
+
 export function clearHistory() {
   keep(STORAGE_KEY, null);
 }

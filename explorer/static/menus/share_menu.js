@@ -10,6 +10,7 @@ import { targetTitle } from "../core/format.js";
 import { isFile } from "../core/host.js";
 import { html, live, nothing, render } from "../core/template.js";
 import { store } from "../core/store.js";
+import { deletion } from "./deletion.js";
 import { NOTHING, permalink, shown, textDownloads, wholeDownloads } from "./share.js";
 
 const EMBED_HEIGHT_PX = 560;
@@ -38,8 +39,18 @@ function embedSnippet({ id, document: { kernel, target, triton } }, withSource) 
 
 /** @param {HTMLElement} popover */
 export function draw(popover) {
+  drawAsking(popover, false);
+}
+
+/** @param {HTMLElement} popover @param {boolean} isAsking whether to delete the result */
+function drawAsking(popover, isAsking) {
   const result = shown();
-  render(result ? choices(result) : html`<p class="hint">${NOTHING}</p>`, popover);
+  const ask = (/** @type {boolean} */ asking) => {
+    drawAsking(popover, asking);
+    if (asking) byId("deletion-button").focus();
+  };
+  const all = result && html`${choices(result)}${isFile ? nothing : deletion(result, isAsking, ask)}`;
+  render(all ?? html`<p class="hint">${NOTHING}</p>`, popover);
 }
 
 /** @param {Result} result */

@@ -1,0 +1,51 @@
+/**
+ * The part of the Share menu that deletes a result of one's own.
+ *
+ * @import { Result } from "../core/result.js"
+ */
+import { ApiError, api } from "../core/api.js";
+import { byId, toast } from "../core/dom.js";
+import { html, nothing } from "../core/template.js";
+import { forgetDraft } from "../launch/draft.js";
+import { forget, isOwn } from "./history.js";
+
+/** How long a message is read before the page opens anew. */
+const MESSAGE_MS = 1500;
+
+/**
+ * @param {Result} result
+ * @param {boolean} isAsking whether the user has pressed Delete
+ * @param {(isAsking: boolean) => void} ask draws the menu again
+ */
+export function deletion({ id }, isAsking, ask) {
+  if (!isOwn(id)) return nothing;
+  if (!isAsking)
+    return html`<section>
+      <button type="button" class="entry" @click=${() => ask(true)}>
+        <span>Delete …</span><small>the result, its runs and its source</small>
+      </button>
+    </section>`;
+  return html`<section class="deletion" role="group" aria-label="Delete this result">
+    <p>Delete this result with its runs and its source? Links to it will not work any more.</p>
+    <div class="share-row">
+      <button type="button" class="button" id="deletion-button" @click=${() => void remove(id)}>Delete</button>
+      <button type="button" class="button" @click=${() => ask(false)}>Keep</button>
+    </div>
+  </section>`;
+}
+
+/** @param {string} id */
+async function remove(id) {
+  try {
+    const { removed } = await api.remove(id);
+    forget(id);
+    byId("share-menu").hidePopover();
+    if (!removed.includes(id)) return toast("Others have submitted or kept the same. It stays for them.");
+    forgetDraft();
+    toast("Deleted.");
+    setTimeout(() => location.assign("/"), MESSAGE_MS);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    toast(error.problem.detail);
+  }
+}

@@ -1,0 +1,134 @@
+"""Claims: who has submitted a result, and may delete it with a secret token.
+
+The database has a hash of each token only. A result is removed when the last one who has submitted it deletes
+it; until then, whoever deletes it gives up the own claim.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from explorer.errors import Forbidden, NotFinished, NotFound
+from explorer.store.database import Database, insert_into
+from explorer.store.leases import is_leased
+from explorer.store.tables import ClaimRow, CompilationRow, UsageRow
+
+_TOKEN_BYTES = 24
+#: In place of the hash of a token: others have submitted the result without one.
+_OTHERS = ""
+
+
+@dataclass
+class Claim:
+    """The claim that comes with a submission: `holder` is the hash of the token.
+
+    `is_new`: the token was made for this submission, so that it can only claim what nobody has submitted
+    before. `is_granted` is set as soon as the holder can delete something with the token.
+    """
+
+    holder: str
+    is_new: bool = False
+    is_granted: bool = field(default=False, compare=False)
+
+
+def new_token() -> str:
+    """Return a token that nobody can guess."""
+    return secrets.token_urlsafe(_TOKEN_BYTES)
+
+
+def holder_of(token: str) -> str:
+    """Return the hash of a token. It needs no salt: a token has as many random bits as a key."""
+    return sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """What a deletion has removed, and what it has left because others have submitted or retained it."""
+
+    removed: frozenset[str]
+    kept: frozenset[str]
+
+
+class Claims:
+    """The claims in a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add_first(self, session: Session, record_id: str, claim: Claim | None) -> None:
+        """Claim a result for the one who has just inserted its request."""
+        if claim is not None:
+            session.add(ClaimRow(id=record_id, holder=claim.holder))
+            claim.is_granted = True
+
+    def add(self, record_id: str, claim: Claim | None, client: str) -> bool:
+        """Claim a result that was submitted before. Return whether it still exists.
+
+        A submission without a token of its own is noted if it is from another client than the first one.
+        """
+        if claim is None:
+            return True
+        with self._database.reading() as session:
+            if session.get(ClaimRow, (record_id, claim.holder)) is not None:
+                claim.is_granted = True
+                return True
+            holder = claim.holder
+            if claim.is_new:
+                holder, usage = _OTHERS, session.get(UsageRow, record_id)
+                is_noted = session.get(ClaimRow, (record_id, holder)) is not None
+                if is_noted or (usage is not None and usage.client == client):
+                    return True
+        with self._database.writing() as session:
+            new = insert_into(session, ClaimRow).values(id=record_id, holder=holder)
+            session.execute(new.on_conflict_do_nothing())
+            exists = _lock(session, record_id)
+            if not exists:
+                session.execute(delete(ClaimRow).where(ClaimRow.id == record_id))
+        claim.is_granted |= exists and not claim.is_new
+        return exists
+
+    def give_up(self, session: Session, record_ids: Sequence[str], holder: str, client: str) -> Deleted:
+        """Give up the claims of a holder, and return what may be removed.
+
+        The first ID is that of a result, the others are those of its parts, such as its runs. It is removed
+        with all its parts if nobody else has submitted or retained any of them.
+
+        Raises:
+            NotFound: the result does not exist any more.
+            Forbidden: the holder has no claim to it.
+            NotFinished: its job, or that of a part, is at work.
+        """
+        if not _lock(session, record_ids[0]):
+            raise NotFound(f"There is no result {record_ids[0]!r} on this server any more.")
+        own = set(
+            session.scalars(select(ClaimRow.id).where(ClaimRow.id.in_(record_ids), ClaimRow.holder == holder))
+        )
+        if record_ids[0] not in own:
+            raise Forbidden(
+                "This token does not belong to the result. Only who has submitted it can delete it, with the "
+                "token of that submission in the header Deletion-Token."
+            )
+        session.execute(delete(ClaimRow).where(ClaimRow.id.in_(record_ids), ClaimRow.holder == holder))
+        if is_leased(session, record_ids):
+            raise NotFinished("A job of this result is at work. Cancel it, or wait for its end; then delete.")
+        claimed = select(ClaimRow.id).where(ClaimRow.id.in_(record_ids))
+        retained = select(UsageRow.id).where(
+            UsageRow.id.in_(record_ids), UsageRow.retained_by.is_not(None), UsageRow.retained_by != client
+        )
+        of_others = {*session.scalars(claimed), *session.scalars(retained)}
+        if not of_others:
+            return Deleted(frozenset(record_ids), frozenset())
+        own_parts = frozenset(own - of_others - {record_ids[0]})
+        return Deleted(own_parts, frozenset(record_ids) - own_parts)
+
+
+def _lock(session: Session, record_id: str) -> bool:
+    """Let no other transaction remove or claim a result until this one ends. Return whether it exists."""
+    found = select(CompilationRow.id).where(CompilationRow.id == record_id).with_for_update()
+    return session.scalar(found) is not None

@@ -1,0 +1,92 @@
+"""Results of all kinds: delete what one has submitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import msgspec
+from flask import Blueprint, Response
+
+from explorer.documents import API
+from explorer.documents.sessions import TASK as SESSION
+from explorer.documents.sessions import SessionBody
+from explorer.errors import Forbidden, NotFound
+from explorer.matrix import TASK as MATRIX
+from explorer.matrix import Matrix
+from explorer.services import services
+from explorer.store import Record
+from explorer.store.claims import holder_of
+from explorer.views.caller import deletion_token
+from explorer.views.client import client
+from explorer.views.http import json_response
+from explorer.views.operation import documented
+
+blueprint = Blueprint("results", __name__, url_prefix=f"{API}/results")
+
+#: The runs of a compilation that are deleted with it. More than a client can submit in a day.
+_MOST_RUNS = 100_000
+#: What the server makes of the source of a compilation, beside its result.
+_DERIVED_TASKS = ("llvm-passes", "lineage")
+
+
+class DeletionDocument(msgspec.Struct, frozen=True):
+    """The IDs of the results that were removed, and of those that stay: others have submitted them, too."""
+
+    removed: list[str]
+    kept: list[str]
+
+
+@blueprint.delete("/<result_id>")
+@documented({200: DeletionDocument})
+def delete(result_id: str) -> Response:
+    """Delete a compilation with its runs, a run, a session with its kernels, or a matrix with its cells.
+
+    The header `Deletion-Token` must have the token of the submission: the one that the request had in this
+    header, or else the one in this header of the response. If others have submitted or retained the result
+    or one of its runs, it stays for them, and the token deletes it no more.
+    """
+    store = services().store
+    record = store.find(result_id)
+    holder, removed, kept = holder_of(deletion_token()), set[str](), set[str]()
+    for each in (record, *_members(record)):
+        try:
+            done = store.delete([each.id, *_parts(each)], holder, client())
+        except (Forbidden, NotFound):
+            if each is record:
+                raise
+            kept.add(each.id)  # a member that others have submitted
+        else:
+            removed |= done.removed
+            kept |= done.kept
+    return json_response(DeletionDocument(sorted(removed), sorted(kept - removed)))
+
+
+def _parts(record: Record) -> list[str]:
+    """Return the IDs of what belongs to a compilation: its runs, and what else was made of its source."""
+    request, store = record.request, services().store
+    if request.task not in ("compile", "captured"):
+        return []
+    derived = [store.known(replace(request, task=task)) for task in _DERIVED_TASKS]
+    if request.task == "captured":
+        return [each.id for each in derived if each is not None]
+    runs = [run for imported in (False, True) for run in store.runs(request, _MOST_RUNS, imported=imported)]
+    return [each.id for each in (*derived, *runs) if each is not None]
+
+
+def _members(record: Record) -> Iterator[Record]:
+    """Yield the kernels of a session, or the cells of a matrix, as far as they exist."""
+    store = services().store
+    match record.request.task:
+        case task if task == SESSION:
+            body = msgspec.json.decode(record.request.source, type=SessionBody)
+            for kernel in body.kernels:
+                for compilation in filter(None, (kernel.compilation, kernel.again)):
+                    try:
+                        yield store.find(compilation)
+                    except NotFound:
+                        continue
+        case task if task == MATRIX:
+            for cell in Matrix.of(record.request).cells:
+                if (found := store.known(cell.request)) is not None:
+                    yield found
