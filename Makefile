@@ -29,7 +29,7 @@ IN_TWO_PROCESSES := -n 2 --dist loadgroup --timeout 300 --timeout-method thread
 # With RERUNS=1, as in CI, a test that fails is run again, and its first failure is listed at the end.
 # The package is compiled to bytecode first. Where Python may not write it, each of the hundreds of processes that the
 # tests start would compile it again.
-test: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium-headless-shell $(VENV)/installed-postgresql
+test: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium-headless-shell $(VENV)/installed-postgresql $(VENV)/installed-redis-server
 	$(BIN)/python hatch_build.py --test
 	$(BIN)/python -m compileall -q explorer
 	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) $(if $(MATRIX),-m "") \
@@ -107,3 +107,7 @@ $(VENV)/installed-chromium $(VENV)/installed-chromium-headless-shell: $(VENV)/in
 # Without PostgreSQL, the tests that need it are skipped.
 $(VENV)/installed-postgresql: | $(VENV)/bin/pip
 	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || sh tools/install-debian-packages postgresql; then touch $@; fi
+
+# Without Redis, the tests that need it are skipped.
+$(VENV)/installed-redis-server: | $(VENV)/bin/pip
+	@if command -v redis-server >/dev/null || sh tools/install-debian-packages redis-server; then touch $@; fi

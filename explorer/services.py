@@ -13,6 +13,7 @@ from explorer.jobs import LocalQueue, Metrics, Queue, Runners, SandboxRunner
 from explorer.jobs.devices import gpu_runners, interpreter_runners, torch_compile_runners
 from explorer.jobs.fairness import CountByClient
 from explorer.jobs.gpu import GpuRunner
+from explorer.jobs.rates import WORKS, Rates
 from explorer.jobs.uploads import Uploads
 from explorer.matrix import MatrixCompiler
 from explorer.model import hardware
@@ -41,6 +42,7 @@ class Services:
         self.metrics = Metrics()
         self.store: Store = open_store_of(settings)
         self.sandbox = sandbox or Sandbox(settings.sandbox if warm_up else settings.single_job_sandbox)
+        self.rates = rates_of(settings)
         self.runners: Runners = {
             "compile": [SandboxRunner(self.sandbox)] * (settings.slots + 1),
             "torch_compile": torch_compile_runners(settings),
@@ -55,10 +57,15 @@ class Services:
             # A thread that waits for an answer cannot serve others.
             waiting_threads=max(settings.threads // 6, 1),
             reserves=("compile", "torch_compile", "interpreter"),
+            rates=self.rates,
         )
         self.profiles = Profiles(settings.recordings_dir)
         self.query_service = QueryService(
-            self.store, self.queue, threads=max(settings.threads // 4, 1), processes=max(settings.slots, 1)
+            self.store,
+            self.queue,
+            threads=max(settings.threads // 4, 1),
+            processes=max(settings.slots, 1),
+            rates=self.rates,
         )
         self.uploads = Uploads()
         self.matrices = MatrixCompiler(self.store, self.queue, self.query_service, at_once=settings.slots + 1)
@@ -183,6 +190,15 @@ def quotas_of(settings: Settings) -> Quotas:
         settings.keep_days,
         settings.free_disk_bytes,
     )
+
+
+def rates_of(settings: Settings) -> Rates:
+    """Return the limits for each client over time.
+
+    Raises:
+        SettingsError: the URL of Redis is invalid.
+    """
+    return Rates({work: settings.most_per_minute(work) for work in WORKS}, settings.limits_url)
 
 
 def services_of(app: Flask) -> Services:

@@ -12,6 +12,7 @@ from api import Api
 from captured import cache, capture, captured
 from databases import database_url, postgresql
 from recorded import write_recording
+from redis_server import redis_server
 from s3_server import blobs_url, bucket, faulty_url, proxy, s3_server
 from scheduling import CrashSafeScheduling
 from served import Server
@@ -34,6 +35,7 @@ __all__ = [
     "faulty_url",
     "postgresql",
     "proxy",
+    "redis_server",
     "s3_server",
 ]
 

@@ -9,6 +9,7 @@ from flask import Blueprint, Response
 
 from explorer.card import Look, draw_card
 from explorer.documents import ApiLinks, CompilationDocument
+from explorer.services import services
 from explorer.views.http import binary_part
 from explorer.views.pages import bundled_file
 from explorer.views.records import find_compilation
@@ -22,6 +23,7 @@ _TOKENS = Path(__file__).parents[1] / "static/tokens.css"
 def picture(compilation_id: str) -> Response:
     """Return the preview image of a stored result."""
     record = find_compilation(compilation_id)
+    services().rates.count("exports")
     document = CompilationDocument.of(record, ApiLinks(record.id), {})
     response = binary_part(record, draw_card(document, page_look()), "image/png")
     # Other sites embed it in their pages.
