@@ -3,6 +3,7 @@
 python -m bench               run all benchmarks
 python -m bench compilation   compare compilations with bare `triton.compile` and with a fresh process
 python -m bench flame         draw what each process does during the compilation of a vector add
+python -m bench fairness      time a compilation beside a client that floods the server with others
 python -m bench command       time the command line, with a server to ask and without one
 python -m bench matrix        compare a matrix with its cells compiled one after another
 python -m bench page          compare the page in Chromium with its performance limits
@@ -21,6 +22,7 @@ from pathlib import Path
 
 from bench.command import measure_command
 from bench.compilation import measure_compilation
+from bench.fairness import measure_fairness
 from bench.flame import measure_flame
 from bench.matrix import measure_matrix
 from bench.page import measure_page
@@ -32,6 +34,7 @@ RESULTS = Path(__file__).parent / "results"
 PARTS = {
     "compilation": measure_compilation,
     "flame": measure_flame,
+    "fairness": measure_fairness,
     "command": measure_command,
     "matrix": measure_matrix,
     "page": measure_page,
