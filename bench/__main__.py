@@ -3,6 +3,7 @@
 python -m bench               run all benchmarks
 python -m bench compilation   compare compilations with bare `triton.compile` and with a fresh process
 python -m bench flame         draw what each process does during the compilation of a vector add
+python -m bench fairness      time a compilation beside a client that floods the server with others
 python -m bench command       time the command line, with a server to ask and without one
 python -m bench load          let 200 people compile and 2,000 read at the same time
 python -m bench matrix        compare a matrix with its cells compiled one after another
@@ -22,6 +23,7 @@ from pathlib import Path
 
 from bench.command import measure_command
 from bench.compilation import measure_compilation
+from bench.fairness import measure_fairness
 from bench.flame import measure_flame
 from bench.load import measure_load
 from bench.matrix import measure_matrix
@@ -34,6 +36,7 @@ RESULTS = Path(__file__).parent / "results"
 PARTS = {
     "compilation": measure_compilation,
     "flame": measure_flame,
+    "fairness": measure_fairness,
     "command": measure_command,
     "load": measure_load,
     "matrix": measure_matrix,

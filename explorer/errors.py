@@ -144,7 +144,10 @@ class TooManyRequests(ExplorerError):
     status = 429
     kind = "too_many_requests"
     title = "Too many requests"
-    retry_after_seconds = 5
+
+    def __init__(self, detail: str, retry_after_seconds: int = 5) -> None:
+        super().__init__(detail)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class HeadersTooLarge(ExplorerError):

@@ -15,6 +15,7 @@ from explorer.jobs.devices import gpu_runners, interpreter_runners, torch_compil
 from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.fairness import CountByClient
 from explorer.jobs.gpu import GpuRunner
+from explorer.jobs.rates import WORKS, Rates
 from explorer.jobs.uploads import Uploads
 from explorer.jobs.workers import WorkerGpu, Workers, check_location
 from explorer.matrix import MatrixCompiler
@@ -53,6 +54,7 @@ class Services:
         self.workers: Workers | None = None
         self.runners: Runners = {}
         self.queue: Queue
+        self.rates = rates_of(settings)
         # A thread that waits for an answer cannot serve others.
         waiting_threads = max(settings.threads // 6, 1)
         if settings.broker_url:
@@ -64,6 +66,7 @@ class Services:
                 self.metrics,
                 limit=settings.queue_limit,
                 waiting_threads=waiting_threads,
+                rates=self.rates,
             )
         else:
             self.sandbox = sandbox or Sandbox(settings.sandbox if warm_up else settings.single_job_sandbox)
@@ -74,11 +77,16 @@ class Services:
                 self.metrics,
                 limit=settings.queue_limit,
                 waiting_threads=waiting_threads,
+                rates=self.rates,
                 reserves=RESERVES,
             )
         self.profiles = Profiles(settings.recordings_dir)
         self.query_service = QueryService(
-            self.store, self.queue, threads=max(settings.threads // 4, 1), processes=max(settings.slots, 1)
+            self.store,
+            self.queue,
+            threads=max(settings.threads // 4, 1),
+            processes=max(settings.slots, 1),
+            rates=self.rates,
         )
         self.uploads = Uploads()
         self.matrices = MatrixCompiler(self.store, self.queue, self.query_service, at_once=settings.slots + 1)
@@ -257,6 +265,15 @@ def quotas_of(settings: Settings) -> Quotas:
         settings.keep_days,
         settings.free_disk_bytes,
     )
+
+
+def rates_of(settings: Settings) -> Rates:
+    """Return the limits for each client over time.
+
+    Raises:
+        SettingsError: the URL of Redis is invalid.
+    """
+    return Rates({work: settings.most_per_minute(work) for work in WORKS}, settings.limits_url)
 
 
 def services_of(app: Flask) -> Services:

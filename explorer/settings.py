@@ -49,6 +49,12 @@ def _described(description: str) -> dict[str, str]:
     return {"description": description}
 
 
+def _rate(most: int, description: str) -> int | None:
+    """Return the field of a limit for each client that applies where others are served, unless it is set."""
+    found: int | None = field(default=None, metadata={"most": most, **_described(description)})
+    return found
+
+
 @dataclass(frozen=True)
 class Settings:
     """All settings. The variable of a field is `TRITON_EXPLORER_` and its name in capitals."""
@@ -78,6 +84,28 @@ class Settings:
     client_streams: int = field(
         default=50,
         metadata=_described("Open event streams of one client; further ones are refused with 429."),
+    )
+    client_compilations_per_minute: int | None = _rate(
+        600, "Compilations that one client may start in a minute. 0: no limit."
+    )
+    client_runs_per_minute: int | None = _rate(
+        120, "Runs that one client may start in a minute. 0: no limit."
+    )
+    client_exports_per_minute: int | None = _rate(
+        120, "Saved pages, archives and preview images that one client may request in a minute. 0: no limit."
+    )
+    client_queries_per_minute: int | None = _rate(
+        3000, "Inspections and answers to queries that are computed for one client in a minute. 0: no limit."
+    )
+    client_bytes_per_minute: int | None = _rate(
+        256 * MEBIBYTE, "Length of the bodies of requests that one client may send in a minute. 0: no limit."
+    )
+    limits_url: str = field(
+        default="",
+        metadata=_described(
+            "Redis in which several servers count what a client does in a minute, such as "
+            "`redis://host:6379/0`. Empty: each server counts its own."
+        ),
     )
     threads: int = field(default=96, metadata=_described("Threads that answer requests."))
     data_dir: Path = field(
@@ -265,7 +293,8 @@ class Settings:
                 known = ", ".join(sorted(variables))
                 raise SettingsError(f"{variable} is not a setting. Known are {known}.")
             name = variables[variable]
-            values[name] = _parse(variable, text, types[name])
+            wanted = next(iter(typing.get_args(types[name])), types[name])  # int of `int | None`
+            values[name] = _parse(variable, text, wanted)
         return cls(**values)
 
     @property
@@ -287,6 +316,19 @@ class Settings:
             return tuple(ip_network(name.strip()) for name in self.proxies.split(",") if name.strip())
         except ValueError as error:
             raise SettingsError(f"{PREFIX}PROXIES must list addresses or networks: {error}.") from error
+
+    def most_per_minute(self, work: str) -> int:
+        """Return how much work of a kind one client may cause in a minute; 0 is no limit.
+
+        Unless it is set, there is no limit on a loopback address without proxies: who reaches it owns the
+        machine.
+        """
+        name = f"client_{work}_per_minute"
+        value: int | None = getattr(self, name)
+        if value is None:
+            is_own = self.is_loopback and not self.trusted_proxies
+            value = 0 if is_own else self.__dataclass_fields__[name].metadata["most"]
+        return value
 
     @property
     def is_loopback(self) -> bool:
@@ -456,6 +498,8 @@ def _shown_default(item: dataclasses.Field[Any]) -> str:
         return "`packages` in the virtual environment"
     if item.name == "recordings_dir":
         return "those that come with it"
+    if "most" in item.metadata:
+        return f"`{item.metadata['most']}`, [locally](docs/serving.md#limits-in-a-minute) none"
     if isinstance(item.default, bool):
         return f"`{int(item.default)}`"
     return f"`{item.default}`" if item.default != "" else "empty"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -102,15 +103,35 @@ class Redis:
             self._process.wait(_START_SECONDS)
             self._process = None
 
+    def stall(self) -> None:
+        """Let it answer nothing, but keep its connections."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it answer again, also after it was stopped."""
+        if self._process is None:
+            self.start()
+        else:
+            self._process.send_signal(signal.SIGCONT)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        assert self._answer(b"FLUSHALL") == b"+OK"
+
     def close(self) -> None:
         """Stop the server, and remove its data."""
+        self.resume()
         self.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _answers(self) -> bool:
+        return self._answer(b"PING") == b"+PONG"
+
+    def _answer(self, command: bytes) -> bytes:
         with socket.create_connection(("127.0.0.1", self._port), timeout=5) as client:
-            client.sendall(b"PING\r\n")
-            return client.recv(5) == b"+PONG"
+            client.sendall(command + b"\r\n")
+            return client.recv(64).strip()
 
 
 Broker = RabbitMq | Redis

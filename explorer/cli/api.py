@@ -42,7 +42,8 @@ _SILENCE_SECONDS = 60.0
 _BATCH = {"Priority": "u=5"}
 _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _MOST_RETRIES = 600
-_LONGEST_WAIT_SECONDS = 30
+#: What a client may do is counted by the minute, rounded up.
+_LONGEST_WAIT_SECONDS = 61
 
 Answer = TypeVar("Answer")
 #: Says whether a server, of whose `/healthz` it gets the document, can do the work.

@@ -21,6 +21,7 @@ from explorer.jobs.fairness import CHECK_SECONDS, Check, Places, do_nothing, ref
 from explorer.jobs.local import HEARTBEAT_SECONDS
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.protocol import EventLog
+from explorer.jobs.rates import Rates
 from explorer.jobs.runners import RunnerKind
 from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.jobs.workers import BEAT_SECONDS, RUNNER_KINDS, Workers, kind_of, process_name
@@ -35,7 +36,8 @@ class DistributedQueue:
     """A `Queue` of jobs that workers do. All web servers of a database share it.
 
     `limit` jobs may wait for each kind of runner, in all web servers together. `waiting_threads` threads of
-    this one may wait in `ask` at the same time. Clients share both (`Places`).
+    this one may wait in `ask` at the same time. Clients share both (`Places`). `rates` limits the new
+    jobs of each client over time.
     """
 
     def __init__(
@@ -47,11 +49,13 @@ class DistributedQueue:
         *,
         limit: int,
         waiting_threads: int,
+        rates: Rates | None = None,
     ) -> None:
         self._store = store
         self._workers = workers
         self._metrics = metrics
         self._limit = limit
+        self._rates = rates or Rates({})
         self._asking = Places(waiting_threads, "compiler queries")
         self._sender = Sender(broker_url)
         self._sharing = Sharing(store, self._resume)
@@ -74,8 +78,11 @@ class DistributedQueue:
             QueueFull, TooManyRequests: too many jobs wait, of all clients or of this one.
             StoreError: the request cannot be stored; a quota may be full.
         """
-        is_live = current_caller().urgency is Urgency.LIVE
+        caller = current_caller()
+        is_live = caller.urgency is Urgency.LIVE
         record = self._store.known(request)
+        if record is not None and not self._store.claim(record.id, caller.claim, caller.client):
+            record = None  # it was deleted at this moment
         if is_live:
             self._end_earlier_live(None if record is None else record.id)
         elif record is not None:
@@ -229,9 +236,11 @@ class DistributedQueue:
         """Store a request, unless it is in `record`, and let its job wait, unless the result is final."""
         is_new = record is None
         if record is None:
-            client = current_caller().client
-            self._store.admit(client)
-            record = self._store.submit(request, client, is_live=is_live, job=self._new_job(request))
+            caller = current_caller()
+            self._store.admit(caller.client)
+            record = self._store.submit(
+                request, caller.client, is_live=is_live, job=self._new_job(request), claim=caller.claim
+            )
         if not record.is_final:
             record = self._join_or_start(record, joins=True, is_new=is_new)
         return record
@@ -260,10 +269,10 @@ class DistributedQueue:
     def _new_job(self, request: Request) -> NewJob:
         caller = current_caller()
         queue = self._workers.queue_of(request)
-        return NewJob(queue, caller.client, caller.urgency, partial(self._admit, caller.client))
+        return NewJob(queue, caller.client, caller.urgency, partial(self._admit, request, caller.client))
 
-    def _admit(self, client: str, waiting: Counter[str]) -> None:
-        """Refuse a job if the jobs of each client that wait leave no place for it.
+    def _admit(self, request: Request, client: str, waiting: Counter[str]) -> None:
+        """Refuse a job if the jobs of each client that wait leave no place for it, or if it is one too many.
 
         Raises:
             QueueFull, TooManyRequests: too many jobs wait.
@@ -271,6 +280,7 @@ class DistributedQueue:
         if (error := refusal(client, waiting, self._limit, "jobs")) is not None:
             self._metrics.refused.inc()
             raise error
+        self._rates.count_job(request)
 
     def _wait(self, record: Record, check: Check) -> Record:
         """Wait until a job is over."""

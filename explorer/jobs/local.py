@@ -30,6 +30,7 @@ from explorer.jobs.fairness import CHECK_SECONDS, Check, FairQueue, Places, do_n
 from explorer.jobs.job import Job
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.protocol import EventLog
+from explorer.jobs.rates import Rates
 from explorer.jobs.runners import NoDevice, Runner, RunnerKind, Runners, runner_kind
 from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.model import Diagnostic, Done, Request
@@ -50,7 +51,7 @@ class LocalQueue:
 
     `limit` jobs may wait in each of these queues. `waiting_threads` threads may wait in `ask` at the same
     time. Clients share both (`Places`). The last runner of each kind in `reserves` does jobs of clients that
-    have none running.
+    have none running. `rates` limits the new jobs of each client over time.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class LocalQueue:
         limit: int,
         waiting_threads: int,
         reserves: Collection[RunnerKind] = (),
+        rates: Rates | None = None,
     ) -> None:
         self._store = store
         self._runners = runners
@@ -71,6 +73,7 @@ class LocalQueue:
             for kind in runners
         }
         self._places = {kind: Places(limit, "jobs") for kind in runners}
+        self._rates = rates or Rates({})
         self._in_flight: dict[str, Job] = {}
         self._running = 0
         self._closed = threading.Event()
@@ -111,7 +114,7 @@ class LocalQueue:
             self._store.keep(record.id)
         if record is None:
             self._store.admit(caller.client)
-            with self._take_place(runner_kind(request)) as place:  # what is refused is not stored
+            with self._take_place(request) as place:  # what is refused is not stored
                 record = self._store.submit(request, caller.client, is_live=is_live, claim=caller.claim)
                 if not record.is_final:
                     record = self._join_or_start(record, joins=True, place=place)
@@ -349,7 +352,7 @@ class LocalQueue:
             job = self._in_flight.get(job_id)
             if job is None:
                 self._refuse_when_closed()
-                own = (place or self._take_place(kind)).pop_all()
+                own = (place or self._take_place(request)).pop_all()
                 job = Job(
                     job_id, request, created, self._store.batch(job_id), caller, own, is_stored=is_stored
                 )
@@ -383,20 +386,22 @@ class LocalQueue:
         if self._closed.is_set():
             raise Unavailable("The server is shutting down. Try again in a minute.")
 
-    def _take_place(self, kind: RunnerKind) -> ExitStack:
-        """Return a place in a queue for a job of the caller. Closing it gives it back.
+    def _take_place(self, request: Request) -> ExitStack:
+        """Return a place in a queue for a new job of the caller. Closing it gives it back.
 
         Raises:
-            QueueFull, TooManyRequests: too many jobs wait.
+            QueueFull: too many jobs wait.
+            TooManyRequests: too many of this client wait, or it has started too many.
         """
         self._refuse_when_closed()
-        place = ExitStack()
-        try:
-            place.enter_context(self._places[kind].place(current_caller().client))
-        except (QueueFull, TooManyRequests):
-            self._metrics.refused.inc()
-            raise
-        return place
+        with ExitStack() as place:
+            try:
+                place.enter_context(self._places[runner_kind(request)].place(current_caller().client))
+                self._rates.count_job(request)
+            except (QueueFull, TooManyRequests):
+                self._metrics.refused.inc()
+                raise
+            return place.pop_all()
 
     def _take(self, kind: RunnerKind) -> Job | None:
         """Wait for a job that a runner can do, and take it; None when the queue is closed."""

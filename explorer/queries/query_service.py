@@ -15,6 +15,7 @@ from explorer.errors import InvalidRequest, ResultTooLarge
 from explorer.jobs.caller import current_caller, work_for
 from explorer.jobs.fairness import Places, Turns
 from explorer.jobs.isolated_process import POLL_SECONDS, Awaited, abandoned
+from explorer.jobs.rates import Rates
 from explorer.queries.isolated_worker import Cached, Found, IsolatedWorkers
 from explorer.queries.query import Compiler, Query, Subject
 from explorer.store import Record, Store
@@ -70,7 +71,8 @@ class QueryService:
 
     At most `threads` threads may wait for an answer at the same time, so that the server has threads left for
     other requests. At most `processes` answers are computed at the same time, and one more for a client that
-    would wait and has none computed. Clients share the threads and take turns with the processes.
+    would wait and has none computed. Clients share the threads and take turns with the processes. `rates`
+    limits the computed answers of each client over time.
     """
 
     def __init__(
@@ -81,12 +83,14 @@ class QueryService:
         *,
         threads: int = 16,
         processes: int = 2,
+        rates: Rates | None = None,
     ) -> None:
         self._store = store
         self._compiler = compiler
         self._workers = workers or IsolatedWorkers()
         self._waiting = Places(threads, "queries")
         self._turns = Turns(processes, reserve=1)
+        self._rates = rates or Rates({})
         self._changed = threading.Condition()
         self._busy: set[tuple[str, str]] = set()
         #: Of each answer, whether those who want it still wait.
@@ -118,7 +122,8 @@ class QueryService:
         Raises:
             InvalidRequest: the query does not have this parameter, or its value is of another type.
             NotAnswerable: the records have no answer; the message says why.
-            QueueFull, TooManyRequests: too many threads are waiting, for all clients or for this one.
+            QueueFull, TooManyRequests: too many threads are waiting, for all clients or for this one, or this
+                one has asked too much.
         """
         with closing(_Place(self._waiting, current_caller().client)) as place:
             return self._answer(query, records, parameters, is_awaited, place)
@@ -143,6 +148,8 @@ class QueryService:
             stored = self._known(subject.record, key) if is_cached else None
             if stored is not None:
                 return stored
+
+            self._rates.count("queries")
 
             def check() -> None:
                 if not is_any_awaited():

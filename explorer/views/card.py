@@ -10,6 +10,7 @@ from flask import Blueprint, Response
 from explorer.card import Look, draw_card
 from explorer.documents import ApiLinks, CompilationDocument
 from explorer.errors import NotFound
+from explorer.services import services
 from explorer.views.http import binary_part
 from explorer.views.pages import bundled_file
 from explorer.views.privacy import is_about_private
@@ -26,6 +27,7 @@ def picture(compilation_id: str) -> Response:
     if is_about_private():
         raise NotFound("A private result has no preview image.")
     record = find_compilation(compilation_id)
+    services().rates.count("exports")
     document = CompilationDocument.of(record, ApiLinks(record.id), {})
     response = binary_part(record, draw_card(document, page_look()), "image/png")
     # Other sites embed it in their pages.

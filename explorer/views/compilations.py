@@ -151,6 +151,7 @@ def html(compilation_id: str) -> Response:
     The page includes the finished runs of the compilation.
     """
     record = find_compilation(compilation_id)
+    services().rates.count("exports")
     response = revalidated(Response(saved_page(current_app, record), mimetype="text/html"))
     return attachment(response, f"{file_stem(record)}.html")
 
@@ -160,6 +161,7 @@ def html(compilation_id: str) -> Response:
 def zip_archive(compilation_id: str) -> Response:
     """Return a ZIP archive of `result.json`, the source, and the text of every stage and pass."""
     record = find_compilation(compilation_id)
+    services().rates.count("exports")
     data = services().query_service.answer(archive.QUERY, (record,), {}, client_is_waiting())
     return attachment(binary_part(record, data, "application/zip"), f"{file_stem(record)}.zip")
 

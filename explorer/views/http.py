@@ -11,6 +11,7 @@ import msgspec
 from flask import Response, request
 
 from explorer.errors import InvalidRequest, SourceTooLarge, UnsupportedMediaType
+from explorer.services import services
 from explorer.store import Record
 
 Body = TypeVar("Body")
@@ -42,6 +43,7 @@ def read_body(wanted: type[Body], source_limit_bytes: int) -> Body:
 
     Raises:
         UnsupportedMediaType: the body is declared as something else.
+        TooManyRequests: the client has sent too much.
         SourceTooLarge: the body is longer than any with an accepted source.
         InvalidRequest: the body is not JSON or has too many brackets, or a field is missing, unknown or of
             another type.
@@ -74,6 +76,7 @@ def read_file_body(source_limit_bytes: int) -> bytes:
 
     Raises:
         UnsupportedMediaType: the body is declared as something else.
+        TooManyRequests: the client has sent too much.
         SourceTooLarge: it is longer than other bodies may be.
     """
     limit = body_limit_bytes(source_limit_bytes)
@@ -89,7 +92,9 @@ def _read(media_type: str, limit: int) -> bytes:
     """Read the body of the current request, and a byte more than the limit if it is longer."""
     if request.mimetype != media_type:
         raise UnsupportedMediaType(f"Send the request with Content-Type: {media_type}.")
-    return request.stream.read(limit + 1)
+    data = request.stream.read(limit + 1)
+    services().rates.count("bytes", len(data))
+    return data
 
 
 def check_brackets(data: bytes) -> None:

@@ -182,7 +182,7 @@ def show_health() -> Response:
         services().versions,
         problem,
         bubblewrap,
-        sandbox.landlock_abi if sandbox else None,
+        sandbox.landlock_abi if sandbox else 0,
         sandbox.has_control_groups if sandbox else False,
         DisassemblerDocument(tuple(ready), problem_of_disassemblers or None),
         services().devices,

@@ -18,6 +18,8 @@ const BASE = "/api/v1";
 /** A server that has too much to do is asked again this often, unless it says that it takes long. */
 const MOST_RETRIES = 60;
 const LONGEST_WAIT_SECONDS = 30;
+/** What a client may do is counted by the minute, rounded up. */
+const LONGEST_WAIT_OF_LIMIT_SECONDS = 61;
 /** RFC 9218: other requests are more urgent. */
 const BATCH = { Priority: "u=5" };
 const FOLLOWER_KEY = "follower";
@@ -73,7 +75,8 @@ async function request(url, options, { signal, patience, onBusy } = {}) {
     if (response.ok) return response;
     const error = await refusal(response);
     const seconds = Number(response.headers.get("Retry-After"));
-    if (!error.isBusy || !(seconds > 0 && seconds <= LONGEST_WAIT_SECONDS) || left === 0) throw error;
+    const longest = error.status === 429 ? LONGEST_WAIT_OF_LIMIT_SECONDS : LONGEST_WAIT_SECONDS;
+    if (!error.isBusy || !(seconds > 0 && seconds <= longest) || left === 0) throw error;
     onBusy?.();
     // Several pages that were refused together come back one by one.
     await pause(1000 * seconds * (1 + Math.random() / 4), signal ?? patience);
