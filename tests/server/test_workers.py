@@ -5,6 +5,7 @@ from contextlib import ExitStack, closing
 
 import pytest
 from conftest import VECTOR_ADD
+from kombu import Connection
 from served import Server, Worker
 from slow_jobs import WAIT_SECONDS, events, submit, until_stage, wait_for_status
 
@@ -47,6 +48,13 @@ def wait_until(is_done):
     while not is_done():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def receivers(rabbitmq):
+    """Return how many workers wait for messages of the queue of the newest version."""
+    with Connection(rabbitmq.url) as connection:
+        queue = connection.default_channel.queue_declare(f"triton-explorer.{ONLY_NEWEST}", passive=True)
+        return queue.consumer_count
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +133,7 @@ def test_what_is_delivered_again_or_never_does_no_harm(cluster, rabbitmq):
         assert status == "complete"
     finally:
         rabbitmq.start()
+    wait_until(lambda: receivers(rabbitmq) == 2)
     status, _ = page.client().compile(f"{VECTOR_ADD}# with the broker again")
     assert status == "complete"
 
@@ -162,10 +171,12 @@ def test_versions_of_triton_never_cross(cluster):
     waiting = submit(page, 0, "with the oldest", triton="3.6.0")
     done = submit(page, 0, "with the newest", triton="3.9.0")
     wait_for_status(page, done, "complete")
-    assert page.client().document(waiting)["status"] == "queued"
+    document = page.client().document(waiting)
+    assert (document["status"], document["queue_position"]) == ("queued", 1)
+    assert document["waits_for"] == "no worker for compilations with Triton 3.6.0 is running"
     unknown = {"source": VECTOR_ADD, "target": "cuda:90", "triton": "3.7.0"}
     assert page.client().ask("POST", "/api/v1/compilations", unknown).status == 400
     newest.close()
     cluster.start_worker("--queues", ONLY_OLDEST)
     wait_for_status(page, waiting, "complete")
-    assert page.client().document(waiting)["versions"]["triton"] == "3.6.0"
+    assert page.client().document(waiting)["triton"] == "3.6.0"
