@@ -274,6 +274,7 @@ class Housekeeping:
             with self._changing:
                 plan.results -= self._used
                 plan.requests -= self._used
+            plan.requests -= set(session.scalars(select(JobRow.id)))
             forget_results(session, plan.results | plan.requests)
             self.remove_requests(session, plan.requests)
 
