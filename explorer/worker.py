@@ -63,7 +63,6 @@ class WorkerServices:
     def close(self) -> None:
         """Give the jobs under way back at once, and stop."""
         self._queue.close()
-        self._worker.close()
         close_runners(self._runners)
         self._pruner.close()
         self._store.close()

@@ -138,6 +138,42 @@ class Server:
         self.output.close()
 
 
+class Worker:
+    """Runs `triton-explorer worker` with one slot, unless the settings say otherwise.
+
+    `arguments` are those of the command.
+    """
+
+    def __init__(self, folder: Path, *arguments: str, **settings: object) -> None:
+        settings = {"slots": 1, "tritons_dir": folder / "none", **settings}
+        variables = {f"TRITON_EXPLORER_{name.upper()}": str(value) for name, value in settings.items()}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "explorer", "worker", "--data-dir", str(folder), *arguments],
+            env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
+            stdout=subprocess.PIPE,
+            text=True,
+            preexec_fn=end_with_parent,
+        )
+        assert self.process.stdout is not None
+        self.announced = self.process.stdout.readline()
+        assert self.announced.startswith("triton-explorer does jobs of "), "The worker did not start."
+
+    def kill(self) -> None:
+        """Kill all processes at once with SIGKILL."""
+        for process in (psutil.Process(self.process.pid), *psutil.Process(self.process.pid).children(True)):
+            with contextlib.suppress(psutil.NoSuchProcess):  # it ended with its parent
+                process.kill()
+        self.close()
+
+    def close(self) -> None:
+        """Stop the worker as an administrator does, if it runs."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        self.process.wait(timeout=_CLIENT_SECONDS)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
 @dataclass(frozen=True)
 class Answer:
     """A response."""

@@ -75,7 +75,8 @@ class RequestDocument(msgspec.Struct, frozen=True):
 class CompilationDocument(msgspec.Struct, frozen=True):
     """The index of a compilation: everything but the texts.
 
-    `queue_position` is the position of a waiting compilation in its queue, from 1 on.
+    `queue_position` is the position of a waiting compilation in its queue, from 1 on. `waits_for` says which
+    worker it lacks, or is "".
     `output_code` has the kernels of a script that has none itself and calls what `torch.compile` returns. It
     is all that a result with the status "kernels_found" has: nothing of such a program is compiled.
     `alternatives` may help a failed compilation. In a file there are none: nothing can be compiled there.
@@ -86,6 +87,7 @@ class CompilationDocument(msgspec.Struct, frozen=True):
     url: str
     status: Status
     queue_position: int | None
+    waits_for: str
     created: datetime
     milliseconds: float | None
     triton: str
@@ -116,6 +118,7 @@ class CompilationDocument(msgspec.Struct, frozen=True):
         changes: Changes,
         versions: Sequence[str] = (),
         position: int | None = None,
+        waits_for: str = "",
     ) -> CompilationDocument:
         result, request = record.result, record.request
         specialized = result.specialized
@@ -125,6 +128,7 @@ class CompilationDocument(msgspec.Struct, frozen=True):
             url=links.page,
             status=record.status,
             queue_position=position,
+            waits_for=waits_for,
             created=record.created,
             milliseconds=result.done.milliseconds if result.done else None,
             triton=request.triton,

@@ -1,6 +1,7 @@
 """The queue of jobs, and the sandboxes and GPUs that execute them.
 
-`protocol` declares the interface, `local` implements it in one process. What a job does is in `pipeline` and
+`protocol` declares the interface. `local` implements it in one process, `distributed` with workers (`worker`)
+on any machine. What a job does is in `pipeline` and
 `runner`, behind the wall.
 """
 

@@ -111,23 +111,15 @@ class Receiver:
             without_heartbeat=True,
             without_mingle=True,
         )
-        self._app = app
         self._thread = threading.Thread(target=self._controller.start, name="receiver", daemon=True)
 
     def start(self) -> None:
         """Begin to receive. As long as the broker is away, this is tried again and again."""
         self._thread.start()
 
-    @staticmethod
-    def stop_all() -> None:
-        """Let all receivers of this process stop."""
-        from celery.worker import state
-
-        state.should_stop = 0
-
-    def join(self, seconds: float) -> None:
-        """Wait until this receiver has stopped."""
-        self._thread.join(seconds)
+    def stop(self) -> None:
+        """Receive no more. Messages whose job is not done go back to the broker when the process ends."""
+        self._controller.signal_consumer_close()
 
 
 def _queue(name: str) -> Any:

@@ -6,6 +6,7 @@ the broker tells the workers, and its entries come through the database. This pr
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import Counter
@@ -118,7 +119,7 @@ class DistributedQueue:
         return order.index(record.id) + 1 if record.id in order else None
 
     def waits_for(self, record: Record) -> str:
-        """Return which worker a waiting job lacks; "" if there is one."""
+        """Return which worker a waiting job lacks, as a sentence without its end; "" if it lacks none."""
         queue = self._store.jobs.queue(record.id) if record.status == "queued" else None
         return self._workers.missing(queue) if queue else ""
 
@@ -216,12 +217,18 @@ class DistributedQueue:
         with suppress(StoreError):  # it expires
             processes.retire(name)
 
-    def _count_waiting(self, kind: RunnerKind) -> int:
-        counts = self._store.jobs.counts()
-        return sum(waiting for queue, (waiting, _running) in counts.items() if kind_of(queue) == kind)
+    def _count_waiting(self, kind: RunnerKind) -> float:
+        return self._count(lambda queue, waiting, _running: waiting if kind_of(queue) == kind else 0)
 
-    def _count_running(self) -> int:
-        return sum(running for _waiting, running in self._store.jobs.counts().values())
+    def _count_running(self) -> float:
+        return self._count(lambda _queue, _waiting, running: running)
+
+    def _count(self, number: Callable[[str, int, int], int]) -> float:
+        """Return the sum of a number of each queue, for metrics; not a number if it is not known."""
+        try:
+            return sum(number(queue, *counts) for queue, counts in self._store.jobs.counts().items())
+        except StoreError:
+            return math.nan
 
     # --- the jobs ---------------------------------------------------------------------------------
 

@@ -151,6 +151,10 @@ class LocalQueue:
             waiting_jobs = self._waiting[runner_kind(record.request)].order()
         return next((place for place, job in enumerate(waiting_jobs, 1) if job.id == record.id), None)
 
+    def waits_for(self, record: Record) -> str:  # noqa: ARG002  the workers are threads of this queue
+        """Return "": no job lacks a worker."""
+        return ""
+
     def problem(self, kind: RunnerKind) -> str | None:
         """Return why no runner of a kind can do a job at the moment, or None."""
         problems = [runner.problem for runner in self._runners[kind]]

@@ -1,4 +1,4 @@
-"""What a queue and an event log must do. `explorer.jobs.local` implements both in one process.
+"""What a queue and an event log must do. `explorer.jobs.local` and `distributed` implement the queue.
 
 A second implementation is tested by one more parameter in `tests/jobs/test_queue.py` and
 `tests/jobs/test_event_log.py`.
@@ -88,6 +88,10 @@ class Queue(Protocol):
         """
         ...
 
+    def waits_for(self, record: Record) -> str:
+        """Return which worker a waiting job lacks, as a sentence without its end; "" if it lacks none."""
+        ...
+
     def problem(self, kind: RunnerKind) -> str | None:
         """Return why no runner of a kind can do a job at the moment, or None."""
         ...
@@ -132,7 +136,7 @@ class Queue(Protocol):
         ...
 
     def ask(self, request: Request, check: Check = do_nothing) -> Record:
-        """Do a job and wait for its result, which is not stored. `check` is that of `complete`.
+        """Do a job and wait for its result, which is not kept. `check` is that of `complete`.
 
         Raises:
             QueueFull, TooManyRequests: too many jobs, or threads for such results, wait, of all clients or

@@ -26,8 +26,6 @@ from explorer.store import Store, TakenJob
 #: A message is acknowledged after this time at the latest and the job that runs then: brokers do not wait
 #: for hours.
 _LONGEST_TURN_SECONDS = 300.0
-#: How long a worker that stops waits for its connections.
-_STOP_SECONDS = 10.0
 _log = logging.getLogger(__name__)
 
 
@@ -153,14 +151,10 @@ class Worker:
                 self._announce()
         for station in self._stations:
             station.close()
+        for receiver in self._receivers:
+            receiver.stop()
         with suppress(StoreError):  # it expires
             self._store.processes.retire(self.name)
-
-    def close(self) -> None:
-        """End the connections to the broker. Messages whose jobs were not done go to other workers."""
-        Receiver.stop_all()
-        for receiver in self._receivers:
-            receiver.join(_STOP_SECONDS)
 
     def _handle(self, queue: str) -> bool:
         station = self._by_queue.get(queue)

@@ -13,10 +13,11 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 
 import msgspec
 
-from explorer.errors import SettingsError
+from explorer.errors import SettingsError, StoreError
 from explorer.jobs.runners import RunnerKind, runner_kind
 from explorer.model import Request
 from explorer.sandbox.versions import version_key
@@ -132,14 +133,12 @@ class Workers:
 
     @property
     def known(self) -> tuple[Worker, ...]:
-        """The workers that live, or have lived within a day.
-
-        Raises:
-            StoreError: the database cannot be read.
-        """
+        """The workers that live, or have lived within a day, as far as the database could be read."""
         with self._reading:
             if time.monotonic() > self._until:
-                self._known = tuple(map(_worker, filter(_is_worker, self._store.processes.all())))
+                with suppress(StoreError):  # whoever submits a job is told
+                    found = self._store.processes.all()
+                    self._known = tuple(_worker(process) for process in found if process.is_worker)
                 self._until = time.monotonic() + _SECONDS
             return self._known
 
@@ -198,10 +197,6 @@ class Workers:
         if any(queue in worker.document.queues for worker in self.alive):
             return ""
         return f"no worker for {_KIND_WORDS[kind_of(queue)]} with Triton {version_of(queue)} is running"
-
-
-def _is_worker(process: Process) -> bool:
-    return process.is_worker
 
 
 def _worker(process: Process) -> Worker:

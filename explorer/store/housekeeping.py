@@ -265,6 +265,7 @@ class Housekeeping:
             with self._changing:
                 plan.results -= self._used
                 plan.requests -= self._used
+            plan.requests -= set(session.scalars(select(JobRow.id)))
             forget_results(session, plan.results | plan.requests)
             for ids in _chunks(plan.requests):
                 for table in (RunRow, LiveRow, LeaseRow, JobRow, UsageRow, CompilationRow):

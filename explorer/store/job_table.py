@@ -100,14 +100,14 @@ class JobTable:
             return session.scalar(select(JobRow.queue).where(JobRow.id == record_id))
 
     def hurry(self, record_id: str, urgency: int) -> None:
-        """Make a job at least that urgent.
+        """Make a job at least that urgent. It then waits behind those that are so already.
 
         Raises:
             StoreError: the database cannot be written.
         """
         more_urgent = update(JobRow).where(JobRow.id == record_id, JobRow.urgency > urgency)
         with self._database.writing() as session:
-            session.execute(more_urgent.values(urgency=urgency))
+            session.execute(more_urgent.values(urgency=urgency, submitted=Now()))
 
     def withdraw(self, record_id: str) -> bool:
         """Take a waiting job by its ID. Return False if there is none, or if it runs.

@@ -87,8 +87,8 @@ def show(compilation_id: str) -> Response:
         return json_response(CompilationDocument.of(record, FileLinks(), changes))
     changes = known_changes(services().query_service, record)
     links, versions = ApiLinks(record.id), services().versions
-    position = services().queue.position(record)
-    response = json_response(CompilationDocument.of(record, links, changes, versions, position))
+    position, waits_for = services().queue.position(record), services().queue.waits_for(record)
+    response = json_response(CompilationDocument.of(record, links, changes, versions, position, waits_for))
     return let_server_keep(response) if record.is_final else response
 
 

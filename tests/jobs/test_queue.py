@@ -1,14 +1,17 @@
-"""Test the queue with the real sandbox and compiler, and a new store on each database for each test."""
+"""Test the queues with the real sandbox and compiler, and a new store on each database for each test."""
 
 import time
 from dataclasses import replace
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 
 from explorer.errors import NotFound, QueueFull, Unavailable
 from explorer.jobs import LocalQueue, Metrics, SandboxRunner
 from explorer.jobs.caller import Caller, Urgency, work_for
+from explorer.jobs.distributed import DistributedQueue
+from explorer.jobs.worker import Station, Worker
+from explorer.jobs.workers import Workers
 from explorer.model import Diagnostic, Done, Inspection, Request
 from explorer.store import StageEntry, open_store
 from explorer.store.address import canonical_json, digest_of
@@ -16,50 +19,96 @@ from explorer.store.address import canonical_json, digest_of
 STAGES = ["ast", "ttir", "ttgir", "llir", "ptx", "sass"]
 
 
+#: A queue that does the jobs itself, on each database.
+LOCAL = ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)]
 #: Every implementation of `Queue`.
-QUEUES = [LocalQueue]
+QUEUES = [*LOCAL, pytest.param("workers", marks=pytest.mark.slow)]
 
 
 class Desk:
-    """A queue with its store and sandbox."""
+    """A queue with its store and sandbox. With the URL of a broker, a worker in threads does its jobs."""
 
-    def __init__(self, services, folder, database_url, make_queue, limit=50, waiting_threads=8):
+    def __init__(self, services, folder, database_url, broker_url="", limit=50, waiting_threads=8):
         self.sandbox = services.sandbox
         self.store = open_store(folder, database_url)
         self.metrics = Metrics()
-        self.queue = make_queue(
-            self.store,
-            {"compile": [SandboxRunner(self.sandbox)]},
-            self.metrics,
-            limit=limit,
-            waiting_threads=waiting_threads,
-        )
+        self.workers = []
+        limits = {"limit": limit, "waiting_threads": waiting_threads}
+        if broker_url:
+            workers = Workers(self.store, "here")
+            self.queue = DistributedQueue(self.store, workers, broker_url, self.metrics, **limits)
+            self.workers = [WorkerThread(self.sandbox, open_store(folder, database_url), broker_url)]
+        else:
+            self.queue = LocalQueue(
+                self.store, {"compile": [SandboxRunner(self.sandbox)]}, self.metrics, **limits
+            )
 
     def compiled(self):
         return sum(
             sample.value
-            for metric in self.metrics.finished.collect()
+            for metrics in (self.metrics, *(worker.metrics for worker in self.workers))
+            for metric in metrics.finished.collect()
             for sample in metric.samples
             if sample.name.endswith("_total")
         )
 
     def close(self):
         self.queue.close()
+        for worker in self.workers:
+            worker.close()
         self.store.close()
 
 
-@pytest.fixture(params=QUEUES, ids=lambda make_queue: make_queue.__name__)
-def open_desk(services, tmp_path, database_url, request):
+class WorkerThread:
+    """A worker with one slot."""
+
+    def __init__(self, sandbox, store, broker_url):
+        self.store = store
+        self.metrics = Metrics()
+        runners = {"compile": [SandboxRunner(sandbox)]}
+        self.queue = LocalQueue(store, runners, self.metrics, limit=1000, waiting_threads=1)
+        queues = [f"compile:{version}" for version in sandbox.versions]
+        self.worker = Worker(
+            store,
+            [Station(store, self.queue, queues, 1, 0)],
+            broker_url,
+            location="here",
+            tier="full",
+            gpus=(),
+            problem=self.queue.problem,
+        )
+        self.stopped = Event()
+        self.thread = Thread(target=self.worker.run, args=(self.stopped,))
+        self.thread.start()
+
+    def close(self):
+        self.stopped.set()
+        self.thread.join()
+        self.queue.close()
+        self.store.close()
+
+
+@pytest.fixture(params=QUEUES)
+def open_desk(services, tmp_path, request):
     desks = []
+    urls = {"database_url": f"sqlite:///{tmp_path / 'explorer.sqlite'}"}
+    if request.param != "sqlite":
+        urls["database_url"] = request.getfixturevalue("postgresql").new_database()
+    if request.param == "workers":
+        urls["broker_url"] = request.getfixturevalue("rabbitmq").url
 
     def open_one(**limits):
-        desks.append(Desk(services, tmp_path, database_url, request.param, **limits))
+        desks.append(Desk(services, tmp_path, **urls, **limits))
         return desks[-1]
 
     yield open_one
     work_for(Caller())
     for desk in desks:
         desk.close()
+
+
+#: For tests of what a queue that does the jobs itself does otherwise.
+does_jobs_itself = pytest.mark.parametrize("open_desk", LOCAL, indirect=True)
 
 
 @pytest.fixture
@@ -176,6 +225,7 @@ def test_a_full_queue_refuses(open_desk, endless_request):
     assert desk.metrics.refused._value.get() == 1
 
 
+@does_jobs_itself
 def test_what_a_shutdown_interrupts_is_done_when_it_is_asked_for(open_desk, request_, endless_request):
     first = open_desk()
     running = first.queue.submit(endless_request)
@@ -194,6 +244,7 @@ def test_an_unknown_id_is_not_found(desk):
         desk.queue.find("123456789ABC")
 
 
+@does_jobs_itself
 def test_an_inspection_is_not_kept(desk, request_):
     record = desk.queue.ask(replace(request_, task="inspect"))
     assert isinstance(record.result.inspection, Inspection)
@@ -202,6 +253,7 @@ def test_an_inspection_is_not_kept(desk, request_):
         desk.store.find(record.id)
 
 
+@does_jobs_itself
 def test_a_triton_that_is_gone_is_a_failure_that_may_pass(desk, request_):
     record = desk.queue.complete(replace(request_, triton="1.0.0"))
     assert record.status == "failed"
@@ -216,6 +268,7 @@ def is_known(desk, job):
         return False
 
 
+@does_jobs_itself
 def test_questions_leave_threads_for_others(open_desk, endless_request, request_):
     desk = open_desk(waiting_threads=1)
     inspection = replace(endless_request, task="inspect")
@@ -271,6 +324,7 @@ def test_what_is_being_cancelled_is_started_again(desk, endless_request):
     desk.queue.cancel(record.id)
 
 
+@does_jobs_itself
 def test_what_is_cancelled_just_before_it_is_joined_is_started_again(desk, endless_request, monkeypatch):
     record = desk.queue.submit(endless_request)
     wait_until_running(desk, record)
@@ -304,6 +358,7 @@ def test_a_refused_request_is_not_stored(open_desk, endless_request):
     desk.queue.cancel(running.id)
 
 
+@does_jobs_itself
 def test_a_request_is_refused_before_it_is_stored_or_not_at_all(open_desk, endless_request, monkeypatch):
     desk = open_desk(limit=1)
     running = desk.queue.submit(endless_request)
@@ -343,7 +398,8 @@ def test_a_wait_for_a_result_ends_when_nobody_wants_it(desk, endless_request, wa
 
     with pytest.raises(Gone):
         getattr(desk.queue, way)(request, check)
-    desk.queue.cancel(digest_of(canonical_json(request)) if way == "ask" else desk.queue.submit(request).id)
+    stored = desk.store.known(request)
+    desk.queue.cancel(stored.id if stored else digest_of(canonical_json(request)))
 
 
 def live(follower):
@@ -398,6 +454,7 @@ def test_a_button_overtakes_live_jobs(desk, endless_request, request_):
         list(desk.queue.follow(each.id))
 
 
+@does_jobs_itself
 def test_a_job_of_another_server_is_not_done_twice(open_desk, request_):
     first, second = open_desk(), open_desk()
     record = first.queue.submit(request_)
@@ -407,6 +464,7 @@ def test_a_job_of_another_server_is_not_done_twice(open_desk, request_):
     assert (first.compiled(), second.compiled()) == (1, 0)
 
 
+@does_jobs_itself
 def test_a_job_of_another_server_is_cancelled(open_desk, endless_request):
     first, second = open_desk(), open_desk()
     record = first.queue.submit(endless_request)
@@ -418,6 +476,7 @@ def test_a_job_of_another_server_is_cancelled(open_desk, endless_request):
     assert (first.compiled(), second.compiled()) == (1, 0)
 
 
+@does_jobs_itself
 def test_a_job_of_a_server_that_stops_is_taken_over(open_desk, endless_request):
     first, second = open_desk(), open_desk()
     record = first.queue.submit(endless_request)

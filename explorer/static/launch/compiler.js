@@ -279,7 +279,11 @@ async function askPosition(result, signal) {
   const now = await api.compilation(result.id, result.isLive).catch(() => null);
   if (!now || signal.aborted || result.document.status !== "queued") return;
   if (now.status === "queued" || now.status === "running")
-    Object.assign(result.document, { status: now.status, queue_position: now.queue_position });
+    Object.assign(result.document, {
+      status: now.status,
+      queue_position: now.queue_position,
+      waits_for: now.waits_for,
+    });
   store.update({ run: store.state.run });
 }
 

@@ -104,8 +104,9 @@ function errorWords({ line, message }) {
 }
 
 /** @param {Result} result of a compilation that has not ended */
-function stateWords({ document: { status, queue_position: position }, progress }) {
+function stateWords({ document: { status, queue_position: position, waits_for: lacking }, progress }) {
   if (status !== "queued") return progress || "compiling";
+  if (lacking) return `waiting: ${lacking}`;
   // A client has one program with torch.compile executed at a time, and the first one starts a sandbox.
   if (position === 1 && isInspecting()) return "inspecting the source";
   return position ? positionWords(position) : "waiting in the queue";

@@ -1,0 +1,182 @@
+"""A page without a sandbox, and workers that do its jobs: with each broker, and with processes that fail."""
+
+import time
+from contextlib import ExitStack, closing
+
+import pytest
+from conftest import VECTOR_ADD
+from kombu import Connection
+from served import Server, Worker
+from slow_jobs import WAIT_SECONDS, events, submit, until_stage, wait_for_status
+
+from explorer.jobs.broker import Sender
+from explorer.jobs.workers import queue_name
+
+pytestmark = pytest.mark.slow
+
+ONLY_NEWEST = "compile:3.9.0"
+ONLY_OLDEST = "compile:3.6.0"
+
+
+class Cluster:
+    """A page, and as many workers as a test starts."""
+
+    def __init__(self, folder, database_url, broker_url):
+        self.broker_url = broker_url
+        self.settings = {"database_url": database_url, "broker_url": broker_url}
+        self.folder = folder
+        self._running = ExitStack()
+        self.page = self._running.enter_context(closing(Server(folder, **self.settings)))
+
+    def start_worker(self, *arguments):
+        """Start a worker, and wait until the page knows it."""
+        known = self.workers
+        worker = self._running.enter_context(closing(Worker(self.folder, *arguments, **self.settings)))
+        wait_until(lambda: self.workers > known)
+        return worker
+
+    @property
+    def workers(self):
+        return sum(self.page.client().ask("GET", "/healthz").document["workers"].values())
+
+    def close(self):
+        self._running.close()
+
+
+def wait_until(is_done):
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not is_done():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def receivers(rabbitmq):
+    """Return how many workers wait for messages of the queue of the newest version."""
+    with Connection(rabbitmq.url) as connection:
+        queue = connection.default_channel.queue_declare(f"triton-explorer.{ONLY_NEWEST}", passive=True)
+        return queue.consumer_count
+
+
+@pytest.fixture(scope="module")
+def start_cluster(tmp_path_factory, postgresql):
+    with ExitStack() as running:
+
+        def start(broker):
+            folder = tmp_path_factory.mktemp("data")
+            return running.enter_context(closing(Cluster(folder, postgresql.new_database(), broker.url)))
+
+        yield start
+
+
+@pytest.fixture
+def cluster(start_cluster, rabbitmq):
+    with closing(start_cluster(rabbitmq)) as cluster:
+        yield cluster
+
+
+def numbers_and_stages(seen):
+    assert [number for number, *_ in seen] == list(range(1, len(seen) + 1))
+    names = [document["name"] for _, kind, document in seen if kind == "stage"]
+    assert len(names) == len(set(names))
+    return names
+
+
+def test_a_stage_arrives_while_the_job_runs_on_a_worker(start_cluster, broker):
+    cluster = start_cluster(broker)
+    page = cluster.page
+    cluster.start_worker("--queues", "compile")
+    assert not any("bwrap" in process.name() for process in page.family())
+    ticket = submit(page, 3, "on a worker")
+    begun = until_stage(page, ticket)
+    assert page.client().document(ticket)["status"] == "running"
+    rest = list(events(page, ticket, last=begun[-1][0]))
+    assert rest[-1][1:] == ("done", rest[-1][2])
+    assert rest[-1][2]["status"] == "complete"
+    assert numbers_and_stages(begun + rest)[-1] == "sass"
+    assert begun + rest == list(events(page, ticket))
+
+    inspected = page.client().ask("POST", "/api/v1/inspect", {"source": VECTOR_ADD, "target": "cuda:90"})
+    assert [kernel["name"] for kernel in inspected.document["kernels"]] == ["add_kernel"]
+    assert page.client().ask("GET", f"{ticket['api']}/queries/registers").status == 200
+
+    running, waiting = submit(page, 60, "running"), submit(page, 60, "waiting")
+    until_stage(page, running)
+    for each in (waiting, running):
+        begin = time.monotonic()
+        assert page.client().ask("DELETE", f"{each['api']}?follower=page").status == 204
+        *_, message, done = events(page, each)
+        assert (message[2]["message"], done[2]["status"]) == ("Canceled.", "failed")
+        assert time.monotonic() - begin < 3, "it ends when it is canceled, not at the next beat"
+
+
+def test_what_is_delivered_again_or_never_does_no_harm(cluster, rabbitmq):
+    page = cluster.page
+    for _ in range(2):
+        cluster.start_worker("--queues", ONLY_NEWEST)
+    with closing(Sender(cluster.broker_url)) as sender:
+        ticket = submit(page, 2, "delivered again")
+        begun = until_stage(page, ticket)
+        for _ in range(3):
+            sender.send(queue_name("compile", "3.9.0"), ticket["id"])
+        rest = list(events(page, ticket, last=begun[-1][0]))
+        numbers_and_stages(begun + rest)
+        document = page.client().document(ticket)
+        for _ in range(3):
+            sender.send(queue_name("compile", "3.9.0"), ticket["id"])
+    status, _ = page.client().compile(f"{VECTOR_ADD}# behind the messages")
+    assert status == "complete"
+    assert page.client().document(ticket) == document
+
+    rabbitmq.stop()
+    try:
+        status, _ = page.client().compile(f"{VECTOR_ADD}# without the broker")
+        assert status == "complete"
+    finally:
+        rabbitmq.start()
+    wait_until(lambda: receivers(rabbitmq) == 2)
+    status, _ = page.client().compile(f"{VECTOR_ADD}# with the broker again")
+    assert status == "complete"
+
+
+def test_a_job_of_a_worker_that_was_killed_or_stops_goes_on_elsewhere(cluster):
+    page = cluster.page
+    first = cluster.start_worker("--queues", ONLY_NEWEST)
+    killed = submit(page, 3, "of a killed worker")
+    stream = events(page, killed)
+    seen = [next(stream)]
+    while seen[-1][1] != "stage":
+        seen.append(next(stream))
+    second = cluster.start_worker("--queues", ONLY_NEWEST)
+    first.kill()
+    seen += stream
+    assert (seen[-1][1], seen[-1][2]["status"]) == ("done", "complete")
+    assert numbers_and_stages(seen)[-1] == "sass"
+
+    given_back = submit(page, 3, "of a worker that stops")
+    until_stage(page, given_back)
+    cluster.start_worker("--queues", ONLY_NEWEST)
+    begin = time.monotonic()
+    second.close()
+    wait_for_status(page, given_back, "complete")
+    assert time.monotonic() - begin < 14, "its lease need not expire"
+
+
+def test_versions_of_triton_never_cross(cluster):
+    page = cluster.page
+    oldest = cluster.start_worker("--queues", ONLY_OLDEST)
+    newest = cluster.start_worker("--queues", ONLY_NEWEST)
+    assert oldest.announced.split()[-1] == ONLY_OLDEST
+    oldest.close()
+    wait_until(lambda: cluster.workers == 1)
+    waiting = submit(page, 0, "with the oldest", triton="3.6.0")
+    done = submit(page, 0, "with the newest", triton="3.9.0")
+    wait_for_status(page, done, "complete")
+    document = page.client().document(waiting)
+    assert (document["status"], document["queue_position"]) == ("queued", 1)
+    assert document["waits_for"] == "no worker for compilations with Triton 3.6.0 is running"
+    unknown = {"source": VECTOR_ADD, "target": "cuda:90", "triton": "3.7.0"}
+    assert page.client().ask("POST", "/api/v1/compilations", unknown).status == 400
+    newest.close()
+    cluster.start_worker("--queues", ONLY_OLDEST)
+    wait_for_status(page, waiting, "complete")
+    assert page.client().document(waiting)["triton"] == "3.6.0"
