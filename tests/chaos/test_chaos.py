@@ -8,6 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from chaos.harness import Chaos
 
@@ -48,6 +49,19 @@ def complete(chaos, ticket):
     document = chaos.result(ticket)
     assert document["status"] == "complete", document["diagnostics"]
     chaos.note_stages(ticket)
+
+
+def test_every_part_listens_on_loopback_addresses_only(cluster):
+    listens = {
+        (part.name, connection.laddr.ip)
+        for part in cluster.cluster.parts
+        for process in cluster.processes(part.name)
+        for connection in process.net_connections("tcp")
+        if connection.status == psutil.CONN_LISTEN
+    }
+    assert {ip for _, ip in listens} <= {"127.0.0.1", "::1"}
+    web_servers = {name for name in cluster.servers if name.startswith("web")}
+    assert {"postgresql", "s3", "rabbitmq", "load_balancer"} | web_servers <= {name for name, _ in listens}
 
 
 def test_a_link_answers_the_same_bytes_after_the_restart_of_each_part(chaos):
