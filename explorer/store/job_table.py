@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, and_, case, delete, func, or_, select, update
+from sqlalchemy import Select, and_, case, func, select, update
 from sqlalchemy.orm import Session
 
 from explorer.store.clock import Now
-from explorer.store.database import Database, changed_rows, insert_into
+from explorer.store.database import Database, insert_into
 from explorer.store.leases import Leases
 from explorer.store.tables import JobRow, LeaseRow, TurnRow
 
@@ -165,15 +165,6 @@ class JobTable:
                     )
                     return TakenJob(row.id, row.client, row.urgency)
 
-    def remove(self, record_id: str) -> bool:
-        """Remove a job. Return whether there was one.
-
-        Raises:
-            StoreError: the database cannot be written.
-        """
-        with self._database.writing() as session:
-            return bool(changed_rows(session.execute(delete(JobRow).where(JobRow.id == record_id))))
-
 
 def _waiting(queues: Collection[str], urgency_of_idle: int | None = None) -> Select[Any]:
     """Select the IDs of the jobs that wait in some queues, in order. The arguments are those of `take`."""
@@ -201,7 +192,7 @@ def _waiting(queues: Collection[str], urgency_of_idle: int | None = None) -> Sel
         .where(LeaseRow.id.is_(None), JobRow.queue.in_(queues))
     )
     if urgency_of_idle is not None:
-        ranked = ranked.where(running.c.client.is_(None), or_(JobRow.urgency <= urgency_of_idle, is_old))
+        ranked = ranked.where(running.c.client.is_(None), JobRow.urgency <= urgency_of_idle)
     found: Any = ranked.subquery()
     return (
         select(JobRow.id)
