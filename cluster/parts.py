@@ -135,7 +135,7 @@ class Cluster:
             shutil.chown(data, user, group)
             account = {"user": user, "group": group, "extra_groups": []}
         options = ["--encoding=UTF8", "--locale=C", f"--username={_ACCOUNT}", "--auth=scram-sha-256"]
-        initdb = [_program("initdb", "postgresql", _POSTGRESQL), "-D", data, *options]
+        initdb = [_program("initdb", "postgresql", _POSTGRESQL), "-D", str(data), *options]
         with tempfile.NamedTemporaryFile("w") as file:
             file.write(self._password)
             file.flush()

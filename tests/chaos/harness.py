@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,17 +83,15 @@ class Chaos:
         self._numbers = itertools.count(_FIRST_NUMBER + 10_000 * seed)
 
     def __enter__(self) -> Chaos:
-        self.supervisor.__enter__()
-        try:
+        with ExitStack() as stack:
+            stack.callback(self.s3.close)
+            stack.enter_context(self.supervisor)
             self.supervisor.wait_until_it_answers()
-        except BaseException:
-            self.__exit__()
-            raise
+            self._running = stack.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.supervisor.__exit__(None, None, None)
-        self.s3.close()
+        self._running.close()
 
     # --- what users do ------------------------------------------------------------------------------
 
