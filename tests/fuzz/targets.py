@@ -169,7 +169,7 @@ TARGETS = (
     Target("source_language", _on_text(source_language), ("mlir", "ptx", "llvm", "amdgcn", "signature")),
     Target(
         "events",
-        lambda data: EventStream(SandboxSettings()).feed(data + b"\n"),
+        lambda data: EventStream(SandboxSettings()).feed(data.rstrip(b"\n") + b"\n"),
         ("events",),
         (ProtocolError,),
     ),
