@@ -28,7 +28,6 @@ from explorer.analysis.roofline.static_work import static_work
 from explorer.errors import InvalidRequest
 from explorer.jobs import uploads
 from explorer.lexers.highlight import highlight_lines
-from explorer.model import decode_request
 from explorer.model.languages import LANGUAGES
 from explorer.model.source_language import source_language
 from explorer.pipeline import signature
@@ -166,14 +165,15 @@ TARGETS = (
     Target("listing", _on_text(lambda text: sass.without_other_kernels(text, "add_kernel")), ("listing",)),
     Target("tool_output", _on_text(lambda text: read_messages(text, "ttgir")), ("tool_output",)),
     Target("signature", _on_text(signature.parse), ("signature",), (UserError,)),
-    Target("source_language", _on_text(source_language), ("mlir", "ptx", "llvm", "amdgcn", "signature")),
+    Target(
+        "source_language", _on_text(source_language), ("source", "mlir", "ptx", "llvm", "amdgcn", "signature")
+    ),
     Target(
         "events",
         lambda data: EventStream(SandboxSettings()).feed(data.rstrip(b"\n") + b"\n"),
         ("events",),
         (ProtocolError,),
     ),
-    Target("request", decode_request, ("request",), (msgspec.DecodeError, ValueError)),
     Target("journal", decode_journal, ("journal",), (msgspec.DecodeError, KeyError)),
     Target("frame", frames.decompress, ("frame",), (zstandard.ZstdError,)),
     Target("samples", lambda data: checked_document("samples", data), ("samples",), (ProfileError,)),

@@ -17,8 +17,8 @@ SECONDS = 1.0
 SECONDS_PER_BYTE = 100e-6
 #: A text twice as long may take this many times as long: not four times.
 GROWTH = 3.0
-LONG_BYTES = 60_000
-LEAST_SECONDS = 0.15
+LONG_BYTES = 20_000
+LEAST_SECONDS = 0.1
 CORPUS_BYTES = 200_000
 
 #: What is inserted: delimiters, numbers at the limits of types, and characters that are written as several.
