@@ -1,7 +1,6 @@
 """A stage as long as the wall accepts: what it costs the process that answers requests."""
 
 import random
-import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -44,8 +43,8 @@ def server(tmp_path_factory):
 
 
 def test_a_stage_of_60_mb_costs_little_memory(server):
-    present = server.worker.pid
     list(server.events(server.post({"source": f"# {random.random()}", "target": "cuda:90"})))
+    present = server.worker.pid
     before = memory_of(present, "VmRSS")
     Path(f"/proc/{present}/clear_refs").write_text("5")  # VmHWM counts from here on
     ticket = server.post({"source": FORGED, "target": "cuda:90"})

@@ -24,7 +24,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, default=Path())
     options = parser.parse_args()
     with atheris.instrument_imports(include=["explorer"]):
-        from tests.fuzz.targets import find_target
+        from .targets import find_target
     target = find_target(options.name)
     with tempfile.TemporaryDirectory() as seeds:
         for path in target.seeds:
