@@ -18,6 +18,7 @@ from explorer.documents.lines import (
     LinesDocument,
     TextLinesDocument,
     shortened,
+    split_lines,
 )
 from explorer.documents.links import API, ApiLinks, FileLinks, Links, RunFileLinks, RunLinks, file_stem
 from explorer.documents.locations import LocationsDocument
@@ -63,4 +64,5 @@ __all__ = [
     "file_stem",
     "log_documents",
     "shortened",
+    "split_lines",
 ]

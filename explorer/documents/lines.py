@@ -81,33 +81,37 @@ class LinesDocument(msgspec.Struct, frozen=True, rename={"first": "from", "last"
     lines: list[Line]
 
     @classmethod
-    def of(cls, text: str, language: str, first: int, last: int) -> LinesDocument:
+    def of(cls, lines: Iterable[str], language: str, first: int, last: int) -> LinesDocument:
         """Return the lines from `first` to `last`, as far as they exist, and `MOST_LINES` at most."""
-        lines = _split(text)
-        last = min(last, first + MOST_LINES - 1, len(lines))
-        return cls(first, last, len(lines), _numbered(lines, language, first, last))
+        last = min(last, first + MOST_LINES - 1)
+        found, total = [], 0
+        for total, line in enumerate(lines, 1):
+            if first <= total <= last:
+                found.append(line)
+        return cls(first, min(last, total), total, _numbered(found, language, first))
 
     @classmethod
     def all(cls, text: str, language: str) -> LinesDocument:
         """Return all lines, highlighted range by range."""
-        lines = _split(text)
-        ranges = (
-            (first, min(first + MOST_LINES - 1, len(lines))) for first in range(1, len(lines) + 1, MOST_LINES)
-        )
-        numbered = [line for each in ranges for line in _numbered(lines, language, *each)]
+        lines = split_lines(text)
+        numbered = [
+            line
+            for start in range(0, len(lines), MOST_LINES)
+            for line in _numbered(lines[start : start + MOST_LINES], language, start + 1)
+        ]
         return cls(1, len(lines), len(lines), numbered)
 
 
-def _split(text: str) -> list[str]:
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a text. A line feed at the end starts no further line."""
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
     return lines
 
 
-def _numbered(lines: list[str], language: str, first: int, last: int) -> list[Line]:
-    colored = _colored(lines[first - 1 : last], language)
-    return [Line(number, tokens) for number, tokens in enumerate(colored, first)]
+def _numbered(lines: list[str], language: str, first: int) -> list[Line]:
+    return [Line(number, tokens) for number, tokens in enumerate(_colored(lines, language), first)]
 
 
 def _colored(lines: list[str], language: str) -> list[list[Span]]:

@@ -34,7 +34,7 @@ class LocationsDocument(msgspec.Struct, frozen=True):
     def of(cls, record: Record, stage: StageEntry) -> LocationsDocument:
         """Read the locations of a stage."""
         stored = record.locations(stage)
-        is_operation = operation_lines(record.text(stage.text).split("\n"), stage.language)
+        is_operation = operation_lines(record.lines(stage.text), stage.language)
         files: dict[str, int] = {}
         rows = [[_row(frame, files) for frame in location.frames] for location in stored.locations]
         source_lines = stored.source_lines(record.source_numbers)

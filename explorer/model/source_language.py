@@ -13,14 +13,15 @@ SourceLanguage = Literal["python", "ttir", "glir", "ttgir", "llir", "ptx", "amdg
 #: What a kernel is written in.
 KernelLanguage = Literal["triton", "gluon", "ttir", "glir", "ttgir", "llir", "ptx", "amdgcn"]
 
-#: Blank lines, comments of MLIR, LLVM IR and assembly, and aliases of MLIR such as `#blocked = …`.
-_BEFORE = re.compile(r"\ufeff?(?:\s*(?://|;|#)[^\n]*\n|\s*\n)*")
-_MODULE = re.compile(r'\s*(?:(?:builtin\.)?module\b[^=\n]*?(?:\{|attributes\b)|"builtin\.module"|tt\.func\b)')
+#: White space, comments of MLIR, LLVM IR and assembly, and aliases of MLIR such as `#blocked = …`. The web
+#: process reads sources with these: what was read once is not read again in another way.
+_BEFORE = re.compile(r"\ufeff?+(?:\s*+(?://|;|#)[^\n]*+\n)*+\s*+")
+_MODULE = re.compile(r'(?:(?:builtin\.)?module\b[^=\n]*?(?:\{|attributes\b)|"builtin\.module"|tt\.func\b)')
 _LLVM = re.compile(
-    r'\s*(?:source_filename = "[^"]*"\s*\n)?\s*(?:target (?:datalayout|triple) = |define |@\S+ = )'
+    r'(?:source_filename = "[^"]*+"\s*+)?+(?:target (?:datalayout|triple) = |define |@\S++ = )'
 )
-_PTX = re.compile(r"\s*\.version\s+\d")
-_AMDGCN = re.compile(r"\s*\.(?:amdgcn_target|amdhsa_|text\b|section\b)")
+_PTX = re.compile(r"\.version\s++\d")
+_AMDGCN = re.compile(r"\.(?:amdgcn_target|amdhsa_|text\b|section\b)")
 _GLUON_OPERATION = re.compile(r"(?<![\w.])#?gluon\.\w")
 _LAYOUTS = re.compile(r"\bttg\.num-warps\b|^#\w+ = #ttg\.", re.MULTILINE)
 

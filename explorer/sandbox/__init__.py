@@ -1,10 +1,10 @@
 """The wall: execute the source of a request in a jail, and return validated events.
 
-Two sides live here. The web side (`service`, `slot`, `launch`, `protocol`, `versions`, `settings`) starts
-jails, enforces deadlines and checks every byte. `self_test` lets `probe` attack them. The jail side
-(`zygote`, `confine`, `seccomp`, `landlock`, `linux`, `warden`, `worker`, `probe`, `probe_attacks`) uses the standard
-library only, until the zygote warms up the pipeline. Both sides import this package, so the package imports
-the modules of the web side on first access.
+Two sides live here. The web side (`service`, `slot`, `launch`, `protocol`, `versions`, `settings`,
+`self_test`) starts jails, enforces deadlines and checks every byte. The jail side (`zygote`, `confine`,
+`seccomp`, `landlock`, `linux`, `warden`, `worker`, `probe`, `probe_attacks`) uses the standard library only,
+until the zygote warms up the pipeline. Both sides import this package, so the package imports the modules of
+the web side on first access.
 """
 
 from __future__ import annotations

@@ -40,6 +40,7 @@ from explorer.model.limits import (
     MOST_STAGES,
     MOST_TEXT_BYTES,
     MOST_TEXT_LINES,
+    MOST_WIDE_TEXT_BYTES,
 )
 from explorer.model.measurements import MEASUREMENTS
 from explorer.sandbox.errors import ProtocolError
@@ -47,6 +48,12 @@ from explorer.sandbox.settings import SandboxSettings
 
 #: Marks a line as incomplete, because its writer died. The line is ignored.
 CANCEL_LINE = b"\x18"
+
+#: A character beyond U+00FF in JSON, as it is or as an escape.
+_WIDE_CHARACTER = re.compile(rb"[\xc4-\xff]|\\u(?!00)")
+
+#: A longer line is not copied.
+_LONG_LINE_BYTES = 1 << 20
 
 #: Names are used in URLs and file names.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}")
@@ -76,8 +83,8 @@ class _Header(msgspec.Struct):
     document: msgspec.Raw = msgspec.Raw()
 
     @property
-    def texts_bytes(self) -> int:
-        return sum(memoryview(each).nbytes for each in (self.text, self.raw, self.data, self.document))
+    def texts(self) -> list[memoryview]:
+        return [memoryview(each) for each in (self.text, self.raw, self.data, self.document)]
 
 
 _header_decoder = msgspec.json.Decoder(_Header)
@@ -98,9 +105,13 @@ def decode_event(line: bytes | bytearray | memoryview) -> Event:
             raise ProtocolError(f"unknown event {header.event[:50]!r}")
         # Before the objects are made: while they are, no other thread runs.
         limit_bytes = MOST_LOCATION_BYTES if header.event == Stage.kind else MOST_FIELD_BYTES
-        if len(line) - header.texts_bytes > limit_bytes:
+        if len(line) - sum(text.nbytes for text in header.texts) > limit_bytes:
             raise ProtocolError(
                 f"{header.event} has more than {limit_bytes:,} bytes of locations and other fields"
+            )
+        if any(text.nbytes > MOST_WIDE_TEXT_BYTES and _WIDE_CHARACTER.search(text) for text in header.texts):
+            raise ProtocolError(
+                f"{header.event} has characters beyond U+00FF in more than {MOST_WIDE_TEXT_BYTES:,} bytes"
             )
         # msgspec does not set the fields that are missing in the line. A copy has all fields.
         event: Event = replace(decoder.decode(line))
@@ -142,8 +153,7 @@ class EventStream:
         events: list[Event] = []
         start = 0
         while (end := self._buffer.find(b"\n", max(start, self._searched))) >= 0:
-            line = bytes(memoryview(self._buffer)[start:end])
-            start = end + 1
+            line, start = self._take_line(start, end)
             if line.endswith(CANCEL_LINE):
                 continue
             if len(line) > self._settings.event_line_bytes:
@@ -151,6 +161,7 @@ class EventStream:
             event = decode_event(line)
             self._register(event, len(line))
             events.append(event)
+            del line
             if isinstance(event, Done):
                 break
         del self._buffer[:start]
@@ -158,6 +169,15 @@ class EventStream:
         if len(self._buffer) > self._settings.event_line_bytes:
             raise self._too_long(self._settings.event_line_bytes)
         return events
+
+    def _take_line(self, start: int, end: int) -> tuple[bytes | bytearray, int]:
+        """Return a line of the buffer, and where the next one begins. A long line leaves the buffer."""
+        if end - start < _LONG_LINE_BYTES:
+            return bytes(memoryview(self._buffer)[start:end]), end + 1
+        line, self._buffer = self._buffer, self._buffer[end + 1 :]
+        del line[end:], line[:start]
+        self._searched = 0
+        return line, 0
 
     def _too_long(self, limit_bytes: int) -> ProtocolError:
         return ProtocolError(f"an event is larger than the limit of {limit_bytes:,} bytes")
@@ -280,7 +300,8 @@ def _check(event: Event) -> None:
 
 
 def _check_text(text: str, what: str) -> None:
-    if len(text) > MOST_TEXT_BYTES or len(text.encode("utf-8", errors="replace")) > MOST_TEXT_BYTES:
+    size_bytes = len(text) if text.isascii() else len(text.encode("utf-8", errors="replace"))
+    if size_bytes > MOST_TEXT_BYTES:
         raise ProtocolError(f"{what} is longer than {MOST_TEXT_BYTES:,} bytes")
     if text.count("\n") > MOST_TEXT_LINES:
         raise ProtocolError(f"{what} has more than {MOST_TEXT_LINES:,} lines")

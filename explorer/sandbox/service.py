@@ -155,11 +155,12 @@ class Sandbox:
             self._begun.of(version).begin()
 
     def _end_what_began(self) -> None:
+        """End the slot that began in another way than the chosen one, as soon as it has started."""
         with self._lock:
             begun, self._begun = self._begun, None
         if begun is not None:
             begun.close()
-            begun.join()
+            threading.Thread(target=begun.join, name="sandbox-end", daemon=True).start()
 
     def _choose(self) -> tuple[Launch, bool]:
         """Return the first way to start a jail that passes the probe, and whether slots may share a jail.

@@ -262,7 +262,8 @@ class SlotPool:
                     raise
             return self._make_slot()  # The jail was being killed.
         except (SlotBroken, OSError) as error:
-            _log.error("A sandbox for Triton %s did not start: %s", self._version, error)
+            if not self._closed:
+                _log.error("A sandbox for Triton %s did not start: %s", self._version, error)
             with self._changed:
                 if self._starting == 1 and self._idle == 0:  # No other thread will execute these jobs.
                     for job in self._waiting:

@@ -255,7 +255,7 @@ class Answer:
         self.status = ""
         self.headers: Iterable[tuple[str, str]] = ()
         self._body = app(environ, self._start)
-        self._chunks: Iterator[bytes] = iter(self._body)
+        self._chunks = _in_parts(self._body)
         self.stream: EventStream | None = next(iter(environ[SENT_BY_SERVER]), None)
         self.part, self.has_more = self.take()
         #: Whether the server may send it again.
@@ -285,6 +285,13 @@ class Answer:
             self._body.close()
         if self.stream is not None:
             self.stream.close()
+
+
+def _in_parts(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Divide what is long: what is sent is copied until the client has read it."""
+    for chunk in chunks:
+        for start in range(0, len(chunk), _PART_BYTES):
+            yield chunk[start : start + _PART_BYTES]
 
 
 def _discard(call: Future[Any]) -> None:

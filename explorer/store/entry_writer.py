@@ -39,6 +39,7 @@ class EntryWriter:
         return event
 
     def _write_stage(self, stage: Stage) -> StageEntry:
+        text = stage.text.encode("utf-8", errors="replace")
         locations = StageLocations(stage.locations, stage.line_locations)
         return StageEntry(
             name=stage.name,
@@ -46,8 +47,8 @@ class EntryWriter:
             language=stage.language,
             milliseconds=stage.milliseconds,
             lines=count_lines(stage.text),
-            bytes=len(stage.text.encode("utf-8", errors="replace")),
-            text=self._batch.add(stage.text),
+            bytes=len(text),
+            text=self._batch.add(text),
             raw=None if stage.raw is None else self._batch.add(stage.raw),
             locations=self._batch.add(msgspec.json.encode(locations)),
         )

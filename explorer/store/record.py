@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -20,12 +21,15 @@ from explorer.model.limits import (
     MOST_STAGES,
     MOST_TEXT_BYTES,
     MOST_TEXT_LINES,
+    MOST_WIDE_TEXT_BYTES,
 )
 from explorer.model.source_lines import SourceLines
 from explorer.store.address import Address
 from explorer.store.entries import Entry, PassEntry, Result, StageEntry, StageLocations
 
 Document = TypeVar("Document")
+#: A character beyond U+00FF.
+_WIDE_CHARACTER = re.compile(rb"[\xc4-\xff]")
 Status = Literal["queued", "running"] | Outcome
 
 
@@ -90,7 +94,8 @@ class Record:
             ResultTooLarge: it is longer than any that a compiler writes.
         """
         data = self.read(address)
-        _check_text(len(data), data.count(b"\n"))
+        is_wide = len(data) > MOST_WIDE_TEXT_BYTES and _WIDE_CHARACTER.search(data) is not None
+        _check_text(len(data), data.count(b"\n"), is_wide)
         return data.decode("utf-8", errors="replace")
 
     def lines(self, address: Address) -> Iterator[str]:
@@ -100,11 +105,12 @@ class Record:
             ResultTooLarge: it is longer than any that a compiler writes.
         """
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        size = count = 0
+        size, count, is_wide = 0, 0, False
         begun: list[str] = []
         for part in self.stream(address) if self.stream else (self.read(address),):
             size, count = size + len(part), count + part.count(b"\n")
-            _check_text(size, count)
+            is_wide = is_wide or _WIDE_CHARACTER.search(part) is not None
+            _check_text(size, count, is_wide)
             first, *others = decoder.decode(part).split("\n")
             begun.append(first)
             if others:
@@ -184,6 +190,11 @@ class Record:
         """Return the address of the snapshot after a pass; None if no pass so far has one."""
         return self._latest_snapshot(self.compiler_pass(index).index + 1)
 
+    def lines_after_pass(self, index: int) -> Iterator[str]:
+        """Yield the lines of the snapshot after a pass, which is not in memory as a whole."""
+        address = self.address_after_pass(index)
+        return iter(()) if address is None else self.lines(address)
+
     def text_before_pass(self, index: int) -> str:
         """Return the snapshot before a pass; empty for the first one."""
         address = self._latest_snapshot(self.compiler_pass(index).index)
@@ -203,14 +214,17 @@ class Record:
         return changed, [address for index in changed if (address := passes[index].text) is not None]
 
 
-def _check_text(size: int, lines: int) -> None:
-    """Check the number of bytes and lines of a text.
+def _check_text(size: int, lines: int, is_wide: bool) -> None:
+    """Check the number of bytes and lines of a text. `is_wide`: it has characters beyond U+00FF.
 
     Raises:
         ResultTooLarge: no compiler writes so much.
     """
     if size > MOST_TEXT_BYTES:
         raise _forged(f"a text of {size:,} bytes", f"{MOST_TEXT_BYTES:,}")
+    if is_wide and size > MOST_WIDE_TEXT_BYTES:
+        what = f"a text of {size:,} bytes with characters beyond U+00FF"
+        raise _forged(what, f"{MOST_WIDE_TEXT_BYTES:,}")
     if lines > MOST_TEXT_LINES:
         raise _forged(f"a text of {lines:,} lines", f"{MOST_TEXT_LINES:,}")
 

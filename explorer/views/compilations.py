@@ -7,7 +7,15 @@ from dataclasses import replace
 import msgspec
 from flask import Blueprint, Response, current_app, request
 
-from explorer.documents import API, ApiLinks, CompilationDocument, FileLinks, LinesDocument, file_stem
+from explorer.documents import (
+    API,
+    ApiLinks,
+    CompilationDocument,
+    FileLinks,
+    LinesDocument,
+    file_stem,
+    split_lines,
+)
 from explorer.errors import NotFound
 from explorer.jobs.caller import Urgency, current_caller
 from explorer.model.source_language import source_language
@@ -128,7 +136,8 @@ def source(compilation_id: str) -> Response:
 def source_lines(compilation_id: str) -> Response:
     """Return highlighted lines of the source."""
     record = find_compilation(compilation_id)
-    return json_part(record, lines_document(record.request.source, source_language(record.request.source)))
+    source = record.request.source
+    return json_part(record, lines_document(split_lines(source), source_language(source)))
 
 
 @blueprint.get("/<compilation_id>/binary")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from explorer.documents import MOST_LINES, LinesDocument
 from explorer.errors import InvalidRequest
 from explorer.queries import Parameter
@@ -13,13 +15,13 @@ RANGE = (
 )
 
 
-def lines_document(text: str, language: str) -> LinesDocument:
-    """Return the lines that the query string asks for, as far as they exist.
+def lines_document(lines: Iterable[str], language: str) -> LinesDocument:
+    """Return those of the lines of a text that the query string asks for, as far as they exist.
 
     Raises:
         InvalidRequest: the range is invalid.
     """
-    return LinesDocument.of(text, language, *asked_range())
+    return LinesDocument.of(lines, language, *asked_range())
 
 
 def asked_range() -> tuple[int, int]:

@@ -158,6 +158,8 @@ def _response(answer: Any, schema_of: dict[str, Any]) -> dict[str, Any]:
         return {"description": "No content"}
     if answer is Problem:
         description, media_type, schema = "An error", "application/json", schema_of[_key(Problem)]
+    elif answer == "text/event-stream":  # A schema would be that of one event.
+        return {"description": "The events", "content": {answer: {}}}
     elif isinstance(answer, str):
         description, media_type, schema = "The text", answer, {"type": "string"}
         if not answer.startswith("text/"):

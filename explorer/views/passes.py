@@ -19,7 +19,8 @@ blueprint = Blueprint("passes", __name__, url_prefix=f"{API}/compilations/<compi
 def text(compilation_id: str, index: int) -> Response:
     """Return the snapshot after a pass."""
     record = find_compilation(compilation_id)
-    return text_part(record, record.text_after_pass(index))
+    address = record.address_after_pass(index)
+    return text_part(record, b"" if address is None else record.read(address))
 
 
 @blueprint.get("/<int:index>/lines")
@@ -27,4 +28,4 @@ def text(compilation_id: str, index: int) -> Response:
 def lines(compilation_id: str, index: int) -> Response:
     """Return highlighted lines of the snapshot after a pass."""
     record = find_compilation(compilation_id)
-    return json_part(record, lines_document(record.text_after_pass(index), pass_language(record, index)))
+    return json_part(record, lines_document(record.lines_after_pass(index), pass_language(record, index)))

@@ -44,7 +44,7 @@ def lines(compilation_id: str, name: str) -> Response:
     """Return highlighted lines of a stage."""
     record = find_compilation(compilation_id)
     stage = record.stage(name)
-    return json_part(record, lines_document(record.text(stage.text), stage.language))
+    return json_part(record, lines_document(record.lines(stage.text), stage.language))
 
 
 @blueprint.get("/<name>/text")

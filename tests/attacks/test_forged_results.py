@@ -31,6 +31,7 @@ from explorer.model.limits import (
     MOST_STAGES,
     MOST_TEXT_BYTES,
     MOST_TEXT_LINES,
+    MOST_WIDE_TEXT_BYTES,
 )
 from explorer.queries import QueryService, comparison, pass_diff, saved_answers
 from explorer.queries.isolated_worker import IsolatedWorkers
@@ -114,10 +115,25 @@ def disguised_locations():
         (lambda: encode_event(dataclasses.replace(STAGE, raw="x" * (MOST_TEXT_BYTES + 1))), "is longer than"),
         (lambda: encode_event(a_pass(0, "\n" * (MOST_TEXT_LINES + 1))), "has more than 1,000,000 lines"),
         (lambda: encode_event(a_pass(0, "ä" * (MOST_TEXT_BYTES // 2 + 1))), "is longer than"),
+        (lambda: encode_event(a_pass(0, "x" * MOST_WIDE_TEXT_BYTES + "\U0001f600")), "beyond U\\+00FF"),
+        (
+            lambda: encode_event(a_pass(0, "x" * MOST_WIDE_TEXT_BYTES + "ÿ~")).replace(b"~", b"\\u0394"),
+            "beyond U",
+        ),
         (million_locations, "bytes of locations"),
         (disguised_locations, "bytes of locations"),
     ],
-    ids=["language", "text", "raw text", "lines", "bytes", "locations", "disguised locations"],
+    ids=[
+        "language",
+        "text",
+        "raw text",
+        "lines",
+        "bytes",
+        "wide",
+        "wide escapes",
+        "locations",
+        "disguised locations",
+    ],
 )
 def test_the_wall_refuses_what_no_compiler_writes(line, reason):
     with pytest.raises(ProtocolError, match=reason):
@@ -175,9 +191,15 @@ def test_a_stored_result_with_more_passes_than_a_pipeline_has_is_refused(store_f
     [
         ({"text": "\n" * (MOST_TEXT_LINES + 1)}, "stages/ttgir/lines", "1,000,001 lines"),
         ({"text": "x" * (MOST_TEXT_BYTES + 1)}, "stages/ttgir/lines", "62,914,561 bytes"),
+        (
+            {"text": "x" * MOST_WIDE_TEXT_BYTES + "Δ"},
+            "stages/ttgir/lines",
+            "15,728,642 bytes with characters",
+        ),
+        ({"text": "x" * MOST_WIDE_TEXT_BYTES + "Δ"}, "graph?stage=ttgir", "15,728,642 bytes with characters"),
         ({"locations": (Location((Frame("", 1),)),) * 300_000}, "stages/ttgir/locations", "source locations"),
     ],
-    ids=["lines", "bytes", "locations"],
+    ids=["lines", "bytes", "wide lines", "wide text", "locations"],
 )
 def test_a_stored_stage_that_no_compiler_writes_is_refused(store_forged, get, stage, address, reason):
     response, seconds = get(store_forged(dataclasses.replace(STAGE, **stage)), address)

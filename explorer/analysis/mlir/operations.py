@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import ChainMap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -136,18 +136,25 @@ def read_module(text: str) -> Region:
 
 
 def read_functions(text: str) -> list[Function]:
-    """Read the functions of a module that have a body, in the order of the text."""
+    """Read the functions of a module that have a body, in the order of the text. They are not nested."""
     found = []
-    for outermost in read_module(text).operations:
-        for operation in outermost.walk():
-            if operation.name.endswith(".func") and operation.regions:
-                name = _FUNCTION_NAME.search(operation.text)
-                _make_names_unique(operation)
-                function = Function(name[1].strip('"') if name else "", operation)
-                for position, inner in enumerate(function.operations):
-                    inner.position = position
-                found.append(function)
+    for operation in _function_operations(read_module(text).operations):
+        name = _FUNCTION_NAME.search(operation.text)
+        _make_names_unique(operation)
+        function = Function(name[1].strip('"') if name else "", operation)
+        for position, inner in enumerate(function.operations):
+            inner.position = position
+        found.append(function)
     return found
+
+
+def _function_operations(operations: Iterable[Operation]) -> Iterator[Operation]:
+    for operation in operations:
+        if operation.name.endswith(".func") and operation.regions:
+            yield operation
+        else:
+            for region in operation.regions:
+                yield from _function_operations(region.operations)
 
 
 def shown_name(value: str) -> str:

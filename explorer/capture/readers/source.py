@@ -137,9 +137,9 @@ def write_script(
     if file in known:
         missing = f"{file} has no function with the decorator at its lines"
     notes = [f"The source of {_printable(kernel)} is missing: {missing}."]
-    if lines:
-        notes.append("The code comes from these lines:")
-        notes += [f"    {name}: {min(found)} to {max(found)}" for name, found in lines.items()]
+    ranges = [f"    {name}: {min(found)} to {max(found)}" for name, found in lines.items() if found]
+    if ranges:
+        notes += ["The code comes from these lines:", *ranges]
     return Script("".join(f"# {note}\n" for note in notes))
 
 

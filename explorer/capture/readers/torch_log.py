@@ -173,7 +173,8 @@ def _kernels(code: str) -> Iterator[WrittenKernel]:
         CannotRead: one is incomplete, or names no GPU.
     """
     found = list(_KERNEL.finditer(code))
-    for kernel, following in zip(found, [*(each.start() for each in found[1:]), len(code)], strict=True):
+    ends = [*(each.start() for each in found), len(code)][1:]
+    for kernel, following in zip(found, ends, strict=True):
         end = _KERNEL_END.search(code, kernel.end(), following)
         if end is None:
             raise CannotRead(f"the output code ends inside of the kernel {kernel[1]}")

@@ -18,8 +18,10 @@ from explorer.pipeline.locations import Frames, frame
 from explorer.pipeline.stages.assembly import call_sites, read_assembly
 from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
 
-_INLINE_ASSEMBLY = re.compile(r"^\s*// begin inline asm$.*?^\s*// end inline asm$", re.MULTILINE | re.DOTALL)
-_LOC_LINE = re.compile(r"^\s*\.loc\s.*\n", re.MULTILINE)
+_INLINE_ASSEMBLY = re.compile(
+    r"^[ \t]*+// begin inline asm$.*?^[ \t]*+// end inline asm$", re.MULTILINE | re.DOTALL
+)
+_LOC_LINE = re.compile(r"^[ \t]*+\.loc\s.*\n", re.MULTILINE)
 _INLINED_AT = re.compile(r"inlined_at\s+(\d+)\s+(\d+)\s+(\d+)")
 
 

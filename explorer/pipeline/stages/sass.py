@@ -22,13 +22,13 @@ from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
 from explorer.pipeline.warm_disassembler import ARGUMENTS, ARGUMENTS_WITH_DATA_FLOW, warm_listing
 
 _ORIGIN = re.compile(r'^\s*//## File "((?:[^"\\]|\\.)*)", line (\d+)')
-_INLINED = re.compile(r'^\s*//## File .* inlined at "', re.MULTILINE)
+_INLINED = re.compile(r'^[ \t]*+//## File .* inlined at "', re.MULTILINE)
 _INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?;)\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
 _ENCODING = re.compile(r"^\s*/\* 0x([0-9a-f]{16}) \*/\s*$")
 _INDIRECT_BRANCH = re.compile(r"\b(?:BRXU?|JMXU?|RET|CALL)\b")
 _LABEL = re.compile(r"^[.\w$]+:\s*$")
-_SECTION = re.compile(r"^(?=\s*\.section\s)", re.MULTILINE)
-_ENTRY = re.compile(r'^\s*\.other\s+([^\s,]+),@"STO_CUDA_ENTRY\b', re.MULTILINE)
+_SECTION = re.compile(r"^(?=[ \t]*+\.section\s)", re.MULTILINE)
+_ENTRY = re.compile(r'^[ \t]*+\.other\s+([^\s,]+),@"STO_CUDA_ENTRY\b', re.MULTILINE)
 _DISASSEMBLER_SECONDS = 60
 
 
