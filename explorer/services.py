@@ -6,6 +6,7 @@ import logging
 import threading
 from typing import cast
 
+import msgspec
 from flask import Flask, current_app
 
 from explorer.errors import ExplorerError, UnknownTarget, UnknownTriton
@@ -13,6 +14,7 @@ from explorer.jobs import LocalQueue, Metrics, Queue, Runners, SandboxRunner
 from explorer.jobs.devices import gpu_runners, interpreter_runners, torch_compile_runners
 from explorer.jobs.fairness import CountByClient
 from explorer.jobs.gpu import GpuRunner
+from explorer.jobs.gpu_gate import GpuRules
 from explorer.jobs.uploads import Uploads
 from explorer.matrix import MatrixCompiler
 from explorer.model import hardware
@@ -55,6 +57,7 @@ class Services:
             # A thread that waits for an answer cannot serve others.
             waiting_threads=max(settings.threads // 6, 1),
             reserves=("compile", "torch_compile", "interpreter"),
+            gpu_rules=gpu_rules_of(settings),
         )
         self.profiles = Profiles(settings.recordings_dir)
         self.query_service = QueryService(
@@ -125,6 +128,15 @@ class Services:
             GpusDocument(gpu is None, gpu or "", [each.name for each in self.gpus], self.gpu_target),
         )
 
+    @property
+    def devices_of_caller(self) -> DevicesDocument:
+        """The devices that the caller of the thread can run kernels on."""
+        devices, refusal = self.devices, self.queue.refusal("gpu")
+        if not (refusal and devices.gpu.available):
+            return devices
+        gpu = msgspec.structs.replace(devices.gpu, available=False, reason=refusal)
+        return msgspec.structs.replace(devices, gpu=gpu)
+
     def warm_up_gpus(self) -> None:
         """Start the sandbox of each GPU, so that the first run finds it ready."""
         for runner in self.runners["gpu"]:
@@ -183,6 +195,12 @@ def quotas_of(settings: Settings) -> Quotas:
         settings.keep_days,
         settings.free_disk_bytes,
     )
+
+
+def gpu_rules_of(settings: Settings) -> GpuRules:
+    """Return who may use GPUs, and for how long."""
+    needs_role = settings.gpu_runs == "role" or (settings.gpu_runs == "auto" and settings.is_reachable)
+    return GpuRules(needs_role, settings.gpu_day_seconds if settings.is_reachable else 0.0)
 
 
 def services_of(app: Flask) -> Services:

@@ -23,6 +23,7 @@ from explorer.cli import (
     settings,
     store,
     targets,
+    token,
     toolchain,
     version,
 )
@@ -45,6 +46,7 @@ COMMANDS = (
     profile,
     record,
     store,
+    token,
     toolchain,
     targets,
     settings,
