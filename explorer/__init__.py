@@ -33,10 +33,12 @@ def create_app(settings: Settings | None = None, services: Services | None = Non
     from explorer.services import Services
     from explorer.settings import Settings
     from explorer.views import register_views
+    from explorer.views.accounts import use_accounts
 
     settings = settings or Settings.from_environment()
     app = Flask("explorer", static_folder=None)
     app.config["TRUSTED_HOSTS"] = settings.trusted_hosts
     (services or Services(settings)).attach(app)
+    use_accounts(app, settings)
     register_views(app)
     return app

@@ -6,6 +6,7 @@
     ├── InvalidRequest             400   the body or one of its fields is invalid
     │   ├── UnknownTarget          400
     │   └── UnknownTriton          400
+    ├── Unauthorized               401   the token is unknown
     ├── Forbidden                  403   the caller may not do this
     ├── NotFound                   404   no such compilation, run, stage, pass, example or page
     ├── MethodNotAllowed           405
@@ -19,6 +20,7 @@
     ├── UnsupportedMediaType       415
     ├── RangeNotSatisfiable        416   the file is shorter than the requested range
     ├── TooManyRequests            429   try again later: the client has its share
+    │   └── QuotaUsed              429   … today
     ├── HeadersTooLarge            431
     └── Unavailable                503   try again later
         ├── QueueFull              503
@@ -73,6 +75,12 @@ class UnknownTarget(InvalidRequest):
 class UnknownTriton(InvalidRequest):
     kind = "unknown_triton"
     title = "Unknown Triton version"
+
+
+class Unauthorized(ExplorerError):
+    status = 401
+    kind = "unauthorized"
+    title = "Not signed in"
 
 
 class Forbidden(ExplorerError):
@@ -148,6 +156,12 @@ class TooManyRequests(ExplorerError):
     def __init__(self, detail: str, retry_after_seconds: int = 5) -> None:
         super().__init__(detail)
         self.retry_after_seconds = retry_after_seconds
+
+
+class QuotaUsed(TooManyRequests):
+    kind = "quota_used"
+    title = "The quota of this day is used up"
+    retry_after_seconds = 3600
 
 
 class HeadersTooLarge(ExplorerError):

@@ -6,6 +6,7 @@ import logging
 import threading
 from typing import cast
 
+import msgspec
 from flask import Flask, current_app
 
 from explorer.errors import ExplorerError, SettingsError, UnknownTarget, UnknownTriton
@@ -15,6 +16,7 @@ from explorer.jobs.devices import gpu_runners, interpreter_runners, torch_compil
 from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.fairness import CountByClient
 from explorer.jobs.gpu import GpuRunner
+from explorer.jobs.gpu_gate import GpuRules
 from explorer.jobs.rates import WORKS, Rates
 from explorer.jobs.uploads import Uploads
 from explorer.jobs.workers import WorkerGpu, Workers, check_location
@@ -67,6 +69,7 @@ class Services:
                 limit=settings.queue_limit,
                 waiting_threads=waiting_threads,
                 rates=self.rates,
+                gpu_rules=gpu_rules_of(settings),
             )
         else:
             self.sandbox = sandbox or Sandbox(settings.sandbox if warm_up else settings.single_job_sandbox)
@@ -78,6 +81,7 @@ class Services:
                 limit=settings.queue_limit,
                 waiting_threads=waiting_threads,
                 rates=self.rates,
+                gpu_rules=gpu_rules_of(settings),
                 reserves=RESERVES,
             )
         self.profiles = Profiles(settings.recordings_dir)
@@ -164,6 +168,15 @@ class Services:
             DeviceDocument(interpreter is None, interpreter or ""),
             GpusDocument(gpu is None, gpu or "", [each.name for each in self.gpus], self.gpu_target),
         )
+
+    @property
+    def devices_of_caller(self) -> DevicesDocument:
+        """The devices that the caller of the thread can run kernels on."""
+        devices, refusal = self.devices, self.queue.refusal("gpu")
+        if not (refusal and devices.gpu.available):
+            return devices
+        gpu = msgspec.structs.replace(devices.gpu, available=False, reason=refusal)
+        return msgspec.structs.replace(devices, gpu=gpu)
 
     def warm_up_gpus(self) -> None:
         """Start the sandbox of each GPU, so that the first run finds it ready."""
@@ -274,6 +287,12 @@ def rates_of(settings: Settings) -> Rates:
         SettingsError: the URL of Redis is invalid.
     """
     return Rates({work: settings.most_per_minute(work) for work in WORKS}, settings.limits_url)
+
+
+def gpu_rules_of(settings: Settings) -> GpuRules:
+    """Return who may use GPUs, and for how long."""
+    needs_role = settings.gpu_runs == "role" or (settings.gpu_runs == "auto" and settings.is_reachable)
+    return GpuRules(needs_role, settings.gpu_day_seconds if settings.is_reachable else 0.0)
 
 
 def services_of(app: Flask) -> Services:

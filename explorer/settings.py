@@ -42,6 +42,7 @@ DEFAULT_RECORDINGS = next(
 _LIMITS = Limits()
 #: Networks of IP addresses.
 Networks = tuple[IPv4Network | IPv6Network, ...]
+_GPU_RUNS = ("auto", "all", "role")
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
 
@@ -166,6 +167,7 @@ class Settings:
             "Empty: the one that serves the data folder, if it runs."
         ),
     )
+    token: str = field(default="", metadata=_described("API token that commands send to the server."))
     source_limit_bytes: int = field(default=MEBIBYTE, metadata=_described("Longest source that is accepted."))
     queue_limit: int = field(
         default=100,
@@ -231,6 +233,54 @@ class Settings:
             "GPUs that kernels are run on: all, none, or the driver's indices of GPUs, separated by commas."
         ),
     )
+    account_header: str = field(
+        default="",
+        metadata=_described(
+            "Header in which a reverse proxy of `TRITON_EXPLORER_PROXIES` names the account of a user, such "
+            "as X-Forwarded-User. Empty: none."
+        ),
+    )
+    public_url: str = field(
+        default="",
+        metadata=_described(
+            "URL under which browsers reach the server. Needed to sign in with OpenID Connect."
+        ),
+    )
+    oidc_issuer: str = field(
+        default="", metadata=_described("URL of the provider of OpenID Connect that users sign in with.")
+    )
+    oidc_client_id: str = field(default="", metadata=_described("Name of this server at the provider."))
+    oidc_client_secret: str = field(default="", metadata=_described("Secret of this server at the provider."))
+    oidc_claim: str = field(
+        default="email",
+        metadata=_described(
+            "What the provider says of a user that names the account. It must be something that users cannot "
+            "choose themselves, such as sub. The email counts only if the provider has verified it."
+        ),
+    )
+    gpu_accounts: str = field(
+        default="",
+        metadata=_described(
+            "Accounts with the role gpu, separated by commas. `*`: everybody who is signed in."
+        ),
+    )
+    admin_accounts: str = field(
+        default="", metadata=_described("Accounts with the role admin, separated by commas.")
+    )
+    gpu_runs: str = field(
+        default="auto",
+        metadata=_described(
+            "Who may run kernels on GPUs: all; role, which is accounts with the role gpu or admin; or auto, "
+            "which is all on a loopback address without reverse proxies, and otherwise role."
+        ),
+    )
+    gpu_day_seconds: float = field(
+        default=600.0,
+        metadata=_described(
+            "Time on GPUs of one client or account on one day, where other machines can reach the server. "
+            "0: no limit."
+        ),
+    )
     gpu_slots: int = field(
         default=2,
         metadata=_described(
@@ -270,6 +320,14 @@ class Settings:
                 address of a proxy is invalid.
         """
         _ = self.trusted_proxies
+        if self.account_header and not self.trusted_proxies:
+            raise SettingsError(
+                f"{PREFIX}ACCOUNT_HEADER needs {PREFIX}PROXIES: only a trusted proxy may name the account."
+            )
+        if self.oidc_issuer and not (self.oidc_client_id and self.public_url):
+            raise SettingsError(f"{PREFIX}OIDC_ISSUER needs {PREFIX}OIDC_CLIENT_ID and {PREFIX}PUBLIC_URL.")
+        if self.gpu_runs not in _GPU_RUNS:
+            raise SettingsError(f"{PREFIX}GPU_RUNS must be one of {', '.join(_GPU_RUNS)}.")
         if self.unsafe_no_sandbox and not self.is_loopback:
             raise SettingsError(
                 f"Without a sandbox the server cannot listen on {self.host}, which other machines may reach. "
@@ -334,6 +392,18 @@ class Settings:
     def is_loopback(self) -> bool:
         """Whether the server listens on a loopback address."""
         return self.host == "localhost" or self.host == "::1" or self.host.startswith("127.")
+
+    def roles_of(self, account: str) -> frozenset[str]:
+        """Return the roles of an account."""
+        lists = {"gpu": self.gpu_accounts, "admin": self.admin_accounts}
+        members = {role: {name.strip() for name in names.split(",")} for role, names in lists.items()}
+        everybody = frozenset({"gpu"} if "*" in members["gpu"] else ())
+        return everybody | {role for role, names in members.items() if account in names}
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether other machines can reach the server, directly or through a reverse proxy."""
+        return not self.is_loopback or bool(self.trusted_proxies)
 
     @property
     def sandbox(self) -> SandboxSettings:

@@ -6,6 +6,7 @@ import threading
 
 from explorer.jobs import LocalQueue, Metrics, Runners
 from explorer.jobs.gpu import GpuRunner
+from explorer.jobs.gpu_gate import GpuRules
 from explorer.jobs.runners import NoDevice, RunnerKind
 from explorer.jobs.worker import Station, Worker
 from explorer.jobs.workers import WorkerGpu, chosen_queues, kind_of, queue_name
@@ -43,7 +44,13 @@ class WorkerServices:
         self._sandbox.start()
         warm_up_gpus(self._runners)
         self._queue = LocalQueue(
-            self._store, self._runners, Metrics(), limit=_LIMIT, waiting_threads=1, reserves=RESERVES
+            self._store,
+            self._runners,
+            Metrics(),
+            limit=_LIMIT,
+            waiting_threads=1,
+            reserves=RESERVES,
+            gpu_rules=GpuRules(day_seconds=settings.gpu_day_seconds),  # web servers check the role
         )
         self._pruner = Pruner(self._store)
         self._worker = Worker(

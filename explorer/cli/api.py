@@ -255,6 +255,7 @@ class _Connection:
 
     def __init__(self, url: str, headers: Mapping[str, str] | None = None, *, is_named: bool = False) -> None:
         self._headers = dict(headers or {})
+        self._token = Settings.from_environment().token
         self._greeting_seconds = _SILENCE_SECONDS if is_named else _GREETING_SECONDS
         parts = urlsplit(url)
         kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
@@ -304,6 +305,8 @@ class _Connection:
             headers["Content-Type"] = "application/json"
         if method != "GET":
             headers |= ownership()
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
         try:
             self._http.request(method, self._prefix + path, body, headers)
             # Only the first request shows whether a server listens; later ones may take time.

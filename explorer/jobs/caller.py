@@ -21,19 +21,26 @@ class Urgency(IntEnum):
     BATCH = 2
 
 
+#: May run kernels on GPUs where that is not for everybody.
+GPU_ROLE = "gpu"
+#: May do everything.
+ADMIN_ROLE = "admin"
+
+
 @dataclass(frozen=True)
 class Caller:
     """Who asks for a job or an answer.
 
     `client` is what limits are counted for, and "" the server itself. `follower` tells the pages and programs
     of a client apart: a job is canceled when the last follower cancels it. With `claim`, what is
-    submitted can be deleted.
+    submitted can be deleted. `roles` are those of the caller's account.
     """
 
     client: str = ""
     follower: str = ""
     urgency: Urgency = Urgency.INTERACTIVE
     claim: Claim | None = None
+    roles: frozenset[str] = frozenset()
 
 
 _current: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039  frozen

@@ -19,11 +19,12 @@ from explorer.jobs.broker import Sender
 from explorer.jobs.caller import Urgency, current_caller
 from explorer.jobs.event_log import LocalEventLog
 from explorer.jobs.fairness import CHECK_SECONDS, Check, Places, do_nothing, refusal
+from explorer.jobs.gpu_gate import NO_RULES, GpuGate, GpuRules
 from explorer.jobs.local import HEARTBEAT_SECONDS
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.protocol import EventLog
 from explorer.jobs.rates import Rates
-from explorer.jobs.runners import RunnerKind
+from explorer.jobs.runners import RunnerKind, runner_kind
 from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.jobs.workers import BEAT_SECONDS, RUNNER_KINDS, Workers, kind_of, process_name
 from explorer.model import Diagnostic, Done, Request
@@ -38,7 +39,7 @@ class DistributedQueue:
 
     `limit` jobs may wait for each kind of runner, in all web servers together. `waiting_threads` threads of
     this one may wait in `ask` at the same time. Clients share both (`Places`). `rates` limits the new
-    jobs of each client over time.
+    jobs of each client over time. `gpu_rules` say who may use GPUs.
     """
 
     def __init__(
@@ -51,12 +52,14 @@ class DistributedQueue:
         limit: int,
         waiting_threads: int,
         rates: Rates | None = None,
+        gpu_rules: GpuRules = NO_RULES,
     ) -> None:
         self._store = store
         self._workers = workers
         self._metrics = metrics
         self._limit = limit
         self._rates = rates or Rates({})
+        self._gpu_gate = GpuGate(gpu_rules, store.gpu_time)
         self._asking = Places(waiting_threads, "compiler queries")
         self._sender = Sender(broker_url)
         self._sharing = Sharing(store, self._resume)
@@ -133,6 +136,10 @@ class DistributedQueue:
     def problem(self, kind: RunnerKind) -> str | None:
         """Return why no worker can do a kind of jobs at the moment, or None."""
         return self._workers.problem(kind)
+
+    def refusal(self, kind: RunnerKind) -> str:
+        """Return why the caller may not use a kind of runner; "" if it may."""
+        return self._gpu_gate.refusal(current_caller()) if kind == "gpu" else ""
 
     def log(self, record_id: str) -> EventLog:
         """Return the event log of a job. That of a finished job is closed.
@@ -274,7 +281,14 @@ class DistributedQueue:
         return followed.record()
 
     def _new_job(self, request: Request) -> NewJob:
+        """Return a job of the caller, which is refused when it is stored if there is no place for it.
+
+        Raises:
+            Forbidden, QuotaUsed: the caller may not use a GPU, or not today.
+        """
         caller = current_caller()
+        if runner_kind(request) == "gpu":
+            self._gpu_gate.admit(caller)
         queue = self._workers.queue_of(request)
         return NewJob(queue, caller.client, caller.urgency, partial(self._admit, request, caller.client))
 

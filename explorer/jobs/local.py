@@ -9,15 +9,17 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
 from explorer.errors import (
     ExplorerError,
+    Forbidden,
     NotFound,
     QueueFull,
+    QuotaUsed,
     StoreError,
     StoreLocked,
     TooManyRequests,
@@ -27,6 +29,7 @@ from explorer.errors import (
 from explorer.jobs.caller import Urgency, current_caller
 from explorer.jobs.event_log import LocalEventLog
 from explorer.jobs.fairness import CHECK_SECONDS, Check, FairQueue, Places, do_nothing
+from explorer.jobs.gpu_gate import NO_RULES, GpuGate, GpuRules
 from explorer.jobs.job import Job
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.protocol import EventLog
@@ -51,7 +54,7 @@ class LocalQueue:
 
     `limit` jobs may wait in each of these queues. `waiting_threads` threads may wait in `ask` at the same
     time. Clients share both (`Places`). The last runner of each kind in `reserves` does jobs of clients that
-    have none running. `rates` limits the new jobs of each client over time.
+    have none running. `rates` limits the new jobs of each client over time. `gpu_rules` say who may use GPUs.
     """
 
     def __init__(
@@ -64,8 +67,10 @@ class LocalQueue:
         waiting_threads: int,
         reserves: Collection[RunnerKind] = (),
         rates: Rates | None = None,
+        gpu_rules: GpuRules = NO_RULES,
     ) -> None:
         self._store = store
+        self._gpu_gate = GpuGate(gpu_rules, store.gpu_time)
         self._runners = runners
         self._metrics = metrics
         self._waiting: dict[RunnerKind, FairQueue[Job]] = {
@@ -164,6 +169,10 @@ class LocalQueue:
         """Return why no runner of a kind can do a job at the moment, or None."""
         problems = [runner.problem for runner in self._runners[kind]]
         return problems[0] if all(problem is not None for problem in problems) else None
+
+    def refusal(self, kind: RunnerKind) -> str:
+        """Return why the caller may not use a kind of runner; "" if it may."""
+        return self._gpu_gate.refusal(current_caller()) if kind == "gpu" else ""
 
     def log(self, record_id: str) -> EventLog:
         """Return the event log of a job. That of a finished job is closed.
@@ -396,11 +405,15 @@ class LocalQueue:
         Raises:
             QueueFull: too many jobs wait.
             TooManyRequests: too many of this client wait, or it has started too many.
+            Forbidden, QuotaUsed: the caller may not use a GPU, or not today.
         """
         self._refuse_when_closed()
+        caller, kind = current_caller(), runner_kind(request)
+        if kind == "gpu":
+            self._gpu_gate.admit(caller)
         with ExitStack() as place:
             try:
-                place.enter_context(self._places[runner_kind(request)].place(current_caller().client))
+                place.enter_context(self._places[kind].place(caller.client))
                 self._rates.count_job(request)
             except (QueueFull, TooManyRequests):
                 self._metrics.refused.inc()
@@ -497,13 +510,15 @@ class LocalQueue:
         if job.cancelled.is_set():
             job.log.publish(Diagnostic("error", "Canceled.", hint="Start it again."))
             return _transient_failure(job)
-        job.begin()
+        is_on_gpu = runner_kind(job.request) == "gpu"
         try:
-            for event in runner.run(job.request, job.cancelled):
-                if isinstance(event, Done):
-                    return event
-                job.log.publish(writer.write(event))
-        except (Unavailable, UnknownTriton) as error:
+            with self._gpu_gate.counted(job.caller) if is_on_gpu else nullcontext():
+                job.begin()
+                for event in runner.run(job.request, job.cancelled):
+                    if isinstance(event, Done):
+                        return event
+                    job.log.publish(writer.write(event))
+        except (Unavailable, UnknownTriton, Forbidden, QuotaUsed) as error:
             job.log.publish(Diagnostic("error", f"{error.title}.", hint=error.detail))
             return _transient_failure(job)
         raise AssertionError("the sandbox ended without a last event")

@@ -63,6 +63,7 @@ class Queue(Protocol):
 
         Raises:
             QueueFull, TooManyRequests: too many jobs wait, of all clients or of this one.
+            Forbidden, QuotaUsed: the caller may not use a GPU, or not today.
             StoreError: the request cannot be stored; a quota may be full.
         """
         ...
@@ -94,6 +95,10 @@ class Queue(Protocol):
 
     def problem(self, kind: RunnerKind) -> str | None:
         """Return why no runner of a kind can do a job at the moment, or None."""
+        ...
+
+    def refusal(self, kind: RunnerKind) -> str:
+        """Return why the caller may not use a kind of runner; "" if it may."""
         ...
 
     def log(self, record_id: str) -> EventLog:

@@ -31,6 +31,8 @@ _KEPT = (
     "SCRIPT_NAME",
     "HTTP_HOST",
     "HTTP_X_FORWARDED_FOR",
+    "HTTP_AUTHORIZATION",
+    "HTTP_COOKIE",
     "HTTP_DELETION_TOKEN",
     "wsgi.",
     CLIENT_IS_WAITING,

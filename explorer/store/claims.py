@@ -47,6 +47,11 @@ def holder_of(token: str) -> str:
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
+def holder_of_account(name: str) -> str:
+    """Return what claims the submissions of an account. No header can have such a token."""
+    return holder_of(f"\0account {name}")
+
+
 @dataclass(frozen=True)
 class Deleted:
     """What a deletion has removed, and what it has left because others have submitted or retained it."""
@@ -93,11 +98,13 @@ class Claims:
         claim.is_granted |= exists and not claim.is_new
         return exists
 
-    def give_up(self, session: Session, record_ids: Sequence[str], holder: str, client: str) -> Deleted:
+    def give_up(
+        self, session: Session, record_ids: Sequence[str], holder: str | None, client: str
+    ) -> Deleted:
         """Give up the claims of a holder, and return what may be removed.
 
         The first ID is that of a result, the others are those of its parts, such as its runs. It is removed
-        with all its parts if nobody else has submitted or retained any of them.
+        with all its parts if nobody else has submitted or retained any of them, or without a holder.
 
         Raises:
             NotFound: the result does not exist any more.
@@ -106,6 +113,9 @@ class Claims:
         """
         if not _lock(session, record_ids[0]):
             raise NotFound(f"There is no result {record_ids[0]!r} on this server any more.")
+        if holder is None:
+            _refuse_at_work(session, record_ids)
+            return Deleted(frozenset(record_ids), frozenset())
         own = set(
             session.scalars(select(ClaimRow.id).where(ClaimRow.id.in_(record_ids), ClaimRow.holder == holder))
         )
@@ -115,8 +125,7 @@ class Claims:
                 "token of that submission in the header Deletion-Token."
             )
         session.execute(delete(ClaimRow).where(ClaimRow.id.in_(record_ids), ClaimRow.holder == holder))
-        if is_leased(session, record_ids):
-            raise NotFinished("A job of this result is at work. Cancel it, or wait for its end; then delete.")
+        _refuse_at_work(session, record_ids)
         claimed = select(ClaimRow.id).where(ClaimRow.id.in_(record_ids))
         retained = select(UsageRow.id).where(
             UsageRow.id.in_(record_ids), UsageRow.retained_by.is_not(None), UsageRow.retained_by != client
@@ -126,6 +135,11 @@ class Claims:
             return Deleted(frozenset(record_ids), frozenset())
         own_parts = frozenset(own - of_others - {record_ids[0]})
         return Deleted(own_parts, frozenset(record_ids) - own_parts)
+
+
+def _refuse_at_work(session: Session, record_ids: Sequence[str]) -> None:
+    if is_leased(session, record_ids):
+        raise NotFinished("A job of this result is at work. Cancel it, or wait for its end; then delete.")
 
 
 def _lock(session: Session, record_id: str) -> bool:

@@ -16,11 +16,13 @@ from explorer.model import Request
 from explorer.store.address import Address
 from explorer.store.claims import Claim, Deleted
 from explorer.store.entries import Entry
+from explorer.store.gpu_time import GpuTime
 from explorer.store.job_table import JobTable, NewJob
 from explorer.store.leases import Leases
 from explorer.store.processes import ProcessTable
 from explorer.store.record import Record
 from explorer.store.retention import Damage, Pruned, StoreHealth
+from explorer.store.tokens import Tokens
 
 
 class BlobBatch(Protocol):
@@ -175,6 +177,16 @@ class Store(Protocol):
         """The web servers and the workers that use this store."""
         ...
 
+    @property
+    def gpu_time(self) -> GpuTime:
+        """The time that clients take on GPUs."""
+        ...
+
+    @property
+    def tokens(self) -> Tokens:
+        """The API tokens of accounts."""
+        ...
+
     def batch(self, record_id: str = "") -> BlobBatch:
         """Return a batch for the texts of a job. Its request is not removed as long as the batch exists."""
         ...
@@ -208,10 +220,11 @@ class Store(Protocol):
         """
         ...
 
-    def delete(self, record_ids: Sequence[str], holder: str, client: str) -> Deleted:
+    def delete(self, record_ids: Sequence[str], holder: str | None, client: str) -> Deleted:
         """Remove a result that only the holder of a token has submitted, with its parts, or give up a claim.
 
-        The first ID is that of the result, the others are those of its parts, such as its runs.
+        The first ID is that of the result, the others are those of its parts, such as its runs. Without a
+        holder, everything is removed.
 
         Raises:
             NotFound: the result does not exist any more.

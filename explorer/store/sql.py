@@ -38,6 +38,7 @@ from explorer.store.earlier_results import read_earlier
 from explorer.store.entries import Entry, decode_journal, encode_journal
 from explorer.store.files import FileBlobStore
 from explorer.store.frames import compress, decompress
+from explorer.store.gpu_time import GpuTime
 from explorer.store.housekeeping import Housekeeping, forget_results
 from explorer.store.job_table import JobTable, NewJob
 from explorer.store.leases import Leases
@@ -48,6 +49,7 @@ from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
 from explorer.store.s3 import S3BlobStore
 from explorer.store.statistics import Statistics, gather
 from explorer.store.tables import AnswerRow, CompilationRow, LiveRow, RunRow
+from explorer.store.tokens import Tokens
 
 _DIGITS = set(ALPHABET)
 _JOURNALS_IN_MEMORY = 64
@@ -113,6 +115,8 @@ class SqlStore:
         self.jobs = JobTable(self._database, self.leases)
         self.processes = ProcessTable(self._database)
         self._claims = Claims(self._database)
+        self.gpu_time = GpuTime(self._database)
+        self.tokens = Tokens(self._database)
         self._journal = lru_cache(_JOURNALS_IN_MEMORY)(self._load_journal)
         self._changes = itertools.count(1)
         self._revision = 0
@@ -178,10 +182,11 @@ class SqlStore:
         """
         return self._claims.add(record_id, claim, client)
 
-    def delete(self, record_ids: Sequence[str], holder: str, client: str) -> Deleted:
+    def delete(self, record_ids: Sequence[str], holder: str | None, client: str) -> Deleted:
         """Remove a result that only the holder of a token has submitted, with its parts, or give up a claim.
 
-        The first ID is that of the result, the others are those of its parts, such as its runs.
+        The first ID is that of the result, the others are those of its parts, such as its runs. Without a
+        holder, everything is removed.
 
         Raises:
             NotFound: the result does not exist any more.
@@ -213,10 +218,7 @@ class SqlStore:
             with self._database.reading() as session:
                 row = session.get(CompilationRow, record_id)
         if row is None:
-            raise NotFound(
-                f"There is no compilation {record_id!r} on this server. Check the link. "
-                "Whoever submitted the compilation may have deleted it."
-            )
+            raise not_found(record_id)
         return self._record(row)
 
     def runs(self, compilation: Request, limit: int, *, imported: bool = False) -> list[Record]:
@@ -465,6 +467,14 @@ class SqlStore:
             if found is not None and found.journal == journal:
                 forget_results(session, [record_id])
         self._revision = next(self._changes)
+
+
+def not_found(record_id: str) -> NotFound:
+    """Return the error for an ID that the store does not have."""
+    return NotFound(
+        f"There is no compilation {record_id!r} on this server. Check the link. "
+        "Whoever submitted the compilation may have deleted it."
+    )
 
 
 def _compilation_digest(request: Request, *, imported: bool) -> str:

@@ -9,6 +9,8 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from explorer.store.address import LONGEST_ID
 
+#: The characters of the name of an account.
+LONGEST_ACCOUNT = 50
 #: The revisions of the tables, oldest first. `explorer.store.migrations` leads from each to the next.
 REVISIONS = ("0001", "0002", "0003", "0004")
 
@@ -113,6 +115,28 @@ class ClaimRow(Base):
 
     id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
     holder: Mapped[str] = mapped_column(String(64), primary_key=True)
+
+
+class TokenRow(Base):
+    """An API token of an account: its hash. `roles` are separated by spaces."""
+
+    __tablename__ = "token"
+
+    id: Mapped[str] = mapped_column(String(16), primary_key=True)
+    holder: Mapped[str] = mapped_column(String(64), unique=True)
+    account: Mapped[str] = mapped_column(String(LONGEST_ACCOUNT))
+    roles: Mapped[str] = mapped_column(String(64))
+    created: Mapped[datetime] = mapped_column(UtcDateTime())
+
+
+class GpuTimeRow(Base):
+    """The time that runs of a client have taken on GPUs on one day (UTC, as in "2026-11-23")."""
+
+    __tablename__ = "gpu_time"
+
+    client: Mapped[str] = mapped_column(String(64), primary_key=True)
+    day: Mapped[str] = mapped_column(String(10), primary_key=True)
+    seconds: Mapped[float] = mapped_column(Double())
 
 
 class LeaseRow(Base):

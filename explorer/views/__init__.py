@@ -9,6 +9,7 @@ from __future__ import annotations
 from flask import Flask
 
 from explorer.views import (
+    accounts,
     agents,
     captures,
     card,
@@ -51,6 +52,7 @@ BLUEPRINTS = (
     explanations.blueprint,
     meta.blueprint,
     agents.blueprint,
+    accounts.blueprint,
 )
 
 

@@ -11,9 +11,9 @@ from explorer.jobs.caller import Caller, Urgency, current_caller, work_for
 from explorer.queries import Parameter
 from explorer.services import services
 from explorer.store import Record
-from explorer.store.claims import Claim, holder_of, new_token
-from explorer.views.client import client
+from explorer.store.claims import Claim, holder_of, holder_of_account, new_token
 from explorer.views.http import json_response
+from explorer.views.identity import client, current_account
 
 FOLLOWER = Parameter(
     "follower",
@@ -53,11 +53,15 @@ def _begin() -> None:
     g.caller_before = current_caller()
     name = request.args.get(FOLLOWER.name, "")[:_LONGEST_NAME]
     claim = _claim() if request.method == "POST" else None
-    work_for(Caller(client(), f"{client()} {name}", _urgency(), claim))
+    account = current_account()
+    roles = frozenset[str]() if account is None else account.roles
+    work_for(Caller(client(), f"{client()} {name}", _urgency(), claim, roles))
 
 
 def _claim() -> Claim:
-    """Return the claim to what the current request submits: by its own token, or by a new one."""
+    """Return the claim to what the current request submits: of its account, by its token, or by a new one."""
+    if (account := current_account()) is not None:
+        return Claim(holder_of_account(account.name))
     if DELETION_TOKEN in request.headers:
         return Claim(holder_of(deletion_token()))
     g.new_token = new_token()

@@ -1,22 +1,13 @@
-"""The client of a request, which limits are counted for: an address, or the network of an IPv6 host."""
+"""The client of a connection, which limits are counted for: an address, or the network of an IPv6 host."""
 
 from __future__ import annotations
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
-from flask import request
-
-from explorer.services import services
 from explorer.settings import Networks
 
 #: A host gets at least a network of this size, and may use all of its addresses.
 _IPV6_PREFIX_BITS = 64
-
-
-def client() -> str:
-    """Return the client of the current request."""
-    forwarded = request.headers.get("X-Forwarded-For", "")
-    return client_of(request.remote_addr or "", forwarded, services().settings.trusted_proxies)
 
 
 def client_of(peer: str, forwarded: str, proxies: Networks) -> str:

@@ -31,6 +31,7 @@ from explorer.model.signature_types import TYPE_PATTERN, TYPES
 from explorer.pipeline.stages import STAGES
 from explorer.services import services
 from explorer.store import Record
+from explorer.views.accounts import account_of_page
 from explorer.views.http import json_response, let_server_keep
 from explorer.views.meta import measure_documents
 from explorer.views.panes import PANES
@@ -79,6 +80,7 @@ def render_page(host: str, compilation_id: str | None) -> tuple[str, int]:
         preview=preview,
         modules=[url_for("pages.asset", name=name) for name in first_load()],
         documents=first_documents(compilation_id if status == 200 else None),
+        **account_of_page(),
     )
     return html, status
 

@@ -15,7 +15,7 @@ from explorer.matrix import matrix_url
 from explorer.model import Done, Request
 from explorer.services import services
 from explorer.store import Record, compilation_of
-from explorer.views.client import client
+from explorer.views.identity import client
 
 
 def find_compilation(compilation_id: str) -> Record:

@@ -9,11 +9,13 @@ from typing import Annotated
 import msgspec
 
 from explorer.documents.files import LONGEST_PATH, MOST_FILES, check_files
-from explorer.errors import InvalidRequest, SourceTooLarge
+from explorer.errors import Forbidden, InvalidRequest, SourceTooLarge
 from explorer.model import Argument, Edits, Request, Scalar
 from explorer.model.hardware import DEFAULT_TARGET
 from explorer.services import Services
 from explorer.views.http import check_source, read_body
+from explorer.views.identity import current_account
+from explorer.views.privacy import ACCOUNT_KEY, owner_of
 
 #: The most numbers to assume in a request.
 MOST_ASSUMED = 100
@@ -32,7 +34,7 @@ _Place = Annotated[str, msgspec.Meta(max_length=LONGEST_PATH + 20, pattern=r"^(.
 _Number = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _Assumed = Annotated[dict[_Place, _Number], msgspec.Meta(max_length=MOST_ASSUMED)]
 _Signature = Annotated[str, msgspec.Meta(max_length=100_000)]
-Private = bool | Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{32,64})?$")]
+Private = bool | Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{32,64}|account(:.{1,50}:[0-9a-f]{32})?)?$")]
 
 
 class EditsBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -66,7 +68,8 @@ class CompilationBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     `path` is its own. `assumed` are numbers for what the script reads from tensors that only a GPU could
     compute, by places: "12" is a line of the script, "tools.py:3" of another file. `edits` change stages
     and passes. A `private` result has an address that nobody can guess; equal requests are one result only if
-    they have the same key, which is random and hexadecimal. With true, the server chooses a new one.
+    they have the same key, which is random and hexadecimal. With true, the server chooses a new one, and
+    with "account" one with which only the account of the request can open the result.
     """
 
     source: str
@@ -140,10 +143,19 @@ def requested_compilation(services: Services, body: CompilationBody) -> Request:
 
 
 def private_key(private: Private) -> str:
-    """Return the key of a private result; "": it is public."""
-    if isinstance(private, str):
+    """Return the key of a private result; "": it is public.
+
+    Raises:
+        Forbidden: it is for an account, and the request is from nobody or from another one.
+    """
+    if isinstance(private, bool):
+        return secrets.token_hex(_KEY_BYTES) if private else ""
+    if not private.startswith(ACCOUNT_KEY):
         return private
-    return secrets.token_hex(_KEY_BYTES) if private else ""
+    account = current_account()
+    if account is None or owner_of(private) not in ("", account.name):
+        raise Forbidden("Only the account itself can make results for itself. Sign in, or use another key.")
+    return private if owner_of(private) else f"{ACCOUNT_KEY}:{account.name}:{secrets.token_hex(_KEY_BYTES)}"
 
 
 def read_inspection(services: Services) -> Request:

@@ -6,20 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import msgspec
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from explorer.documents import API
 from explorer.documents.sessions import TASK as SESSION
 from explorer.documents.sessions import SessionBody
 from explorer.errors import Forbidden, NotFound
+from explorer.jobs.caller import ADMIN_ROLE
 from explorer.matrix import TASK as MATRIX
 from explorer.matrix import Matrix
 from explorer.services import services
 from explorer.store import Record
-from explorer.store.claims import holder_of
-from explorer.views.caller import deletion_token
-from explorer.views.client import client
+from explorer.store.claims import Deleted, holder_of, holder_of_account
+from explorer.views.caller import DELETION_TOKEN, deletion_token
 from explorer.views.http import json_response
+from explorer.views.identity import client, current_account
 from explorer.views.operation import documented
 
 blueprint = Blueprint("results", __name__, url_prefix=f"{API}/results")
@@ -44,14 +45,14 @@ def delete(result_id: str) -> Response:
 
     The header `Deletion-Token` must have the token of the submission: the one that the request had in this
     header, or else the one in this header of the response. If others have submitted or retained the result
-    or one of its runs, it stays for them, and the token deletes it no more.
+    or one of its runs, it stays for them, and the token deletes it no more. An account needs no token for
+    what it has submitted, and one with the role admin deletes everything.
     """
-    store = services().store
-    record = store.find(result_id)
-    holder, removed, kept = holder_of(deletion_token()), set[str](), set[str]()
+    record = services().store.find(result_id)
+    removed, kept = set[str](), set[str]()
     for each in (record, *_members(record)):
         try:
-            done = store.delete([each.id, *_parts(each)], holder, client())
+            done = _delete([each.id, *_parts(each)])
         except (Forbidden, NotFound):
             if each is record:
                 raise
@@ -60,6 +61,25 @@ def delete(result_id: str) -> Response:
             removed |= done.removed
             kept |= done.kept
     return json_response(DeletionDocument(sorted(removed), sorted(kept - removed)))
+
+
+def _delete(record_ids: list[str]) -> Deleted:
+    """Delete a result with its parts: of the account, or of the holder of the token.
+
+    Raises:
+        Forbidden, NotFound, NotFinished, StoreError: as the store.
+        InvalidRequest: there is neither an account nor a token.
+    """
+    store, account = services().store, current_account()
+    if account is not None and ADMIN_ROLE in account.roles:
+        return store.delete(record_ids, None, client())
+    if account is not None:
+        try:
+            return store.delete(record_ids, holder_of_account(account.name), client())
+        except Forbidden:
+            if DELETION_TOKEN not in request.headers:
+                raise
+    return store.delete(record_ids, holder_of(deletion_token()), client())
 
 
 def _parts(record: Record) -> list[str]:

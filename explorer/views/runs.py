@@ -25,9 +25,9 @@ from explorer.services import services
 from explorer.store import Record, Status, compilation_of
 from explorer.store.entry_writer import EntryWriter
 from explorer.views.caller import FOLLOWER, FollowersDocument, cancel_job
-from explorer.views.client import client
 from explorer.views.events import event_stream
 from explorer.views.http import attachment, binary_part, encoded_json_part, json_response, read_body
+from explorer.views.identity import client
 from explorer.views.operation import documented
 from explorer.views.records import find_compilation, stored_compilation, stored_run
 
@@ -175,7 +175,7 @@ def of_compilation(compilation_id: str) -> Response:
             run_row(each.record, LINKS, compilation, profile=each)
             for each, _ in here.profiles.matching(compilation)
         ],
-        devices_for(compilation, here.devices),
+        devices_for(compilation, here.devices_of_caller),
         f"Only the newest {MOST_RUNS} runs are listed." if len(runs) > MOST_RUNS else "",
     )
     return json_response(document)

@@ -15,7 +15,13 @@ from explorer.views.http import CLIENT_IS_WAITING, client_is_waiting
 from explorer.views.pages import bundled_file, preview_of
 
 #: The variables of WSGI that say who waits for the response.
-_OF_CLIENT = ("REMOTE_ADDR", "HTTP_X_FORWARDED_FOR", CLIENT_IS_WAITING)
+_OF_CLIENT = (
+    "REMOTE_ADDR",
+    "HTTP_X_FORWARDED_FOR",
+    "HTTP_AUTHORIZATION",
+    "HTTP_COOKIE",
+    CLIENT_IS_WAITING,
+)
 
 
 def saved_page(app: Flask, record: Record) -> bytes:

@@ -7,7 +7,7 @@ from threading import Event, Thread
 import pytest
 
 from explorer.errors import NotFound, QueueFull, Unavailable
-from explorer.jobs import LocalQueue, Metrics, SandboxRunner
+from explorer.jobs import LocalQueue, Metrics, Queue, Runners, SandboxRunner
 from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.worker import Station, Worker
@@ -36,12 +36,11 @@ class Desk:
         limits = {"limit": limit, "waiting_threads": waiting_threads}
         if broker_url:
             workers = Workers(self.store, "here")
-            self.queue = DistributedQueue(self.store, workers, broker_url, self.metrics, **limits)
+            self.queue: Queue = DistributedQueue(self.store, workers, broker_url, self.metrics, **limits)
             self.workers = [WorkerThread(self.sandbox, open_store(folder, database_url), broker_url)]
         else:
-            self.queue = LocalQueue(
-                self.store, {"compile": [SandboxRunner(self.sandbox)]}, self.metrics, **limits
-            )
+            runners: Runners = {"compile": [SandboxRunner(self.sandbox)]}
+            self.queue = LocalQueue(self.store, runners, self.metrics, **limits)
 
     def compiled(self):
         return sum(
@@ -65,7 +64,7 @@ class WorkerThread:
     def __init__(self, sandbox, store, broker_url):
         self.store = store
         self.metrics = Metrics()
-        runners = {"compile": [SandboxRunner(sandbox)]}
+        runners: Runners = {"compile": [SandboxRunner(sandbox)]}
         self.queue = LocalQueue(store, runners, self.metrics, limit=1000, waiting_threads=1)
         queues = [f"compile:{version}" for version in sandbox.versions]
         self.worker = Worker(

@@ -9,6 +9,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from explorer.documents import Problem
 from explorer.model.measurements import MEASUREMENTS
+from explorer.store.claims import new_token
 from explorer.views.operation import operation_of
 
 
@@ -73,6 +74,11 @@ def test_answers_are_what_the_description_says(app, client, ticket, index, vecto
     others["captures.show_session"] = {
         "session_id": client.post("/api/v1/sessions", json=session).get_json()["id"]
     }
+    own = {"headers": {"Deletion-Token": new_token()}}
+    body = {"source": "x = 1  # to be deleted", "target": "cuda:90"}
+    deleted = client.post("/api/v1/compilations", json=body, **own).get_json()
+    client.get(deleted["events"]).get_data()
+    others["results.delete"] = {"result_id": deleted["id"]}
     of_matrix = {"matrix_id": client.post("/api/v1/matrices", json=matrix).get_json()["id"]}
     checked = set()
     adapter = app.url_map.bind("localhost")
@@ -90,7 +96,7 @@ def test_answers_are_what_the_description_says(app, client, ticket, index, vecto
         if rule.endpoint == "captures.submit_import":
             url += "?name=trace.ndjson"
             sent = {"data": b"{}", "content_type": "application/octet-stream"}
-        response = client.open(url, method=method, **sent)
+        response = client.open(url, method=method, **sent, **own)
         answers = operation_of(app.view_functions[rule.endpoint]).answers
         assert response.status_code in answers, url
         answer = answers[response.status_code]

@@ -3,7 +3,6 @@
  *
  * @import { Draft } from "./types.js"
  */
-import { freshKey } from "./privacy.js";
 
 /**
  * A draft of a source alone.
@@ -30,7 +29,7 @@ export function freshDraft(source, target, more = {}) {
     triton: null,
     assumed: {},
     edits: null,
-    private: freshKey(),
+    private: "",
     ...more,
   };
 }

@@ -48,7 +48,7 @@ test("a request has the arguments of its mode only", () => {
 });
 
 for (const more of [
-  { kernel: "scale", launch: 1, config: 0 },
+  { kernel: "scale", launch: 1, config: 0, private: "0123456789abcdef0123456789abcdef" },
   { mode: /** @type {const} */ ("form"), arguments: [ARGUMENT], options: { num_warps: 8 } },
   { mode: /** @type {const} */ ("signature"), signature: "*fp16, i32" },
 ]) {
