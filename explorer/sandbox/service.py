@@ -19,6 +19,7 @@ from explorer.errors import SandboxUnavailable, UnknownTriton
 from explorer.model import Diagnostic, Done, Event, Request, Scalar
 from explorer.sandbox.errors import SlotBroken
 from explorer.sandbox.launch import Launch, find_bubblewrap, ways
+from explorer.sandbox.priority import yields
 from explorer.sandbox.remedy import ways_out
 from explorer.sandbox.settings import SandboxSettings
 from explorer.sandbox.slot import Slot
@@ -128,7 +129,7 @@ class Sandbox:
         limit_bytes = self.settings.most_bytes(request.task)
         if size_bytes > limit_bytes:
             return iter(_refusal(size_bytes, limit_bytes))
-        job = SandboxJob(request, cancelled or threading.Event())
+        job = SandboxJob(request, cancelled or threading.Event(), yields.get())
         pool.enter(job)
         return _follow(job, pool)
 
