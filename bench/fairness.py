@@ -25,6 +25,8 @@ CONNECTIONS = 8
 SINGLES = 20
 #: How often a refused submission is sent again.
 _AGAIN_SECONDS = 0.05
+#: Between the compilations of the other client, as of a user who looks at the result.
+_PAUSE_SECONDS = 0.5
 #: The median of another client's compilations, as a multiple of their time alone.
 _MOST_TIMES = 2.0
 _FLOODING_ADDRESS = "127.0.0.2"
@@ -60,6 +62,7 @@ def _singles(service: Service, source: str, name: str) -> list[float]:
     """Return the milliseconds of compilations, one after another. A refused one ends the benchmark."""
     times = []
     for number in range(SINGLES):
+        time.sleep(_PAUSE_SECONDS)
         timing = service.compile(f"{source}# {name} {number}\n", TARGET)
         if timing.status != "complete":
             raise RuntimeError(f"The compilation {timing.id} is {timing.status}.")

@@ -1,4 +1,4 @@
-"""`store`: count, remove, verify, back up and restore stored results."""
+"""`store`: count, check, repair, remove, back up and restore stored results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_CLIENTS = 20
 
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
-    parts = add_group(commands, "store", "count, remove, verify, back up or restore stored results")
+    parts = add_group(commands, "store", "count, check, repair, remove, back up or restore stored results")
     stats = add_command(parts, "stats", run_stats, "count results and texts by kind, age and client")
     stats.add_argument("--json", action="store_true", help="print JSON")
     prune = add_command(parts, "prune", run_prune, "remove results that exceed the quotas or the age")
@@ -40,17 +40,15 @@ def add(commands: Commands) -> None:
     prune.add_argument("--retained", action="store_true", help="remove retained results, too")
     # Its earlier name.
     prune.add_argument("--pinned", dest="retained", action="store_true", help=argparse.SUPPRESS)
-    verify = add_command(parts, "verify", run_verify, "read all stored texts, and list the damaged ones")
-    verify.add_argument(
-        "--repair",
-        action="store_true",
-        help="remove damaged texts; their results are computed again when they are opened",
+    check = add_command(parts, "check", run_check, "read all stored texts, and list the damaged ones")
+    repair = add_command(
+        parts, "repair", run_repair, "remove damaged texts; their results are computed again when opened"
     )
     backup = add_command(parts, "backup", run_backup, "copy all results, also while a server runs")
     backup.add_argument("backup", type=Path, help="new folder, or new archive that ends with .tar")
     restore = add_command(parts, "restore", run_restore, "create a data folder from a backup")
     restore.add_argument("backup", type=Path, help="folder or archive that `backup` has written")
-    for each in (stats, prune, verify, backup, restore):
+    for each in (stats, check, repair, prune, backup, restore):
         each.add_argument("--data-dir", type=Path, help="folder of the results (default: data)")
 
 
@@ -84,7 +82,7 @@ def run_backup(options: argparse.Namespace) -> int:
     with _open_store(options) as store:
         copied = store.back_up(options.backup)
     print(f"Copied {copied.texts:,} texts, {_size(copied.bytes)}, and the database to {options.backup}.")
-    return _lost(copied, "missing or damaged in the store", "Run `triton-explorer store verify --repair`.")
+    return _lost(copied, "missing or damaged in the store", "Run `triton-explorer store repair`.")
 
 
 def run_restore(options: argparse.Namespace) -> int:
@@ -119,21 +117,32 @@ def run_prune(options: argparse.Namespace) -> int:
     return 0
 
 
-def run_verify(options: argparse.Namespace) -> int:
-    """List damage, and return 1 if there is any that is not repaired."""
+def run_check(options: argparse.Namespace) -> int:
+    """List damage, and return 1 if there is any."""
+    found = _list_damage(options, repair=False)
+    if found:
+        print("Run `triton-explorer store repair`, or restore a backup.")
+    return 1 if found else 0
+
+
+def run_repair(options: argparse.Namespace) -> int:
+    """List damage and repair it, and return 0."""
+    if _list_damage(options, repair=True):
+        print("Repaired: the results are computed again when they are opened.")
+    return 0
+
+
+def _list_damage(options: argparse.Namespace, *, repair: bool) -> int:
+    """Print each damaged or missing text, and return how many there are."""
     found = 0
     with _open_store(options) as store:
-        for damage in store.verify(repair=options.repair):
+        for damage in store.verify(repair=repair):
             found += 1
             what = "missing" if damage.is_missing else "damaged"
             print(f"{damage.address}: {what}; used by {damage.record_id or 'no result'}", flush=True)
     if not found:
         print("All stored texts are sound.")
-    elif options.repair:
-        print("Repaired: the results are computed again when they are opened.")
-    else:
-        print("Run the command with --repair, or restore the files from a backup.")
-    return 0 if options.repair or not found else 1
+    return found
 
 
 @contextmanager

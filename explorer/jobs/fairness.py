@@ -157,6 +157,10 @@ class FairQueue(Generic[Item]):
             return None
         return self._take(needs_idle=running >= self._slots)
 
+    def running(self, client: str) -> int:
+        """Count the items of a client that run."""
+        return self._running[client]
+
     def done(self, client: str) -> None:
         """Note that an item of a client has ended."""
         self._running[client] -= 1

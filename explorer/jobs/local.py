@@ -37,6 +37,7 @@ from explorer.jobs.rates import Rates
 from explorer.jobs.runners import NoDevice, Runner, RunnerKind, Runners, runner_kind
 from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.model import Diagnostic, Done, Request
+from explorer.sandbox.priority import yields
 from explorer.store import Entry, Record, Store
 from explorer.store.address import canonical_json, digest_of
 from explorer.store.entry_writer import EntryWriter
@@ -421,7 +422,10 @@ class LocalQueue:
             return place.pop_all()
 
     def _take(self, kind: RunnerKind) -> Job | None:
-        """Wait for a job that a runner can do, and take it; None when the queue is closed."""
+        """Wait for a job that a runner can do, and take it; None when the queue is closed.
+
+        It yields the processor to others if its client has another one running.
+        """
         with self._changed:
             while (job := self._waiting[kind].take()) is None:
                 if self._closed.is_set():
@@ -429,6 +433,7 @@ class LocalQueue:
                 self._changed.wait()
             job.place.close()
             self._running += 1
+            yields.set(self._waiting[kind].running(job.caller.client) > 1)
             return job
 
     def _work(self, kind: RunnerKind, runner: Runner) -> None:

@@ -17,6 +17,7 @@ from explorer.model import Diagnostic, Done, Event, Request
 from explorer.sandbox import control_group, landlock
 from explorer.sandbox.errors import SlotBroken
 from explorer.sandbox.launch import Launch, find_bubblewrap, ways
+from explorer.sandbox.priority import yields
 from explorer.sandbox.remedy import ways_out
 from explorer.sandbox.self_test import attack
 from explorer.sandbox.settings import Limits, SandboxSettings
@@ -131,7 +132,7 @@ class Sandbox:
         limit_bytes = self.settings.most_bytes(request.task)
         if size_bytes > limit_bytes:
             return iter(_refusal(size_bytes, limit_bytes))
-        job = SandboxJob(request, cancelled or threading.Event())
+        job = SandboxJob(request, cancelled or threading.Event(), yields.get())
         pool.enter(job)
         return _follow(job, pool)
 

@@ -23,6 +23,7 @@ from explorer.sandbox import control_group
 from explorer.sandbox.disassemblers import Disassemblers
 from explorer.sandbox.errors import ProtocolError, SlotBroken
 from explorer.sandbox.launch import Launch
+from explorer.sandbox.priority import lower_priority
 from explorer.sandbox.protocol import EventStream
 from explorer.sandbox.worker import BEGUN_LINE
 from explorer.sandbox.zygotes import Zygote, Zygotes
@@ -91,9 +92,14 @@ class Slot:
         return self._zygote.is_idle()
 
     def run(
-        self, request: Request, is_cancelled: Callable[[], bool], deliver: Callable[[Event], None]
+        self,
+        request: Request,
+        is_cancelled: Callable[[], bool],
+        deliver: Callable[[Event], None],
+        *,
+        yields: bool = False,
     ) -> None:
-        """Execute one job. Deliver its events as they arrive, Done last.
+        """Execute one job, with a lower priority if it `yields`. Deliver its events, Done last.
 
         Raises:
             SlotBroken: the jail is gone, or the job's processes were killed before they emitted a result.
@@ -103,6 +109,8 @@ class Slot:
         started = time.monotonic()
         problem: Diagnostic | None = None
         self._connect_disassembler(request)
+        if yields:
+            lower_priority(self._namespace)
         try:
             self._stream(request, is_cancelled, deadline, deliver)
         except _JobEnded as end:

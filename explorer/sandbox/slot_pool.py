@@ -34,10 +34,14 @@ _TRIES = 2
 
 @dataclass(eq=False)
 class SandboxJob:
-    """A request that waits for a slot or executes in one, and the events that have come back."""
+    """A request that waits for a slot or executes in one, and the events that have come back.
+
+    A job that `yields` has a lower priority.
+    """
 
     request: Request
     cancelled: threading.Event
+    yields: bool = False
     abandoned: threading.Event = field(default_factory=threading.Event)
     events: queue.SimpleQueue[Event | SandboxUnavailable] = field(default_factory=queue.SimpleQueue)
     has_results: bool = False
@@ -287,7 +291,7 @@ class SlotPool:
                 return
             try:
                 self._running.add(job)
-                slot.run(job.request, job.is_cancelled, job.deliver)
+                slot.run(job.request, job.is_cancelled, job.deliver, yields=job.yields)
                 if slot.jobs_done < self._settings.jobs_per_slot:
                     slot.next()
             except SlotBroken as error:

@@ -26,6 +26,7 @@ from explorer.store.entries import blobs_of, decode_journal
 from explorer.store.failures import disk_failure
 from explorer.store.files import SUFFIX
 from explorer.store.frames import decode
+from explorer.store.in_threads import in_threads
 from explorer.store.protocols import BlobStore
 from explorer.store.tables import AnswerRow, CompilationRow
 
@@ -84,8 +85,7 @@ def back_up(database_url: str, blobs: BlobStore, target: Path) -> Copied:
         with blobs.unpruned(), tempfile.TemporaryDirectory() as folder, _open_target(target) as writer:
             snapshot = Path(folder) / DATABASE_NAME
             _copy_database(source, snapshot)
-            for address in _referenced(snapshot, blobs):
-                frame = blobs.read_frame(address)
+            for address, frame in in_threads(blobs.read_frame, _referenced(snapshot, blobs)):
                 if frame is None:
                     copied.lost.append(address)
                     continue
@@ -167,8 +167,7 @@ def _referenced(database: Path, blobs: BlobStore) -> Iterator[Address]:
         documents = set(session.scalars(select(AnswerRow.document)))
     engine.dispose()
     seen: set[Address] = set()
-    for journal in journals:
-        frame = blobs.read_frame(journal)
+    for journal, frame in in_threads(blobs.read_frame, journals):
         data = None if frame is None else decode(frame, journal)
         for address in (journal, *(() if data is None else blobs_of(decode_journal(data)))):
             if address not in seen:

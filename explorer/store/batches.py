@@ -139,10 +139,14 @@ class Batch:
 
 
 class StoredBytes:
-    """The length of all blobs of a store: measured now and then; what is written meanwhile is added."""
+    """The length of all blobs of a store: measured now and then; what is written meanwhile is added.
+
+    `young` is the part that nothing referred to when it was measured, and that was too young to be removed.
+    """
 
     def __init__(self) -> None:
         self.total = 0
+        self.young = 0
         self._new = 0
         self._changing = threading.Lock()
 
@@ -157,7 +161,8 @@ class StoredBytes:
         with self._changing:
             self._new = 0
 
-    def end(self, measured: int) -> None:
+    def end(self, measured: int, young: int) -> None:
         """End to measure: set the total to what was found, and add what was written since the beginning."""
         with self._changing:
             self.total = measured + self._new
+            self.young = young

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 #: The options of a statement that inserts, for `changed_rows`.
 COUNT_INSERTED = {"preserve_rowcount": True}
 _LOCK_SECONDS = 5
+#: A write-ahead log of SQLite that has grown beyond this, because of a long read, is truncated afterwards.
+_MOST_LOG_BYTES = 64 << 20
 _MIGRATION_SECONDS = 60
 #: The advisory lock of PostgreSQL that a process holds while it creates or migrates the tables.
 _MIGRATION_LOCK = 0x7472_6974_6F6E
@@ -264,4 +266,5 @@ def _configure_sqlite(connection: Any, _record: Any) -> None:
     cursor.execute(f"PRAGMA busy_timeout={_LOCK_SECONDS * 1000}")
     cursor.execute("PRAGMA journal_mode=WAL")
     cursor.execute("PRAGMA synchronous=FULL")
+    cursor.execute(f"PRAGMA journal_size_limit={_MOST_LOG_BYTES}")
     cursor.close()

@@ -28,7 +28,7 @@ from explorer.store.frames import check, compress, decode, decompress, parts_of
 _WRITERS = 4
 _ABANDONED_AFTER_SECONDS = 24 * 3600
 #: Another process may be about to store a result with a blob that is younger: no job takes longer.
-YOUNG_SECONDS = 3600
+YOUNG_SECONDS = 900
 #: Blobs that are removed at once: who writes one of them waits meanwhile.
 _REMOVED_AT_ONCE = 1000
 SUFFIX = ".zst"
@@ -146,6 +146,11 @@ class FileBlobStore:
         return self._stored.total
 
     @property
+    def young_bytes(self) -> int:
+        """The part of `used_bytes` that will be removed when it is older."""
+        return self._stored.young
+
+    @property
     def free_bytes(self) -> int:
         """The free space of the disk.
 
@@ -206,7 +211,7 @@ class FileBlobStore:
                 raise disk_failure(f"Cannot remove texts of {self.folder}", error) from error
 
     def _remove_others(self, referenced: Container[Address], youngest: float) -> int:
-        kept_bytes = removed = 0
+        kept_bytes = young_bytes = removed = 0
         addresses = (address for address, _ in self.sizes())
         while some := list(islice(addresses, _REMOVED_AT_ONCE)):
             with self._batches.removing([each for each in some if each not in referenced]) as doomed:
@@ -219,7 +224,8 @@ class FileBlobStore:
                             removed += 1
                         else:
                             kept_bytes += found.st_size
-        self._stored.end(kept_bytes)
+                            young_bytes += found.st_size * (address in doomed)
+        self._stored.end(kept_bytes, young_bytes)
         return removed
 
     def write(self, address: Address, data: bytes) -> int:

@@ -24,6 +24,7 @@ from explorer.model import Request
 from explorer.store.address import Address
 from explorer.store.database import Database
 from explorer.store.entries import blobs_of, decode_journal
+from explorer.store.in_threads import in_threads
 from explorer.store.marks import Marks
 from explorer.store.protocols import BlobBatch, BlobStore
 from explorer.store.retention import (
@@ -55,6 +56,8 @@ GALLERY = "gallery"
 _MOST_ROUNDS = 5
 _ROWS_AT_ONCE = 500  # databases limit the number of parameters
 _HEALTH_SECONDS = 5.0
+#: What the rows of a request take beside its text, with their indexes: measured with SQLite.
+_ROWS_BYTES = 600
 
 
 class Housekeeping:
@@ -76,7 +79,8 @@ class Housekeeping:
     # --- what results take ----------------------------------------------------------------------
 
     def add(self, session: Session, record_id: str, request: Request, size: int, client: str) -> None:
-        """Count a new request."""
+        """Count a new request, whose text takes `size` bytes."""
+        size += _ROWS_BYTES
         session.add(
             UsageRow(
                 id=record_id,
@@ -231,14 +235,18 @@ class Housekeeping:
         blobs = self._collect()
         results: set[str] = set()
         requests: set[str] = set()
+        has_answers = True
         for _ in range(_MOST_ROUNDS):
             now = datetime.now(UTC)
             self.write_uses()
-            plan = choose(self._usages(), self.total_bytes, self._quotas, now, with_retained=with_retained)
-            if not plan:
+            # To remove more results instead of young blobs would free nothing sooner.
+            size = self.total_bytes - self._blobs.young_bytes
+            plan = choose(self._usages(), size, self._quotas, now, with_retained=with_retained)
+            if not plan and not (has_answers and plan.answers):
                 break
             self._remove(plan)
             blobs += self._collect()
+            has_answers = False
             results |= plan.results
             requests |= plan.requests
         return Pruned(len(results), len(requests), blobs, self.total_bytes)
@@ -276,6 +284,7 @@ class Housekeeping:
                 plan.requests -= self._used
             plan.requests -= set(session.scalars(select(JobRow.id)))
             forget_results(session, plan.results | plan.requests)
+            _forget_answers(session, plan.answers)
             self.remove_requests(session, plan.requests)
 
     def remove_requests(self, session: Session, record_ids: Iterable[str]) -> None:
@@ -304,8 +313,7 @@ class Housekeeping:
             for document in session.scalars(select(AnswerRow.document)):
                 marks.add(document)
         unmeasured = {}
-        for record_id, journal in journals:
-            addresses = self._blobs_of(journal)
+        for (record_id, _), addresses in in_threads(lambda each: self._blobs_of(each[1]), journals):
             for address in addresses:
                 marks.add(address)
             if not sizes.get(record_id):
@@ -333,13 +341,18 @@ class Housekeeping:
         """
         sound: set[Address] = set()
         damaged: set[Address] = set()
-        for address, _ in self._blobs.sizes():
-            (damaged if self._blobs.read_frame(address) is None else sound).add(address)
+        addresses = (address for address, _ in self._blobs.sizes())
+        for address, frame in in_threads(self._blobs.read_frame, addresses):
+            (damaged if frame is None else sound).add(address)
         with self._database.reading() as session:
             journals = _journals(session)
         seen: set[Address] = set()
-        for record_id, journal in journals:
-            wanted = {journal} if journal in damaged else self._blobs_of(journal) or {journal}
+
+        def blobs_of_result(each: tuple[str, Address]) -> set[Address]:
+            _, journal = each
+            return {journal} if journal in damaged else self._blobs_of(journal) or {journal}
+
+        for (record_id, _), wanted in in_threads(blobs_of_result, journals):
             # What is in neither set may have been stored meanwhile.
             unsound = wanted - sound
             lost = {each for each in unsound if each in damaged or not self._blobs.stored_bytes(each)}
@@ -390,6 +403,14 @@ def forget_results(session: Session, record_ids: Iterable[str]) -> None:
             .where(CompilationRow.id.in_(ids))
             .values(status="queued", journal=None, is_final=False)
         )
+        session.execute(update(UsageRow).where(UsageRow.id.in_(ids)).values(result_bytes=0))
+
+
+def _forget_answers(session: Session, record_ids: Iterable[str]) -> None:
+    """Remove the answers about results. The results are measured again when blobs are removed."""
+    for ids in _chunks(record_ids):
+        journals = select(CompilationRow.journal).where(CompilationRow.id.in_(ids))
+        session.execute(delete(AnswerRow).where(AnswerRow.journal.in_(journals)))
         session.execute(update(UsageRow).where(UsageRow.id.in_(ids)).values(result_bytes=0))
 
 

@@ -103,6 +103,11 @@ class BlobStore(Protocol):
         ...
 
     @property
+    def young_bytes(self) -> int:
+        """The part of `used_bytes` that will be removed when it is older: another process may need it."""
+        ...
+
+    @property
     def free_bytes(self) -> int:
         """The free space.
 

@@ -91,16 +91,22 @@ class StoreHealth:
 
 @dataclass
 class Plan:
-    """What to remove: the results and the requests with these IDs."""
+    """What to remove: the results and the requests with these IDs, and the answers about these results."""
 
     results: set[str] = field(default_factory=set)
     requests: set[str] = field(default_factory=set)
+    answers: set[str] = field(default_factory=set)
 
     def __bool__(self) -> bool:
         return bool(self.results or self.requests)
 
-    def shrink(self, oldest_first: Sequence[Usage], size: int, quota: int, now: datetime) -> None:
-        """Add what has to be removed to reduce `size` to the target share of a quota."""
+    def shrink(
+        self, oldest_first: Sequence[Usage], kept: Iterable[Usage], size: int, quota: int, now: datetime
+    ) -> None:
+        """Add what has to be removed to reduce `size` to the target share of a quota.
+
+        The answers about `kept` results are removed if all else does not suffice: they can be computed again.
+        """
         if not quota or size <= FULL_SHARE * quota:
             return
         excess = size - _TARGET_SHARE * quota
@@ -112,6 +118,8 @@ class Plan:
             if excess > 0 and usage.used < now - _WAITING_TIME and usage.id not in self.requests:
                 self.requests.add(usage.id)
                 excess -= usage.request_bytes
+        if excess > 0:
+            self.answers |= {usage.id for usage in kept}
 
     def rest(self, usages: Iterable[Usage]) -> int:
         """Return what is left of the size of some results."""
@@ -131,7 +139,13 @@ def choose(
     """
     plan = Plan()
     oldest_first = sorted(usages, key=lambda usage: (not usage.live, usage.used))
-    removable = [usage for usage in oldest_first if with_retained or not usage.is_retained]
+
+    def parts(usages: list[Usage]) -> tuple[list[Usage], list[Usage]]:
+        """Return what may be removed, and what is retained."""
+        retained = [usage for usage in usages if usage.is_retained and not with_retained]
+        return [usage for usage in usages if with_retained or not usage.is_retained], retained
+
+    removable, retained = parts(oldest_first)
     if quotas.keep_days:
         oldest = now.timestamp() - quotas.keep_days * _DAY_SECONDS  # may be before the first date
         plan.results = {
@@ -144,8 +158,7 @@ def choose(
     for client, group in groupby(by_client, lambda usage: usage.client):
         own = list(group)
         if client:
-            removable_own = [usage for usage in own if with_retained or not usage.is_retained]
-            plan.shrink(removable_own, plan.rest(own), quotas.client_bytes, now)
+            plan.shrink(*parts(own), plan.rest(own), quotas.client_bytes, now)
     removed = sum(usage.bytes for usage in oldest_first) - plan.rest(oldest_first)
-    plan.shrink(removable, total_bytes - removed, quotas.total_bytes, now)
+    plan.shrink(removable, retained, total_bytes - removed, quotas.total_bytes, now)
     return plan

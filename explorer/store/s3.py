@@ -134,6 +134,11 @@ class S3BlobStore:
         return self._stored.total
 
     @property
+    def young_bytes(self) -> int:
+        """The part of `used_bytes` that will be removed when it is older."""
+        return self._stored.young
+
+    @property
     def free_bytes(self) -> int:
         """The free space of the disk of the copies, which is that of the data folder.
 
@@ -182,15 +187,16 @@ class S3BlobStore:
             youngest = datetime.max.replace(tzinfo=UTC) if is_safe else datetime.now(UTC) - _YOUNG
             self._stored.begin()
             referenced = find_referenced()
-            kept_bytes = removed = 0
+            kept_bytes = young_bytes = removed = 0
             for page in self._pages():
                 with self._batches.removing([each for each in page if each not in referenced]) as doomed:
                     old = [each for each in doomed if page[each].modified <= youngest]
                     self._remove(old)
                 removed += len(old)
-                # Young ones are removed in an hour, or belong to another server, which counts them.
-                kept_bytes += sum(found.bytes for each, found in page.items() if each not in doomed)
-            self._stored.end(kept_bytes)
+                gone_bytes = sum(page[each].bytes for each in old)
+                young_bytes += sum(page[each].bytes for each in doomed) - gone_bytes
+                kept_bytes += sum(found.bytes for found in page.values()) - gone_bytes
+            self._stored.end(kept_bytes, young_bytes)
             return removed
 
     def write(self, address: Address, data: bytes) -> int:

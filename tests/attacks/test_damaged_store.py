@@ -158,19 +158,19 @@ def command(folder, *arguments):
 def test_the_command_finds_damage_and_repairs_it(broken_app, broken, source):
     index = compile_(broken, source)
     folder = services_of(broken_app).settings.data_dir
-    done = command(folder, "verify")
+    done = command(folder, "check")
     assert (done.returncode, done.stdout) == (0, "All stored texts are sound.\n")
     path = path_of(broken_app, index["id"], "text")
     flip(path)
-    done = command(folder, "verify")
+    done = command(folder, "check")
     assert done.returncode == 1
     assert f"{path.stem}: damaged; used by {index['id']}" in done.stdout
     assert path.is_file()
-    assert command(folder, "verify", "--repair").returncode == 0
+    assert command(folder, "repair").returncode == 0
     assert not path.exists()
     address = f"/api/v1/compilations/{index['id']}"
     assert wait(broken, address)["status"] == "complete"
-    assert command(folder, "verify").returncode == 0
+    assert command(folder, "check").returncode == 0
 
 
 def test_the_command_prunes_beside_a_server(broken_app, broken, source):

@@ -1,9 +1,11 @@
 """Test that a client that asks for too much delays no other client."""
 
+import contextlib
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import psutil
 import pytest
 from served import Server
 
@@ -67,6 +69,33 @@ def test_a_flood_delays_no_other_client(server, vector_add, tmp_path):
     stored = [store.known(Request(SLEEP.format(number), "cuda:90", "3.9.0")) for number in range(1000)]
     store.close()
     assert len(stored) - stored.count(None) == 1000 - len(refused)  # what is refused is not stored
+
+
+def test_further_jobs_of_a_client_yield_the_processor(tmp_path, endless):
+    """Two jobs of one client and one of another: one of the three has a lower priority."""
+    server = Server(tmp_path, slots=2, wall_limit_seconds=60, cpu_limit_seconds=60)
+    try:
+        usual = psutil.Process(server.process.pid).nice()
+        flooding, honest = server.client(2), server.client(1)
+        for client, number in ((flooding, 1), (flooding, 2), (honest, 3)):
+            ticket = client.submit(f"{endless}# {number}").document
+            while client.document(ticket)["status"] == "queued":
+                time.sleep(0.05)
+        deadline = time.monotonic() + 60
+
+        def lower():
+            """Count the processes with a lower priority: a warden and its worker."""
+            count = 0
+            for process in server.family():
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    count += process.nice() > usual
+            return count
+
+        while lower() < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert lower() == 2
+    finally:
+        server.kill()
 
 
 def test_slow_inspections_delay_no_other_client(server, vector_add):

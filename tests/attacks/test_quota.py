@@ -395,3 +395,81 @@ def test_the_share_menu_retains(api, client, services, vector_add):
     assert usages[ticket["id"]]
     assert client.put(f"{ticket['api']}/pin").status_code == 204  # the earlier address
     assert client.put("/api/v1/compilations/123456789ABC/retention").status_code == 404
+
+
+def folder_bytes(folder):
+    """Return what the files of a folder take on the disk, as `du` does."""
+    return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
+
+
+def make_old(folder):
+    """Let all texts be old enough to be removed beside another server."""
+    hour_ago = time.time() - 3600
+    for path in folder.rglob("*.zst"):
+        os.utime(path, (hour_ago, hour_ago))
+
+
+@pytest.mark.parametrize("form", ["folder", pytest.param("s3", marks=pytest.mark.slow)])
+def test_a_store_that_is_filled_many_times_over_stays_bounded(request, tmp_path, form):
+    """Results, answers and requests without a result, in a store that other servers may share."""
+    data, quota, cache = tmp_path / "data", 4 * MEBIBYTE, MEBIBYTE
+    bucket, urls = data / "blobs", {}
+    if form == "s3":
+        database = request.getfixturevalue("postgresql").new_database()
+        urls = {"database_url": database, "blobs_url": request.getfixturevalue("blobs_url")}
+        bucket = request.getfixturevalue("bucket")
+    with closing(open_store(data, quotas=Quotas(total_bytes=quota), cache_bytes=cache, **urls)) as store:
+        kept, text = store_result(store, "retained", NEIGHBOR)
+        store.retain(kept, NEIGHBOR)
+        written, most, refused = 0, 0, 0
+        for number in range(60):
+            try:
+                store.admit(ATTACKER)
+            except StoreFull:
+                refused += 1
+                make_old(bucket)
+                store.prune()
+                store.admit(ATTACKER)
+            record_id, _ = store_result(store, number, ATTACKER, size=400_000)
+            store.keep_answers(store.find(record_id), {"own": os.urandom(50_000).hex().encode()})
+            store.keep_answers(store.find(kept), {f"{number}": os.urandom(50_000).hex().encode()})
+            store.submit(request_of(f"without a result {number}"), ATTACKER)
+            written += 300_000
+            most = max(most, folder_bytes(bucket) + (folder_bytes(data) if form == "s3" else 0))
+        assert written > 4 * quota
+        assert refused > 3
+        assert most < 1.5 * quota + cache  # blocks of the disk, and the database
+        record = store.find(kept)
+        assert record.is_final
+        assert record.text(record.stage("ttir").text) == text
+        assert is_kept(store, store.submit(request_of(59)).id)
+
+
+def test_answers_about_a_retained_result_do_not_fill_the_store(open_limited):
+    store = open_limited(total_bytes=MEBIBYTE)
+    kept, text = store_result(store, "retained", NEIGHBOR)
+    store.retain(kept, NEIGHBOR)
+    for number in range(60):
+        store.keep_answers(store.find(kept), {str(number): os.urandom(20_000).hex().encode()})
+    with pytest.raises(StoreFull):
+        store.admit(ATTACKER)
+    store.prune()
+    store.admit(ATTACKER)
+    record = store.find(kept)
+    assert record.text(record.stage("ttir").text) == text
+    assert store.answer(record, "0") is None
+    assert not store.pruning_is_due.is_set()
+
+
+def test_texts_that_are_too_young_to_be_removed_cost_no_further_results(open_limited, tmp_path):
+    store, other = open_limited(total_bytes=4 * MEBIBYTE), open_limited()
+    other.batch().add("used by another process")  # so that young texts stay
+    ids = [store_result(store, number)[0] for number in range(100)]
+    store.prune()
+    store.prune()
+    assert sum(is_kept(store, each) for each in ids) > 50
+    with pytest.raises(StoreFull):
+        store.admit()
+    make_old(tmp_path)
+    store.prune()
+    store.admit()

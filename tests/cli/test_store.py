@@ -12,9 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from api import Api
 
+from explorer import create_app
 from explorer.model import Done, Pass, Request, Stage
-from explorer.services import open_store_of
+from explorer.services import open_store_of, services_of
 from explorer.settings import Settings
 from explorer.store.entry_writer import EntryWriter
 
@@ -30,7 +32,8 @@ def settings(request, tmp_path):
 
 def command(settings, *arguments):
     """Run a command on the data folder of the settings."""
-    variables = {"TRITON_EXPLORER_BLOBS_URL": settings.blobs_url} if settings.blobs_url else {}
+    urls = {"BLOBS_URL": settings.blobs_url, "DATABASE_URL": settings.database_url}
+    variables = {f"TRITON_EXPLORER_{name}": url for name, url in urls.items() if url}
     return subprocess.run(
         [sys.executable, "-m", "explorer", "store", *map(str, arguments), "--data-dir", settings.data_dir],
         env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
@@ -152,13 +155,13 @@ def test_damaged_and_missing_objects_of_an_s3_store_are_found_and_repaired(blobs
     paths = [bucket / "texts" / f"{address}.zst" for address in addresses]
     paths[0].write_bytes(paths[0].read_bytes()[::-1])
     paths[1].unlink()
-    done = command(settings, "verify")
+    done = command(settings, "check")
     assert done.returncode == 1
     assert f"{addresses[0]}: damaged; used by {damaged}" in done.stdout
     assert f"{addresses[1]}: missing; used by {missing}" in done.stdout
-    assert command(settings, "verify", "--repair").returncode == 0
+    assert command(settings, "repair").returncode == 0
     assert not paths[0].exists()
-    assert command(settings, "verify").stdout == "All stored texts are sound.\n"
+    assert command(settings, "check").stdout == "All stored texts are sound.\n"
     with closing(open_store_of(settings)) as store:
         assert not store.find(damaged).is_final
         assert store_result(store, 1) == damaged
@@ -214,3 +217,49 @@ def test_statistics_count_results_by_kind_age_and_client(settings):
     assert f"{len(sizes)} texts" in shown
     assert "192.0.2.2" in shown
     assert largest in shown
+
+
+@pytest.mark.slow
+def test_a_result_in_postgresql_and_s3_is_repaired_by_compiling_again(
+    postgresql, blobs_url, bucket, tmp_path, vector_add
+):
+    settings = Settings(
+        data_dir=tmp_path / "data",
+        database_url=postgresql.new_database(),
+        blobs_url=blobs_url,
+        blob_cache_bytes=0,
+        slots=1,
+        tritons_dir=tmp_path / "none",
+    )
+
+    def stages():
+        app = create_app(settings)
+        try:
+            api = Api(app.test_client())
+            ticket = api.compile(vector_add)
+            index = api.client.get(ticket["api"]).get_json()
+            record = services_of(app).store.find(ticket["id"])
+            return index["status"], {
+                name: (each.text, record.text(each.text)) for name, each in record.result.stages.items()
+            }
+        finally:
+            services_of(app).close()
+
+    status, before = stages()
+    assert status == "complete"
+    assert command(settings, "check").stdout == "All stored texts are sound.\n"
+    damaged, missing = before["ttir"][0], before["ptx"][0]
+    (bucket / f"texts/{damaged}.zst").write_bytes(b"damaged")
+    (bucket / f"texts/{missing}.zst").unlink()
+    done = command(settings, "check")
+    assert (done.returncode, f"{damaged}: damaged" in done.stdout, f"{missing}: missing" in done.stdout) == (
+        1,
+        True,
+        True,
+    )
+    done = command(settings, "repair")
+    assert (done.returncode, "Repaired: the results are computed again" in done.stdout) == (0, True)
+    assert stages() == ("complete", before)
+    assert command(settings, "check").returncode == 0
+    assert command(settings, "stats").returncode == 0
+    assert command(settings, "prune").returncode == 0
