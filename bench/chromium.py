@@ -34,6 +34,8 @@ async () => {
   const [paints, largest, tasks] = await Promise.all(
     ["paint", "largest-contentful-paint", "longtask"].map(noted));
   const last = largest.at(-1);
+  const named = new Set([...document.querySelectorAll("script[src], link[rel=modulepreload]")]
+    .map(({ src, href }) => src ?? href));
   return {
     first_paint: paints.find(({ name }) => name === "first-contentful-paint").startTime,
     largest_paint: last?.startTime ?? 0,
@@ -41,7 +43,8 @@ async () => {
     tasks: tasks.map(({ startTime, duration }) => ({ start: startTime, duration })),
     scripts: performance.getEntriesByType("resource")
       .filter(({ name }) => new URL(name).pathname.endsWith(".js"))
-      .map(({ name, encodedBodySize }) => ({ path: new URL(name).pathname, bytes: encodedBodySize })),
+      .map(({ name, encodedBodySize }) =>
+        ({ path: new URL(name).pathname, bytes: encodedBodySize, is_first: named.has(name) })),
   };
 }
 """
@@ -63,7 +66,8 @@ class Load:
     """A page load, in milliseconds since the start of the navigation; sizes in bytes as transferred.
 
     `blocking` is the total blocking time: the sum of the time beyond 50 ms of each long task, from the first
-    contentful paint until the page is idle.
+    contentful paint until the page is idle. `scripts` are those that the document names, which the page needs
+    to show its first result; `later_scripts` those that it loads by itself until it is idle.
     """
 
     largest_paint: float
@@ -71,6 +75,7 @@ class Load:
     blocking: float
     largest: str
     scripts: dict[str, int] = field(default_factory=dict)
+    later_scripts: dict[str, int] = field(default_factory=dict)
 
 
 @contextlib.contextmanager
@@ -107,5 +112,8 @@ def measure_load(page: Page, path: str, wait: Callable[[Page], None] = wait_for_
     blocking = sum(
         task["duration"] - LONG_TASK_MS for task in noted["tasks"] if task["start"] >= noted["first_paint"]
     )
-    scripts = {script["path"]: int(script["bytes"]) for script in noted["scripts"]}
-    return Load(noted["largest_paint"], noted["first_paint"], blocking, noted["largest"], scripts)
+    first, later = (
+        {each["path"]: int(each["bytes"]) for each in noted["scripts"] if each["is_first"] == is_first}
+        for is_first in (True, False)
+    )
+    return Load(noted["largest_paint"], noted["first_paint"], blocking, noted["largest"], first, later)

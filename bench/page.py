@@ -75,12 +75,15 @@ def _loads(playwright: Playwright, service: Service) -> Iterator[Row]:
         ):
             note = f"of {LOADS}, {min(times):.0f} to {max(times):.0f}"
             yield Row(f"{name}: {what}", statistics.median(times), "ms", limit, note=note)
-    scripts = loads["/"][0].scripts
+    scripts, later = loads["/"][0].scripts, loads["/"][0].later_scripts
     transferred, zipped = sum(scripts.values()), sum(_gzip_bytes(service, path) for path in scripts)
-    note = f"{len(scripts)} files, as Chromium requests them"
+    note = (
+        f"{len(scripts)} files, which the document names; "
+        f"after the first result {len(later)} files, {sum(later.values()) / KIB:.1f} kB"
+    )
     yield Row("scripts at first load, brotli", transferred / KIB, "kB", 200, note=note)
     yield Row("scripts at first load, gzip", zipped / KIB, "kB", 250, note="for browsers without brotli")
-    lazy = [path for path in scripts if any(word in path.lower() for word in LAZY)]
+    lazy = [path for path in {**scripts, **later} if any(word in path.lower() for word in LAZY)]
     yield Row("of them Plotly or Graphviz", len(lazy), "files", 0)
 
 

@@ -1,19 +1,27 @@
 """The query for the number of lines and operations that each pass added, removed and moved.
 
-Comparing large modules takes longer than compiling them, so the changes are counted on request only.
+Comparing large modules takes longer than compiling them, so the changes are counted on request only. The
+alignments of large modules, which counting needs, are kept as the answers to their own query.
 """
 
 from __future__ import annotations
 
+import contextlib
+
 import msgspec
 
 from explorer.documents import ChangeCounts, Changes
+from explorer.errors import ResultTooLarge
 from explorer.jobs.isolated_process import Awaited
 from explorer.queries.line_diff import compared
+from explorer.queries.pass_diff import PASS_ALIGNMENT
 from explorer.queries.pass_language import pass_language
 from explorer.queries.query import Query, Subject
 from explorer.queries.query_service import QueryService
 from explorer.store import Record
+
+#: From this many characters on, the alignment of two modules takes a tenth of a second or more.
+_LARGE_CHARACTERS = 500_000
 
 
 class PassChanges(msgspec.Struct, frozen=True):
@@ -53,6 +61,10 @@ def _find(subject: Subject) -> list[PassChanges]:
         if entry.text is not None:
             after = record.text(entry.text)
             diff = compared(before, after, "values", pass_language(record, index))
+            if len(before) + len(after) >= _LARGE_CHARACTERS:
+                # Counts are asked for when the passes come into sight, before one of them is opened.
+                with contextlib.suppress(ResultTooLarge):
+                    subject.answer(PASS_ALIGNMENT, {"index": str(index)})
             counts = (
                 diff.lines_added,
                 diff.lines_removed,

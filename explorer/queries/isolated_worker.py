@@ -258,7 +258,6 @@ def _work(
         None if record is None else replace(record, read=partial(parent.read, index))
         for index, record in enumerate(records)
     )
-    subject = Subject(readable, parameters, parent)
 
     def answer(query: Query, parameters: Mapping[str, str]) -> bytes:
         known = parent.cached(query, parameters)
@@ -267,10 +266,11 @@ def _work(
             parent.found(query, parameters, known)
         return known
 
+    subject = Subject(readable, parameters, parent, answer, parent.prepare)
+
     def find() -> None:
         query = _query(name)
-        asking = replace(subject, answer=answer, prepare=parent.prepare)
-        parent.found(query, parameters, _answer(query, asking, limits))
+        parent.found(query, parameters, _answer(query, subject, limits))
 
     outcome = outcome_of(find, _TOO_MUCH, "The stored texts are nested too deeply.")
     pipe.send_bytes(msgspec.json.encode(_Message(*outcome)))

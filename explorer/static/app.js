@@ -44,6 +44,7 @@ async function start() {
   const docking = import("./dock/dock.js");
   const { startEditor } = await import("./editor/editor.js");
   const editor = startEditor(byId("editor"));
+  await nextTask();
   if (canCompile) {
     byId("compile-button").addEventListener("click", () => {
       void compileNow();
@@ -111,7 +112,7 @@ async function start() {
   document.body.classList.toggle("has-source", store.state.withSource);
   startCommands(dock, editor);
   startMenus(dock);
-  void import("./runs/heat.js").then(({ startHeat }) => startHeat());
+  loadHeatLater();
   startLive();
   document.addEventListener("pane-open", (event) => {
     dock.open(/** @type {CustomEvent<string>} */ (event).detail);
@@ -141,6 +142,7 @@ async function start() {
     isReturning = false;
     writeAddress(dock);
   });
+  await nextTask();
   await openFirst();
   startFrameSelection();
 }
@@ -175,6 +177,18 @@ async function openAgain(id) {
   // Who has typed meanwhile goes on from there.
   if (unsent && !store.state.edited) choose(unsent);
 }
+
+/** Load what draws samples beside the lines when the first result is shown: until then there are no samples. */
+function loadHeatLater() {
+  const end = store.watch(["result"], () => {
+    if (!store.state.result?.finished) return;
+    end();
+    setTimeout(() => void import("./runs/heat.js").then(({ startHeat }) => startHeat()));
+  });
+}
+
+/** Go on in a task of its own: between two, the browser draws and answers the user. */
+const nextTask = () => new Promise((resolve) => setTimeout(resolve));
 
 const LAYOUT_KEY = "layout";
 /** Changes of the view in quick succession are one step back; a new result is none. */

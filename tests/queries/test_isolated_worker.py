@@ -9,7 +9,7 @@ import pytest
 from explorer.errors import NotAnswerable, NotFound, Unavailable
 from explorer.jobs.isolated_process import Limits
 from explorer.model import Allocation, Buffer, Done, Request
-from explorer.queries import Subject, allocation, lineage, saved_answers
+from explorer.queries import Subject, allocation, changes, lineage, saved_answers
 from explorer.queries.isolated_worker import IsolatedWorkers
 from explorer.store import PassEntry, Record
 
@@ -127,6 +127,33 @@ def test_one_process_computes_what_a_saved_page_contains(finders):
     assert ("pass_alignment", {"index": "0"}) in asked
     assert "pass_alignment" not in found
     assert {"saved_passes", "saved_stages"} <= set(found)
+
+
+def test_who_counts_the_changes_of_large_modules_keeps_their_alignment():
+    finders = IsolatedWorkers()
+    small, large = (f"{ALLOCATED}{LOOP}  tt.return\n}}\n//{' long' * words}\n" for words in (1, 120_000))
+    texts = {"first": small, "second": large, "third": small}
+    passes = [
+        PassEntry(index, "ttgir", f"pass-{index}", "Pass", (), 1.0, address)
+        for index, address in enumerate(("first", None, "second", "third"))
+    ]
+    record = replace(
+        subject_of("").record,
+        entries=(*passes, Done("complete", 1.0)),
+        read=lambda name: texts[name].encode(),
+    )
+    subject = Subject((record,), {}, None)
+    found = list(finders.find(changes.QUERY, subject, nothing_cached))
+    assert [(query.name, dict(parameters)) for query, parameters, _ in found] == [
+        ("pass_alignment", {"index": "2"}),
+        ("pass_alignment", {"index": "3"}),
+        ("changes", {}),
+    ]
+    for query, parameters, answer in found[:2]:
+        assert answer == find(finders, query, replace(subject, parameters=parameters))
+    # A saved page asks for the changes, too.
+    *_, (last, _, _) = finders.find(saved_answers.PARTS[0], subject, nothing_cached)
+    assert last.name == "saved_passes"
 
 
 def test_one_that_nobody_waits_for_is_ended(finders):

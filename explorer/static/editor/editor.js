@@ -206,20 +206,28 @@ export function startEditor(parent) {
     if (view.state.doc.length && !isEditingLoaded) void loadEditing(view).then(showFile);
     else showFile();
   });
-  store.watch(["result"], () => {
-    const { result } = store.state;
-    if (result && result !== marked) {
+  // In one transaction, and in none where nothing has changed: for each, CodeMirror reads the selection of the page,
+  // for which the browser computes style and layout.
+  store.watch(["result", "linked", "pinned"], () => {
+    const { result, linked, pinned } = store.state;
+    const isOther = result !== null && result !== marked;
+    const effects = [];
+    if (isOther) {
       marked = result;
-      view.dispatch({ effects: setSourceLines.of(markedLines(view.state.doc)) });
-      scrollToKernel(view, result.document);
-      if (!result.isLive) scrollToPin(view);
+      effects.push(setSourceLines.of(markedLines(view.state.doc)));
     }
+    // Lines are added to the same set.
+    if (isOther || linked !== drawn.linked || linked.size !== drawn.size) effects.push(restripe.of(null));
+    if (isOther || pinned !== drawn.pinned) effects.push(repin.of(null));
+    drawn = { linked, size: linked.size, pinned };
+    if (effects.length) view.dispatch({ effects });
+    if (!isOther) return;
+    scrollToKernel(view, result.document);
+    if (!result.isLive) scrollToPin(view);
   });
   store.watch(["reading"], () =>
     configure(view, reading, EditorState.readOnly.of(store.state.reading || !canCompile)),
   );
-  store.watch(["linked", "result"], () => view.dispatch({ effects: restripe.of(null) }));
-  store.watch(["pinned", "result"], () => view.dispatch({ effects: repin.of(null) }));
   store.watch(["pinned"], () => {
     const { origin } = store.state;
     if (origin !== ORIGIN && origin !== IN_PLACE) scrollToPin(view);
@@ -312,6 +320,9 @@ async function loadEditing(view) {
     // Tried again at the next focus.
   }
 }
+
+/** What the lines of the editor show of the store. */
+let drawn = { linked: store.state.linked, size: 0, pinned: store.state.pinned };
 
 /** The result whose lines are marked. @type {import("../core/result.js").Result | null} */
 let marked = null;

@@ -8,7 +8,7 @@
  */
 import { lineText } from "../core/line_words.js";
 import { make, setText } from "../core/dom.js";
-import { short } from "../core/format.js";
+import { grouped, short } from "../core/format.js";
 import { html, nothing, render } from "../core/template.js";
 import { heatWords, sampleShare } from "../runs/stall_words.js";
 import { hueClass } from "../core/stages.js";
@@ -72,10 +72,10 @@ export class SourceFacts {
       const count = operationCounts.get(line) ?? 0;
       const share = count / (locations?.operations || 1);
       const percent = count === 0 ? "–" : share < 0.01 ? "<1 %" : `${Math.round(100 * share)} %`;
-      const all = locations?.operations.toLocaleString("en");
+      const all = grouped(locations?.operations ?? 0);
       return html`<span
         class="source-stage ${hueClass(row.name)}${count ? "" : " is-none"}"
-        title="${count.toLocaleString("en")} of ${all} operations of ${row.title}"
+        title="${grouped(count)} of ${all} operations of ${row.title}"
       ><small>${row.title}</small><b>${short(count)}</b><span>${percent}</span></span>`;
     })}${
       heat

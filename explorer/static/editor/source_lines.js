@@ -100,10 +100,15 @@ export const litLines = ViewPlugin.fromClass(
       view.scrollDOM.append(this.layer);
       this.measured = {
         key: this,
-        read: () => ({ left: view.contentDOM.offsetLeft, width: view.contentDOM.offsetWidth }),
-        write: (/** @type {{left: number, width: number}} */ { left, width }) => {
+        read: () => ({
+          left: view.contentDOM.offsetLeft,
+          width: view.contentDOM.offsetWidth,
+          height: view.contentDOM.offsetHeight,
+        }),
+        write: (/** @type {{left: number, width: number, height: number}} */ { left, width, height }) => {
           this.layer.style.left = `${left}px`;
           this.layer.style.width = `${width}px`;
+          this.layer.style.height = `${height}px`;
           this.draw();
         },
       };

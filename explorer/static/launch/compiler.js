@@ -296,11 +296,18 @@ async function listen(result, signal) {
   // The stream begins with all that has happened already.
   Object.assign(document, { stages: [], passes: [], diagnostics: [], logs: [] });
   let isWhole = false;
+  let isDue = false;
   /** @param {(data: any) => void} take @returns {(data: any) => void} */
   const on = (take) => (data) => {
     if (document.status === "queued") document.status = "running";
     take(data);
-    arrived(result);
+    // Events come in bursts, and what shows the result is drawn once for all of them.
+    if (isDue) return;
+    isDue = true;
+    setTimeout(() => {
+      isDue = false;
+      if (!signal.aborted) arrived(result);
+    });
   };
   await followEvents(api.events(result.id), {
     on: {

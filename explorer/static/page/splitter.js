@@ -18,7 +18,8 @@ export function startSplitter() {
   const current = () => byId("left").getBoundingClientRect().width;
   const width = Number(kept(KEY));
   if (width) set(width);
-  else splitter.setAttribute("aria-valuenow", String(Math.round(current())));
+  // With the next frame, for which the browser lays the page out anyway.
+  else requestAnimationFrame(() => splitter.setAttribute("aria-valuenow", String(Math.round(current()))));
   splitter.addEventListener("pointerdown", (event) => {
     splitter.setPointerCapture(event.pointerId);
     const move = (/** @type {PointerEvent} */ moved) => set(moved.clientX);

@@ -5,6 +5,7 @@
  * in `./stage/`; the lines are drawn by `VirtualText`, the rest by Lit.
  *
  * @import { StageContent } from "../core/result.js"
+ * @import { TextLine } from "../core/types.js"
  * @import { Outline as Regions } from "../text/outline.js"
  * @import { Reading } from "./stage/gauge.js"
  * @import { Sampled } from "./stage/heat.js"
@@ -96,6 +97,11 @@ export class StagePane extends Pane {
     async (id) => readingsOf(await api.analysis(id, "registers")),
   );
   scoreboards = new Scoreboards(this);
+  /**
+   * What the code of each row shows: the line, and what is marked in it or added to it.
+   * @type {WeakMap<HTMLElement, {text: TextLine | null, added: string}>}
+   */
+  drawn = new WeakMap();
 
   constructor() {
     super();
@@ -294,10 +300,10 @@ export class StagePane extends Pane {
       code = make("span", { class: "code" });
       row.replaceChildren(number, fold, stripe, gauge, code);
     }
-    number.textContent = String(line);
+    setText(number, String(line));
     const foldable = this.folding.at(line);
     const isFolded = this.folding.folded.has(line);
-    fold.textContent = foldable ? (isFolded ? "▸" : "▾") : "";
+    setText(fold, foldable ? (isFolded ? "▸" : "▾") : "");
     const sourceLine = content.sourceLines(line)[0];
     stripe.classList.toggle("is-blank", sourceLine === undefined);
     if (sourceLine !== undefined) stripe.style.setProperty("--stripe", stripeOfLine(sourceLine));
@@ -319,9 +325,15 @@ export class StagePane extends Pane {
         class: isDefinition ? "is-use is-definition" : "is-use",
       })),
     ];
-    code.replaceChildren(...piecesOf(text?.tokens ?? [], marks));
     const note = this.view.show.has("locations") ? locationNote(content.locations, line) : "";
-    if (note) code.append(make("span", { class: "location-note" }, `  ${note}`));
+    // Locations, the structure and registers arrive one after the other, and change the code of few lines.
+    const added = JSON.stringify([marks, note]);
+    const drawn = this.drawn.get(code);
+    if (drawn?.text !== text || drawn.added !== added) {
+      this.drawn.set(code, { text, added });
+      code.replaceChildren(...piecesOf(text?.tokens ?? [], marks));
+      if (note) code.append(make("span", { class: "location-note" }, `  ${note}`));
+    }
     const folded = row.querySelector(".folded");
     if (foldable && isFolded) {
       const count = foldable.to - foldable.from + 1;

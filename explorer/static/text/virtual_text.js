@@ -110,8 +110,10 @@ export class VirtualText {
     this.map = map;
     this.space.style.height = `${map.count * LINE_HEIGHT_PX}px`;
     for (const [line, row] of this.rows) {
-      if (map.isShown(line)) this.place(row, line);
-      else this.take(line, row);
+      if (map.isShown(line)) {
+        this.place(row, line);
+        this.owner.draw(row, line);
+      } else this.take(line, row);
     }
     if (this.cursor && !map.isShown(this.cursor)) this.cursor = map.lineOf(map.rowOf(this.cursor));
     this.scrollTop = Math.max(
@@ -123,7 +125,6 @@ export class VirtualText {
     );
     this.scroller.scrollTop = this.scrollTop;
     this.render();
-    this.redraw();
   }
 
   /**

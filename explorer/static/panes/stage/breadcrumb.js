@@ -3,6 +3,7 @@
  *
  * @import { Outline } from "../../text/outline.js"
  */
+import { grouped } from "../../core/format.js";
 import { html, nothing } from "../../core/template.js";
 
 /**
@@ -19,7 +20,7 @@ export function breadcrumb(outline, line, title, goTo) {
     }<button
       type="button"
       class="crumb"
-      title="Line ${region.first.toLocaleString("en")}: ${region.title}"
+      title="Line ${grouped(region.first)}: ${region.title}"
       @click=${() => goTo(region.first)}
     >${region.title}</button>`,
   )}${outline && path.length === 0 ? html`<span class="crumb">top of the file</span>` : nothing}</nav>`;
