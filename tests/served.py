@@ -155,8 +155,9 @@ class Worker:
             preexec_fn=end_with_parent,
         )
         assert self.process.stdout is not None
-        self.announced = self.process.stdout.readline()
-        assert self.announced.startswith("triton-explorer does jobs of "), "The worker did not start."
+        announced, _, queues = self.process.stdout.readline().strip().partition(" jobs of ")
+        assert announced == "triton-explorer does", "The worker did not start."
+        self.queues = queues.split(", ")
 
     def kill(self) -> None:
         """Kill all processes at once with SIGKILL."""
