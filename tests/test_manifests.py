@@ -52,3 +52,11 @@ def test_files_that_containers_read_exist() -> None:
     mounted = re.findall(r'"(?:\./|seccomp=)([^":]+)', text)
     assert set(mounted) == {"cluster/haproxy.cfg", "docker/seccomp.json"}
     assert all((ROOT / path).is_file() for path in mounted)
+
+
+def test_probes_name_a_host_that_the_server_accepts() -> None:
+    hosts = yaml.safe_load((KUBERNETES / "settings.yaml").read_text())["data"]["TRITON_EXPLORER_HOSTS"]
+    (deployment, *_) = yaml.safe_load_all((KUBERNETES / "web.yaml").read_text())
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        assert container[probe]["httpGet"]["httpHeaders"] == [{"name": "Host", "value": hosts}]
