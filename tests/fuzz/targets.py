@@ -133,7 +133,7 @@ TARGETS = (
     *(
         Target(
             f"graph_{language}",
-            _on_text(lambda text, language=language: graph_of(text, language)),
+            _on_text(partial(graph_of, language=language)),
             _LANGUAGE_FOLDERS[language],
             (*_NESTED, NothingToDraw),
         )
@@ -142,7 +142,7 @@ TARGETS = (
     *(
         Target(
             f"lexer_{language}",
-            _on_text(lambda text, language=language: highlight_lines(text, language)),
+            _on_text(partial(highlight_lines, language=language)),
             folders,
         )
         for language, folders in _LANGUAGE_FOLDERS.items()
@@ -158,7 +158,7 @@ TARGETS = (
     *(
         Target(
             f"mix_{language}",
-            _on_text(lambda text, language=language: instruction_mix(text, language)),
+            _on_text(partial(instruction_mix, language=language)),
             (language,),
             (NothingToDraw,),
         )
