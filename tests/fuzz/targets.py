@@ -180,7 +180,7 @@ TARGETS = (
         ("events",),
         (ProtocolError,),
     ),
-    Target("journal", decode_journal, ("journal",), (msgspec.DecodeError, KeyError)),
+    Target("journal", decode_journal, ("journal",), (msgspec.DecodeError, UnicodeDecodeError, KeyError)),
     Target("frame", frames.decompress, ("frame",), (zstandard.ZstdError,)),
     Target("samples", lambda data: checked_document("samples", data), ("samples",), (ProfileError,)),
     Target("profile", _on_file(read_profiles, "profile.json"), ("profile",), (ProfileError,)),
