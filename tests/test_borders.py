@@ -60,6 +60,7 @@ BEHIND_THE_WALL = (
     "explorer.capture.",
     "explorer.pipeline",
     "explorer.runner",
+    "explorer.sandbox.probe",
     "explorer.sandbox.worker",
     "explorer.sandbox.zygote",
 )

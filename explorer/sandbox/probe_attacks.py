@@ -412,9 +412,8 @@ def _fork_many(most: int) -> None:
 
 
 def _open_many(most: int) -> None:
-    descriptors = []
+    descriptors: list[int] = []
     try:
-        descriptors = []
         while len(descriptors) <= most:
             descriptors.append(os.open("/dev/null", os.O_RDONLY))
     finally:

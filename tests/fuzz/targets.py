@@ -10,6 +10,7 @@ import contextlib
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -28,7 +29,7 @@ from explorer.analysis.roofline.static_work import static_work
 from explorer.errors import InvalidRequest
 from explorer.jobs import uploads
 from explorer.lexers.highlight import highlight_lines
-from explorer.model.languages import LANGUAGES
+from explorer.model.languages import LANGUAGES, Renaming
 from explorer.model.source_language import source_language
 from explorer.pipeline import signature
 from explorer.pipeline.allocation import read_allocations
@@ -94,6 +95,10 @@ def _on_file(call: Callable[[Path], object], name: str) -> Callable[[bytes], obj
     return on_file
 
 
+def _align(renaming: Renaming, before: str, after: str) -> object:
+    return Alignment(before, after, renaming)
+
+
 def _import(path: Path) -> None:
     for _ in uploads._messages(path, _BODY_BYTES):
         pass
@@ -108,6 +113,7 @@ def _memory_map(text: str) -> None:
 #: The errors of queries, which `isolated_process` turns into answers.
 _NESTED = (RecursionError,)
 _MLIR = ("mlir",)
+_RENAMINGS: tuple[tuple[Renaming, tuple[str, ...]], ...] = (("values", _MLIR), ("registers", ("sass",)))
 _LANGUAGE_FOLDERS = {
     "ttgir": _MLIR,
     "llir": ("llvm",),
@@ -127,7 +133,7 @@ TARGETS = (
     *(
         Target(
             f"graph_{language}",
-            _on_text(lambda text, language=language: graph_of(text, language)),
+            _on_text(partial(graph_of, language=language)),
             _LANGUAGE_FOLDERS[language],
             (*_NESTED, NothingToDraw),
         )
@@ -136,7 +142,7 @@ TARGETS = (
     *(
         Target(
             f"lexer_{language}",
-            _on_text(lambda text, language=language: highlight_lines(text, language)),
+            _on_text(partial(highlight_lines, language=language)),
             folders,
         )
         for language, folders in _LANGUAGE_FOLDERS.items()
@@ -144,15 +150,15 @@ TARGETS = (
     *(
         Target(
             f"diff_{renaming}",
-            _on_two_texts(lambda before, after, renaming=renaming: Alignment(before, after, renaming)),
+            _on_two_texts(partial(_align, renaming)),
             folders,
         )
-        for renaming, folders in (("values", _MLIR), ("registers", ("sass",)))
+        for renaming, folders in _RENAMINGS
     ),
     *(
         Target(
             f"mix_{language}",
-            _on_text(lambda text, language=language: instruction_mix(text, language)),
+            _on_text(partial(instruction_mix, language=language)),
             (language,),
             (NothingToDraw,),
         )
@@ -174,7 +180,7 @@ TARGETS = (
         ("events",),
         (ProtocolError,),
     ),
-    Target("journal", decode_journal, ("journal",), (msgspec.DecodeError, KeyError)),
+    Target("journal", decode_journal, ("journal",), (msgspec.DecodeError, UnicodeDecodeError, KeyError)),
     Target("frame", frames.decompress, ("frame",), (zstandard.ZstdError,)),
     Target("samples", lambda data: checked_document("samples", data), ("samples",), (ProfileError,)),
     Target("profile", _on_file(read_profiles, "profile.json"), ("profile",), (ProfileError,)),

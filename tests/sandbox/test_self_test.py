@@ -20,6 +20,10 @@ BUBBLEWRAP = find_bubblewrap(SandboxSettings())
 class Weakened(Launch):
     """Starts jails with other settings than those that they are thought to have."""
 
+    @staticmethod
+    def weaken(settings):
+        return settings
+
     def start(self, control, errors, entry_point):
         return Launch(self.way, self.bubblewrap, self.weaken(self.settings)).start(
             control, errors, entry_point

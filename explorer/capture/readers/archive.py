@@ -38,7 +38,7 @@ def unpack(archive: Path, folder: Path) -> Iterator[Damaged]:
     except _DAMAGED as error:
         raise InvalidRequest(f"{archive.name} is not a zip archive, or is damaged: {error}.") from error
     with packed:
-        entries = [each for each in packed.infolist() if not each.is_dir()]
+        entries = [each for each in packed.infolist() if each.filename and not each.is_dir()]
         if len(entries) > _MOST_ENTRIES:
             raise InvalidRequest(f"{archive.name} has more than {_MOST_ENTRIES:,} files, the limit.")
         if sum(each.file_size for each in entries) > _MOST_BYTES:
