@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Sequence
 from typing import cast
 
 import msgspec
@@ -17,7 +18,9 @@ from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.fairness import CountByClient
 from explorer.jobs.gpu import GpuRunner
 from explorer.jobs.gpu_gate import GpuRules
+from explorer.jobs.health import Health
 from explorer.jobs.rates import WORKS, Rates
+from explorer.jobs.state import StateCollector
 from explorer.jobs.uploads import Uploads
 from explorer.jobs.workers import WorkerGpu, Workers, check_location
 from explorer.matrix import MatrixCompiler
@@ -96,6 +99,13 @@ class Services:
         self.matrices = MatrixCompiler(self.store, self.queue, self.query_service, at_once=settings.slots + 1)
         #: The open event streams of each client.
         self.streams = CountByClient(settings.client_streams)
+        self.health = Health(
+            self.runners,
+            lambda: self.versions,
+            settings.canary_seconds if self.runners and settings.is_reachable and warm_up else 0,
+            self.gpu_target,
+        )
+        self.metrics.registry.register(StateCollector(self.runners, self.store, self.streams, self.health))
         self._problem: str | None = None
         self._pruner = Pruner(self.store)
         self._starter = threading.Thread(
@@ -158,7 +168,7 @@ class Services:
     @property
     def gpu_target(self) -> str | None:
         """The target of this machine's first GPU, or None."""
-        return f"cuda:{self.gpus[0].capability.replace('.', '')}" if self.gpus else None
+        return target_of(self.gpus)
 
     @property
     def devices(self) -> DevicesDocument:
@@ -184,6 +194,7 @@ class Services:
 
     def close(self) -> None:
         """Stop the matrices, the uploads, the queries, the jobs, the sandbox and the store, in this order."""
+        self.health.close()
         self.matrices.close()
         self.uploads.close()
         self.query_service.close()
@@ -268,6 +279,11 @@ def open_store_of(settings: Settings) -> SqlStore:
         settings.blobs_url,
         settings.blob_cache_bytes,
     )
+
+
+def target_of(gpus: Sequence[Gpu | WorkerGpu]) -> str | None:
+    """Return the target of the first of some GPUs, or None."""
+    return f"cuda:{gpus[0].capability.replace('.', '')}" if gpus else None
 
 
 def quotas_of(settings: Settings) -> Quotas:

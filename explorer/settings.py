@@ -43,6 +43,8 @@ _LIMITS = Limits()
 #: Networks of IP addresses.
 Networks = tuple[IPv4Network | IPv6Network, ...]
 _GPU_RUNS = ("auto", "all", "role")
+_LOG_FORMATS = ("text", "json")
+_LOG_LEVELS = ("", "debug", "info", "warning", "error")
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
 
@@ -109,6 +111,33 @@ class Settings:
         ),
     )
     threads: int = field(default=96, metadata=_described("Threads that answer requests."))
+    canary_seconds: float = field(
+        default=60.0,
+        metadata=_described(
+            "Time within which a kernel has to go through every kind of slot of a server for other machines, "
+            "see `/healthz`. 0: idle slots are not tested."
+        ),
+    )
+    queue_age_limit_seconds: float = field(
+        default=600.0,
+        metadata=_described("Time that a job may wait before `/healthz` answers 503. 0: no limit."),
+    )
+    log_format: str = field(
+        default="text", metadata=_described("Format of the log: text, or json with one object in each line.")
+    )
+    log_level: str = field(
+        default="",
+        metadata=_described(
+            "What is logged: debug, info, warning or error. Empty: info as JSON, warning as text."
+        ),
+    )
+    traces_url: str = field(
+        default="",
+        metadata=_described(
+            "URL that traces are sent to by OTLP/HTTP, such as `http://127.0.0.1:4318/v1/traces`. "
+            "Empty: none."
+        ),
+    )
     data_dir: Path = field(
         default=Path("data"), metadata=_described("Folder of the database and of the stored texts.")
     )
@@ -317,7 +346,7 @@ class Settings:
 
         Raises:
             SettingsError: the server would run code of other machines' users without a sandbox, or an
-                address of a proxy is invalid.
+                address of a proxy or what is set for the log is invalid.
         """
         _ = self.trusted_proxies
         if self.account_header and not self.trusted_proxies:
@@ -328,6 +357,12 @@ class Settings:
             raise SettingsError(f"{PREFIX}OIDC_ISSUER needs {PREFIX}OIDC_CLIENT_ID and {PREFIX}PUBLIC_URL.")
         if self.gpu_runs not in _GPU_RUNS:
             raise SettingsError(f"{PREFIX}GPU_RUNS must be one of {', '.join(_GPU_RUNS)}.")
+        for name, known in (("log_format", _LOG_FORMATS), ("log_level", _LOG_LEVELS)):
+            if getattr(self, name) not in known:
+                choices = ", ".join(filter(None, known))
+                raise SettingsError(
+                    f"{PREFIX}{name.upper()} must be one of {choices}, got {getattr(self, name)!r}."
+                )
         if self.unsafe_no_sandbox and not self.is_loopback:
             raise SettingsError(
                 f"Without a sandbox the server cannot listen on {self.host}, which other machines may reach. "
@@ -387,6 +422,11 @@ class Settings:
             is_own = self.is_loopback and not self.trusted_proxies
             value = 0 if is_own else self.__dataclass_fields__[name].metadata["most"]
         return value
+
+    @property
+    def least_log_level(self) -> str:
+        """The level from which on something is logged."""
+        return self.log_level or ("info" if self.log_format == "json" else "warning")
 
     @property
     def is_loopback(self) -> bool:

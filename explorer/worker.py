@@ -7,6 +7,7 @@ import threading
 from explorer.jobs import LocalQueue, Metrics, Runners
 from explorer.jobs.gpu import GpuRunner
 from explorer.jobs.gpu_gate import GpuRules
+from explorer.jobs.health import Health, problem_of_slots
 from explorer.jobs.runners import NoDevice, RunnerKind
 from explorer.jobs.worker import Station, Worker
 from explorer.jobs.workers import WorkerGpu, chosen_queues, kind_of, queue_name
@@ -17,6 +18,7 @@ from explorer.services import (
     make_runners,
     open_store_of,
     shared_location,
+    target_of,
     warm_up_gpus,
 )
 from explorer.settings import Settings
@@ -52,6 +54,13 @@ class WorkerServices:
             reserves=RESERVES,
             gpu_rules=GpuRules(day_seconds=settings.gpu_day_seconds),  # web servers check the role
         )
+        kinds = {kind_of(queue) for queue in self.queues}
+        self._health = Health(
+            {kind: self._runners[kind] for kind in kinds},
+            lambda: self._sandbox.versions,
+            settings.canary_seconds,
+            target_of([runner.gpu for runner in self._gpus()]),
+        )
         self._pruner = Pruner(self._store)
         self._worker = Worker(
             self._store,
@@ -60,7 +69,7 @@ class WorkerServices:
             location=location,
             tier=self._sandbox.tier,
             gpus=[WorkerGpu(gpu.gpu.name, gpu.gpu.capability) for gpu in self._gpus()],
-            problem=self._queue.problem,
+            problem=self._problem,
         )
 
     def run(self, stopped: threading.Event) -> None:
@@ -69,10 +78,16 @@ class WorkerServices:
 
     def close(self) -> None:
         """Give the jobs under way back at once, and stop."""
+        self._health.close()
         self._queue.close()
         close_runners(self._runners)
         self._pruner.close()
         self._store.close()
+
+    def _problem(self, kind: RunnerKind) -> str | None:
+        """Return why no job of a kind can be done at the moment, or None."""
+        slots = [slot for slot in self._health.slots() if slot.kind == kind]
+        return self._queue.problem(kind) or problem_of_slots(slots)
 
     def _gpus(self) -> list[GpuRunner]:
         return [runner for runner in self._runners["gpu"] if isinstance(runner, GpuRunner)]

@@ -16,7 +16,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import psutil
 
@@ -36,7 +36,8 @@ class Server:
 
     It has the newest Triton version only, unless `tritons_dir` names the folder of the others: each version
     that a server starts costs seconds of processor time. `environment` has further variables. `program` is
-    the module to run instead of the command, and its arguments. `folder` is its data folder.
+    the module to run instead of the command, and its arguments. `folder` is its data folder. `log` gets what
+    the server logs; without it, that goes where the log of the tests goes.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class Server:
         folder: Path,
         environment: Mapping[str, str] | None = None,
         program: Sequence[str] = ("explorer",),
+        log: IO[bytes] | None = None,
         **settings: object,
     ) -> None:
         self.folder = folder
@@ -53,6 +55,7 @@ class Server:
             [sys.executable, "-m", *program, "serve", "--port", "0", "--data-dir", str(folder)],
             env={**os.environ, "PYTHONPATH": str(ROOT), **variables, **(environment or {})},
             stdout=subprocess.PIPE,
+            stderr=log,
             text=True,
             preexec_fn=end_with_parent,
         )

@@ -33,6 +33,7 @@ def test_the_environment_is_read_by_type() -> None:
         ("PORT", "-1", "must not be negative"),
         ("WALL_LIMIT_SECONDS", "nan", "must not be negative"),
         ("UNSAFE_NO_SANDBOX", "perhaps", "must be 1 or 0"),
+        ("LOG_FORMAT", "xml", "must be one of text, json"),
     ],
 )
 def test_a_wrong_setting_is_named(variable: str, value: str, message: str) -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from explorer.cli.tools import Commands, add_command, add_unsafe
 from explorer.errors import SettingsError
+from explorer.monitoring.log import configure_log
+from explorer.monitoring.traces import configure_traces, end_traces
 from explorer.settings import Settings
 
 
@@ -39,6 +41,9 @@ def run(options: argparse.Namespace) -> int:
         settings = replace(settings, unsafe_no_sandbox=True)
     if not settings.broker_url:
         raise SettingsError("A worker needs TRITON_EXPLORER_BROKER_URL, that of the web servers.")
+    configure_log(settings.log_format, settings.least_log_level)
+    if settings.traces_url:
+        configure_traces(settings.traces_url)
     stopped = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda _number, _frame: stopped.set())
@@ -48,4 +53,5 @@ def run(options: argparse.Namespace) -> int:
         services.run(stopped)
     finally:
         services.close()
+        end_traces()
     return 0

@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import IntEnum
 
+from explorer.monitoring.origin import Origin, set_origin
 from explorer.store.claims import Claim
 
 
@@ -33,7 +34,7 @@ class Caller:
 
     `client` is what limits are counted for, and "" the server itself. `follower` tells the pages and programs
     of a client apart: a job is canceled when the last follower cancels it. With `claim`, what is
-    submitted can be deleted. `roles` are those of the caller's account.
+    submitted can be deleted. `roles` are those of the caller's account. `origin` is the request.
     """
 
     client: str = ""
@@ -41,6 +42,7 @@ class Caller:
     urgency: Urgency = Urgency.INTERACTIVE
     claim: Claim | None = None
     roles: frozenset[str] = frozenset()
+    origin: Origin = Origin()  # noqa: RUF009  frozen
 
 
 _current: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039  frozen
@@ -54,3 +56,4 @@ def current_caller() -> Caller:
 def work_for(caller: Caller) -> None:
     """Set the caller that this thread works for from here on."""
     _current.set(caller)
+    set_origin(caller.origin)

@@ -68,8 +68,9 @@ class DistributedQueue:
         self._presence.start()
         for kind in RUNNER_KINDS:
             metrics.waiting.labels(kind).set_function(partial(self._count_waiting, kind))
+            metrics.running.labels(kind).set_function(partial(self._count_running, kind))
+            metrics.oldest_seconds.labels(kind).set_function(partial(self.oldest_seconds, kind))
             metrics.in_service.labels(kind).set_function(partial(workers.slots, kind))
-        metrics.running.set_function(self._count_running)
 
     # --- requests ---------------------------------------------------------------------------------
 
@@ -127,6 +128,13 @@ class DistributedQueue:
         queue = self._store.jobs.queue(record.id)
         order = self._store.jobs.order(queue) if queue else []
         return order.index(record.id) + 1 if record.id in order else None
+
+    def oldest_seconds(self, kind: RunnerKind) -> float:
+        """Return how long the oldest job has waited for a kind of runner; 0 if none does or it is not known."""
+        try:
+            return self._store.jobs.oldest_seconds(kind)
+        except StoreError:
+            return 0.0
 
     def waits_for(self, record: Record) -> str:
         """Return which worker a waiting job lacks, as a sentence without its end; "" if it lacks none."""
@@ -234,8 +242,8 @@ class DistributedQueue:
     def _count_waiting(self, kind: RunnerKind) -> float:
         return self._count(lambda queue, waiting, _running: waiting if kind_of(queue) == kind else 0)
 
-    def _count_running(self) -> float:
-        return self._count(lambda _queue, _waiting, running: running)
+    def _count_running(self, kind: RunnerKind) -> float:
+        return self._count(lambda queue, _waiting, running: running if kind_of(queue) == kind else 0)
 
     def _count(self, number: Callable[[str, int, int], int]) -> float:
         """Return the sum of a number of each queue, for metrics; not a number if it is not known."""
@@ -290,7 +298,9 @@ class DistributedQueue:
         if runner_kind(request) == "gpu":
             self._gpu_gate.admit(caller)
         queue = self._workers.queue_of(request)
-        return NewJob(queue, caller.client, caller.urgency, partial(self._admit, request, caller.client))
+        origin = caller.origin
+        admit = partial(self._admit, request, caller.client)
+        return NewJob(queue, caller.client, caller.urgency, admit, origin.request_id, origin.traceparent)
 
     def _admit(self, request: Request, client: str, waiting: Counter[str]) -> None:
         """Refuse a job if the jobs of each client that wait leave no place for it, or if it is one too many.

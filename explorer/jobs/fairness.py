@@ -39,6 +39,12 @@ class CountByClient:
             self._held[client] += amount
             return True
 
+    @property
+    def total(self) -> int:
+        """What all clients hold."""
+        with self._lock:
+            return self._held.total()
+
     def release(self, client: str, amount: int = 1) -> None:
         """Count `amount` less for a client."""
         with self._lock:
@@ -137,6 +143,15 @@ class FairQueue(Generic[Item]):
     def __len__(self) -> int:
         return sum(len(line) for lines in self._lines.values() for line in lines.values())
 
+    def __iter__(self) -> Iterator[Item]:
+        """Yield what waits, in any order."""
+        return (item for lines in self._lines.values() for line in lines.values() for item in line)
+
+    @property
+    def running(self) -> int:
+        """How many items run."""
+        return self._running.total()
+
     def put(self, item: Item, caller: Caller) -> None:
         """Let an item wait."""
         self._lines[caller.urgency].setdefault(caller.client, deque()).append(item)
@@ -157,7 +172,7 @@ class FairQueue(Generic[Item]):
             return None
         return self._take(needs_idle=running >= self._slots)
 
-    def running(self, client: str) -> int:
+    def running_of(self, client: str) -> int:
         """Count the items of a client that run."""
         return self._running[client]
 

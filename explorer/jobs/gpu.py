@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from explorer.errors import ExplorerError
+from explorer.jobs.activity import Activity
 from explorer.jobs.runners import SandboxRunner
 from explorer.model import Event, Request
 from explorer.sandbox import Sandbox
@@ -31,17 +32,31 @@ class GpuRunner:
 
     def __init__(self, gpu: Gpu, sandbox: Sandbox, usage: Callable[[Gpu], Usage] = usage_of) -> None:
         self.gpu = gpu
-        self._sandbox = sandbox
+        self.sandbox = sandbox
         self._jobs = SandboxRunner(sandbox, starts_it=True)
         self._usage = usage
+        #: A job and a canary exclude each other.
+        self._turn = threading.Lock()
+        #: How often the GPU was taken out of service.
+        self.outages = 0
         self._before: Usage | None = None
         self.problem: str | None = None
 
     def warm_up(self) -> None:
         """Start the sandbox, so that the first job finds it ready. Errors are left to that job."""
         with contextlib.suppress(ExplorerError):
-            for version in self._sandbox.versions[:1]:
+            for version in self.sandbox.versions[:1]:
                 self._jobs.start(version)
+
+    @property
+    def activity(self) -> Activity:
+        """What its jobs have shown."""
+        return self._jobs.activity
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """The memory that was in use after the last job, or before the first one; None: not known yet."""
+        return None if self._before is None else self._before.memory_bytes
 
     def run(self, request: Request, cancelled: threading.Event) -> Iterator[Event]:
         """Yield the events of a job.
@@ -49,12 +64,13 @@ class GpuRunner:
         Raises:
             Unavailable, UnknownTriton: the job cannot be run on this machine.
         """
-        if self._before is None:
-            try:
-                self._before = self._usage(self.gpu)
-            except DriverError as error:
-                _log.warning("%s: %s", self.gpu.name, error)  # the job reports the problem itself
-        return self._jobs.run(request, cancelled)
+        with self._turn:
+            if self._before is None:
+                try:
+                    self._before = self._usage(self.gpu)
+                except DriverError as error:
+                    _log.warning("%s: %s", self.gpu.name, error)  # the job reports the problem itself
+            yield from self._jobs.run(request, cancelled)
 
     def settle(self, closed: threading.Event) -> None:
         """Wait until the GPU is as before the job; after some time, take it out of service."""
@@ -68,6 +84,7 @@ class GpuRunner:
             if problem is None:
                 _log.warning("%s (%s) is in service again", self.gpu.name, self.gpu.uuid)
             else:
+                self.outages += self.problem is None
                 _log.error("%s (%s): %s", self.gpu.name, self.gpu.uuid, problem)
         self.problem = problem
 

@@ -32,11 +32,13 @@ from explorer.jobs.fairness import CHECK_SECONDS, Check, FairQueue, Places, do_n
 from explorer.jobs.gpu_gate import NO_RULES, GpuGate, GpuRules
 from explorer.jobs.job import Job
 from explorer.jobs.metrics import Metrics
+from explorer.jobs.observation import Observation
 from explorer.jobs.protocol import EventLog
 from explorer.jobs.rates import Rates
 from explorer.jobs.runners import NoDevice, Runner, RunnerKind, Runners, runner_kind
 from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.model import Diagnostic, Done, Request
+from explorer.monitoring.traces import span
 from explorer.sandbox.priority import yields
 from explorer.store import Entry, Record, Store
 from explorer.store.address import canonical_json, digest_of
@@ -81,7 +83,6 @@ class LocalQueue:
         self._places = {kind: Places(limit, "jobs") for kind in runners}
         self._rates = rates or Rates({})
         self._in_flight: dict[str, Job] = {}
-        self._running = 0
         self._closed = threading.Event()
         self._changed = threading.Condition()
         self._asking = Places(waiting_threads, "compiler queries")
@@ -92,8 +93,9 @@ class LocalQueue:
         ]
         for kind in runners:
             metrics.waiting.labels(kind).set_function(partial(self._count_waiting, kind))
+            metrics.running.labels(kind).set_function(partial(self._count_running, kind))
+            metrics.oldest_seconds.labels(kind).set_function(partial(self.oldest_seconds, kind))
             metrics.in_service.labels(kind).set_function(partial(self._in_service, kind))
-        metrics.running.set_function(lambda: self._running)
         self._sharing = Sharing(store, self._take_over, self._stored_jobs, self.leave)
         for worker in self._workers:
             worker.start()
@@ -165,6 +167,12 @@ class LocalQueue:
     def waits_for(self, record: Record) -> str:  # noqa: ARG002  the workers are threads of this queue
         """Return "": no job lacks a worker."""
         return ""
+
+    def oldest_seconds(self, kind: RunnerKind) -> float:
+        """Return how long the oldest job has waited for a kind of runner; 0 if none waits."""
+        with self._changed:
+            submitted = min((job.submitted_at for job in self._waiting[kind]), default=None)
+        return 0.0 if submitted is None else time.monotonic() - submitted
 
     def problem(self, kind: RunnerKind) -> str | None:
         """Return why no runner of a kind can do a job at the moment, or None."""
@@ -301,6 +309,10 @@ class LocalQueue:
         with self._changed:
             return len(self._waiting[kind])
 
+    def _count_running(self, kind: RunnerKind) -> int:
+        with self._changed:
+            return self._waiting[kind].running
+
     def _in_service(self, kind: RunnerKind) -> int:
         return sum(runner.problem is None for runner in self._runners[kind])
 
@@ -432,8 +444,7 @@ class LocalQueue:
                     return None
                 self._changed.wait()
             job.place.close()
-            self._running += 1
-            yields.set(self._waiting[kind].running(job.caller.client) > 1)
+            yields.set(self._waiting[kind].running_of(job.caller.client) > 1)
             return job
 
     def _work(self, kind: RunnerKind, runner: Runner) -> None:
@@ -441,7 +452,6 @@ class LocalQueue:
         while (job := self._take(kind)) is not None:
             self._perform(job, runner)
             with self._changed:
-                self._running -= 1
                 self._waiting[kind].done(job.caller.client)
                 self._changed.notify_all()  # it may have made room for another job of its client
             if not self._closed.is_set():
@@ -461,36 +471,41 @@ class LocalQueue:
             self._perform(job, NoDevice(reason))
 
     def _perform(self, job: Job, runner: Runner) -> None:
+        with Observation(job, self._metrics) as observation:
+            self._do(job, runner, observation)
+
+    def _do(self, job: Job, runner: Runner, observation: Observation) -> None:
         """Do a job. Whatever happens, its log is closed.
 
         The last entry is published after the result is stored: a follower that has it finds the result.
         """
         done: Done | None
         try:
-            done = self._run(job, runner)
+            done = self._run(job, runner, observation)
             if self._closed.is_set():
                 done = None
             elif job.is_stored:
-                done = self._store_result(job, done)
+                with span("store"):
+                    done = self._store_result(job, done)
         except StoreError as error:
             _log.error("The result of %s is not stored: %s", job.id, error.detail)
             job.log.publish(Diagnostic("error", f"{error.title}.", hint=error.detail))
+            observation.failing = "store"
             done = _transient_failure(job)
         except Exception:  # the thread must survive, and followers must not wait for ever
             _log.exception("Job %s failed with an unexpected error", job.id)
             hint = "The server's log has the traceback. Try again."
             job.log.publish(Diagnostic("error", "Internal error.", hint=hint))
+            observation.failing = "server"
             done = _transient_failure(job)
         with suppress(StoreError):  # it expires
             self._store.leases.release(job.id, is_over=done is not None)
         with self._changed:
             del self._in_flight[job.id]
             self._changed.notify_all()
+        observation.end(done)
         job.finish(done)
         job.batch.discard()
-        if done is not None:
-            self._metrics.finished.labels(job.request.task, done.status).inc()
-            self._metrics.seconds.labels(job.request.task).observe(time.monotonic() - job.submitted_at)
 
     def _store_result(self, job: Job, done: Done) -> Done | None:
         """Store a result, as soon as the database is not locked any more. None: the queue is closed before.
@@ -509,10 +524,11 @@ class LocalQueue:
             else:
                 return done
 
-    def _run(self, job: Job, runner: Runner) -> Done:
+    def _run(self, job: Job, runner: Runner, observation: Observation) -> Done:
         """Publish all entries but the last one and return it."""
         writer = EntryWriter(job.batch)
         if job.cancelled.is_set():
+            observation.failing = "canceled"
             job.log.publish(Diagnostic("error", "Canceled.", hint="Start it again."))
             return _transient_failure(job)
         is_on_gpu = runner_kind(job.request) == "gpu"
@@ -520,10 +536,12 @@ class LocalQueue:
             with self._gpu_gate.counted(job.caller) if is_on_gpu else nullcontext():
                 job.begin()
                 for event in runner.run(job.request, job.cancelled):
+                    observation.note(event)
                     if isinstance(event, Done):
                         return event
                     job.log.publish(writer.write(event))
         except (Unavailable, UnknownTriton, Forbidden, QuotaUsed) as error:
+            observation.failing = "sandbox"
             job.log.publish(Diagnostic("error", f"{error.title}.", hint=error.detail))
             return _transient_failure(job)
         raise AssertionError("the sandbox ended without a last event")

@@ -93,6 +93,10 @@ class Queue(Protocol):
         """Return which worker a waiting job lacks, as a sentence without its end; "" if it lacks none."""
         ...
 
+    def oldest_seconds(self, kind: RunnerKind) -> float:
+        """Return how long the oldest job has waited for a kind of runner; 0 if none waits."""
+        ...
+
     def problem(self, kind: RunnerKind) -> str | None:
         """Return why no runner of a kind can do a job at the moment, or None."""
         ...

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, Protocol
 
+from explorer.jobs.activity import Activity
 from explorer.model import Diagnostic, Done, Event, Progress, Request
 from explorer.sandbox import Sandbox
 
@@ -65,7 +66,8 @@ class SandboxRunner:
     """Runs jobs in a sandbox. With `starts_it`, the first job starts the sandbox."""
 
     def __init__(self, sandbox: Sandbox, *, starts_it: bool = False) -> None:
-        self._sandbox = sandbox
+        self.sandbox = sandbox
+        self.activity = Activity()
         self._starts_it = starts_it
         self._starting = threading.Lock()
         self.problem: str | None = None
@@ -78,7 +80,7 @@ class SandboxRunner:
         """
         if self._starts_it:
             self.start(request.triton)
-        return self._sandbox.run(request, cancelled)
+        return self.activity.watch(request, self.sandbox.run(request, cancelled))
 
     def start(self, version: str) -> None:
         """Start the sandbox, with a slot of a Triton version, unless this has been done.
@@ -87,16 +89,16 @@ class SandboxRunner:
             Unavailable: no jail can be started on this machine.
         """
         with self._starting:
-            if self._sandbox.tier == "none":
-                self._sandbox.begin(version)
-                self._sandbox.start()
+            if self.sandbox.tier == "none":
+                self.sandbox.begin(version)
+                self.sandbox.start()
 
     def settle(self, closed: threading.Event) -> None:
         """Do nothing: the processes of a job end with its namespace."""
 
     def close(self) -> None:
         """Kill the jails."""
-        self._sandbox.close()
+        self.sandbox.close()
 
 
 class TorchCompileRunner(SandboxRunner):
@@ -111,7 +113,7 @@ class TorchCompileRunner(SandboxRunner):
         Raises:
             Unavailable, UnknownTriton: the job cannot be run on this machine.
         """
-        is_started = self._sandbox.tier != "none"
+        is_started = self.sandbox.tier != "none"
         text = "executing the program" if is_started else "starting the sandbox of torch.compile"
         yield Progress(0, 0, text)
         yield from super().run(request, cancelled)

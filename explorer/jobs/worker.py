@@ -21,6 +21,7 @@ from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.jobs.local import LocalQueue
 from explorer.jobs.runners import RunnerKind
 from explorer.jobs.workers import BEAT_SECONDS, WorkerDocument, WorkerGpu, kind_of, process_name
+from explorer.monitoring.origin import Origin
 from explorer.store import Store, TakenJob
 
 #: A message is acknowledged after this time at the latest and the job that runs then: brokers do not wait
@@ -93,7 +94,8 @@ class Station:
             if record.is_final:  # its worker was late, but not dead
                 self._store.leases.release(job.id, is_over=True)
                 return True
-            work_for(Caller(job.client, "", Urgency(job.urgency)))
+            origin = Origin(job.request_id, job.id, job.traceparent)
+            work_for(Caller(job.client, "", Urgency(job.urgency), origin=origin))
             return self._queue.perform(record)
         except Unavailable as error:  # the queue is closed, or the database does not answer
             _log.warning("The job %s is given back: %s", job.id, error.detail)

@@ -11,7 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from explorer.errors import ExplorerError, QueueFull, TooManyRequests, Unavailable
 from explorer.jobs import EventLog, Queue
@@ -89,7 +89,7 @@ class MatrixCompiler:
                 whose = f"{mine} matrices of this client" if mine >= MOST_OF_CLIENT else "Too many matrices"
                 raise TooManyRequests(f"{whose} are being compiled. Wait for one, or cancel it.")
             follower = f"{caller.client} matrix {matrix_id}"
-            own = Caller(caller.client, follower, Urgency.BATCH, caller.claim)
+            own = replace(caller, follower=follower, urgency=Urgency.BATCH)
             work = _Work(matrix_id, cells, own, {caller.follower})
             self._at_work[matrix_id] = work
             self._refused.pop(matrix_id, None)

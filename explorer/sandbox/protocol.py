@@ -45,6 +45,7 @@ from explorer.model.limits import (
 from explorer.model.measurements import MEASUREMENTS
 from explorer.sandbox.errors import ProtocolError
 from explorer.sandbox.settings import SandboxSettings
+from explorer.sandbox.stops import StopReason, read_stop_line
 
 #: Marks a line as incomplete, because its writer died. The line is ignored.
 CANCEL_LINE = b"\x18"
@@ -137,6 +138,8 @@ class EventStream:
         self._passes: set[int] = set()
         self._measurements: Counter[str] = Counter()
         self._has_binary = False
+        #: Why the job was stopped, if its warden has said so.
+        self.stop_reason: StopReason | None = None
 
     def feed(self, data: bytes) -> list[Event]:
         """Take bytes as they arrive. Return the events that are now complete, none after Done.
@@ -155,6 +158,7 @@ class EventStream:
         while (end := self._buffer.find(b"\n", max(start, self._searched))) >= 0:
             line, start = self._take_line(start, end)
             if line.endswith(CANCEL_LINE):
+                self.stop_reason = read_stop_line(bytes(line.removesuffix(CANCEL_LINE))) or self.stop_reason
                 continue
             if len(line) > self._settings.event_line_bytes:
                 raise self._too_long(self._settings.event_line_bytes)

@@ -21,7 +21,7 @@ from explorer.sandbox.priority import yields
 from explorer.sandbox.remedy import ways_out
 from explorer.sandbox.self_test import attack
 from explorer.sandbox.settings import Limits, SandboxSettings
-from explorer.sandbox.slot_pool import SandboxJob, SlotPool, VersionPools
+from explorer.sandbox.slot_pool import PoolState, SandboxJob, SlotPool, VersionPools
 from explorer.sandbox.versions import InstalledVersions
 
 _log = logging.getLogger(__name__)
@@ -73,6 +73,11 @@ class Sandbox:
         """The architectures that have a warm disassembler, and why jobs may have to start nvdisasm."""
         pools = self._pools or self._begun
         return ([], "") if pools is None else (pools.disassemblers.ready, pools.disassemblers.problem)
+
+    def pool_states(self) -> list[PoolState]:
+        """Return the state of the slots of each Triton version in use."""
+        pools = self._pools
+        return [] if pools is None else pools.states()
 
     def begin(self, version: str) -> None:
         """Start a slot of a version, before `start` tests the jail. It gets no job before that.

@@ -17,17 +17,22 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 from explorer.model import Diagnostic, Done, Event, Progress, Request, to_plain
+from explorer.monitoring.metrics import sandbox_stops
 from explorer.sandbox import control_group
 from explorer.sandbox.disassemblers import Disassemblers
 from explorer.sandbox.errors import ProtocolError, SlotBroken
 from explorer.sandbox.launch import Launch
 from explorer.sandbox.priority import lower_priority
 from explorer.sandbox.protocol import EventStream
+from explorer.sandbox.stops import StopReason
 from explorer.sandbox.worker import BEGUN_LINE
 from explorer.sandbox.zygotes import Zygote, Zygotes
 
+for _reason in get_args(StopReason):
+    sandbox_stops.labels(_reason)  # a rate needs the 0 before the first one
 #: The extra time that this side waits beyond the warden's limit. The warden can still report the output.
 _GRACE_SECONDS = 2.0
 _STEP_SECONDS = 10.0
@@ -108,14 +113,16 @@ class Slot:
         deadline = time.monotonic() + self._settings.limits.wall_seconds + _GRACE_SECONDS
         started = time.monotonic()
         problem: Diagnostic | None = None
+        reason: StopReason | None
         self._connect_disassembler(request)
         if yields:
             lower_priority(self._namespace)
         try:
-            self._stream(request, is_cancelled, deadline, deliver)
+            reason = self._stream(request, is_cancelled, deadline, deliver)
         except _JobEnded as end:
-            problem = end.diagnostic
+            problem, reason = end.diagnostic, end.reason
         except ProtocolError as error:
+            reason = "invalid result"
             problem = Diagnostic(
                 "error",
                 f"The result was rejected: {error}.",
@@ -124,6 +131,8 @@ class Slot:
         finally:
             self._kill_job()
         self.jobs_done += 1
+        if reason is not None:
+            sandbox_stops.labels(reason).inc()
         if problem is not None:
             deliver(problem)
             deliver(Done("failed", (time.monotonic() - started) * 1000, is_transient=True))
@@ -186,8 +195,8 @@ class Slot:
         is_cancelled: Callable[[], bool],
         deadline: float,
         deliver: Callable[[Event], None],
-    ) -> None:
-        """Send the request and read events until Done."""
+    ) -> StopReason | None:
+        """Send the request and read events until Done. Return why the warden has stopped the job, if so."""
         pending = memoryview(json.dumps(to_plain(request)).encode())
         stream = EventStream(self._settings)
         poller = select.poll()
@@ -197,15 +206,16 @@ class Slot:
         while True:
             ready = dict(poller.poll(_CANCEL_LOOK_SECONDS * 1000))
             if is_cancelled():
-                raise _JobEnded(Diagnostic("error", "Canceled.", hint="Start it again."))
+                raise _JobEnded("canceled", Diagnostic("error", "Canceled.", hint="Start it again."))
             if time.monotonic() > deadline:
                 seconds = self._settings.limits.wall_seconds
                 raise _JobEnded(
+                    "time",
                     Diagnostic(
                         "error",
                         f"The job was stopped after {seconds:g} seconds, its time limit.",
                         hint="Check for an endless loop, remove unneeded code, or reduce the sizes.",
-                    )
+                    ),
                 )
             if self._request in ready:
                 pending = self._send(pending)
@@ -226,7 +236,7 @@ class Slot:
                     has_results = has_results or not isinstance(event, Progress)
                     deliver(event)
                     if isinstance(event, Done):
-                        return
+                        return stream.stop_reason
 
     def _send(self, pending: memoryview) -> memoryview:
         try:
@@ -243,11 +253,12 @@ class Slot:
         if not has_results:
             raise SlotBroken("the job's processes were killed before they emitted a result")
         raise _JobEnded(
+            "killed",
             Diagnostic(
                 "error",
                 "The job's processes were killed.",
                 hint="The machine probably ran out of memory. Try again with smaller tensors.",
-            )
+            ),
         )
 
     def _kill_job(self) -> None:
@@ -263,6 +274,7 @@ class Slot:
 
 
 class _JobEnded(Exception):
-    def __init__(self, diagnostic: Diagnostic) -> None:
+    def __init__(self, reason: StopReason, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
+        self.reason = reason
         self.diagnostic = diagnostic

@@ -18,6 +18,9 @@ from pathlib import Path
 
 from explorer.errors import QueueFull, SandboxUnavailable, UnknownTriton
 from explorer.model import Event, Progress, Request
+from explorer.monitoring.metrics import sandbox_replacements
+from explorer.monitoring.origin import Origin, current_origin, working_for
+from explorer.monitoring.traces import span
 from explorer.sandbox.disassemblers import Disassemblers
 from explorer.sandbox.errors import SlotBroken
 from explorer.sandbox.launch import Launch
@@ -46,6 +49,7 @@ class SandboxJob:
     events: queue.SimpleQueue[Event | SandboxUnavailable] = field(default_factory=queue.SimpleQueue)
     has_results: bool = False
     tries: int = 0
+    origin: Origin = field(default_factory=current_origin)
 
     def is_cancelled(self) -> bool:
         """Return whether nobody wants the result any more."""
@@ -55,6 +59,17 @@ class SandboxJob:
         """Pass on an event."""
         self.has_results = self.has_results or not isinstance(event, Progress)
         self.events.put(event)
+
+
+@dataclass(frozen=True)
+class PoolState:
+    """The slots of a Triton version by state, and whether the version has a zygote in a shared jail."""
+
+    version: str
+    starting: int
+    idle: int
+    busy: int
+    has_zygote: bool
 
 
 class VersionPools:
@@ -97,6 +112,10 @@ class VersionPools:
                 pool = self._make(version, folder)
                 self._pools[version] = pool, state
             return pool
+
+    def states(self) -> list[PoolState]:
+        """Return the state of each pool."""
+        return [pool.state() for pool, _ in list(self._pools.values())]
 
     def close(self) -> None:
         """Kill all jobs."""
@@ -146,6 +165,7 @@ class SlotPool:
         self._starting = 0
         self._closed = False
         self._numbers = itertools.count()
+        self._replacements = sandbox_replacements.labels(version)
 
     def enter(self, job: SandboxJob) -> None:
         """Queue a job.
@@ -192,6 +212,11 @@ class SlotPool:
             if len(self._threads) < count:
                 self._grow()
             self._changed.wait_for(lambda: self._starting == 0 or self._closed)
+
+    def state(self) -> PoolState:
+        """Return how many slots are in which state."""
+        has_zygote = self._jail is not None and self._jail.has_started(self._folder)
+        return PoolState(self._version, self._starting, self._idle, len(self._running), has_zygote)
 
     def close(self) -> None:
         """End all jobs, and take no further ones."""
@@ -291,12 +316,15 @@ class SlotPool:
                 return
             try:
                 self._running.add(job)
-                slot.run(job.request, job.is_cancelled, job.deliver, yields=job.yields)
+                with working_for(job.origin), span("sandbox", triton=self._version):
+                    slot.run(job.request, job.is_cancelled, job.deliver, yields=job.yields)
                 if slot.jobs_done < self._settings.jobs_per_slot:
                     slot.next()
             except SlotBroken as error:
                 if not self._closed:  # closing ends the slot, too
-                    _log.warning("Replacing a sandbox for Triton %s: %s", self._version, error)
+                    self._replacements.inc()
+                    with working_for(job.origin):
+                        _log.warning("Replacing a sandbox for Triton %s: %s", self._version, error)
                 self._recover(job)
                 return
             finally:
@@ -310,6 +338,7 @@ class SlotPool:
             try:
                 while not self._closed:
                     if not slot.is_alive():
+                        self._replacements.inc()
                         _log.warning("An idle sandbox for Triton %s ended unexpectedly", self._version)
                         return None
                     if self._waiting:

@@ -22,6 +22,7 @@ from explorer.sandbox import confine, landlock, linux, source_position, worker
 from explorer.sandbox.bounded_output import BoundedFile, BoundedPipe
 from explorer.sandbox.settings import MIB, Limits
 from explorer.sandbox.source_position import SourcePosition
+from explorer.sandbox.stops import StopReason, stop_line
 
 CANCEL_LINE = b"\x18\n"
 
@@ -97,11 +98,14 @@ class Warden:
             self._report_verdict(output, error)
         else:
             where = source_position.find_position(report + source_position.read_report(position_pipe[0]))
+            reason: StopReason
             if exceeded is None:
+                reason = reason_of_end(status, error.last_text())
                 end = describe_end(status, error.last_text(), self._limits, where)
             else:
+                reason = "time" if isinstance(exceeded, TimeExceeded) else "memory"
                 end = describe_limit(exceeded, self._limits, where)
-            self._report_end(replace(end, line=where.line), output, error)
+            self._report_end(replace(end, line=where.line), reason, output, error)
         os._exit(0)
 
     def _watch(self, child: int, verdict: int, output: BoundedPipe) -> TimeExceeded | MemoryExceeded | None:
@@ -146,8 +150,10 @@ class Warden:
             verdict = verdict.removesuffix(CANCEL_LINE) + b"\n"
         _write_all(self._events, verdict)
 
-    def _report_end(self, end: Diagnostic, output: BoundedPipe, error: BoundedFile) -> None:
-        _write_all(self._events, CANCEL_LINE)
+    def _report_end(
+        self, end: Diagnostic, reason: StopReason, output: BoundedPipe, error: BoundedFile
+    ) -> None:
+        _write_all(self._events, CANCEL_LINE + stop_line(reason, CANCEL_LINE))
         self._emit_output(output, error)
         self._emit(end)
         started = self._started or time.monotonic()
@@ -189,11 +195,25 @@ def describe_limit(
     return Diagnostic("error", message, hint=advice + setting)
 
 
+def reason_of_end(status: int, error_output: str) -> StopReason:
+    """Return why a worker ended without a verdict, from its wait status and its last output."""
+    if not os.WIFSIGNALED(status):
+        return "exit"
+    number = os.WTERMSIG(status)
+    if number == signal.SIGXCPU:
+        return "processor time"
+    if any(sign in error_output for sign in _OUT_OF_MEMORY):
+        return "memory"
+    reasons: dict[int, StopReason] = {signal.SIGKILL: "killed", signal.SIGSYS: "system call"}
+    return reasons.get(number, "crash")
+
+
 def describe_end(status: int, error_output: str, limits: Limits, where: SourcePosition) -> Diagnostic:
     """Explain why a worker ended without a verdict, from its wait status and its last output."""
     lines = error_output.strip().splitlines()[-_CRASH_LINES:]
     last_lines = "".join(f"\n{line}" for line in lines)
-    if not os.WIFSIGNALED(status):
+    reason = reason_of_end(status, error_output)
+    if reason == "exit":
         code = os.waitstatus_to_exitcode(status)
         return Diagnostic(
             "error",
@@ -202,26 +222,26 @@ def describe_end(status: int, error_output: str, limits: Limits, where: SourcePo
         )
     number = os.WTERMSIG(status)
     name = signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
-    if number == signal.SIGXCPU:
+    if reason == "processor time":
         return Diagnostic(
             "error",
             f"The job was stopped after {limits.cpu_seconds} seconds of processor time, its limit.",
             hint="Check for an endless loop. A kernel that takes this long to compile unrolls too much; "
             "a run needs smaller sizes.",
         )
-    if any(sign in error_output for sign in _OUT_OF_MEMORY):
+    if reason == "memory":
         return Diagnostic(
             "error",
             f"Out of memory: the limit of a job is {limits.memory_bytes // MIB:,} MiB.{last_lines}",
             hint="Use smaller blocks, fewer stages or smaller tensors.",
         )
-    if number == signal.SIGKILL:
+    if reason == "killed":
         return Diagnostic(
             "error",
             f"The process was killed (SIGKILL).{last_lines}",
             hint="The machine probably ran out of memory, or the job reached its processor limit.",
         )
-    if number == signal.SIGSYS:
+    if reason == "system call":
         return Diagnostic(
             "error",
             f"The source made a system call that the sandbox does not allow (SIGSYS).{last_lines}",

@@ -177,6 +177,10 @@ class Zygotes:
             self._users[triton] += 1
             return zygote
 
+    def has_started(self, triton: Path | None) -> bool:
+        """Return whether the zygote of a version has been started."""
+        return triton in self._versions
+
     def give_back(self, triton: Path | None) -> None:
         """Note that the zygote of a slot was closed."""
         with self._lock:

@@ -11,6 +11,7 @@ import contextlib
 import functools
 import importlib
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from io import BytesIO
@@ -23,14 +24,24 @@ from flask import Flask
 from explorer.errors import ExplorerError, InvalidRequest, RequestTooSlow, TooManyRequests
 from explorer.jobs.fairness import CountByClient
 from explorer.jobs.local import HEARTBEAT_SECONDS
+from explorer.monitoring import traces
+from explorer.monitoring.origin import (
+    Origin,
+    accepted_request_id,
+    current_origin,
+    new_request_id,
+    working_for,
+)
 from explorer.server.connections import DISCARDED_BYTES, Connection, Connections
 from explorer.server.ready import Headers, Key, ReadyResponses, key_of
 from explorer.server.refusal import refusal
 from explorer.services import services_of
 from explorer.views.agents import ANSWERED_BY_SERVER
-from explorer.views.client import client_of
+from explorer.views.client import client_of, is_proxy
 from explorer.views.events import CONNECTED, HEARTBEAT, SENT_BY_SERVER, EventStream
 from explorer.views.http import CLIENT_IS_WAITING, IS_KEPT, body_limit_bytes
+from explorer.views.meta import LIVE, LIVE_ADDRESS
+from explorer.views.origin import ORIGIN, REQUEST_ID_HEADER, ROUTE
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -48,6 +59,15 @@ _FEWEST_THREADS_OF_CLIENT = 6
 _TURN_SECONDS = 10.0
 #: A longer response is sent in parts, each when the client has read most of the one before.
 _PART_BYTES = 256 * 1024
+#: The route of requests that no view answers.
+_NO_ROUTE = "none"
+_LIVE_PATH = LIVE_ADDRESS.encode()
+_LIVE_HEADERS = [
+    (b"Content-Type", b"application/json"),
+    (b"Content-Length", str(len(LIVE)).encode()),
+    (b"Cache-Control", b"no-store"),
+    (b"X-Content-Type-Options", b"nosniff"),
+]
 
 
 class _Gone(Exception):
@@ -68,6 +88,7 @@ class Application:
         #: The turns of each client that has a request waiting or in a thread.
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._ready = ReadyResponses(services_of(app).store)
+        self._http = services_of(app).metrics.http
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Respond to a request."""
@@ -79,6 +100,7 @@ class Application:
         if connection is None:  # it has been lost since
             return
         connection.begin()
+        begin, request_id = time.perf_counter(), self._request_id(scope)
         try:
             if connection.is_refused:
                 raise TooManyRequests(
@@ -86,24 +108,44 @@ class Application:
                 )
             if scope["http_version"] == "1.1" and all(name != b"host" for name, _ in scope["headers"]):
                 raise InvalidRequest("The request has no Host header.")
+            if scope["raw_path"] == _LIVE_PATH:  # also while no thread is free
+                await _send_all(send, 200, [*_LIVE_HEADERS, _request_id_header(request_id)], LIVE)
+                return
             key, known_etags = key_of(scope)
             ready = None if key is None else self._ready.find(key)
             if ready is None:
-                await self._answer(scope, key, connection, receive, send)
+                await self._answer(scope, key, request_id, connection, receive, send)
             else:
                 status, headers, data = ready.answer(known_etags)
-                await _send_all(send, status, headers, data)
+                self._http.observe(ready.route, status, time.perf_counter() - begin)
+                await _send_all(send, status, [*headers, _request_id_header(request_id)], data)
         except _Gone:
             return
         except ExplorerError as error:
-            response = refusal(self.flask, error)
+            response = refusal(self.flask, error, Origin(request_id))
+            self._http.observe(_NO_ROUTE, response.status_code, time.perf_counter() - begin)
             await _send_all(send, response.status_code, _encoded(response.headers), response.get_data())
 
+    def _request_id(self, scope: Message) -> str:
+        """Return the ID that a trusted proxy has chosen for a request, or a new one."""
+        if self._proxies and is_proxy(scope["client"][0], self._proxies):
+            for name, value in scope["headers"]:
+                if name == b"x-request-id":
+                    return accepted_request_id(value.decode("latin-1"))
+        return new_request_id()
+
     async def _answer(
-        self, scope: Message, key: Key | None, connection: Connection, receive: Receive, send: Send
+        self,
+        scope: Message,
+        key: Key | None,
+        request_id: str,
+        connection: Connection,
+        receive: Receive,
+        send: Send,
     ) -> None:
         """Let a view answer, and keep its response if the view allows it."""
         environ = _environ(scope)
+        origin = Origin(request_id, traceparent=environ.get("HTTP_TRACEPARENT", ""))
         client = client_of(environ["REMOTE_ADDR"], environ.get("HTTP_X_FORWARDED_FOR", ""), self._proxies)
         body = _Body(self._bodies, client, self._body_bytes)
         try:
@@ -111,7 +153,7 @@ class Application:
             environ |= body.variables | {CLIENT_IS_WAITING: lambda: not connection.is_lost}
             with connection.at_work():
                 revision = self._ready.revision
-                answer = await self._begin(environ, client)
+                answer = await self._begin(environ, origin, client)
                 try:
                     if environ[ANSWERED_BY_SERVER]:
                         send = _with_headers(send, _encoded(answer.headers))
@@ -119,7 +161,7 @@ class Application:
                         return
                     headers = _encoded(answer.headers)
                     if key is not None and answer.is_kept:
-                        self._ready.keep(key, headers, answer.part, revision)
+                        self._ready.keep(key, headers, answer.part, revision, environ.get(ROUTE) or _NO_ROUTE)
                     await self._send(answer, headers, connection, receive, send)
                 finally:
                     self._threads.submit(answer.close)
@@ -141,13 +183,21 @@ class Application:
         )
         await agents.answer_message(api, scope, body, send)
 
-    async def _begin(self, environ: Environ, client: str) -> Answer:
+    async def _begin(self, environ: Environ, origin: Origin, client: str) -> Answer:
         """Call Flask in a thread.
 
         Raises:
             TooManyRequests: the client has to wait too long for a thread.
         """
-        return await self._in_thread(client, functools.partial(Answer, self.flask, environ))
+        begin, method = time.perf_counter(), environ["REQUEST_METHOD"]
+        with working_for(origin), traces.span(method, **{"http.request.method": method}) as span:
+            environ[ORIGIN] = current_origin()
+            answer = await self._in_thread(client, functools.partial(Answer, self.flask, environ))
+            route, status = environ.get(ROUTE) or _NO_ROUTE, int(answer.status[:3])
+            span.rename(f"{method} {route}")
+            span.set(**{"http.route": route, "http.response.status_code": status})
+        self._http.observe(route, status, time.perf_counter() - begin)
+        return answer
 
     async def _in_thread(self, client: str, function: Callable[[], Found]) -> Found:
         """Call a function in a thread, when the client uses less than its share of the threads.
@@ -302,6 +352,10 @@ def _discard(call: Future[Any]) -> None:
 
 def _encoded(headers: Iterable[tuple[str, str]]) -> Headers:
     return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+
+def _request_id_header(request_id: str) -> tuple[bytes, bytes]:
+    return REQUEST_ID_HEADER.encode(), request_id.encode()
 
 
 def _with_headers(send: Send, headers: Headers) -> Send:

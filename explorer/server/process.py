@@ -13,12 +13,15 @@ from typing import Any
 
 from flask import Flask
 from gunicorn.app.base import BaseApplication
+from gunicorn.glogging import Logger
 
 from explorer import create_app
 from explorer.errors import ExplorerError, SettingsError
 from explorer.examples import DEFAULT_EXAMPLE, find_example
 from explorer.model import Request
 from explorer.model.hardware import DEFAULT_TARGET
+from explorer.monitoring.log import configure_log
+from explorer.monitoring.traces import configure_traces, end_traces
 from explorer.sandbox import control_group, landlock
 from explorer.sandbox.launch import SOURCES, find_bubblewrap
 from explorer.server.address import remove_address, write_address
@@ -35,6 +38,15 @@ _LOOPBACK = ["127.0.0.1", "::1"]
 _OWN_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104  compared, not listened on
 
 
+class ServerLog(Logger):  # type: ignore[misc]  # gunicorn has no types
+    """The log of gunicorn: a part of our own."""
+
+    def setup(self, cfg: Any) -> None:
+        """Let our handler write what gunicorn logs."""
+        super().setup(cfg)
+        self.error_log.propagate = True
+
+
 class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """Serves until SIGTERM or SIGINT.
 
@@ -44,6 +56,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        configure_log(settings.log_format, settings.least_log_level)
         bound = _bound_socket(settings.host, settings.port)
         host, port = bound.getsockname()[:2]
         self._address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
@@ -68,6 +81,8 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             "forwarded_allow_ips": ",".join([*_LOOPBACK, *map(str, self._settings.trusted_proxies)]),
             "graceful_timeout": _STOP_SECONDS,
             "loglevel": "warning",
+            "logger_class": ServerLog,
+            "errorlog": None,  # `configure_log` writes it
             "proc_name": "triton-explorer",
             "when_ready": self._announce,
             "worker_exit": self._close,
@@ -78,6 +93,8 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 
     def load(self) -> Application:
         """Make the application. It is called in the worker process."""
+        if self._settings.traces_url:
+            configure_traces(self._settings.traces_url)
         self._app = create_app(self._settings)
         _compile_first_example(services_of(self._app))
         return Application(self._app)
@@ -94,6 +111,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     def _close(self, _arbiter: Any, _worker: Any) -> None:
         if self._app is not None:
             services_of(self._app).close()
+        end_traces()
 
 
 def _sandbox_line(settings: Settings) -> str:

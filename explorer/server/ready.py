@@ -15,6 +15,7 @@ from typing import Any
 from werkzeug.http import parse_etags
 
 from explorer.store import Store
+from explorer.views.origin import REQUEST_ID_HEADER
 
 Headers = list[tuple[bytes, bytes]]
 #: The address of a request, and the headers that a kept response depends on.
@@ -35,6 +36,8 @@ _OF_VIEW = {
 }
 #: A client that has the body knows these.
 _OF_BODY = {b"content-encoding", b"content-length", b"content-type"}
+#: Another request has another one.
+_OF_REQUEST = REQUEST_ID_HEADER.lower().encode()
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,7 @@ class Ready:
     body: bytes
     revision: int
     expires: float
+    route: str
 
     def answer(self, known_etags: str) -> tuple[int, Headers, bytes]:
         """Return the status, headers and body for a client that has the versions with the given tags."""
@@ -78,11 +82,12 @@ class ReadyResponses:
         self._all.move_to_end(key)
         return found
 
-    def keep(self, key: Key, headers: Headers, body: bytes, revision: int) -> None:
-        """Keep a response in place of those that have not been sent for the longest time."""
+    def keep(self, key: Key, headers: Headers, body: bytes, revision: int, route: str = "") -> None:
+        """Keep the response of a route in place of those that have not been sent for the longest time."""
         if key in self._all:
             self._remove(key)
-        self._all[key] = Ready(headers, body, revision, time.monotonic() + _SECONDS)
+        lasting = [each for each in headers if each[0].lower() != _OF_REQUEST]
+        self._all[key] = Ready(lasting, body, revision, time.monotonic() + _SECONDS, route)
         self._bytes += _size(key, body)
         while self._bytes > _TOTAL_BYTES:
             self._remove(next(iter(self._all)))

@@ -18,12 +18,14 @@ from explorer.errors import (
     RequestTooSlow,
     SourceTooLarge,
 )
+from explorer.monitoring.origin import Origin
+from explorer.views.origin import ORIGIN
 from explorer.views.problems import answer
 
 
-def refusal(app: Flask, error: ExplorerError) -> Response:
+def refusal(app: Flask, error: ExplorerError, origin: Origin | None = None) -> Response:
     """Return the response for an error, with the headers of every response."""
-    with app.test_request_context(f"{API}/"):
+    with app.test_request_context(f"{API}/", environ_base={ORIGIN: origin} if origin else None):
         response = app.process_response(answer(error))
     response.headers["Connection"] = "close"
     return response

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,26 +12,32 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, make_url, select, update
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
 
-from explorer.errors import SettingsError, StoreError, StoreLocked
-from explorer.store.failures import database_failures
+from explorer.errors import SettingsError, StoreError, StoreFull, StoreLocked
+from explorer.monitoring.metrics import database_errors, database_seconds
+from explorer.store.failures import database_failures, failure_of
 from explorer.store.tables import REVISIONS, Base, CompilationRow, RevisionRow
 
 if TYPE_CHECKING:
     from sqlalchemy import CursorResult, Result, Table
     from sqlalchemy.dialects import postgresql
+    from sqlalchemy.engine import ExceptionContext
 
 #: The options of a statement that inserts, for `changed_rows`.
 COUNT_INSERTED = {"preserve_rowcount": True}
 _LOCK_SECONDS = 5
 #: A write-ahead log of SQLite that has grown beyond this, because of a long read, is truncated afterwards.
 _MOST_LOG_BYTES = 64 << 20
+#: The statements that are measured apart.
+_STATEMENTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 _MIGRATION_SECONDS = 60
 #: The advisory lock of PostgreSQL that a process holds while it creates or migrates the tables.
 _MIGRATION_LOCK = 0x7472_6974_6F6E
 #: Readers of SQLite do not wait for writers to return a connection.
+for _failure in (StoreError, StoreFull, StoreLocked):
+    database_errors.labels(_failure.kind)  # a rate needs the 0 before the first one
 _SQLITE: dict[str, Any] = {"max_overflow": -1}
 _POSTGRESQL: dict[str, Any] = {
     "pool_pre_ping": True,
@@ -222,6 +229,9 @@ def _connect(url: str) -> Engine:
         ) from error
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _configure_sqlite)
+    event.listen(engine, "before_cursor_execute", _begin_statement)
+    event.listen(engine, "after_cursor_execute", _end_statement)
+    event.listen(engine, "handle_error", _count_error)
     return engine
 
 
@@ -258,6 +268,27 @@ def _prepare_tables(engine: Engine) -> None:
             from explorer.store.migrations import upgrade  # imports Alembic, which is slow
 
             upgrade(connection)
+
+
+def _begin_statement(
+    _connection: Any, _cursor: Any, _text: Any, _values: Any, context: Any, _many: Any
+) -> None:
+    if context is not None:  # as for a "BEGIN" of our own
+        context.triton_explorer_begin = time.perf_counter()
+
+
+def _end_statement(_connection: Any, _cursor: Any, text: str, _values: Any, context: Any, _many: Any) -> None:
+    if context is not None:
+        word = text[:6].upper()
+        seconds = time.perf_counter() - context.triton_explorer_begin
+        database_seconds.labels(word.lower() if word in _STATEMENTS else "other").observe(seconds)
+
+
+def _count_error(context: ExceptionContext) -> None:
+    if context.sqlalchemy_exception is not None and not isinstance(
+        context.sqlalchemy_exception, IntegrityError
+    ):
+        database_errors.labels(failure_of(context.sqlalchemy_exception).kind).inc()
 
 
 def _configure_sqlite(connection: Any, _record: Any) -> None:

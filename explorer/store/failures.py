@@ -40,10 +40,11 @@ def database_failures() -> Iterator[None]:
     except IntegrityError:
         raise
     except SQLAlchemyError as error:
-        raise _database_failure(error) from error
+        raise failure_of(error) from error
 
 
-def _database_failure(error: SQLAlchemyError) -> StoreError:
+def failure_of(error: SQLAlchemyError) -> StoreError:
+    """Return the failure of the store that one of the database is."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     code, state = getattr(cause, "sqlite_errorcode", 0) & _PRIMARY_CODE, getattr(cause, "sqlstate", "")
     if code in _LOCKED_CODES or state in _POSTGRESQL_LOCKED:

@@ -19,6 +19,7 @@ from pathlib import Path
 import zstandard
 
 from explorer.errors import DamagedText
+from explorer.monitoring.metrics import timed_blob
 from explorer.store.address import Address
 from explorer.store.batches import Batch, Batches, StoredBytes
 from explorer.store.failures import disk_failure
@@ -125,7 +126,8 @@ class FileBlobStore:
     def _frame(self, address: Address) -> bytes | None:
         path = self.path(address)
         try:
-            return path.read_bytes()
+            with timed_blob("folder", "read", expected=FileNotFoundError):
+                return path.read_bytes()
         except FileNotFoundError as error:
             if not self.folder.is_dir():
                 raise disk_failure(f"Cannot read the folder {self.folder}", error) from error
@@ -284,7 +286,7 @@ def _read_if_equal(path: Path, data: bytes) -> int | None:
 
 def _write(path: Path, data: bytes, *, is_durable: bool = False) -> Path:
     """Write a new file. With `is_durable`, wait until it is on disk."""
-    with path.open("xb") as file:
+    with timed_blob("folder", "write"), path.open("xb") as file:
         file.write(data)
         if is_durable:
             file.flush()

@@ -58,6 +58,7 @@ _ROWS_AT_ONCE = 500  # databases limit the number of parameters
 _HEALTH_SECONDS = 5.0
 #: What the rows of a request take beside its text, with their indexes: measured with SQLite.
 _ROWS_BYTES = 600
+_COUNT_SECONDS = 60.0
 
 
 class Housekeeping:
@@ -75,6 +76,8 @@ class Housekeeping:
         self._checking = threading.Lock()
         self._health: StoreHealth | None = None
         self._checked = 0.0
+        self._requests = 0
+        self._counted = -_COUNT_SECONDS
 
     # --- what results take ----------------------------------------------------------------------
 
@@ -392,7 +395,15 @@ class Housekeeping:
             self._database.check()
         except StoreError as error:
             problem = error.detail
-        return StoreHealth(problem, free, self.total_bytes, self._quotas.total_bytes)
+        return StoreHealth(problem, free, self.total_bytes, self._quotas.total_bytes, self._count_requests())
+
+    def _count_requests(self) -> int:
+        """Count the requests, at most every minute: the database reads all of them."""
+        if time.monotonic() - self._counted > _COUNT_SECONDS:
+            with suppress(StoreError), self._database.reading() as session:
+                self._requests = session.execute(select(func.count()).select_from(UsageRow)).scalar_one()
+            self._counted = time.monotonic()
+        return self._requests
 
 
 def forget_results(session: Session, record_ids: Iterable[str]) -> None:

@@ -30,13 +30,16 @@ _HELD = and_(LeaseRow.id == JobRow.id, LeaseRow.expires >= Now())
 class NewJob:
     """A job for a queue. `admit` gets how many jobs of each client wait for such runners, and may refuse it.
 
-    The name of a queue begins with the kind of runner and ":". The least `urgency` starts first.
+    The name of a queue begins with the kind of runner and ":". The least `urgency` starts first. `request_id`
+    and the W3C `traceparent` are those of the request that has submitted the job.
     """
 
     queue: str
     client: str
     urgency: int
     admit: Callable[[Counter[str]], None]
+    request_id: str = ""
+    traceparent: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class TakenJob:
     id: str
     client: str
     urgency: int
+    request_id: str
+    traceparent: str
 
 
 class JobTable:
@@ -76,7 +81,15 @@ class JobTable:
         )
         job.admit(Counter({row[0]: row[1] for row in session.execute(waiting)}))
         session.add(
-            JobRow(id=record_id, queue=job.queue, client=job.client, urgency=job.urgency, submitted=Now())
+            JobRow(
+                id=record_id,
+                queue=job.queue,
+                client=job.client,
+                urgency=job.urgency,
+                submitted=Now(),
+                request_id=job.request_id,
+                traceparent=job.traceparent,
+            )
         )
         return True
 
@@ -139,6 +152,20 @@ class JobTable:
             rows = session.execute(counts.outerjoin(LeaseRow, _HELD).group_by(JobRow.queue))
             return {queue: (count - running, running) for queue, count, running in rows}
 
+    def oldest_seconds(self, kind: str) -> float:
+        """Return how long the oldest job has waited for a kind of runner; 0 if none waits.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        waited = (
+            select(func.max(Now() - JobRow.submitted))
+            .outerjoin(LeaseRow, _HELD)
+            .where(LeaseRow.id.is_(None), JobRow.queue.startswith(f"{kind}:"))
+        )
+        with self._database.reading() as session:
+            return float(session.scalar(waited) or 0.0)
+
     # --- workers ----------------------------------------------------------------------------------
 
     def take(self, queues: Collection[str], urgency_of_idle: int | None = None) -> TakenJob | None:
@@ -163,7 +190,7 @@ class JobTable:
                     session.execute(
                         turn.on_conflict_do_update(index_elements=["client"], set_={"taken": Now()})
                     )
-                    return TakenJob(row.id, row.client, row.urgency)
+                    return TakenJob(row.id, row.client, row.urgency, row.request_id, row.traceparent)
 
 
 def _waiting(queues: Collection[str], urgency_of_idle: int | None = None) -> Select[Any]:

@@ -80,13 +80,14 @@ class Damage:
 class StoreHealth:
     """The state of a store. `problem` says why nothing can be stored; it is empty otherwise.
 
-    A quota of 0 is none.
+    A quota of 0 is none. `requests` counts those stored, as of the last minute.
     """
 
     problem: str
     free_bytes: int
     used_bytes: int
     quota_bytes: int
+    requests: int
 
 
 @dataclass

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from explorer.errors import DamagedText
+from explorer.monitoring.metrics import blob_cache
 from explorer.store.address import Address
 from explorer.store.batches import Batch, Batches, StoredBytes
 from explorer.store.cache import BlobCache
@@ -84,6 +85,7 @@ class S3BlobStore:
         """Return what `decoded` makes of the frame of a blob, of its copy if that is sound."""
         copy = self._cache.read(address)
         result = None if copy is None else decoded(copy, address)
+        blob_cache.labels("miss" if result is None else "hit").inc()
         if result is not None:
             return result
         frame = self._objects.get(_name(address))

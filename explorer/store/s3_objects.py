@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from explorer.errors import SettingsError, StoreError
+from explorer.monitoring.metrics import timed_blob
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig, S3Config, S3Store
@@ -124,7 +125,7 @@ class S3Objects:
     def get(self, name: str) -> bytes | None:
         """Return the content of an object; None if there is none, but a bucket."""
         try:
-            return self._ask(lambda: bytes(self._store.get(name).bytes()), f"read {name} from")
+            return self._ask(lambda: bytes(self._store.get(name).bytes()), "read", f"read {name} from")
         except _Missing as error:
             if "NoSuchKey" not in str(error.__cause__):
                 next(self.pages(), None)
@@ -133,28 +134,28 @@ class S3Objects:
     def head(self, name: str) -> S3Object | None:
         """Return the length and the time of an object; None if there is none, or no bucket."""
         try:
-            found = self._ask(lambda: self._store.head(name), f"find {name} in")
+            found = self._ask(lambda: self._store.head(name), "find", f"find {name} in")
         except _Missing:
             return None
         return S3Object(name, found["size"], found["last_modified"])
 
     def put(self, name: str, data: bytes) -> None:
         """Store an object, in place of one with this name."""
-        self._ask(lambda: self._store.put(name, data, use_multipart=False), f"write {name} to")
+        self._ask(lambda: self._store.put(name, data, use_multipart=False), "write", f"write {name} to")
 
     def delete(self, names: Collection[str]) -> None:
         """Remove objects."""
         if names:
-            self._ask(lambda: self._store.delete(list(names)), "remove objects from")
+            self._ask(lambda: self._store.delete(list(names)), "remove", "remove objects from")
 
     def pages(self) -> Iterator[list[S3Object]]:
         """Yield all objects, many at a time."""
         pages = iter(self._store.list(chunk_size=1000))
-        while page := self._ask(lambda: next(pages, None), "list"):
+        while page := self._ask(lambda: next(pages, None), "list", "list"):
             yield [S3Object(each["path"], each["size"], each["last_modified"]) for each in page]
 
-    def _ask(self, request: Callable[[], Result], what: str) -> Result:
-        """Send a request.
+    def _ask(self, request: Callable[[], Result], operation: str, what: str) -> Result:
+        """Send a request. `what` says in messages what failed.
 
         Raises:
             StoreError: it has failed; the message says why, and what to do.
@@ -162,7 +163,8 @@ class S3Objects:
         self._outage.check()
         begin = time.monotonic()
         try:
-            result = request()
+            with timed_blob("s3", operation, expected=FileNotFoundError):
+                result = request()
         except (FileNotFoundError, self._failures) as error:
             failure = self._failure(what, error)
             if isinstance(failure, _Missing):

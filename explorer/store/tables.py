@@ -169,6 +169,7 @@ class JobRow(Base):
 
     It runs while a living worker holds the lease with the same `id`, and waits otherwise. `submitted` is in
     seconds since 1970 by the clock of the database. `urgency` is a number: the least one starts first.
+    `request_id` and `traceparent` name the request that has submitted it.
     """
 
     __tablename__ = "job"
@@ -178,6 +179,8 @@ class JobRow(Base):
     client: Mapped[str] = mapped_column(String(64))
     urgency: Mapped[int] = mapped_column()
     submitted: Mapped[float] = mapped_column(Double())
+    request_id: Mapped[str] = mapped_column(String(64))
+    traceparent: Mapped[str] = mapped_column(String(64))
 
 
 class TurnRow(Base):

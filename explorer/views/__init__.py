@@ -30,6 +30,7 @@ from explorer.views import (
 )
 from explorer.views.caller import recognize_callers
 from explorer.views.compression import compress
+from explorer.views.origin import identify_requests
 from explorer.views.privacy import protect_private
 from explorer.views.problems import handle_errors
 from explorer.views.security import secure
@@ -63,5 +64,6 @@ def register_views(app: Flask) -> None:
     secure(app)
     handle_errors(app)
     recognize_callers(app)
+    identify_requests(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)

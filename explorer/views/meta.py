@@ -12,6 +12,8 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from explorer.documents import API, TargetDocument
 from explorer.errors import NotFound
 from explorer.examples import Example, find_example, load_examples
+from explorer.jobs.health import SlotHealth, problem_of_slots
+from explorer.jobs.workers import RUNNER_KINDS
 from explorer.model import DeviceKind
 from explorer.model.hardware import TARGETS
 from explorer.model.measurements import MEASURES
@@ -22,6 +24,8 @@ from explorer.views.openapi import describe
 from explorer.views.operation import documented
 
 blueprint = Blueprint("meta", __name__)
+LIVE_ADDRESS = "/livez"
+LIVE = b'{"status":"ok"}'
 
 
 class TritonsDocument(msgspec.Struct, frozen=True):
@@ -79,6 +83,13 @@ class StoreDocument(msgspec.Struct, frozen=True):
     quota_bytes: int
 
 
+class QueueDocument(msgspec.Struct, frozen=True):
+    """How long the oldest job has waited, and how long one may; a limit of 0 is none."""
+
+    oldest_seconds: float
+    limit_seconds: float
+
+
 class HealthDocument(msgspec.Struct, frozen=True):
     """The health of the server.
 
@@ -87,6 +98,7 @@ class HealthDocument(msgspec.Struct, frozen=True):
     the version of the kernel's Landlock that jails use beside it, or 0. With `control_groups`, the kernel
     limits the memory of each jail, too. `disassembler` says for which architectures nvdisasm need not be
     started anew. `devices` are those that kernels can be run on; the server works without them.
+    `slots` are the kinds of slots, and `queue` is its age: both can be problems.
     """
 
     status: Literal["ok", "starting", "unavailable"]
@@ -101,6 +113,8 @@ class HealthDocument(msgspec.Struct, frozen=True):
     devices: DevicesDocument
     workers: dict[str, int] | None
     store: StoreDocument
+    slots: list[SlotHealth]
+    queue: QueueDocument
 
 
 @blueprint.get(f"{API}/targets")
@@ -165,12 +179,22 @@ def show_openapi() -> Response:
 
 @blueprint.get("/healthz")
 def show_health() -> Response:
-    """Return the health of the server, for monitoring."""
-    tier, store = services().tier, services().store.health()
-    problem = services().problem or store.problem or None
-    status: Literal["ok", "starting", "unavailable"] = "starting" if tier == "none" else "ok"
+    """Return the health of the server, for monitoring.
+
+    A server for other machines is ready, with the status 200, when each kind of slot has been tested.
+    """
+    tier, store, slots = services().tier, services().store.health(), services().health.slots()
+    queue = QueueDocument(
+        max(services().queue.oldest_seconds(kind) for kind in RUNNER_KINDS),
+        services().settings.queue_age_limit_seconds,
+    )
+    problem = services().problem or store.problem or problem_of_slots(slots) or _problem_of_queue(queue)
+    status: Literal["ok", "starting", "unavailable"] = "ok"
     if problem is not None:
         status = "unavailable"
+    elif tier == "none" or any(slot.state == "starting" for slot in slots):
+        status = "starting"
+    is_ready = status == "ok" or (status == "starting" and not services().health.has_canaries)
     sandbox, workers = services().sandbox, services().workers
     found = sandbox.bubblewrap if sandbox else None
     bubblewrap = BubblewrapDocument(str(found.path), found.source, found.version) if found else None
@@ -188,8 +212,27 @@ def show_health() -> Response:
         services().devices,
         workers.by_queue if workers else None,
         StoreDocument(store.problem or None, store.free_bytes, store.used_bytes, store.quota_bytes),
+        slots,
+        queue,
     )
-    return json_response(document, 200 if problem is None else 503)
+    return json_response(document, 200 if is_ready else 503)
+
+
+def _problem_of_queue(queue: QueueDocument) -> str | None:
+    if not queue.limit_seconds or queue.oldest_seconds <= queue.limit_seconds:
+        return None
+    return (
+        f"A job has waited for {queue.oldest_seconds:.0f} seconds; the limit is {queue.limit_seconds:g} "
+        "(TRITON_EXPLORER_QUEUE_AGE_LIMIT_SECONDS)."
+    )
+
+
+@blueprint.get(LIVE_ADDRESS)
+def show_life() -> Response:
+    """Say that the process answers. The server does so itself, without a thread."""
+    response = Response(LIVE, mimetype="application/json")
+    response.cache_control.no_store = True
+    return response
 
 
 @blueprint.get("/metrics")

@@ -18,10 +18,12 @@ from explorer.errors import (
     StoreError,
     Unavailable,
 )
+from explorer.services import services
+from explorer.views.origin import origin
 from explorer.views.visible import visible
 
 _log = logging.getLogger(__name__)
-_FOR_PROGRAMS = ("/api/", "/healthz", "/metrics", "/mcp")
+_FOR_PROGRAMS = ("/api/", "/healthz", "/livez", "/metrics", "/mcp")
 
 
 def handle_errors(app: Flask) -> None:
@@ -32,7 +34,8 @@ def handle_errors(app: Flask) -> None:
 def answer(error: Exception) -> Response:
     """Return the response to the current request for an exception."""
     known = _translate(error)
-    problem = Problem.of(known)
+    problem = Problem.of(known, origin().request_id)
+    services().metrics.problems.labels(known.kind).inc()
     if request.path.startswith(_FOR_PROGRAMS):
         response = Response(msgspec.json.encode(problem), mimetype="application/json")
     else:
@@ -63,5 +66,5 @@ def _translate(error: Exception) -> ExplorerError:
             return RangeNotSatisfiable("The file is shorter than the requested range. Request less of it.")
         if error.code is not None and 400 <= error.code < 500:
             return InvalidRequest(error.description or error.name)
-    _log.exception("Unexpected error at %s", request.path, exc_info=error)
+    _log.exception("Unexpected error at %r", request.path, exc_info=error)
     return ExplorerError("Internal error. The server's log has the traceback. Try again.")

@@ -30,7 +30,7 @@ STAGE = f"/api/v1/compilations/{COMPILATION}/stages/ttgir"
 
 #: What the scripts below have in common. They print what a client sees, as lines of JSON.
 PRELUDE = """
-import json, os, subprocess, sys
+import json, os, subprocess, sys, time
 from contextlib import closing
 from pathlib import Path
 
@@ -116,10 +116,13 @@ with closing(Server(FOLDER)) as server:
     ask_everything(server)
     FREE.unlink()
     ask(server, "/api/v1/compilations", {"source": "x = 1", "target": "cuda:90"})
+    while server.client().ask("GET", "/healthz").document["store"]["problem"]:
+        time.sleep(0.1)
+    ask(server, "/healthz")
 """
     answers = namespace(script, tmp_path, TRITON_EXPLORER_FREE_DISK_BYTES="1")
     check_what_is_stored(answers)
-    graph, submission, health, later = answers[STORED_ANSWERS:]
+    graph, submission, health, later, healthy = answers[STORED_ANSWERS:]
     assert graph["status"] == 200  # computed, and not stored
     assert submission["status"] == 507
     assert submission["document"]["kind"] == "store_full"
@@ -128,6 +131,7 @@ with closing(Server(FOLDER)) as server:
     assert health["document"]["store"]["free_bytes"] == 0
     assert "No space left on device" in health["document"]["store"]["problem"]
     assert later["status"] == 202
+    assert healthy["document"]["store"]["problem"] is None
 
 
 def test_a_disk_that_fills_up_is_reported(namespace, tmp_path):

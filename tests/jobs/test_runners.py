@@ -70,7 +70,7 @@ class Desk:
         self.queue = LocalQueue(self.store, self.runners, Metrics(), limit=50, waiting_threads=8)
 
     def request(self, source, device="gpu", **run):
-        triton = self.interpreters[0]._sandbox.versions[0]
+        triton = self.interpreters[0].sandbox.versions[0]
         return Request(source, "cuda:90", triton, task="run", run=Run(device, **run))
 
     def running(self, request):
@@ -107,7 +107,7 @@ def output(entries):
 def test_a_program_with_torch_compile_is_told_what_it_waits_for():
     runner = TorchCompileRunner(Sandbox(JAIL))
     try:
-        request = Request(FINE, "cuda:90", runner._sandbox.versions[0])
+        request = Request(FINE, "cuda:90", runner.sandbox.versions[0])
         first, second = (list(runner.run(request, threading.Event())) for _ in range(2))
     finally:
         runner.close()

@@ -48,7 +48,7 @@ def run_on_gpu(server: Server, compilation: str, attempt: int, client: str) -> t
 def served(tmp_path) -> Iterator[Any]:
     servers = []
 
-    def start(**settings: object) -> tuple[Server, str]:
+    def start(**settings: Any) -> tuple[Server, str]:
         server = Server(
             tmp_path, program=("recorded_gpu",), environment={"PYTHONPATH": PYTHONPATH}, **settings
         )

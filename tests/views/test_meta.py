@@ -57,6 +57,9 @@ def test_health_names_the_sandbox_there_is(client, services, ticket):
     assert store.pop("free_bytes") > 0
     assert store.pop("used_bytes") > 0
     assert store == {"problem": None, "quota_bytes": services.settings.store_quota_bytes}
+    slots = {(slot["kind"], slot["triton"]): slot for slot in document.pop("slots")}
+    assert slots["compile", services.versions[0]]["state"] == "ok"
+    assert document.pop("queue").keys() == {"oldest_seconds", "limit_seconds"}
     # Others may have started some, or not.
     assert document.pop("disassembler").keys() == {"ready", "problem"}
     assert document == {
@@ -78,6 +81,10 @@ def test_health_names_the_sandbox_there_is(client, services, ticket):
             },
         },
     }
+
+
+def test_the_process_says_that_it_lives(client):
+    assert client.get("/livez").get_json() == {"status": "ok"}
 
 
 def test_metrics_count_jobs(client, ticket):

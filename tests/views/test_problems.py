@@ -18,7 +18,7 @@ def test_an_address_cannot_turn_the_words_around_it(client):
 def test_a_program_gets_a_document(client):
     response = client.get("/api/v1/nothing")
     assert response.status_code == 404
-    assert response.get_json().keys() == {"error", "kind", "detail"}
+    assert response.get_json().keys() == {"error", "kind", "detail", "request_id"}
 
 
 def test_a_wrong_method_is_answered_with_the_right_ones(client):

@@ -16,6 +16,8 @@ def upgrade() -> None:
         sa.Column("client", sa.String(64), nullable=False),
         sa.Column("urgency", sa.Integer(), nullable=False),
         sa.Column("submitted", sa.Double(), nullable=False),
+        sa.Column("request_id", sa.String(64), nullable=False),
+        sa.Column("traceparent", sa.String(64), nullable=False),
     )
     op.create_index(op.f("ix_job_queue"), "job", ["queue"])
     op.create_table(

@@ -1,0 +1,153 @@
+"""The log of a server: text for a terminal, or one JSON object in each line. Its volume is bounded.
+
+A line has the time, the level, the logger, the message, and the IDs of the request and of the job. The
+messages of one line of code are written a number of times in a minute. At its end, one line says how many
+were left out.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+import msgspec
+
+from explorer.monitoring.origin import Origin, current_origin, working_for
+
+#: How often the message of a line of code is written in a minute: of what is wrong, and of anything else.
+_MOST_WARNINGS = 20
+_MOST_OTHERS = 1200
+_WINDOW_SECONDS = 60.0
+_LONGEST_MESSAGE = 4000
+_LONGEST_TRACEBACK = 16_000
+
+#: The line of code that writes a message.
+_Place = tuple[str, int]
+
+
+def configure_log(log_format: str, level: str) -> None:
+    """Write the log of this process to its standard error, as "text" or "json"."""
+    handler = BoundedHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    logging.getLogger("sqlalchemy").setLevel(logging.WARNING)  # at "info" it writes each statement
+
+
+class JsonFormatter(logging.Formatter):
+    """Formats a record as a line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line."""
+        line: dict[str, Any] = {
+            "time": _time_of(record).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": _message_of(record),
+            **_ids(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)[-_LONGEST_TRACEBACK:]
+        return msgspec.json.encode(line, enc_hook=str).decode()
+
+
+class TextFormatter(logging.Formatter):
+    """Formats a record for a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line, and those of a traceback."""
+        ids = ", ".join(f"{name.removesuffix('_id')} {value}" for name, value in _ids().items())
+        line = f"{_time_of(record):%H:%M:%S} {record.levelname.lower()}: {_message_of(record)}"
+        line += f" ({ids})" if ids else ""
+        if record.exc_info:
+            line += "\n" + self.formatException(record.exc_info)[-_LONGEST_TRACEBACK:]
+        return line
+
+
+@dataclass
+class _Count:
+    """The messages of one place in the present window, and the first one without its arguments."""
+
+    name: str
+    level: int
+    text: str
+    most: int
+    messages: int = 0
+
+
+class BoundedHandler(logging.StreamHandler[TextIO]):
+    """Writes records: of one line of code a number in each window, then how many were left out."""
+
+    def __init__(
+        self, stream: TextIO, most_warnings: int = _MOST_WARNINGS, window_seconds: float = _WINDOW_SECONDS
+    ) -> None:
+        super().__init__(stream)
+        self._most_warnings = most_warnings
+        self._window_seconds = window_seconds
+        self._window_end = 0.0
+        self._counts: dict[_Place, _Count] = {}
+        self._timer: threading.Timer | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record, unless there were too many equal ones. The caller holds the lock of the handler."""
+        if time.monotonic() >= self._window_end:
+            self._summarize()
+            self._window_end = time.monotonic() + self._window_seconds
+        count = self._counts.get((record.pathname, record.lineno))
+        if count is None:
+            most = self._most_warnings if record.levelno >= logging.WARNING else _MOST_OTHERS
+            count = _Count(record.name, record.levelno, str(record.msg)[:_LONGEST_MESSAGE], most)
+            self._counts[record.pathname, record.lineno] = count
+        count.messages += 1
+        if count.messages <= count.most:
+            super().emit(record)
+        elif self._timer is None:
+            self._timer = threading.Timer(self._window_end - time.monotonic(), self._end_window)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def close(self) -> None:
+        """Write what was left out."""
+        self._end_window()
+        super().close()
+
+    def _end_window(self) -> None:
+        self.acquire()
+        try:
+            self._summarize()
+        finally:
+            self.release()
+
+    def _summarize(self) -> None:
+        """Write for each message how often it was left out, and count anew."""
+        counts, self._counts = self._counts, {}
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        for count in counts.values():
+            if (omitted := count.messages - count.most) > 0:
+                text = f"{omitted:,} more messages in {self._window_seconds:g} seconds: {count.text}"
+                with working_for(Origin()):
+                    super().emit(logging.LogRecord(count.name, count.level, "", 0, text, None, None))
+
+
+def _ids() -> dict[str, str]:
+    origin = current_origin()
+    ids = {"request_id": origin.request_id, "job_id": origin.job_id}
+    return {name: value for name, value in ids.items() if value}
+
+
+def _time_of(record: logging.LogRecord) -> datetime:
+    return datetime.fromtimestamp(record.created, UTC)
+
+
+def _message_of(record: logging.LogRecord) -> str:
+    message, half = record.getMessage(), _LONGEST_MESSAGE // 2  # the last line says what to do
+    return message if len(message) <= _LONGEST_MESSAGE else f"{message[:half]} … {message[-half:]}"

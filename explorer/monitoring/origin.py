@@ -1,0 +1,62 @@
+"""Where work comes from: the request, its trace, and the job that it has started.
+
+Each thread, and each task of the event loop, works for one origin at a time. The log names it, and spans
+belong to it. What goes to another thread or process takes its origin along.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+#: What a proxy may choose as the ID of a request.
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_process = secrets.token_hex(6)
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The request that work is done for, the job, and the W3C `traceparent` of the present span. "": none."""
+
+    request_id: str = ""
+    job_id: str = ""
+    traceparent: str = ""
+
+
+_current: ContextVar[Origin] = ContextVar("origin", default=Origin())  # noqa: B039  frozen
+
+
+def new_request_id() -> str:
+    """Return an ID that no other request has, on this server or on another one."""
+    return f"{_process}-{next(_numbers):x}"
+
+
+def accepted_request_id(name: str) -> str:
+    """Return the ID that a proxy has chosen, or a new one if that is no ID."""
+    return name if _REQUEST_ID.fullmatch(name) else new_request_id()
+
+
+def current_origin() -> Origin:
+    """Return the origin of what this thread or task does."""
+    return _current.get()
+
+
+def set_origin(origin: Origin) -> None:
+    """Set the origin of what this thread or task does from here on."""
+    _current.set(origin)
+
+
+@contextmanager
+def working_for(origin: Origin) -> Iterator[None]:
+    """Work for an origin until the end of the block."""
+    token = _current.set(origin)
+    try:
+        yield
+    finally:
+        _current.reset(token)

@@ -1,0 +1,32 @@
+"""Why a job was stopped, as its warden tells the web side. For both sides; standard library only.
+
+User code can write such a line, too. So the reason is for statistics only.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+StopReason = Literal[
+    "canceled",
+    "crash",
+    "exit",
+    "invalid result",
+    "killed",
+    "memory",
+    "processor time",
+    "system call",
+    "time",
+]
+_BEGIN = b"stopped "
+_REASONS: dict[bytes, StopReason] = {reason.encode(): reason for reason in get_args(StopReason)}
+
+
+def stop_line(reason: StopReason, cancel_line: bytes) -> bytes:
+    """Return a line that decoders of events ignore, since it ends as an incomplete one."""
+    return _BEGIN + reason.encode() + cancel_line
+
+
+def read_stop_line(line: bytes) -> StopReason | None:
+    """Return the reason in a line without its end, or None if it is another line."""
+    return _REASONS.get(line.removeprefix(_BEGIN)) if line.startswith(_BEGIN) else None

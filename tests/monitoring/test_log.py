@@ -1,0 +1,83 @@
+"""Test the log: what a line has, and that a flood of messages does not fill the disk."""
+
+import io
+import json
+import logging
+import time
+
+import pytest
+
+from explorer.monitoring.log import BoundedHandler, JsonFormatter, TextFormatter
+from explorer.monitoring.origin import Origin, working_for
+
+WINDOW_SECONDS = 0.5
+
+
+@pytest.fixture
+def log():
+    """A logger of its own that writes JSON lines to a text, which is also its only attribute `written`."""
+    logger = logging.Logger("test")
+    stream = io.StringIO()
+    handler = BoundedHandler(stream, most_warnings=20, window_seconds=WINDOW_SECONDS)
+    handler.setFormatter(JsonFormatter())
+    logger.addHandler(handler)
+    yield logger, stream
+    handler.close()
+
+
+def lines_of(stream):
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_a_line_names_the_request_and_the_job(log):
+    logger, stream = log
+    with working_for(Origin("request-1", "job-1")):
+        logger.warning("It has %d\nlines", 2, extra={"fields": {"task": "compile"}})
+    logger.info("Another one")
+    first, second = lines_of(stream)
+    assert first.pop("time").endswith("+00:00")
+    assert first == {
+        "level": "warning",
+        "logger": "test",
+        "message": "It has 2\nlines",
+        "request_id": "request-1",
+        "job_id": "job-1",
+        "task": "compile",
+    }
+    assert "request_id" not in second
+
+
+def test_a_terminal_gets_text():
+    record = logging.LogRecord("test", logging.WARNING, "", 0, "Too %s", ("much",), None)
+    with working_for(Origin("request-1")):
+        assert TextFormatter().format(record)[len("12:00:00 ") :] == "warning: Too much (request request-1)"
+
+
+def test_a_flood_is_counted_and_not_written(log):
+    logger, stream = log
+    for number in range(10_000):
+        logger.error("The disk %d is full", number)
+    for number in range(5):
+        logger.error("The database %d is away", number)
+    deadline = time.monotonic() + 20
+    while "more messages" not in stream.getvalue() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    messages = [line["message"] for line in lines_of(stream)]
+    assert 10_000 - sum(message.startswith("The disk") for message in messages) >= 9_900
+    summaries = [message for message in messages if "more messages" in message]
+    omitted = sum(int(message.split()[0].replace(",", "")) for message in summaries)
+    written = sum(message.startswith("The disk") for message in messages)
+    assert written + omitted == 10_000
+    assert summaries[0].endswith("The disk %d is full")
+    assert sum(message.startswith("The database") for message in messages) == 5
+
+
+def test_long_messages_and_tracebacks_are_cut(log):
+    logger, stream = log
+    try:
+        raise ValueError("x" * 1_000_000)
+    except ValueError:
+        logger.exception("y" * 1_000_000)
+    (line,) = lines_of(stream)
+    assert len(line["message"]) < 5_000
+    assert len(line["traceback"]) < 20_000
