@@ -7,7 +7,7 @@ from threading import Event, Thread
 import pytest
 
 from explorer.errors import NotFound, QueueFull, Unavailable
-from explorer.jobs import LocalQueue, Metrics, SandboxRunner
+from explorer.jobs import LocalQueue, Metrics, Queue, SandboxRunner
 from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.worker import Station, Worker
@@ -33,6 +33,7 @@ class Desk:
         self.store = open_store(folder, database_url)
         self.metrics = Metrics()
         self.workers = []
+        self.queue: Queue
         limits = {"limit": limit, "waiting_threads": waiting_threads}
         if broker_url:
             workers = Workers(self.store, "here")
@@ -65,8 +66,9 @@ class WorkerThread:
     def __init__(self, sandbox, store, broker_url):
         self.store = store
         self.metrics = Metrics()
-        runners = {"compile": [SandboxRunner(sandbox)]}
-        self.queue = LocalQueue(store, runners, self.metrics, limit=1000, waiting_threads=1)
+        self.queue = LocalQueue(
+            store, {"compile": [SandboxRunner(sandbox)]}, self.metrics, limit=1000, waiting_threads=1
+        )
         queues = [f"compile:{version}" for version in sandbox.versions]
         self.worker = Worker(
             store,
