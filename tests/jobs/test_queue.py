@@ -33,6 +33,7 @@ class Desk:
         self.store = open_store(folder, database_url)
         self.metrics = Metrics()
         self.workers = []
+        self.queue: Queue
         limits = {"limit": limit, "waiting_threads": waiting_threads}
         if broker_url:
             workers = Workers(self.store, "here")
