@@ -1,6 +1,7 @@
 """A cluster under failures: what it accepted ends complete or with a true reason; links keep their bytes.
 
-`make chaos ROUNDS=5` harms a few parts for a short time, with more rounds all of them. Each test ends with a look at all that was accepted.
+`make chaos ROUNDS=5` harms a few parts for a short time, with more rounds all of them. Each test ends with a
+look at all that was accepted.
 """
 
 import os
