@@ -36,7 +36,7 @@ IN_TWO_PROCESSES := -n 2 --dist loadgroup --timeout 300 --timeout-method thread
 # The package is compiled to bytecode first. Where Python may not write it, each of the hundreds of processes that the
 # tests start would compile it again.
 test: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium-headless-shell $(VENV)/installed-cluster \
-  $(VENV)/installed-redis-server $(VENV)/installed-faketime
+  $(VENV)/installed-redis-server
 	$(BIN)/python hatch_build.py --test
 	$(BIN)/python -m compileall -q explorer
 	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) $(if $(MATRIX),-m "") \
@@ -70,7 +70,7 @@ bench: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chr
 # A cluster whose processes are killed: make chaos ROUNDS=1000. SEED chooses others.
 ROUNDS ?= 100
 SEED ?= 0
-chaos: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-cluster $(VENV)/installed-faketime
+chaos: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-cluster
 	$(BIN)/python -m pytest -s --timeout 0 tests/chaos --chaos-rounds $(ROUNDS) --chaos-seed $(SEED)
 
 # The gallery's profiles, measured on this machine's GPU: make record, or make record EXAMPLES="matmul softmax".
@@ -138,6 +138,3 @@ $(VENV)/installed-redis-server: | $(VENV)/bin/pip
 
 $(VENV)/installed-haproxy: | $(VENV)/bin/pip
 	@if [ -x /usr/sbin/haproxy ] || sh tools/install-debian-packages haproxy; then touch $@; fi
-
-$(VENV)/installed-faketime: | $(VENV)/bin/pip
-	@if command -v faketime >/dev/null || sh tools/install-debian-packages faketime; then touch $@; fi

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -63,9 +63,8 @@ class Part:
 class Cluster:
     """The parts of a cluster that has its data in a folder and answers on a port.
 
-    `settings` are further environment variables of web servers and workers. `prefixes` are beginnings of the
-    commands of single parts, such as that of a program that starts the part with another clock. `s3_url` may
-    be replaced by the address of a proxy.
+    `settings` are further environment variables of web servers and workers. `s3_url` may be replaced by the
+    address of a proxy.
     """
 
     folder: Path
@@ -73,7 +72,6 @@ class Cluster:
     web_servers: int = 2
     workers: int = 3
     settings: Mapping[str, str] = field(default_factory=dict)
-    prefixes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     ports: dict[str, int] = field(init=False)
     s3_url: str = field(init=False)
 
@@ -97,7 +95,7 @@ class Cluster:
         workers = [f"worker{number}" for number in range(1, self.workers + 1)]
         parts = [self._postgresql(), self._s3(), self._epmd(), self._rabbitmq()]
         parts += [*map(self._web_server, self._web_names), *map(self._worker, workers), self._load_balancer()]
-        return [replace(part, command=[*self.prefixes.get(part.name, ()), *part.command]) for part in parts]
+        return parts
 
     def prepare(self) -> None:
         """Create what the parts need before their first start.

@@ -10,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,12 +67,12 @@ class Outcome:
 class Chaos:
     """A running cluster behind its load balancer, with a proxy between it and its S3 server."""
 
-    def __init__(self, folder: Path, seed: int, prefixes: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, folder: Path, seed: int) -> None:
         self.random = random.Random(seed)
         (port,) = free_ports("load_balancer").values()
         # Each Triton version and each slot takes seconds to start.
         settings = {"TRITON_EXPLORER_SLOTS": "1", "TRITON_EXPLORER_TRITONS_DIR": str(folder / "none")}
-        self.cluster = Cluster(folder, port, workers=2, settings=settings, prefixes=prefixes)
+        self.cluster = Cluster(folder, port, workers=2, settings=settings)
         self.s3 = FaultyProxy(self.cluster.s3_url)
         self.cluster.s3_url = self.s3.endpoint
         self.supervisor = Supervisor(self.cluster)
