@@ -7,10 +7,8 @@ import { keep, kept } from "./storage.js";
 
 const KEY = "private";
 
-export const isPrivateWanted = () => kept(KEY) === "on";
-
 /** @param {boolean} isPrivate */
 export const keepPrivate = (isPrivate) => keep(KEY, isPrivate ? "on" : null);
 
 /** The key of a source that is compiled for the first time; "": its results are public. */
-export const freshKey = () => (isPrivateWanted() ? randomKey() : "");
+export const freshKey = () => (kept(KEY) ? randomKey() : "");

@@ -6,18 +6,13 @@
 import { html } from "../core/template.js";
 import { switchPrivate } from "./edit.js";
 
-const WORDS = {
-  on: "Only who has the link can open the result. Press to compile publicly",
-  off: "Compile at an address that nobody can guess",
-};
-
 /** @param {Draft} draft */
 export function privacySwitch({ private: key }) {
   return html`<button
     type="button"
     class="tool privacy"
     aria-pressed=${String(key !== "")}
-    title=${key ? WORDS.on : WORDS.off}
+    title="Results whose links nobody can guess"
     @click=${() => switchPrivate(key === "")}
     >Private</button
   >`;

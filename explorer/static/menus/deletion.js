@@ -7,7 +7,8 @@ import { ApiError, api } from "../core/api.js";
 import { byId, toast } from "../core/dom.js";
 import { html, nothing } from "../core/template.js";
 import { forgetDraft } from "../launch/draft.js";
-import { forget, isOwn } from "./history.js";
+import { keep } from "../core/storage.js";
+import { STORAGE_KEY, ownResults } from "./history.js";
 
 /** How long a message is read before the page opens anew. */
 const MESSAGE_MS = 1500;
@@ -18,7 +19,7 @@ const MESSAGE_MS = 1500;
  * @param {(isAsking: boolean) => void} ask draws the menu again
  */
 export function deletion({ id }, isAsking, ask) {
-  if (!isOwn(id)) return nothing;
+  if (!ownResults().some((entry) => entry.id === id)) return nothing;
   if (!isAsking)
     return html`<section>
       <button type="button" class="entry" @click=${() => ask(true)}>
@@ -38,7 +39,7 @@ export function deletion({ id }, isAsking, ask) {
 async function remove(id) {
   try {
     const { removed } = await api.remove(id);
-    forget(id);
+    keep(STORAGE_KEY, JSON.stringify(ownResults().filter((entry) => entry.id !== id)));
     byId("share-menu").hidePopover();
     if (!removed.includes(id)) return toast("Others have submitted or kept the same. It stays for them.");
     forgetDraft();

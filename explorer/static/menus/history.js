@@ -8,7 +8,7 @@ import { kernelFacts, targetTitle } from "../core/format.js";
 import { keep, kept } from "../core/storage.js";
 import { store } from "../core/store.js";
 
-const STORAGE_KEY = "history";
+export const STORAGE_KEY = "history";
 const EXPECTED_KEY = "history-expected";
 const MOST_ENTRIES = 100;
 const MOST_EXPECTED = 20;
@@ -58,14 +58,6 @@ export function ownResults() {
 /** Own results of the same kernel, for a comparison with them. @param {CompilationDocument} document */
 export function earlierVersions({ id, kernel }) {
   return ownResults().filter((entry) => entry.id !== id && entry.kernel === (kernel ?? ""));
-}
-
-/** @param {string} id */
-export const isOwn = (id) => ownResults().some((entry) => entry.id === id);
-
-/** Take a result from the list. @param {string} id */
-export function forget(id) {
-  keep(STORAGE_KEY, JSON.stringify(ownResults().filter((entry) => entry.id !== id)));
 }
 
 export function clearHistory() {
