@@ -130,7 +130,7 @@ class DistributedQueue:
         return order.index(record.id) + 1 if record.id in order else None
 
     def oldest_seconds(self, kind: RunnerKind) -> float:
-        """Return how long the oldest job has waited for a kind of runner; 0 if none does or it is not known."""
+        """Return how long the oldest job has waited for a kind of runner; 0 if none does or nobody knows."""
         try:
             return self._store.jobs.oldest_seconds(kind)
         except StoreError:

@@ -4,7 +4,6 @@
  * @import { Dock } from "./dock/dock.js"
  */
 import { ApiError, api } from "./core/api.js";
-import "./page/banner.js";
 import "./page/first_steps.js";
 import { startFrameSelection } from "./page/frame_selection.js";
 import "./page/pane_rail.js";
@@ -68,6 +67,12 @@ async function start() {
     document.body.classList.toggle("has-failed", store.state.failure !== null && !store.state.run?.isShown),
   );
   store.watch(["result", "draft", "inspection", "targets"], drawSubject);
+  // The banner is of no use as long as all is well.
+  store.watch(["problem", "failure", "result"], () => {
+    const { problem, failure, result } = store.state;
+    const status = (failure ?? result)?.document.status;
+    if (problem || status === "failed" || status === "kernels_found") void import("./page/banner.js");
+  });
 
   try {
     const [page, targets, tritons, gallery] = await documents;

@@ -37,7 +37,7 @@ class Desk:
         limits = {"limit": limit, "waiting_threads": waiting_threads}
         if broker_url:
             workers = Workers(self.store, "here")
-            self.queue: Queue = DistributedQueue(self.store, workers, broker_url, self.metrics, **limits)
+            self.queue = DistributedQueue(self.store, workers, broker_url, self.metrics, **limits)
             self.workers = [WorkerThread(self.sandbox, open_store(folder, database_url), broker_url)]
         else:
             runners: Runners = {"compile": [SandboxRunner(self.sandbox)]}
