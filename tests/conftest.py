@@ -75,7 +75,7 @@ SLOW_FIXTURES = {
 
 
 def pytest_addoption(parser):
-    parser.addoption("--chaos-rounds", type=int, default=0, help="how many processes tests/chaos kills")
+    parser.addoption("--chaos-rounds", type=int, default=3, help="how many processes tests/chaos kills")
     parser.addoption("--chaos-seed", type=int, default=0, help="which processes tests/chaos kills")
 
 

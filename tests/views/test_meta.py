@@ -71,6 +71,7 @@ def test_health_names_the_sandbox_there_is(client, services, ticket):
         "bubblewrap": {"path": str(found.path), "source": found.source, "version": found.version},
         "landlock_abi": services.sandbox.landlock_abi,
         "control_groups": services.sandbox.has_control_groups,
+        "workers": None,
         "devices": {
             "interpreter": {"available": True, "reason": ""},
             "gpu": {
