@@ -67,12 +67,8 @@ async function start() {
     document.body.classList.toggle("has-failed", store.state.failure !== null && !store.state.run?.isShown),
   );
   store.watch(["result", "draft", "inspection", "targets"], drawSubject);
-  // The banner is of no use as long as all is well.
-  store.watch(["problem", "failure", "result"], () => {
-    const { problem, failure, result } = store.state;
-    const status = (failure ?? result)?.document.status;
-    if (problem || status === "failed" || status === "kernels_found") void import("./page/banner.js");
-  });
+  // Only now, so that the editor is there sooner; not later, since the server may soon be out of reach.
+  void import("./page/banner.js");
 
   try {
     const [page, targets, tritons, gallery] = await documents;

@@ -33,8 +33,8 @@ def canonical_json(request: Request) -> bytes:
 
 
 def is_private(record_id: str) -> bool:
-    """Return whether an ID is that of a private result."""
-    return len(record_id) >= PRIVATE_ID
+    """Return whether an ID is that of a private result. Those of recordings have other characters."""
+    return len(record_id) >= PRIVATE_ID and set(record_id) <= set(ALPHABET)
 
 
 def digest_of(data: bytes) -> str:

@@ -1,7 +1,16 @@
 from dataclasses import replace
 
 from explorer.model import Argument, Request
-from explorer.store.address import ALPHABET, LONGEST_ID, base58, canonical_json, digest_of
+from explorer.store.address import (
+    ALPHABET,
+    LONGEST_ID,
+    PRIVATE_ID,
+    SHORTEST_ID,
+    base58,
+    canonical_json,
+    digest_of,
+    is_private,
+)
 
 REQUEST = Request("source", "cuda:90", "3.9.0", options={"num_warps": 4, "num_stages": 3})
 
@@ -46,3 +55,9 @@ def test_base58_has_no_characters_that_look_alike():
     assert set(name) <= set(ALPHABET)
     assert not set("0OIl") & set(ALPHABET)
     assert base58("0" * 64) == "1" * LONGEST_ID
+
+
+def test_the_id_of_a_recording_is_not_that_of_a_private_result():
+    assert is_private(base58("f" * 64)[:PRIVATE_ID])
+    assert not is_private(base58("f" * 64)[:SHORTEST_ID])
+    assert not is_private("recorded-matmul_persistent-0")
