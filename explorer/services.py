@@ -10,7 +10,7 @@ from typing import cast
 import msgspec
 from flask import Flask, current_app
 
-from explorer.errors import ExplorerError, SettingsError, UnknownTarget, UnknownTriton
+from explorer.errors import ExplorerError, SettingsError, Unavailable, UnknownTarget, UnknownTriton
 from explorer.jobs import LocalQueue, Metrics, Queue, RunnerKind, Runners, SandboxRunner
 from explorer.jobs.broker import check_broker_url
 from explorer.jobs.devices import gpu_runners, interpreter_runners, torch_compile_runners
@@ -129,8 +129,11 @@ class Services:
 
         Raises:
             UnknownTriton: it is not available; the message lists those that are.
+            Unavailable: which versions there are is not known before a worker has started.
         """
         versions = self.versions
+        if self.workers is not None and not versions:
+            raise Unavailable("No worker is running. Start one with `triton-explorer worker`.")
         if version in versions:
             return version
         known = ", ".join(versions) or "none"

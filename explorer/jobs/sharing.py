@@ -305,8 +305,9 @@ class Sharing:
         if owner is not None:
             job.follow(owner, partial(leases.published, job.id))
             return
-        work_for(job.caller)
+        caller = current_caller()
         try:
+            work_for(job.caller)
             record = self._store.find(job.id)
             log = None if record.is_finished else self._take_over(record)
         except ExplorerError as error:
@@ -316,6 +317,8 @@ class Sharing:
             self._remote.pop(job.id, None)
             job.fail(error)
             return
+        finally:
+            work_for(caller)  # this may be the thread of a request
         if record.is_finished:
             self._remote.pop(job.id, None)
             job.complete(record.entries)

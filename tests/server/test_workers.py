@@ -81,6 +81,8 @@ def numbers_and_stages(seen):
 def test_a_stage_arrives_while_the_job_runs_on_a_worker(start_cluster, broker):
     cluster = start_cluster(broker)
     page = cluster.page
+    refused = page.client().submit(VECTOR_ADD)
+    assert (refused.status, refused.document["kind"]) == (503, "unavailable"), "there is no worker yet"
     cluster.start_worker("--queues", "compile")
     assert not any("bwrap" in process.name() for process in page.family())
     ticket = submit(page, 3, "on a worker")
