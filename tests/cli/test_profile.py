@@ -168,7 +168,13 @@ def test_progress_is_shown_and_an_interrupted_run_is_cancelled(server, tmp_path)
     ours, terminal = pty.openpty()
     environment = {**os.environ, "PYTHONPATH": PYTHONPATH, "TRITON_EXPLORER_SERVER": server.url}
     command = [sys.executable, "-m", "explorer", "profile", str(script), "--device", "interpreter"]
-    with subprocess.Popen(command, stderr=terminal, stdout=subprocess.PIPE, env=environment) as process:
+    with subprocess.Popen(
+        command,
+        stderr=terminal,
+        stdout=subprocess.PIPE,
+        env=environment,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests in the background ignore it
+    ) as process:
         shown = b""
         deadline = time.monotonic() + 60
         while b"%  " not in shown and process.poll() is None and time.monotonic() < deadline:
