@@ -50,7 +50,11 @@ def served(tmp_path) -> Iterator[Any]:
 
     def start(**settings: Any) -> tuple[Server, str]:
         server = Server(
-            tmp_path, program=("recorded_gpu",), environment={"PYTHONPATH": PYTHONPATH}, **settings
+            tmp_path,
+            program=("recorded_gpu",),
+            environment={"PYTHONPATH": PYTHONPATH},
+            canary_seconds=0,
+            **settings,
         )
         servers.append(server)
         ticket = server.post({"source": VECTOR_ADD, "target": TARGET})
