@@ -22,7 +22,7 @@ from pathlib import Path
 
 from explorer.model.hardware import UnknownTarget, find_target
 from explorer.pipeline.warm_disassembler import LENGTH, ask
-from explorer.sandbox import control_group
+from explorer.sandbox import control_group, linux
 from explorer.sandbox.errors import SlotBroken
 from explorer.sandbox.launch import Launch, end_jail
 from explorer.sandbox.warm_disassembler import LIBRARY
@@ -139,7 +139,7 @@ class _Disassembler(threading.Thread):
         self._triton = triton
         self._capability = capability
         self._on_end = on_end
-        self._control, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control, self._theirs = linux.connected_sockets(socket.SOCK_SEQPACKET)
         self.process: subprocess.Popen[bytes] | None = None
         self._group: control_group.ControlGroup | None = None
         self.is_ready = self.has_started = False
@@ -206,7 +206,7 @@ class _Disassembler(threading.Thread):
             raise SlotBroken("nvdisasm did not become a fork server.")
         (length,) = LENGTH.unpack_from(message)
         cubin, expected = message[LENGTH.size : LENGTH.size + length], message[LENGTH.size + length :]
-        ours, theirs = socket.socketpair()
+        ours, theirs = linux.connected_sockets()
         with ours:
             with theirs:
                 self._pass_on(theirs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import socket
 import struct
 from pathlib import Path
 
@@ -150,3 +151,15 @@ def drop_capabilities() -> None:
 def flush_standard_output() -> None:
     """Flush the buffers of the C library."""
     _libc.fflush(None)
+
+
+def connected_sockets(kind: int = socket.SOCK_STREAM) -> tuple[socket.socket, socket.socket]:
+    """Return two connected sockets whose calls wait.
+
+    A library may have set a default timeout for the sockets of this process. It would make them non-blocking,
+    also for the process that gets one of them.
+    """
+    pair = socket.socketpair(socket.AF_UNIX, kind)
+    for each in pair:
+        each.settimeout(None)
+    return pair

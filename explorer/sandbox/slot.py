@@ -21,7 +21,7 @@ from typing import get_args
 
 from explorer.model import Diagnostic, Done, Event, Progress, Request, to_plain
 from explorer.monitoring.metrics import sandbox_stops
-from explorer.sandbox import control_group
+from explorer.sandbox import control_group, linux
 from explorer.sandbox.disassemblers import Disassemblers
 from explorer.sandbox.errors import ProtocolError, SlotBroken
 from explorer.sandbox.launch import Launch
@@ -164,7 +164,7 @@ class Slot:
         with contextlib.suppress(OSError):
             fcntl.fcntl(self._events, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         os.set_blocking(self._request, False)
-        self._disassembler, their_disassembler = socket.socketpair()
+        self._disassembler, their_disassembler = linux.connected_sockets()
         try:
             self._zygote.command("job", their_request, their_events, their_disassembler.fileno())
         finally:

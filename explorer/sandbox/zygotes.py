@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any
 
+from explorer.sandbox import linux
 from explorer.sandbox.errors import SlotBroken
 from explorer.sandbox.launch import Launch, end_jail
 
@@ -101,7 +102,7 @@ class Zygote:
         Raises:
             SlotBroken: this one does not respond.
         """
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = linux.connected_sockets(socket.SOCK_SEQPACKET)
         try:
             with theirs:
                 self.command("fork", theirs.fileno())
@@ -241,7 +242,7 @@ class Zygotes:
 
     def _start_jail(self) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115  `_end_jail` closes it
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours, theirs = linux.connected_sockets(socket.SOCK_SEQPACKET)
         self._first = Zygote(ours, self._errors)
         with theirs:
             starting = self._starter.submit(

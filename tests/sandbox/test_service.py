@@ -5,6 +5,7 @@ import importlib.metadata
 import os
 import select
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -38,6 +39,20 @@ def test_versions_are_found_without_an_import(tmp_path):
     assert found["99.1.0"] == folder
     assert found[own] is None
     assert installed_versions(tmp_path / "missing").keys() == installed_versions().keys()
+
+
+def test_a_default_timeout_of_sockets_does_not_matter(settings):
+    """Celery's library sets one for a moment, and in several threads forgets to take it back."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(1)
+    sandbox = Sandbox(settings)
+    try:
+        sandbox.start()
+        job = Request("import time; time.sleep(2); print('done')", "", sandbox.versions[0])
+        assert any(isinstance(event, Log) for event in sandbox.run(job))
+    finally:
+        sandbox.close()
+        socket.setdefaulttimeout(before)
 
 
 def test_before_the_start_and_after_the_end_nothing_runs(settings):
