@@ -67,8 +67,11 @@ async function start() {
     document.body.classList.toggle("has-failed", store.state.failure !== null && !store.state.run?.isShown),
   );
   store.watch(["result", "draft", "inspection", "targets"], drawSubject);
-  // Only now, so that the editor is there sooner; not later, since the server may soon be out of reach.
-  void import("./page/banner.js");
+  // It is there before the server may be out of reach, and the first result before it.
+  store.watch(["problem", "failure", "result"], () => {
+    const { problem, failure, result } = store.state;
+    if (problem || failure || result?.finished) void import("./page/banner.js");
+  });
 
   try {
     const [page, targets, tritons, gallery] = await documents;
