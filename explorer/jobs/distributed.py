@@ -10,31 +10,29 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import partial
 
-from explorer.errors import NotFound, StoreError, Unavailable
+from explorer.errors import StoreError, Unavailable
 from explorer.jobs.broker import Sender
-from explorer.jobs.caller import Urgency, current_caller
-from explorer.jobs.event_log import LocalEventLog
+from explorer.jobs.caller import current_caller
 from explorer.jobs.fairness import CHECK_SECONDS, Check, Places, do_nothing, refusal
 from explorer.jobs.gpu_gate import NO_RULES, GpuGate, GpuRules
-from explorer.jobs.local import HEARTBEAT_SECONDS
 from explorer.jobs.metrics import Metrics
-from explorer.jobs.protocol import EventLog
 from explorer.jobs.rates import Rates
 from explorer.jobs.runners import RunnerKind, runner_kind
+from explorer.jobs.shared_queue import FollowedJob, SharedQueue
 from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.jobs.workers import BEAT_SECONDS, RUNNER_KINDS, Workers, kind_of, process_name
 from explorer.model import Diagnostic, Done, Request
-from explorer.store import Entry, NewJob, Record, Store
+from explorer.store import NewJob, Record, Store
 
 #: How long a request for a job waits that is being canceled, before it joins the job all the same.
 _CANCEL_SECONDS = 10.0
 
 
-class DistributedQueue:
+class DistributedQueue(SharedQueue):
     """A `Queue` of jobs that workers do. All web servers of a database share it.
 
     `limit` jobs may wait for each kind of runner, in all web servers together. `waiting_threads` threads of
@@ -54,12 +52,10 @@ class DistributedQueue:
         rates: Rates | None = None,
         gpu_rules: GpuRules = NO_RULES,
     ) -> None:
-        self._store = store
+        super().__init__(store, metrics, GpuGate(gpu_rules, store.gpu_time))
         self._workers = workers
-        self._metrics = metrics
         self._limit = limit
         self._rates = rates or Rates({})
-        self._gpu_gate = GpuGate(gpu_rules, store.gpu_time)
         self._asking = Places(waiting_threads, "compiler queries")
         self._sender = Sender(broker_url)
         self._sharing = Sharing(store, self._resume)
@@ -73,53 +69,6 @@ class DistributedQueue:
             metrics.in_service.labels(kind).set_function(partial(workers.slots, kind))
 
     # --- requests ---------------------------------------------------------------------------------
-
-    def submit(self, request: Request) -> Record:
-        """Return the stored result, join the job at work on it, or let one wait for a worker.
-
-        A live job ends the live jobs that its follower has started before.
-
-        Raises:
-            QueueFull, TooManyRequests: too many jobs wait, of all clients or of this one.
-            StoreError: the request cannot be stored; a quota may be full.
-        """
-        caller = current_caller()
-        is_live = caller.urgency is Urgency.LIVE
-        record = self._store.known(request)
-        if record is not None and not self._store.claim(record.id, caller.claim, caller.client):
-            record = None  # it was deleted at this moment
-        if is_live:
-            self._end_earlier_live(None if record is None else record.id)
-        elif record is not None:
-            self._store.keep(record.id)
-        record = self._submit(request, record, is_live=is_live)
-        if record.is_final:
-            self._metrics.answered.labels("store").inc()
-        return record
-
-    def find(self, record_id: str) -> Record:
-        """Return a record by its ID. An unfinished job that is not at work is started again.
-
-        Raises:
-            NotFound: there is none, or what another machine measured is lost.
-            QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
-            StoreError: the job has to be started again, and its result cannot be stored.
-        """
-        job = self._sharing.remote_job(record_id)
-        if job is not None:
-            return job.record()
-        record = self._store.find(record_id)
-        if record.request.imported and not record.is_finished:  # a run here is not what was measured there
-            raise NotFound(
-                f"The measurements of the run {record_id} were removed or damaged. They came from another "
-                "machine: push them again."
-            )
-        return record if record.is_finished else self._join_or_start(record, joins=False)
-
-    def latest(self, record: Record) -> Record:
-        """Return the present state of a record, without starting its job."""
-        job = self._sharing.remote_job(record.id)
-        return record if job is None else job.record()
 
     def position(self, record: Record) -> int | None:
         """Return the position of a waiting job in its queue, from 1 on; None if it does not wait."""
@@ -144,38 +93,6 @@ class DistributedQueue:
     def problem(self, kind: RunnerKind) -> str | None:
         """Return why no worker can do a kind of jobs at the moment, or None."""
         return self._workers.problem(kind)
-
-    def refusal(self, kind: RunnerKind) -> str:
-        """Return why the caller may not use a kind of runner; "" if it may."""
-        return self._gpu_gate.refusal(current_caller()) if kind == "gpu" else ""
-
-    def log(self, record_id: str) -> EventLog:
-        """Return the event log of a job. That of a finished job is closed.
-
-        Raises:
-            NotFound: there is no such record.
-            QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
-        """
-        record = self.find(record_id)
-        job = self._sharing.remote_job(record_id)
-        if job is not None:
-            return job.log
-        if not record.is_finished:  # it has finished since
-            record = self._store.find(record_id)
-        return LocalEventLog.of(record.entries)
-
-    def follow(self, record_id: str, skip: int = 0) -> Iterator[Entry | None]:
-        """Yield all entries of a job but the first `skip`, as they come; None as a heartbeat."""
-        return self.log(record_id).follow(skip, HEARTBEAT_SECONDS)
-
-    def begin_stream(self, record_id: str) -> Callable[[], None]:
-        """Let the caller follow a job, if it is at work, until the returned function is called."""
-        job = self._sharing.remote_job(record_id)
-        if job is None:
-            return lambda: None
-        follower, followers = current_caller().follower, job.followers
-        followers.begin_stream(follower)
-        return lambda: followers.end_stream(follower)
 
     def complete(self, request: Request, check: Check = do_nothing) -> Record:
         """Submit a request and wait for its result.
@@ -216,7 +133,7 @@ class DistributedQueue:
                 of this one.
         """
         with self._asking.place(current_caller().client):
-            record = self._wait(self._submit(request, self._store.known(request), is_live=True), check)
+            record = self._wait(self._obtain(request, self._store.known(request), is_live=True), check)
         if not record.is_finished:
             raise Unavailable("The server is shutting down. Try again in a minute.")
         return record
@@ -254,18 +171,16 @@ class DistributedQueue:
 
     # --- the jobs ---------------------------------------------------------------------------------
 
-    def _submit(self, request: Request, record: Record | None, *, is_live: bool) -> Record:
-        """Store a request, unless it is in `record`, and let its job wait, unless the result is final."""
-        is_new = record is None
-        if record is None:
-            caller = current_caller()
-            self._store.admit(caller.client)
-            record = self._store.submit(
-                request, caller.client, is_live=is_live, job=self._new_job(request), claim=caller.claim
-            )
-        if not record.is_final:
-            record = self._join_or_start(record, joins=True, is_new=is_new)
-        return record
+    def _job(self, record_id: str) -> FollowedJob | None:
+        return self._sharing.remote_job(record_id)
+
+    def _jobs(self) -> Collection[FollowedJob]:
+        return self._sharing.remote_jobs
+
+    def _start(self, request: Request, *, is_live: bool) -> Record:
+        caller, job = current_caller(), self._new_job(request)
+        record = self._store.submit(request, caller.client, is_live=is_live, job=job, claim=caller.claim)
+        return record if record.is_final else self._join_or_start(record, joins=True, is_new=True)
 
     def _join_or_start(self, record: Record, *, joins: bool, is_new: bool = False) -> Record:
         """Follow a job. Let it wait first, unless it is new and does so already. Then tell the workers."""
@@ -326,15 +241,6 @@ class DistributedQueue:
         for _ in job.log.follow(0, CHECK_SECONDS):
             if time.monotonic() > deadline:
                 return
-
-    def _end_earlier_live(self, record_id: str | None) -> None:
-        """Leave the live jobs that the caller has started, except the one with this ID."""
-        follower = current_caller().follower
-        for job in self._sharing.remote_jobs:
-            is_live = job.caller.urgency is Urgency.LIVE and job.caller.follower == follower
-            if is_live and job.id != record_id:
-                with suppress(NotFound):
-                    self.cancel(job.id)
 
     def _finish_canceled(self, record_id: str) -> None:
         """Store the end of a job that this server has taken to cancel it."""

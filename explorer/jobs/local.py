@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -17,7 +17,6 @@ from functools import partial
 from explorer.errors import (
     ExplorerError,
     Forbidden,
-    NotFound,
     QueueFull,
     QuotaUsed,
     StoreError,
@@ -27,7 +26,6 @@ from explorer.errors import (
     UnknownTriton,
 )
 from explorer.jobs.caller import Urgency, current_caller
-from explorer.jobs.event_log import LocalEventLog
 from explorer.jobs.fairness import CHECK_SECONDS, Check, FairQueue, Places, do_nothing
 from explorer.jobs.gpu_gate import NO_RULES, GpuGate, GpuRules
 from explorer.jobs.job import Job
@@ -36,15 +34,15 @@ from explorer.jobs.observation import Observation
 from explorer.jobs.protocol import EventLog
 from explorer.jobs.rates import Rates
 from explorer.jobs.runners import NoDevice, Runner, RunnerKind, Runners, runner_kind
+from explorer.jobs.shared_queue import FollowedJob, SharedQueue
 from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.model import Diagnostic, Done, Request
 from explorer.monitoring.traces import span
 from explorer.sandbox.priority import yields
-from explorer.store import Entry, Record, Store
+from explorer.store import Record, Store
 from explorer.store.address import canonical_json, digest_of
 from explorer.store.entry_writer import EntryWriter
 
-HEARTBEAT_SECONDS = 10.0
 #: How often a runner that is out of service is checked again.
 _RECOVERY_CHECK_SECONDS = 10.0
 #: How long to wait before a result is stored once more in a database that another process has locked.
@@ -52,7 +50,7 @@ _LOCKED_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
 
-class LocalQueue:
+class LocalQueue(SharedQueue):
     """A `Queue` in one process: a queue for each kind of runner, a thread for each runner.
 
     `limit` jobs may wait in each of these queues. `waiting_threads` threads may wait in `ask` at the same
@@ -72,10 +70,8 @@ class LocalQueue:
         rates: Rates | None = None,
         gpu_rules: GpuRules = NO_RULES,
     ) -> None:
-        self._store = store
-        self._gpu_gate = GpuGate(gpu_rules, store.gpu_time)
+        super().__init__(store, metrics, GpuGate(gpu_rules, store.gpu_time))
         self._runners = runners
-        self._metrics = metrics
         self._waiting: dict[RunnerKind, FairQueue[Job]] = {
             kind: FairQueue(len(runners[kind]) - (kind in reserves), int(kind in reserves))
             for kind in runners
@@ -102,60 +98,6 @@ class LocalQueue:
 
     # --- requests ---------------------------------------------------------------------------
 
-    def submit(self, request: Request) -> Record:
-        """Return the stored result, join the job at work on it, or start one.
-
-        A live job ends the live jobs that its follower has started before.
-
-        Raises:
-            QueueFull, TooManyRequests: too many jobs wait, of all clients or of this one.
-            StoreError: the request cannot be stored; a quota may be full.
-        """
-        caller = current_caller()
-        is_live = caller.urgency is Urgency.LIVE
-        record = self._store.known(request)
-        if record is not None and not self._store.claim(record.id, caller.claim, caller.client):
-            record = None  # it was deleted at this moment
-        if is_live:
-            self._end_earlier_live(None if record is None else record.id)
-        elif record is not None:
-            self._store.keep(record.id)
-        if record is None:
-            self._store.admit(caller.client)
-            with self._take_place(request) as place:  # what is refused is not stored
-                record = self._store.submit(request, caller.client, is_live=is_live, claim=caller.claim)
-                if not record.is_final:
-                    record = self._join_or_start(record, joins=True, place=place)
-        elif not record.is_final:
-            record = self._join_or_start(record, joins=True)
-        if record.is_final:
-            self._metrics.answered.labels("store").inc()
-        return record
-
-    def find(self, record_id: str) -> Record:
-        """Return a record by its ID. An unfinished job that is not at work is started again.
-
-        Raises:
-            NotFound: there is none, or what another machine measured is lost.
-            QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
-            StoreError: the job has to be started again, and its result cannot be stored.
-        """
-        job = self._in_flight.get(record_id) or self._sharing.remote_job(record_id)
-        if job is not None:
-            return job.record()
-        record = self._store.find(record_id)
-        if record.request.imported and not record.is_finished:  # a run here is not what was measured there
-            raise NotFound(
-                f"The measurements of the run {record_id} were removed or damaged. They came from another "
-                "machine: push them again."
-            )
-        return record if record.is_finished else self._join_or_start(record, joins=False)
-
-    def latest(self, record: Record) -> Record:
-        """Return the present state of a record, without starting its job."""
-        job = self._in_flight.get(record.id) or self._sharing.remote_job(record.id)
-        return record if job is None else job.record()
-
     def position(self, record: Record) -> int | None:
         """Return the position of a waiting job in its queue, from 1 on; None if it does not wait."""
         if record.status != "queued":
@@ -178,38 +120,6 @@ class LocalQueue:
         """Return why no runner of a kind can do a job at the moment, or None."""
         problems = [runner.problem for runner in self._runners[kind]]
         return problems[0] if all(problem is not None for problem in problems) else None
-
-    def refusal(self, kind: RunnerKind) -> str:
-        """Return why the caller may not use a kind of runner; "" if it may."""
-        return self._gpu_gate.refusal(current_caller()) if kind == "gpu" else ""
-
-    def log(self, record_id: str) -> EventLog:
-        """Return the event log of a job. That of a finished job is closed.
-
-        Raises:
-            NotFound: there is no such record.
-            QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
-        """
-        record = self.find(record_id)
-        job = self._in_flight.get(record_id) or self._sharing.remote_job(record_id)
-        if job is not None:
-            return job.log
-        if not record.is_finished:  # it has finished since
-            record = self._store.find(record_id)
-        return LocalEventLog.of(record.entries)
-
-    def follow(self, record_id: str, skip: int = 0) -> Iterator[Entry | None]:
-        """Yield all entries of a job but the first `skip`, as they come; None as a heartbeat."""
-        return self.log(record_id).follow(skip, HEARTBEAT_SECONDS)
-
-    def begin_stream(self, record_id: str) -> Callable[[], None]:
-        """Let the caller follow a job, if it is at work, until the returned function is called."""
-        job = self._in_flight.get(record_id) or self._sharing.remote_job(record_id)
-        if job is None:
-            return lambda: None
-        follower, followers = current_caller().follower, job.followers
-        followers.begin_stream(follower)
-        return lambda: followers.end_stream(follower)
 
     def complete(self, request: Request, check: Check = do_nothing) -> Record:
         """Submit a request and wait for its result.
@@ -291,20 +201,6 @@ class LocalQueue:
 
     # --- the jobs -----------------------------------------------------------------------------
 
-    def _end_earlier_live(self, record_id: str | None) -> None:
-        """Leave the live jobs that the caller has started, except the one with this ID."""
-        follower = current_caller().follower
-        with self._changed:
-            earlier = [
-                job
-                for job in self._in_flight.values()
-                if job.caller.urgency is Urgency.LIVE
-                and job.caller.follower == follower
-                and job.id != record_id
-            ]
-        for job in earlier:
-            self.cancel(job.id)
-
     def _count_waiting(self, kind: RunnerKind) -> int:
         with self._changed:
             return len(self._waiting[kind])
@@ -315,6 +211,19 @@ class LocalQueue:
 
     def _in_service(self, kind: RunnerKind) -> int:
         return sum(runner.problem is None for runner in self._runners[kind])
+
+    def _job(self, record_id: str) -> FollowedJob | None:
+        return self._in_flight.get(record_id) or self._sharing.remote_job(record_id)
+
+    def _jobs(self) -> Collection[FollowedJob]:
+        with self._changed:
+            return tuple(self._in_flight.values())
+
+    def _start(self, request: Request, *, is_live: bool) -> Record:
+        caller = current_caller()
+        with self._take_place(request) as place:  # what is refused is not stored
+            record = self._store.submit(request, caller.client, is_live=is_live, claim=caller.claim)
+            return record if record.is_final else self._join_or_start(record, joins=True, place=place)
 
     def _join_or_start(self, record: Record, *, joins: bool, place: ExitStack | None = None) -> Record:
         if place is None and record.id not in self._in_flight:

@@ -23,7 +23,7 @@ from flask import Flask
 
 from explorer.errors import ExplorerError, InvalidRequest, RequestTooSlow, TooManyRequests
 from explorer.jobs.fairness import CountByClient
-from explorer.jobs.local import HEARTBEAT_SECONDS
+from explorer.jobs.shared_queue import HEARTBEAT_SECONDS
 from explorer.monitoring import traces
 from explorer.monitoring.origin import (
     Origin,

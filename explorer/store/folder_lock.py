@@ -25,6 +25,7 @@ class FolderLock:
         self._descriptors: list[int] = []
         self._is_user = False
         self._opening = threading.Lock()
+        self._removing = threading.Lock()  # the locks of files do not exclude threads of one process
         with suppress(OSError):
             self._open()
 
@@ -45,42 +46,44 @@ class FolderLock:
 
     @contextmanager
     def pruning(self) -> Iterator[bool]:
-        """Be the only process that removes files. The value says whether no other process uses the folder.
+        """Be the only one that removes files. The value says whether no other process uses the folder.
 
-        A process that starts meanwhile waits before it writes.
+        Wait for other threads of this process. A process that starts meanwhile waits before it writes.
 
         Raises:
             StoreError: another process removes files, or the disk is full or read-only.
         """
-        users, pruner = self._opened()
-        if not _is_locked(pruner):
-            raise StoreError(
-                "Another process removes or backs up results at the moment. Try again in a minute."
-            )
-        try:
-            # No other process asks for this lock exclusively, so none takes it while it is converted.
-            is_alone = _is_locked(users)
-            self._is_user = True
+        with self._removing:
+            users, pruner = self._opened()
+            if not _is_locked(pruner):
+                raise StoreError(
+                    "Another process removes or backs up results at the moment. Try again in a minute."
+                )
             try:
-                yield is_alone
+                # No other process asks for this lock exclusively, so none takes it while it is converted.
+                is_alone = _is_locked(users)
+                self._is_user = True
+                try:
+                    yield is_alone
+                finally:
+                    fcntl.flock(users, fcntl.LOCK_SH)
             finally:
-                fcntl.flock(users, fcntl.LOCK_SH)
-        finally:
-            fcntl.flock(pruner, fcntl.LOCK_UN)
+                fcntl.flock(pruner, fcntl.LOCK_UN)
 
     @contextmanager
     def unpruned(self) -> Iterator[None]:
-        """Let no process remove files. Wait for one that does.
+        """Let nobody remove files. Wait for who does.
 
         Raises:
             StoreError: the disk is full or read-only.
         """
-        _, pruner = self._opened()
-        fcntl.flock(pruner, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(pruner, fcntl.LOCK_UN)
+        with self._removing:
+            _, pruner = self._opened()
+            fcntl.flock(pruner, fcntl.LOCK_EX)
+            try:
+                yield
+            finally:
+                fcntl.flock(pruner, fcntl.LOCK_UN)
 
     def _opened(self) -> Sequence[int]:
         try:

@@ -15,7 +15,7 @@ from flask import Blueprint, Response, request
 from explorer.documents import API, ApiLinks, event_document
 from explorer.errors import TooManyRequests
 from explorer.jobs import EventLog, LocalEventLog
-from explorer.jobs.local import HEARTBEAT_SECONDS
+from explorer.jobs.shared_queue import HEARTBEAT_SECONDS
 from explorer.services import services
 from explorer.store import Entry, Record
 from explorer.store.entries import kind_of

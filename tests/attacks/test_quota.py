@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -285,14 +286,13 @@ def test_pruning_and_jobs_at_once_lose_nothing(open_limited):
         while not is_over.is_set():
             store.prune()
 
-    workers = [threading.Thread(target=work, args=(name,)) for name in range(4)]
-    pruner = threading.Thread(target=prune)
-    for thread in (pruner, *workers):
-        thread.start()
-    for thread in workers:
-        thread.join()
-    is_over.set()
-    pruner.join()
+    with ThreadPoolExecutor(6) as threads:
+        pruners = [threads.submit(prune) for _ in range(2)]
+        for worker in [threads.submit(work, name) for name in range(4)]:
+            worker.result()
+        is_over.set()
+        for pruner in pruners:
+            pruner.result()
     for record_id, text in stored:
         record = store.find(record_id)
         assert record.text(record.stage("ttir").text) == text

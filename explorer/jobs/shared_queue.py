@@ -1,0 +1,161 @@
+"""What the queues have in common: how a request becomes a record, and how a job is followed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from typing import Protocol
+
+from explorer.errors import NotFound
+from explorer.jobs.caller import Caller, Urgency, current_caller
+from explorer.jobs.event_log import LocalEventLog
+from explorer.jobs.followers import Followers
+from explorer.jobs.gpu_gate import GpuGate
+from explorer.jobs.metrics import Metrics
+from explorer.jobs.protocol import EventLog
+from explorer.jobs.runners import RunnerKind
+from explorer.model import Request
+from explorer.store import Entry, Record, Store
+
+HEARTBEAT_SECONDS = 10.0
+
+
+class FollowedJob(Protocol):
+    """A job that this server does or follows."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def caller(self) -> Caller: ...
+    @property
+    def log(self) -> EventLog: ...
+    @property
+    def followers(self) -> Followers: ...
+    def record(self) -> Record:
+        """Return the present state of the job."""
+        ...
+
+
+class SharedQueue(ABC):
+    """The methods of a `Queue` that do not depend on who does the jobs."""
+
+    def __init__(self, store: Store, metrics: Metrics, gpu_gate: GpuGate) -> None:
+        self._store = store
+        self._metrics = metrics
+        self._gpu_gate = gpu_gate
+
+    def submit(self, request: Request) -> Record:
+        """Return the stored result, join the job at work on it, or start one.
+
+        A live job ends the live jobs that its follower has started before.
+
+        Raises:
+            QueueFull, TooManyRequests: too many jobs wait, of all clients or of this one.
+            StoreError: the request cannot be stored; a quota may be full.
+        """
+        caller = current_caller()
+        is_live = caller.urgency is Urgency.LIVE
+        record = self._store.known(request)
+        if record is not None and not self._store.claim(record.id, caller.claim, caller.client):
+            record = None  # it was deleted at this moment
+        if is_live:
+            self._end_earlier_live(None if record is None else record.id)
+        elif record is not None:
+            self._store.keep(record.id)
+        record = self._obtain(request, record, is_live=is_live)
+        if record.is_final:
+            self._metrics.answered.labels("store").inc()
+        return record
+
+    def find(self, record_id: str) -> Record:
+        """Return a record by its ID. An unfinished job that is not at work is started again.
+
+        Raises:
+            NotFound: there is none, or what another machine measured is lost.
+            QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
+            StoreError: the job has to be started again, and its result cannot be stored.
+        """
+        job = self._job(record_id)
+        if job is not None:
+            return job.record()
+        record = self._store.find(record_id)
+        if record.request.imported and not record.is_finished:  # a run here is not what was measured there
+            raise NotFound(
+                f"The measurements of the run {record_id} were removed or damaged. They came from another "
+                "machine: push them again."
+            )
+        return record if record.is_finished else self._join_or_start(record, joins=False)
+
+    def latest(self, record: Record) -> Record:
+        """Return the present state of a record, without starting its job."""
+        job = self._job(record.id)
+        return record if job is None else job.record()
+
+    def refusal(self, kind: RunnerKind) -> str:
+        """Return why the caller may not use a kind of runner; "" if it may."""
+        return self._gpu_gate.refusal(current_caller()) if kind == "gpu" else ""
+
+    def log(self, record_id: str) -> EventLog:
+        """Return the event log of a job. That of a finished job is closed.
+
+        Raises:
+            NotFound: there is no such record.
+            QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
+        """
+        record = self.find(record_id)
+        job = self._job(record_id)
+        if job is not None:
+            return job.log
+        if not record.is_finished:  # it has finished since
+            record = self._store.find(record_id)
+        return LocalEventLog.of(record.entries)
+
+    def follow(self, record_id: str, skip: int = 0) -> Iterator[Entry | None]:
+        """Yield all entries of a job but the first `skip`, as they come; None as a heartbeat."""
+        return self.log(record_id).follow(skip, HEARTBEAT_SECONDS)
+
+    def begin_stream(self, record_id: str) -> Callable[[], None]:
+        """Let the caller follow a job, if it is at work, until the returned function is called."""
+        job = self._job(record_id)
+        if job is None:
+            return lambda: None
+        follower, followers = current_caller().follower, job.followers
+        followers.begin_stream(follower)
+        return lambda: followers.end_stream(follower)
+
+    @abstractmethod
+    def cancel(self, record_id: str) -> int:
+        """Leave a job, and cancel it if nobody else follows it. Return how many others do."""
+
+    @abstractmethod
+    def _job(self, record_id: str) -> FollowedJob | None:
+        """Return a job that this server does or follows."""
+
+    @abstractmethod
+    def _jobs(self) -> Collection[FollowedJob]:
+        """Return the jobs that callers of this server may have started."""
+
+    @abstractmethod
+    def _start(self, request: Request, *, is_live: bool) -> Record:
+        """Store a new request of the caller, and start its job."""
+
+    @abstractmethod
+    def _join_or_start(self, record: Record, *, joins: bool) -> Record:
+        """Follow the job of a stored request, or start it. With `joins`, so does the caller."""
+
+    def _obtain(self, request: Request, record: Record | None, *, is_live: bool) -> Record:
+        """Start the job of a request, or join it, unless the result in its record is final."""
+        if record is None:
+            self._store.admit(current_caller().client)
+            return self._start(request, is_live=is_live)
+        return record if record.is_final else self._join_or_start(record, joins=True)
+
+    def _end_earlier_live(self, record_id: str | None) -> None:
+        """Leave the live jobs that the caller has started, except the one with this ID."""
+        follower = current_caller().follower
+        for job in self._jobs():
+            is_live = job.caller.urgency is Urgency.LIVE and job.caller.follower == follower
+            if is_live and job.id != record_id:
+                with suppress(NotFound):
+                    self.cancel(job.id)
