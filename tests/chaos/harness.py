@@ -167,15 +167,17 @@ class Chaos:
         return []
 
     def kill(self, part: str) -> str:
-        """Kill a process of a part, chosen at random, with SIGKILL. Return its name."""
-        if not (processes := self.processes(part)):
-            return "nothing"
-        victim = self.random.choice(processes)
-        with suppress(psutil.NoSuchProcess):
-            name = victim.name()
-            victim.kill()
-            return f"{name} of {part}"
-        return "nothing"
+        """Kill a process of a part, chosen at random, with SIGKILL. Return its name.
+
+        A part that is being started again is waited for.
+        """
+        while True:
+            with suppress(IndexError, psutil.NoSuchProcess):
+                victim = self.random.choice(self.processes(part))
+                name = victim.name()
+                victim.kill()
+                return f"{name} of {part}"
+            time.sleep(_PAUSE_SECONDS)
 
     def kill_all(self, part: str) -> None:
         """Kill all processes of a part at once, as the kernel does with a container."""
