@@ -346,10 +346,17 @@ def _first_group(found: re.Match[str]) -> str:
 @lru_cache(maxsize=2)  # the text after a pass is that before the next one
 def _without_names(text: str) -> tuple[list[str], list[str]]:
     """Return the lines of a text without the numbers of names, and without names."""
+    count = len(split_lines(text))
     text = _NUMBER_OF_NAME.sub(_first_group, text)
     for number in _NUMBERS:
         text = number.sub("", text)
-    return split_lines(text), split_lines(_NAME.sub("", text))
+    return _split(text, count), _split(_NAME.sub("", text), count)
+
+
+def _split(text: str, count: int) -> list[str]:
+    """Return the lines of a text without names. The last line is empty where it had nothing else."""
+    lines = split_lines(text)
+    return lines if len(lines) == count else [*lines, ""]
 
 
 def _with_aliases_of(lines: list[str], other: list[str]) -> list[str]:

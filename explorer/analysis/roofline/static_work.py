@@ -139,7 +139,8 @@ def _accessed(function: Function) -> _Accessed:
                 written.add(origin.removeprefix("%"))
             continue
         if operation.initial:
-            carried = operation.regions[0].blocks[0].arguments[-len(operation.initial) :]
+            blocks = operation.regions[0].blocks if operation.regions else ()
+            carried = blocks[0].arguments[-len(operation.initial) :] if blocks else ()
             for inner, first in zip(carried, operation.initial, strict=False):
                 if first in origins:
                     origins[inner] = origins[first]

@@ -30,9 +30,9 @@ _STRING_OR_LOCATION = re.compile(
 _LOCATION = re.compile(r" loc\((?:[^()]++|\((?:[^()]++|\([^()]*+\))*+\))*+\)")
 _TOKEN = re.compile(
     r'\s*(?:(?P<string>"(?:[^"\\]|\\.)*")|(?P<alias>#loc\d*)|(?P<word>callsite|fused|unknown|at|to)'
-    r"|(?P<number>\d+)|(?P<mark>[()\[\],:<>]))"
+    r"|(?P<number>\d{1,9})|(?P<mark>[()\[\],:<>]))"
 )
-_POSITION = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
+_POSITION = re.compile(r'"((?:[^"\\]|\\.)*)":(\d{1,9}):(\d{1,9})')
 _FUSED_METADATA = re.compile(r"fused<(?:[^<>\"]|\"(?:[^\"\\]|\\.)*\"|<[^<>]*>)*>")
 
 
@@ -89,7 +89,7 @@ class _Aliases:
         """Parse `"file":line:column`, a range of these, or `"name"(location)`."""
         text = tokens[at].group("string")[1:-1]
         following = [token.group().strip() for token in tokens[at + 1 : at + 5]]
-        if len(following) == 4 and following[0] == ":" and following[2] == ":":
+        if following[::2] == [":", ":"] and all(map(str.isdecimal, following[1::2])) and len(following) == 4:
             found = frame(text, int(following[1]), int(following[3]))
             at += 5
             if at < len(tokens) and tokens[at].group().strip() == "to":
