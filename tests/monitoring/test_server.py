@@ -149,7 +149,8 @@ def test_only_a_sound_id_of_a_proxy_is_used(server):
 
 def metrics_and_labels(expression):
     """Return the metrics of an expression of PromQL, and the labels that it selects or groups by."""
-    metrics, labels = set(), set()
+    metrics: set[str | None] = set()
+    labels: set[str] = set()
 
     def visit(part):
         if isinstance(part, VectorSelector):
@@ -248,7 +249,7 @@ def send_signal(processes, number):
 
 
 def processes_in_jails(server):
-    found = []
+    found: list[psutil.Process] = []
     for child in server.worker.children(recursive=True):
         with suppress(psutil.NoSuchProcess):  # it has ended
             if child.name() == "bwrap":
