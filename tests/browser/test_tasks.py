@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from actions import SCALE, Visitor, compile_now, eventually, wait_for_result
+from actions import SCALE, Visitor, compile_now, wait_for_result
 from playwright.sync_api import Page, Request, Route, expect
 
 COUNT_UPDATES = """
@@ -79,12 +79,13 @@ def test_until_the_first_result_only_scripts_are_loaded_that_the_document_names(
 
     page.on("request", note)
     page.route("**/api/v1/compilations?*", lambda route: held.append(route))
-    page.goto("/")
+    with page.expect_request("**/api/v1/compilations?*"):
+        page.goto("/")
     expect(page.locator(".cm-line", has_text="def matmul_kernel")).to_be_visible()
-    eventually(lambda: len(held), 1)
     page.evaluate(IDLE)
     named = set(page.evaluate(NAMED))
     assert scripts <= named
-    held[0].continue_()
-    wait_for_result(page)
-    eventually(lambda: any("heat" in each for each in scripts - named), True)
+    # Playwright notes requests only while one of its own calls waits.
+    with page.expect_request("**/heat-*.js") as later:
+        held[0].continue_()
+    assert later.value.url not in named

@@ -15,7 +15,7 @@ WINDOW_SECONDS = 0.5
 
 @pytest.fixture
 def log():
-    """A logger of its own that writes JSON lines to a text, which is also its only attribute `written`."""
+    """A logger of its own, and the text that it writes lines of JSON to."""
     logger = logging.Logger("test")
     stream = io.StringIO()
     handler = BoundedHandler(stream, most_warnings=20, window_seconds=WINDOW_SECONDS)

@@ -82,7 +82,7 @@ def test_a_removed_result_that_is_opened_counts(limited, api_of):
     assert api_of(5).client.get(ticket["api"]).status_code == 200
 
 
-def test_exports_and_inspections_count(api_of, vector_add):
+def test_exports_count(api_of, vector_add):
     api = api_of(6)
     ticket = api.compile(vector_add)
     archive = f"{ticket['api']}/archive.zip"
