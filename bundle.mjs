@@ -15,7 +15,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 const source = "explorer/static";
 const output = `${source}/dist`;
 /** Small modules that the editor and the stages need: no file of their own, but in that of `app.js`. */
-const SHARED_BY_FIRST = ["core/line_words.js", "runs/stall_words.js"];
+const SHARED_BY_FIRST = ["core/line_words.js", "runs/samples.js"];
 const FIRST_MODULES = ["app.js", "editor/editor.js", "dock/dock.js", "panes/stage.js"];
 const panes = (await readdir(`${source}/panes`)).filter((name) => name.endsWith(".js"));
 const workers = await readdir(`${source}/workers`);

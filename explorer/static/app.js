@@ -67,7 +67,7 @@ async function start() {
     document.body.classList.toggle("has-failed", store.state.failure !== null && !store.state.run?.isShown),
   );
   store.watch(["result", "draft", "inspection", "targets"], drawSubject);
-  // It is there before the server may be out of reach, and the first result before it.
+  // After the first result, so that nothing delays that; before it, only if there is something to say.
   store.watch(["problem", "failure", "result"], () => {
     const { problem, failure, result } = store.state;
     if (problem || failure || result?.finished) void import("./page/banner.js");
@@ -184,9 +184,10 @@ async function openAgain(id) {
 
 /** Load what draws samples beside the lines when the first result is shown: until then there are no samples. */
 function loadHeatLater() {
-  const end = store.watch(["result"], () => {
-    if (!store.state.result?.finished) return;
-    end();
+  let isLoading = false;
+  store.watch(["result"], () => {
+    if (isLoading || !store.state.result?.finished) return;
+    isLoading = true;
     setTimeout(() => void import("./runs/heat.js").then(({ startHeat }) => startHeat()));
   });
 }

@@ -152,7 +152,7 @@ async function post(path, body, sending = {}) {
   return (await request(BASE + path, options, sending)).json();
 }
 
-/** What makes the submitted one's own. */
+/** The header with which this browser can delete what it submits. */
 const ownership = () => ({ "Deletion-Token": deletionToken() });
 
 let follower = "";

@@ -75,6 +75,8 @@ import { freshDraft } from "./fresh_draft.js";
  * @property {boolean} withHeat samples are drawn beside the lines, where there are some
  * @property {import("./types.js").HeatDocument | null} heat where the time of a run of
  *   `result` goes
+ * @property {(heat: import("./types.js").LineHeat & {sharing?: number}) => string} heatWords what says it of a line;
+ *   it comes before the first samples do
  * @property {RunForm} runForm how the kernel is to be run
  */
 
@@ -131,6 +133,7 @@ const state = {
   shownRun: null,
   withHeat: true,
   heat: null,
+  heatWords: () => "",
   runForm: {
     device: null,
     measures: null,

@@ -4,7 +4,8 @@
  * @import { LineHeat } from "../core/types.js"
  */
 import { GutterMarker, gutter } from "@codemirror/view";
-import { LEAST_SHARE, heatLabel, heatWords } from "../runs/stall_words.js";
+import { LEAST_SHARE, heatLabel } from "../runs/samples.js";
+import { heatWords } from "../runs/stall_words.js";
 import { sourceLineAt } from "./source_lines.js";
 
 class HeatMarker extends GutterMarker {

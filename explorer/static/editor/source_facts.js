@@ -10,7 +10,7 @@ import { lineText } from "../core/line_words.js";
 import { make, setText } from "../core/dom.js";
 import { grouped, short } from "../core/format.js";
 import { html, nothing, render } from "../core/template.js";
-import { heatWords, sampleShare } from "../runs/stall_words.js";
+import { sampleShare } from "../runs/samples.js";
 import { hueClass } from "../core/stages.js";
 import { store } from "../core/store.js";
 
@@ -79,7 +79,7 @@ export class SourceFacts {
       ><small>${row.title}</small><b>${short(count)}</b><span>${percent}</span></span>`;
     })}${
       heat
-        ? html`<span class="source-stage is-heat" title=${heatWords(heat)}
+        ? html`<span class="source-stage is-heat" title=${store.state.heatWords(heat)}
             ><small>Samples</small><b>${sampleShare(heat.share)}</b></span>`
         : nothing
     }`;

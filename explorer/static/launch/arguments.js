@@ -4,6 +4,7 @@
  *
  * @import { Argument, Draft } from "../core/types.js"
  * @import { Field } from "./argument_checks.js"
+ * @import { argumentSentences } from "./argument_words.js"
  */
 import {
   assumedOf,
@@ -16,7 +17,6 @@ import {
   unitOf,
   valueProblem,
 } from "./argument_checks.js";
-import { argumentSentences } from "./argument_words.js";
 import { literal, specializationTitle } from "../core/format.js";
 import { html, live, nothing } from "../core/template.js";
 
@@ -30,6 +30,7 @@ const HEAD = html`<thead>
  * @typedef {object} Explained which explanations are open, and how to open one
  * @property {Set<string>} opened
  * @property {(name: string) => void} toggle
+ * @property {typeof argumentSentences | null} sentences what writes them; null: it is not loaded yet
  */
 
 /**
@@ -62,7 +63,7 @@ export function argumentTable(shown, explained) {
         }
       </td>`;
     const names = members.map(({ name }) => name).join(", ");
-    return explainedRow(names, first, argumentSentences(first, "launch"), cells, explained);
+    return explainedRow(names, first, explained.sentences?.(first, "launch") ?? [], cells, explained);
   });
   return html`<table aria-label="Arguments">
     ${HEAD}${bodies}
@@ -140,7 +141,10 @@ function formRow(draft, argument, explained, change) {
   const controls = html`<td>${typeInput(cells)}</td>
     <td>${specializationChoice(cells)}</td>
     <td><span class="with-unit">${valueInput(cells)}<span class="unit">${unitOf(argument)}</span></span></td>`;
-  const sentences = [...(reason ? [reason] : []), ...argumentSentences(argument, reason ? "guess" : "form")];
+  const sentences = [
+    ...(reason ? [reason] : []),
+    ...(explained.sentences?.(argument, reason ? "guess" : "form") ?? []),
+  ];
   const problems = Object.values(cells.problems).filter(Boolean).join(" ");
   const problemRow = html`<tr class="cell-problem" ?hidden=${!problems}>
     <td colspan="4"><span id=${`problem-${name}`} role="alert">${problems}</span></td>

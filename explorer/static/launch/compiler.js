@@ -16,7 +16,6 @@ import { draftProblems } from "./argument_checks.js";
 import { draftOf, filesOf, requestOf, sameRequest } from "./draft.js";
 import { POLL_MS, follow as followEvents } from "../core/events.js";
 import { canCompile } from "../core/host.js";
-import { compileAlternatives } from "./alternatives.js";
 import { expectOwn } from "../menus/history.js";
 import { Result } from "../core/result.js";
 import { sameSources, sourceTexts } from "../core/source_files.js";
@@ -385,7 +384,10 @@ function finish(result) {
     ...(isCurrent ? { inspection } : {}),
     ...show(result),
   });
-  if (outcome === "failed") compileAlternatives(result);
+  if (outcome === "failed")
+    void import("./alternatives.js").then(({ compileAlternatives }) => {
+      if (store.state.result === result) compileAlternatives(result);
+    });
 }
 
 /**

@@ -208,7 +208,7 @@ function change(changes, more) {
   opening.abort();
   if (changes.triton) profiledTriton = "";
   const draft = { ...store.state.draft, ...changes };
-  // Another source has another key. What is made of a public result is one's own.
+  // A draft without a key gets one where results are to be private, also if it comes from a public result.
   draft.private ||= freshKey();
   // Before the beginning, a problem is why there is none.
   store.update({ draft, edited: true, ...(isBegun ? { problem: null } : {}), ...more });

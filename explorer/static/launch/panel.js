@@ -31,6 +31,7 @@ class LaunchPanel extends Pane {
     isSeveral: { state: true },
     hasMore: { state: true },
     rare: { state: true },
+    words: { state: true },
   };
 
   static slices = /** @type {(typeof Pane)["slices"]} */ ([
@@ -58,6 +59,8 @@ class LaunchPanel extends Pane {
     this.hasMore = false;
     /** The fields that few drafts need, once one did. @type {typeof import("./rare_fields.js") | null} */
     this.rare = null;
+    /** What explains arguments, once it was needed. @type {typeof import("./argument_words.js") | null} */
+    this.words = null;
   }
 
   /** @override */
@@ -158,6 +161,17 @@ class LaunchPanel extends Pane {
     return this.rare;
   }
 
+  /** What explains arguments, which nobody reads before the first result; null: it is not loaded. */
+  loadWords() {
+    const { result, failure } = store.state;
+    if (!this.words && (result?.finished || failure || this.opened.size))
+      void import("./argument_words.js").then(
+        (words) => (this.words = words),
+        () => undefined,
+      );
+    return this.words;
+  }
+
   /** The button that shows or hides the options that few kernels need. */
   moreButton() {
     const isSet = setsMoreOptions();
@@ -256,7 +270,11 @@ class LaunchPanel extends Pane {
   /** @param {Kernel | null} kernel @param {Launch | null} launch */
   arguments(kernel, launch) {
     const { draft } = store.state;
-    const explained = { opened: this.opened, toggle: (/** @type {string} */ name) => this.explain(name) };
+    const explained = {
+      opened: this.opened,
+      toggle: (/** @type {string} */ name) => this.explain(name),
+      sentences: this.loadWords()?.argumentSentences ?? null,
+    };
     if (draft.mode === "signature")
       return html`<input
           type="text"

@@ -10,6 +10,7 @@ import { register } from "../core/commands.js";
 import { toast } from "../core/dom.js";
 import { keep, kept } from "../core/storage.js";
 import { store } from "../core/store.js";
+import { heatWords } from "./stall_words.js";
 
 const KEY = "heat";
 
@@ -18,7 +19,7 @@ let asked = "";
 
 /** Watch for runs with samples. */
 export function startHeat() {
-  store.update({ withHeat: kept(KEY) !== "off" });
+  store.update({ withHeat: kept(KEY) !== "off", heatWords });
   register([{ name: "heat", title: "Show or hide: samples as heat", group: "Stage", run: toggleHeat }]);
   store.watch(["result", "runs", "shownRun", "withHeat"], () => void choose());
   // Heat does not depend on an open pane that shows runs.

@@ -1,9 +1,10 @@
 /**
- * Samples and stall reasons in words.
+ * Samples and stall reasons in words. `heat.js`, which is loaded after the first result, gives them to the others.
  *
  * @import { LineHeat } from "../core/types.js"
  */
 import { plural } from "../core/format.js";
+import { sampleShare } from "./samples.js";
 
 const MOST_REASONS = 4;
 
@@ -62,11 +63,6 @@ function known(reason) {
   return REASONS[LONG[name] ?? name];
 }
 
-/** A share of samples: there are not enough of them for more digits. @param {number} share */
-export function sampleShare(share) {
-  return `${(100 * share).toFixed(1)}\u00a0%`;
-}
-
 /** What warps waited for at a line, most often first. @param {LineHeat} heat */
 export function stallWords({ samples, stalls }) {
   return Object.entries(stalls)
@@ -74,15 +70,6 @@ export function stallWords({ samples, stalls }) {
     .slice(0, MOST_REASONS)
     .map(([reason, count]) => `${stallTitle(reason)} ${sampleShare(count / samples)}`)
     .join(", ");
-}
-
-/** Lines with less have no bar. */
-export const LEAST_SHARE = 0.0005;
-
-/** A share of the samples in a gutter. @param {number} share */
-export function heatLabel(share) {
-  const percents = 100 * share;
-  return percents >= 0.95 ? String(Math.round(percents)) : percents.toFixed(1).replace("0.", ".");
 }
 
 /** @param {LineHeat & {sharing?: number}} heat */

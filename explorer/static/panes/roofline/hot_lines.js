@@ -8,7 +8,8 @@ import { live } from "lit/directives/live.js";
 import { plural } from "../../core/format.js";
 import { heads, scrolled } from "../../core/scroller.js";
 import { html, prose } from "../../core/template.js";
-import { sampleShare, stallWords } from "../../runs/stall_words.js";
+import { sampleShare } from "../../runs/samples.js";
+import { stallWords } from "../../runs/stall_words.js";
 import { shareBar } from "./analysis.js";
 import { stallBars } from "./measured.js";
 

@@ -8,7 +8,8 @@ import { plural } from "../../core/format.js";
 import { elements, error, exact, large, percent, place, time } from "../../core/numbers.js";
 import { heads, scrolled } from "../../core/scroller.js";
 import { html, nothing, prose, styles, svg } from "../../core/template.js";
-import { sampleShare, stallMeaning, stallTitle } from "../../runs/stall_words.js";
+import { sampleShare } from "../../runs/samples.js";
+import { stallMeaning, stallTitle } from "../../runs/stall_words.js";
 import { sourceMark } from "./analysis.js";
 
 const STRIP_WIDTH = 300;

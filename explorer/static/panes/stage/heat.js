@@ -3,7 +3,8 @@
  *
  * @import { HeatDocument, LineHeat } from "../../core/types.js"
  */
-import { heatLabel, heatWords, LEAST_SHARE } from "../../runs/stall_words.js";
+import { store } from "../../core/store.js";
+import { heatLabel, LEAST_SHARE } from "../../runs/samples.js";
 
 /** Lines with a smaller share have no mark beside the scroll bar. */
 const LEAST_MARKED = 0.01;
@@ -48,7 +49,7 @@ export class Heat {
   /** @param {number} line @returns {string} "": the line has no samples */
   words(line) {
     const heat = this.lines.get(line);
-    return heat ? heatWords(heat) : "";
+    return heat ? store.state.heatWords(heat) : "";
   }
 
   /** The lines to mark beside the scroll bar, in their order. */
