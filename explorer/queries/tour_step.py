@@ -11,7 +11,7 @@ from explorer.queries import layouts
 from explorer.queries.query import Parameter, Query, Subject, nothing_saved
 from explorer.queries.stage_lines import source_lines
 from explorer.store import Record
-from explorer.tours import Claim, Place, find_tour, revision
+from explorer.tours import TourClaim, TourPlace, find_tour, revision
 
 
 class FoundPlace(msgspec.Struct, frozen=True):
@@ -49,12 +49,12 @@ def _find(subject: Subject) -> TourStepDocument:
     return TourStepDocument(_place(record, step.look_at), tuple(_checked(subject, claim) for claim in claims))
 
 
-def _checked(subject: Subject, claim: Claim) -> CheckedClaim:
+def _checked(subject: Subject, claim: TourClaim) -> CheckedClaim:
     found = _number(subject, claim)
     return CheckedClaim(claim.says, found, claim.holds(found))
 
 
-def _number(subject: Subject, claim: Claim) -> int | None:
+def _number(subject: Subject, claim: TourClaim) -> int | None:
     result = subject.record.result
     if claim.resource:
         return getattr(result.resources, claim.resource, None)
@@ -65,7 +65,7 @@ def _number(subject: Subject, claim: Claim) -> int | None:
     return len(_lines(subject.record, claim.stage, claim.pattern)) if claim.stage in result.stages else None
 
 
-def _place(record: Record, place: Place) -> FoundPlace | None:
+def _place(record: Record, place: TourPlace) -> FoundPlace | None:
     lines = _lines(record, place.stage, place.pattern)
     if len(lines) < place.number:
         return None

@@ -19,13 +19,14 @@ import msgspec
 TOURS = ("programs", "layouts", "shared_memory")
 
 
-class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TourClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A statement about a number of a result.
 
-    `says` is the statement in words. The number is that of the lines of `stage` in which `pattern`, a regular
-    expression, is found; or the field `resource` of the result's resources; or the field `access` of the first
-    access to global memory whose operation `pattern` matches. It must be from `least` to `most`; None: no
-    bound. `exactly` stands for both. `tritons` are the Triton versions that the claim is about; empty: all.
+    `says` is the statement in words. The number is that of the lines of `stage` in which `pattern`, a
+    regular expression, is found; or the field `resource` of the result's resources; or the field `access` of
+    the first access to global memory whose operation `pattern` matches. It must be from `least` to `most`;
+    None: no bound. `exactly` stands for both. `tritons` are the Triton versions that the claim is about;
+    empty: all.
     """
 
     says: str
@@ -46,7 +47,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (least is None or found >= least) and (most is None or found <= most)
 
 
-class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TourPlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A line of a stage: the first, or the `number`-th from 1 on, in which a pattern is found."""
 
     stage: str
@@ -54,11 +55,11 @@ class Place(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     number: int = 1
 
 
-class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TourQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a step asks before it shows. `answer` is the index of the right one of `choices`, from 0 on.
 
-    Without choices, the answer is the number that the claim with the index `claim` finds. `why` is shown after
-    the answer.
+    Without choices, the answer is the number that the claim with the index `claim` finds. `why` is shown
+    after the answer.
     """
 
     text: str
@@ -68,7 +69,7 @@ class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     claim: int | None = None
 
 
-class Launch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TourLaunch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a step compiles: a kernel of an example, with options in place of those of its launch.
 
     `signature` stands in place of a launch ("": that of the example). `replace` are parts of the source and
@@ -83,16 +84,16 @@ class Launch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     replace: dict[str, str] = {}
 
 
-class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TourStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A caption about a launch, with the layout of the panes as an address has it."""
 
     title: str
     caption: str
-    launch: Launch
+    launch: TourLaunch
     panes: str
-    look_at: Place
-    claims: tuple[Claim, ...]
-    question: Question | None = None
+    look_at: TourPlace
+    claims: tuple[TourClaim, ...]
+    question: TourQuestion | None = None
 
 
 class Tour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -101,7 +102,7 @@ class Tour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     title: str
     question: str
-    steps: tuple[Step, ...]
+    steps: tuple[TourStep, ...]
 
 
 @cache
