@@ -28,6 +28,7 @@ from explorer.queries import (
     scoreboards,
     summary,
     tensor_registers,
+    tour_step,
 )
 from explorer.queries.query import Kind, Parameter, Query, Subject
 from explorer.queries.query_service import QueryService
@@ -47,6 +48,7 @@ QUERIES: tuple[Query, ...] = (
     registers.QUERY,
     scoreboards.QUERY,
     tensor_registers.QUERY,
+    tour_step.QUERY,
     heat.QUERY,
     roofline.QUERY,
     summary.QUERY,

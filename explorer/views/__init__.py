@@ -27,6 +27,7 @@ from explorer.views import (
     runs,
     session_page,
     stages,
+    tours,
 )
 from explorer.views.caller import recognize_callers
 from explorer.views.compression import compress
@@ -51,6 +52,7 @@ BLUEPRINTS = (
     matrices.blueprint,
     inspect.blueprint,
     explanations.blueprint,
+    tours.blueprint,
     meta.blueprint,
     agents.blueprint,
     accounts.blueprint,

@@ -137,8 +137,8 @@ export function pause(milliseconds, signal) {
   });
 }
 
-/** @param {string} path @param {AbortSignal} [signal] */
-async function get(path, signal) {
+/** A document of the API. @param {string} path @param {AbortSignal} [signal] */
+export async function get(path, signal) {
   return (await request(BASE + path, {}, { signal })).json();
 }
 

@@ -22,6 +22,11 @@
  * @typedef {import("openapi").TargetDocument} Target
  * @typedef {import("openapi").ExampleRow} GalleryRow
  * @typedef {import("openapi").Example} GalleryExample
+ * @typedef {import("openapi").TourRow} TourRow
+ * @typedef {import("openapi").Tour} Tour
+ * @typedef {import("openapi").TourStep} TourStep
+ * @typedef {import("openapi").TourStepDocument} TourStepDocument
+ * @typedef {import("openapi").CheckedClaim} CheckedClaim
  * @typedef {import("openapi").Line} TextLine
  * @typedef {import("openapi").LocationsDocument} Locations
  * @typedef {import("openapi").Node} GraphNode

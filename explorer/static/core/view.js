@@ -1,6 +1,7 @@
 /**
  * The view in the address: `#panes=…&pin=…&read` behind `/k/<id>`, so that a copied link shows the same;
- * `&line=ttgir.42` is the line of a stage that the cursor is on, `&file=tools.py` the file in the editor;
+ * `&line=ttgir.42` is the line of a stage that the cursor is on, `&file=tools.py` the file in the editor,
+ * `&tour=programs.2` the step of a tour;
  * behind `/embed/<id>`, `&source` shows the source beside the panes.
  *
  * Panes side by side are joined by "+", tabs of one group by ","; "*" marks the tab in front where that is
@@ -13,7 +14,8 @@
  * @typedef {{children: Layout[], share: number}} Split
  * @typedef {Group | Split} Layout
  * @typedef {{layout: Layout | null, pinned: number[], reading: boolean, withSource?: boolean,
- *   cursor?: {stage: string, line: number} | null, file?: string}} View `file`: "" is the script
+ *   cursor?: {stage: string, line: number} | null, file?: string, tour?: string}} View `file`: "" is the
+ *   script; `tour`: "" is none
  */
 
 const TAB = /^([a-z_]+(?::[\w.-]*(?:;[a-z]+=[\w.-]*)*)?)(\*?)/;
@@ -22,14 +24,22 @@ const SHARE = /^@(\d+)/;
 /** @param {string} fragment with or without "#" @returns {View} */
 export function parseView(fragment) {
   /** @type {View} */
-  const view = { layout: null, pinned: [], reading: false, withSource: false, cursor: null, file: "" };
+  const view = {
+    layout: null,
+    pinned: [],
+    reading: false,
+    withSource: false,
+    cursor: null,
+    file: "",
+    tour: "",
+  };
   for (const part of fragment.replace(/^#/, "").split("&")) {
     const [name = "", value = ""] = part.split(/=(.*)/s);
     const text = decode(value);
     const line = name === "line" && /^([\w-]+)\.(\d+)$/.exec(text);
     if (line) view.cursor = { stage: line[1] ?? "", line: Number(line[2]) };
     if (name === "panes") view.layout = parseLayout(text);
-    if (name === "file") view.file = text;
+    if (name === "file" || name === "tour") view[name] = text;
     if (name === "read") view.reading = true;
     if (name === "source") view.withSource = true;
     if (name === "pin")
@@ -42,12 +52,13 @@ export function parseView(fragment) {
 }
 
 /** @param {View} view @returns {string} with "#" */
-export function formatView({ layout, pinned, reading, withSource, cursor, file }) {
+export function formatView({ layout, pinned, reading, withSource, cursor, file, tour }) {
   const parts = [];
   if (layout) parts.push(`panes=${formatLayout(layout, true)}`);
   if (cursor) parts.push(`line=${cursor.stage}.${cursor.line}`);
   if (file) parts.push(`file=${encodeURIComponent(file).replaceAll("%2F", "/")}`);
   if (pinned.length) parts.push(`pin=${pinned.join(",")}`);
+  if (tour) parts.push(`tour=${tour}`);
   if (reading) parts.push("read");
   if (withSource) parts.push("source");
   return parts.length ? `#${parts.join("&")}` : "";

@@ -1,0 +1,65 @@
+"""Test the tours: a step asks, shows its place, and follows what the reader changes."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from actions import Visitor, editor_line, expect_stage, wait_for_result
+from playwright.sync_api import Page, expect
+
+
+@pytest.fixture
+def page(visitor: Visitor) -> Page:
+    """A first visit, which takes the tour that is offered."""
+    page = visitor()
+    page.goto("/")
+    page.get_by_role("button", name="Take a tour").click()
+    return page
+
+
+def test_a_tour_asks_shows_and_follows_changes(page: Page) -> None:
+    card = page.get_by_role("region", name="Tour")
+    claims = card.get_by_role("list")
+    expect(claims).to_contain_text("number of the program 1")
+    expect(card.get_by_text("Step 1 of 6")).to_be_visible()
+    expect_stage(page, "TTIR", "tt.get_program_id")
+    for _ in range(2):
+        card.get_by_role("button", name="Next").click()
+    # It asks first.
+    expect(card.get_by_text("How many elements does each thread add?")).to_be_visible()
+    expect(claims).to_have_count(0)
+    card.get_by_label("Your answer").fill("4")
+    card.get_by_role("button", name="Look").click()
+    expect(card.get_by_role("status")).to_contain_text("Not quite: 8.")
+    expect_stage(page, "TTGIR", "#blocked = ")
+    expect(page).to_have_url(re.compile(r"tour=programs\.3"))
+    # A change of the kernel changes the number.
+    line = editor_line(page, "block_size = 1024")
+    line.dblclick()
+    line.click()
+    page.keyboard.press("End")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Backspace")
+    page.keyboard.type("512")
+    expect(claims).to_contain_text("8 → 4")
+    card.get_by_role("button", name="Back to the kernel of the tour").click()
+    expect(claims).to_contain_text("in PTX 8")
+    card.get_by_role("button", name="Leave the tour").click()
+    expect(card).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("tour="))
+
+
+def test_a_link_to_a_step_opens_it(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#tour=layouts.4")
+    card = page.get_by_role("region", name="Tour")
+    card.get_by_role("button", name="Show me").click()
+    wait_for_result(page)
+    expect(card.get_by_role("status")).to_contain_text("Answer: 32.")
+    expect(page.locator("#subject")).to_contain_text("copy_strided_kernel")
+    expect_stage(page, "PTX", "ld.global.b32")
+    page.keyboard.press("<")
+    expect(card).to_contain_text("Step 3 of 5")

@@ -1,0 +1,89 @@
+"""Test that the tours can be read, and that what they claim is true of every Triton version."""
+
+import json
+import re
+
+import pytest
+
+from explorer.examples import find_example
+from explorer.model import Request
+from explorer.services import services_of
+from explorer.tours import load_tours
+from explorer.views.panes import PANES
+
+MOST_WORDS = 60
+STEPS = [
+    pytest.param(tour, number, id=f"{tour.name}-{number}")
+    for tour in load_tours()
+    for number in range(1, len(tour.steps) + 1)
+]
+every_step = pytest.mark.parametrize(("tour", "number"), STEPS)
+
+
+@pytest.fixture(scope="module")
+def step_result(app):
+    """Compile what a step of a tour is about; return the address of the result."""
+    services = services_of(app)
+
+    def compile_step(launch, triton):
+        source = find_example(launch.example).source
+        for old, new in launch.replace.items():
+            assert old in source
+            source = source.replace(old, new)
+        request = Request(
+            source,
+            launch.target,
+            triton,
+            kernel=launch.kernel,
+            options=dict(launch.options),
+            arguments=launch.signature or None,
+        )
+        record = services.queue.complete(request)
+        assert record.status == "complete"
+        return f"/api/v1/compilations/{record.id}"
+
+    return compile_step
+
+
+@every_step
+def test_a_step_can_be_shown(tour, number):
+    step = tour.steps[number - 1]
+    assert len(step.caption.split()) <= MOST_WORDS
+    names = re.findall(r"([a-z_]+)(?::[\w.-]*)?\*?(?:@\d+)?", step.panes)
+    assert names
+    assert set(names) <= {pane.name for pane in PANES}
+    question = step.question
+    if question is not None and question.choices:
+        assert 0 <= question.answer < len(question.choices)
+    elif question is not None:
+        assert 0 <= question.claim < len(step.claims)
+
+
+@pytest.mark.slow
+@every_step
+def test_what_a_step_claims_is_true_of_every_triton(client, services, step_result, tour, number):
+    for version in services.versions:
+        api = step_result(tour.steps[number - 1].launch, version)
+        document = client.get(f"{api}/tours/{tour.name}/{number}").get_json()
+        assert document["place"]
+        assert document["claims"]
+        assert [claim for claim in document["claims"] if not claim["holds"]] == [], version
+
+
+@pytest.mark.slow
+def test_another_result_has_other_numbers(client, services, step_result):
+    tour = load_tours()[0]
+    unaligned = step_result(tour.steps[-1].launch, services.versions[0])
+    wide_loads = client.get(f"{unaligned}/tours/{tour.name}/4").get_json()
+    assert wide_loads["place"] is None
+    assert [(claim["found"], claim["holds"]) for claim in wide_loads["claims"]] == [(0, False), (0, False)]
+
+
+def test_the_api_lists_the_tours(client):
+    rows = client.get("/api/v1/tours").get_json()
+    assert [row["name"] for row in rows] == [tour.name for tour in load_tours()]
+    document = client.get(f"/api/v1/tours/{rows[0]['name']}").get_json()
+    assert len(document["steps"]) == rows[0]["steps"]
+    missing = client.get("/api/v1/tours/nothing")
+    assert missing.status_code == 404
+    assert rows[0]["name"] in json.dumps(missing.get_json())
