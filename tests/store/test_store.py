@@ -251,8 +251,8 @@ def test_live_results_are_removed_early(store, database_url):
 
 @pytest.mark.slow
 def test_a_list_of_runs_needs_one_connection(tmp_path, postgresql, monkeypatch):
-    options = {"pool_size": 1, "max_overflow": 0, "pool_timeout": 0.5}
-    monkeypatch.setattr(database, "_POSTGRESQL", database._POSTGRESQL | options)
+    monkeypatch.setitem(database._POSTGRESQL, "pool_size", 1)
+    monkeypatch.setitem(database._POSTGRESQL, "pool_timeout", 0.5)
     with closing(open_store(tmp_path, postgresql.new_database())) as store:
         request = replace(REQUEST, task="run", run=Run("interpreter"))
         finish(store, store.submit(request), [Done("complete", 1.0)])
