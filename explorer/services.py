@@ -11,7 +11,7 @@ import msgspec
 from flask import Flask, current_app
 
 from explorer.errors import ExplorerError, SettingsError, Unavailable, UnknownTarget, UnknownTriton
-from explorer.jobs import LocalQueue, Metrics, Queue, RunnerKind, Runners, SandboxRunner
+from explorer.jobs import LocalQueue, Metrics, Queue, QueueLimits, RunnerKind, Runners, SandboxRunner
 from explorer.jobs.broker import check_broker_url
 from explorer.jobs.devices import gpu_runners, interpreter_runners, torch_compile_runners
 from explorer.jobs.distributed import DistributedQueue
@@ -60,33 +60,20 @@ class Services:
         self.runners: Runners = {}
         self.queue: Queue
         self.rates = rates_of(settings)
-        # A thread that waits for an answer cannot serve others.
-        waiting_threads = max(settings.threads // 6, 1)
+        limits = QueueLimits(
+            settings.queue_limit,
+            # A thread that waits for an answer cannot serve others.
+            waiting_threads=max(settings.threads // 6, 1),
+            rates=self.rates,
+            gpu_rules=gpu_rules_of(settings),
+        )
         if settings.broker_url:
             self.workers = Workers(self.store, shared_location(settings, self.store))
-            self.queue = DistributedQueue(
-                self.store,
-                self.workers,
-                settings.broker_url,
-                self.metrics,
-                limit=settings.queue_limit,
-                waiting_threads=waiting_threads,
-                rates=self.rates,
-                gpu_rules=gpu_rules_of(settings),
-            )
+            self.queue = DistributedQueue(self.store, self.workers, settings.broker_url, self.metrics, limits)
         else:
             self.sandbox = sandbox or Sandbox(settings.sandbox if warm_up else settings.single_job_sandbox)
             self.runners = make_runners(settings, self.sandbox)
-            self.queue = LocalQueue(
-                self.store,
-                self.runners,
-                self.metrics,
-                limit=settings.queue_limit,
-                waiting_threads=waiting_threads,
-                rates=self.rates,
-                gpu_rules=gpu_rules_of(settings),
-                reserves=RESERVES,
-            )
+            self.queue = LocalQueue(self.store, self.runners, self.metrics, limits, reserves=RESERVES)
         self.profiles = Profiles(settings.recordings_dir)
         self.query_service = QueryService(
             self.store,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from explorer.jobs import LocalQueue, Metrics, Runners
+from explorer.jobs import LocalQueue, Metrics, QueueLimits, Runners
 from explorer.jobs.gpu import GpuRunner
 from explorer.jobs.gpu_gate import GpuRules
 from explorer.jobs.health import Health, problem_of_slots
@@ -24,9 +24,6 @@ from explorer.services import (
 from explorer.settings import Settings
 from explorer.store import Pruner
 
-#: More jobs than slots never wait here: they wait in the database.
-_LIMIT = 1000
-
 
 class WorkerServices:
     """The services of one worker. `wanted` names its queues; "": all that this machine can do.
@@ -45,15 +42,9 @@ class WorkerServices:
         self.queues = chosen_queues(_possible_queues(self._runners, self._sandbox.versions), wanted)
         self._sandbox.start()
         warm_up_gpus(self._runners)
-        self._queue = LocalQueue(
-            self._store,
-            self._runners,
-            Metrics(),
-            limit=_LIMIT,
-            waiting_threads=1,
-            reserves=RESERVES,
-            gpu_rules=GpuRules(day_seconds=settings.gpu_day_seconds),  # web servers check the role
-        )
+        # Web servers check the role and the other limits.
+        limits = QueueLimits(0, 0, gpu_rules=GpuRules(day_seconds=settings.gpu_day_seconds))
+        self._queue = LocalQueue(self._store, self._runners, Metrics(), limits, reserves=RESERVES)
         kinds = {kind_of(queue) for queue in self.queues}
         self._health = Health(
             {kind: self._runners[kind] for kind in kinds},

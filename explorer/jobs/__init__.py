@@ -1,8 +1,7 @@
 """The queue of jobs, and the sandboxes and GPUs that execute them.
 
 `protocol` declares the interface. `local` implements it in one process, `distributed` with workers (`worker`)
-on any machine. What a job does is in `pipeline` and
-`runner`, behind the wall.
+on any machine. What a job does is in `pipeline` and `runner`, behind the wall.
 """
 
 from explorer.jobs.event_log import LocalEventLog
@@ -10,6 +9,7 @@ from explorer.jobs.local import LocalQueue
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.protocol import EventLog, Queue
 from explorer.jobs.runners import RunnerKind, Runners, SandboxRunner
+from explorer.jobs.shared_queue import QueueLimits
 
 __all__ = [
     "EventLog",
@@ -17,6 +17,7 @@ __all__ = [
     "LocalQueue",
     "Metrics",
     "Queue",
+    "QueueLimits",
     "RunnerKind",
     "Runners",
     "SandboxRunner",

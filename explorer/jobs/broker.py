@@ -97,7 +97,7 @@ class Receiver:
         app = _make_app(url)
         app.conf.task_queues = [_queue(name) for name in queues]
 
-        @app.task(name=_TASK, shared=False)  # type: ignore[untyped-decorator]
+        @app.task(name=_TASK, shared=False)  # type: ignore[untyped-decorator]  # Celery has no types
         def job(queue_name: str, _record_id: str) -> None:
             if not handle(queue_name):
                 raise Reject("the worker stops", requeue=True)

@@ -14,15 +14,14 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import partial
 
-from explorer.errors import StoreError, Unavailable
+from explorer.errors import QueueFull, StoreError, TooManyRequests, Unavailable
 from explorer.jobs.broker import Sender
 from explorer.jobs.caller import current_caller
-from explorer.jobs.fairness import CHECK_SECONDS, Check, Places, do_nothing, refusal
-from explorer.jobs.gpu_gate import NO_RULES, GpuGate, GpuRules
+from explorer.jobs.fairness import CHECK_SECONDS, Check, do_nothing, refusal
 from explorer.jobs.metrics import Metrics
-from explorer.jobs.rates import Rates
+from explorer.jobs.rates import Count
 from explorer.jobs.runners import RunnerKind, runner_kind
-from explorer.jobs.shared_queue import FollowedJob, SharedQueue
+from explorer.jobs.shared_queue import FollowedJob, QueueLimits, SharedQueue
 from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.jobs.workers import BEAT_SECONDS, RUNNER_KINDS, Workers, kind_of, process_name
 from explorer.model import Diagnostic, Done, Request
@@ -33,12 +32,7 @@ _CANCEL_SECONDS = 10.0
 
 
 class DistributedQueue(SharedQueue):
-    """A `Queue` of jobs that workers do. All web servers of a database share it.
-
-    `limit` jobs may wait for each kind of runner, in all web servers together. `waiting_threads` threads of
-    this one may wait in `ask` at the same time. Clients share both (`Places`). `rates` limits the new
-    jobs of each client over time. `gpu_rules` say who may use GPUs.
-    """
+    """A `Queue` of jobs that workers do. All web servers of a database share it, and its limit of jobs."""
 
     def __init__(
         self,
@@ -46,17 +40,11 @@ class DistributedQueue(SharedQueue):
         workers: Workers,
         broker_url: str,
         metrics: Metrics,
-        *,
-        limit: int,
-        waiting_threads: int,
-        rates: Rates | None = None,
-        gpu_rules: GpuRules = NO_RULES,
+        limits: QueueLimits,
     ) -> None:
-        super().__init__(store, metrics, GpuGate(gpu_rules, store.gpu_time))
+        super().__init__(store, metrics, limits)
         self._workers = workers
-        self._limit = limit
-        self._rates = rates or Rates({})
-        self._asking = Places(waiting_threads, "compiler queries")
+        self._limit = limits.waiting_jobs
         self._sender = Sender(broker_url)
         self._sharing = Sharing(store, self._resume)
         self._closed = threading.Event()
@@ -177,12 +165,12 @@ class DistributedQueue(SharedQueue):
     def _jobs(self) -> Collection[FollowedJob]:
         return self._sharing.remote_jobs
 
-    def _start(self, request: Request, *, is_live: bool) -> Record:
-        caller, job = current_caller(), self._new_job(request)
+    def _start(self, request: Request, count: Count, *, is_live: bool) -> Record:
+        caller, job = current_caller(), self._new_job(request, count)
         record = self._store.submit(request, caller.client, is_live=is_live, job=job, claim=caller.claim)
-        return record if record.is_final else self._join_or_start(record, joins=True, is_new=True)
+        return record if record.is_final else self._join_or_start(record, count, joins=True, is_new=True)
 
-    def _join_or_start(self, record: Record, *, joins: bool, is_new: bool = False) -> Record:
+    def _join_or_start(self, record: Record, count: Count, *, joins: bool, is_new: bool = False) -> Record:
         """Follow a job. Let it wait first, unless it is new and does so already. Then tell the workers."""
         job = self._sharing.remote_job(record.id)
         if joins and job is not None and job.is_canceled:  # it is of no use to the caller
@@ -193,7 +181,7 @@ class DistributedQueue(SharedQueue):
             record = self._store.find(record.id)
             if record.is_final:  # its job has just finished
                 return record
-            is_new = self._store.jobs.enter(record.id, self._new_job(record.request))
+            is_new = self._store.jobs.enter(record.id, self._new_job(record.request, count))
         caller = current_caller()
         if joins and not is_new:
             self._store.jobs.hurry(record.id, caller.urgency)
@@ -203,7 +191,7 @@ class DistributedQueue(SharedQueue):
             self._sender.send(queue, record.id)
         return followed.record()
 
-    def _new_job(self, request: Request) -> NewJob:
+    def _new_job(self, request: Request, count: Count) -> NewJob:
         """Return a job of the caller, which is refused when it is stored if there is no place for it.
 
         Raises:
@@ -214,19 +202,24 @@ class DistributedQueue(SharedQueue):
             self._gpu_gate.admit(caller)
         queue = self._workers.queue_of(request)
         origin = caller.origin
-        admit = partial(self._admit, request, caller.client)
+        admit = partial(self._admit, caller.client, count)
         return NewJob(queue, caller.client, caller.urgency, admit, origin.request_id, origin.traceparent)
 
-    def _admit(self, request: Request, client: str, waiting: Counter[str]) -> None:
+    def _admit(self, client: str, count: Count, waiting: Counter[str]) -> None:
         """Refuse a job if the jobs of each client that wait leave no place for it, or if it is one too many.
+
+        The store calls this while it holds a lock of all servers.
 
         Raises:
             QueueFull, TooManyRequests: too many jobs wait.
         """
-        if (error := refusal(client, waiting, self._limit, "jobs")) is not None:
+        try:
+            if (error := refusal(client, waiting, self._limit, "jobs")) is not None:
+                raise error
+            count.keep()
+        except (QueueFull, TooManyRequests):
             self._metrics.refused.inc()
-            raise error
-        self._rates.count_job(request)
+            raise
 
     def _wait(self, record: Record, check: Check) -> Record:
         """Wait until a job is over."""

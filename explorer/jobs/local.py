@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -27,14 +27,13 @@ from explorer.errors import (
 )
 from explorer.jobs.caller import Urgency, current_caller
 from explorer.jobs.fairness import CHECK_SECONDS, Check, FairQueue, Places, do_nothing
-from explorer.jobs.gpu_gate import NO_RULES, GpuGate, GpuRules
 from explorer.jobs.job import Job
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.observation import Observation
 from explorer.jobs.protocol import EventLog
-from explorer.jobs.rates import Rates
+from explorer.jobs.rates import Count
 from explorer.jobs.runners import NoDevice, Runner, RunnerKind, Runners, runner_kind
-from explorer.jobs.shared_queue import FollowedJob, SharedQueue
+from explorer.jobs.shared_queue import FollowedJob, QueueLimits, SharedQueue
 from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.model import Diagnostic, Done, Request
 from explorer.monitoring.traces import span
@@ -53,9 +52,7 @@ _log = logging.getLogger(__name__)
 class LocalQueue(SharedQueue):
     """A `Queue` in one process: a queue for each kind of runner, a thread for each runner.
 
-    `limit` jobs may wait in each of these queues. `waiting_threads` threads may wait in `ask` at the same
-    time. Clients share both (`Places`). The last runner of each kind in `reserves` does jobs of clients that
-    have none running. `rates` limits the new jobs of each client over time. `gpu_rules` say who may use GPUs.
+    The last runner of each kind in `reserves` does jobs of clients that have none running.
     """
 
     def __init__(
@@ -63,25 +60,20 @@ class LocalQueue(SharedQueue):
         store: Store,
         runners: Runners,
         metrics: Metrics,
+        limits: QueueLimits,
         *,
-        limit: int,
-        waiting_threads: int,
         reserves: Collection[RunnerKind] = (),
-        rates: Rates | None = None,
-        gpu_rules: GpuRules = NO_RULES,
     ) -> None:
-        super().__init__(store, metrics, GpuGate(gpu_rules, store.gpu_time))
+        super().__init__(store, metrics, limits)
         self._runners = runners
         self._waiting: dict[RunnerKind, FairQueue[Job]] = {
             kind: FairQueue(len(runners[kind]) - (kind in reserves), int(kind in reserves))
             for kind in runners
         }
-        self._places = {kind: Places(limit, "jobs") for kind in runners}
-        self._rates = rates or Rates({})
+        self._places = {kind: Places(limits.waiting_jobs, "jobs") for kind in runners}
         self._in_flight: dict[str, Job] = {}
         self._closed = threading.Event()
         self._changed = threading.Condition()
-        self._asking = Places(waiting_threads, "compiler queries")
         self._workers = [
             threading.Thread(target=self._work, args=(kind, runner), name=f"{kind}-{number}", daemon=True)
             for kind in runners
@@ -173,7 +165,9 @@ class LocalQueue(SharedQueue):
         """
         with self._asking.place(current_caller().client):
             digest = digest_of(canonical_json(request))
-            job = self._enter(digest, request, datetime.now(UTC), joins=True, is_stored=False)
+            with self._rates.counting(request) as count:
+                take_place = partial(self._take_place, request, count)
+                job = self._enter(digest, request, datetime.now(UTC), take_place, joins=True, is_stored=False)
             record = job.wait(check)
         if not record.is_finished:
             raise Unavailable("The server is shutting down. Try again in a minute.")
@@ -182,9 +176,10 @@ class LocalQueue(SharedQueue):
     def perform(self, record: Record) -> bool:
         """Do a job whose lease this server has, for the caller of the thread.
 
-        Return whether it was done: not if the queue is closed before.
+        Return whether it was done: not if the queue is closed before. The job has been accepted already, so
+        that only the time on GPUs can refuse it, which ends it with a diagnostic.
         """
-        job = self._enter(record.id, record.request, record.created, joins=False)
+        job = self._enter(record.id, record.request, record.created, ExitStack, joins=False)
         return job.wait(do_nothing).is_finished
 
     def close(self) -> None:
@@ -219,15 +214,19 @@ class LocalQueue(SharedQueue):
         with self._changed:
             return tuple(self._in_flight.values())
 
-    def _start(self, request: Request, *, is_live: bool) -> Record:
+    def _start(self, request: Request, count: Count, *, is_live: bool) -> Record:
         caller = current_caller()
-        with self._take_place(request) as place:  # what is refused is not stored
+        with self._take_place(request, count) as place:  # what is refused is not stored
             record = self._store.submit(request, caller.client, is_live=is_live, claim=caller.claim)
-            return record if record.is_final else self._join_or_start(record, joins=True, place=place)
+            return record if record.is_final else self._join_or_enter(record, place.pop_all, joins=True)
 
-    def _join_or_start(self, record: Record, *, joins: bool, place: ExitStack | None = None) -> Record:
-        if place is None and record.id not in self._in_flight:
+    def _join_or_start(self, record: Record, count: Count, *, joins: bool) -> Record:
+        if record.id not in self._in_flight:
             self._store.admit()
+        return self._join_or_enter(record, partial(self._take_place, record.request, count), joins=joins)
+
+    def _join_or_enter(self, record: Record, take_place: Callable[[], ExitStack], *, joins: bool) -> Record:
+        """Follow the job of a stored request, or queue it. The arguments are those of `_enter`."""
         with self._changed:
             if joins:  # a job that is being canceled is of no use to the caller
                 self._changed.wait_for(lambda: not self._is_canceled(record.id))
@@ -239,7 +238,7 @@ class LocalQueue(SharedQueue):
             job: Job | RemoteJob | None = None
             if not is_new or self._store.leases.acquire(record.id):
                 try:
-                    job = self._enter(record.id, record.request, record.created, joins=joins, place=place)
+                    job = self._enter(record.id, record.request, record.created, take_place, joins=joins)
                 except ExplorerError:
                     self._store.leases.release(record.id)
                     raise
@@ -256,8 +255,11 @@ class LocalQueue(SharedQueue):
             return [job.id for job in self._in_flight.values() if job.is_stored]
 
     def _take_over(self, record: Record) -> EventLog | None:
-        """Start a job whose server has ended, for the caller of the thread. None: another one does it."""
-        self._join_or_start(record, joins=False)
+        """Start a job whose server has ended, for the caller of the thread. None: another one does it.
+
+        That server has accepted the job: here, it is not refused.
+        """
+        self._join_or_enter(record, ExitStack, joins=False)
         job = self._in_flight.get(record.id)
         return None if job is None else job.log
 
@@ -270,27 +272,27 @@ class LocalQueue(SharedQueue):
         job_id: str,
         request: Request,
         created: datetime,
+        take_place: Callable[[], ExitStack],
         *,
         joins: bool,
-        place: ExitStack | None = None,
         is_stored: bool = True,
     ) -> Job:
         """Queue a job, or return the job in flight with the same ID. With `joins`, the caller follows it.
 
-        A new job keeps `place`, or takes one.
+        A new job keeps what `take_place` returns until it starts.
 
         Raises:
-            QueueFull, TooManyRequests: too many jobs wait.
+            QueueFull, TooManyRequests, Forbidden, QuotaUsed: raised by `take_place`.
+            Unavailable: the queue is closed.
         """
         caller, kind = current_caller(), runner_kind(request)
         with self._changed:
             job = self._in_flight.get(job_id)
             if job is None:
                 self._refuse_when_closed()
-                own = (place or self._take_place(request)).pop_all()
-                job = Job(
-                    job_id, request, created, self._store.batch(job_id), caller, own, is_stored=is_stored
-                )
+                place = take_place()
+                batch = self._store.batch(job_id)
+                job = Job(job_id, request, created, batch, caller, place, is_stored=is_stored)
                 self._in_flight[job_id] = job
                 if is_stored:
                     self._sharing.share(job)
@@ -321,13 +323,16 @@ class LocalQueue(SharedQueue):
         if self._closed.is_set():
             raise Unavailable("The server is shutting down. Try again in a minute.")
 
-    def _take_place(self, request: Request) -> ExitStack:
-        """Return a place in a queue for a new job of the caller. Closing it gives it back.
+    def _take_place(self, request: Request, count: Count) -> ExitStack:
+        """Return a place in a queue for a new job of the caller, and keep its count.
+
+        Closing the place gives it back.
 
         Raises:
             QueueFull: too many jobs wait.
             TooManyRequests: too many of this client wait, or it has started too many.
             Forbidden, QuotaUsed: the caller may not use a GPU, or not today.
+            Unavailable: the queue is closed.
         """
         self._refuse_when_closed()
         caller, kind = current_caller(), runner_kind(request)
@@ -336,7 +341,7 @@ class LocalQueue(SharedQueue):
         with ExitStack() as place:
             try:
                 place.enter_context(self._places[kind].place(caller.client))
-                self._rates.count_job(request)
+                count.keep()
             except (QueueFull, TooManyRequests):
                 self._metrics.refused.inc()
                 raise

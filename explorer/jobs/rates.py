@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Literal
 
 from explorer.errors import SettingsError, TooManyRequests
@@ -50,6 +51,24 @@ _PAUSE_SECONDS = 10.0
 _log = logging.getLogger(__name__)
 
 
+class Count:
+    """A job that is counted for a client as long as it is not known whether it is new and accepted."""
+
+    def __init__(self, refusal: TooManyRequests | None = None) -> None:
+        self._refusal = refusal
+        self.is_kept = False
+
+    def keep(self) -> None:
+        """Keep the count.
+
+        Raises:
+            TooManyRequests: the job is one too many. `retry_after_seconds` is when it works again.
+        """
+        if self._refusal is not None:
+            raise self._refusal
+        self.is_kept = True
+
+
 class Rates:
     """Counts the work of each client in windows that begin with its first work. Safe to use from threads.
 
@@ -85,14 +104,25 @@ class Rates:
         if redis_url:
             self._shared = FixedWindowRateLimiter(_open_redis(redis_url))
 
-    def count_job(self, request: Request) -> None:
-        """Count a new job for the caller of this thread.
+    @contextmanager
+    def counting(self, request: Request) -> Iterator[Count]:
+        """Count a job for the caller of this thread. The count is given back unless the block keeps it.
 
-        Raises:
-            TooManyRequests: as `count`.
+        This waits for Redis before and after the block, which may hold locks.
         """
-        if (work := _WORK_OF_TASK.get(request.task)) is not None:
-            self.count(work)
+        work, client = _WORK_OF_TASK.get(request.task), current_caller().client
+        item = None if work is None else self._items.get(work)
+        if work is None or item is None or not client:
+            yield Count()
+            return
+        limiter, wait_seconds = self._hit(item, client, 1)
+        count = Count(None if wait_seconds is None else _refusal(work, item, wait_seconds))
+        try:
+            yield count
+        finally:
+            if not count.is_kept:
+                with suppress(self._failure):  # the window ends, too
+                    limiter.storage.incr(item.key_for(client), item.get_expiry(), amount=-1)
 
     def count(self, work: Work, amount: int = 1) -> None:
         """Count work that the caller of this thread is about to cause. The server's own work has no limit.
@@ -103,15 +133,14 @@ class Rates:
         item, client = self._items.get(work), current_caller().client
         if item is None or not client:
             return
-        if (wait_seconds := self._wait_seconds(item, client, amount)) is not None:
-            raise TooManyRequests(
-                f"This client has used up its {item.amount:,} {_NOUNS[work]} for now. "
-                f"Try again in {wait_seconds} seconds.",
-                wait_seconds,
-            )
+        _, wait_seconds = self._hit(item, client, amount)
+        if wait_seconds is not None:
+            raise _refusal(work, item, wait_seconds)
 
-    def _wait_seconds(self, item: RateLimitItem, client: str, amount: int) -> int | None:
-        """Count work where Redis answers, and otherwise here."""
+    def _hit(
+        self, item: RateLimitItem, client: str, amount: int
+    ) -> tuple[FixedWindowRateLimiter, int | None]:
+        """Count work where Redis answers, and otherwise here. Return where, and the seconds to wait."""
         shared = self._shared
         if shared is not None and (self._is_shared or time.monotonic() >= self._next_try):
             try:
@@ -120,8 +149,8 @@ class Rates:
                 self._note(is_shared=False, reason=str(error.storage_error))
             else:
                 self._note(is_shared=True)
-                return found
-        return _count(self._own, item, client, amount)
+                return shared, found
+        return self._own, _count(self._own, item, client, amount)
 
     def _note(self, *, is_shared: bool, reason: str = "") -> None:
         """Note whether Redis has answered, and log when that changes."""
@@ -145,6 +174,14 @@ def _count(limiter: FixedWindowRateLimiter, item: RateLimitItem, client: str, am
     if limiter.hit(item, client, cost=amount):
         return None
     return max(round(limiter.get_window_stats(item, client).reset_time - time.time()), 0) + 1
+
+
+def _refusal(work: Work, item: RateLimitItem, wait_seconds: int) -> TooManyRequests:
+    return TooManyRequests(
+        f"This client has used up its {item.amount:,} {_NOUNS[work]} for now. "
+        f"Try again in {wait_seconds} seconds.",
+        wait_seconds,
+    )
 
 
 def _open_redis(url: str) -> RedisStorage:

@@ -5,20 +5,38 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from explorer.errors import NotFound
 from explorer.jobs.caller import Caller, Urgency, current_caller
 from explorer.jobs.event_log import LocalEventLog
+from explorer.jobs.fairness import Places
 from explorer.jobs.followers import Followers
-from explorer.jobs.gpu_gate import GpuGate
+from explorer.jobs.gpu_gate import NO_RULES, GpuGate, GpuRules
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.protocol import EventLog
+from explorer.jobs.rates import Count, Rates
 from explorer.jobs.runners import RunnerKind
 from explorer.model import Request
 from explorer.store import Entry, Record, Store
 
 HEARTBEAT_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class QueueLimits:
+    """What a queue allows its clients.
+
+    `waiting_jobs` may wait for each kind of runner, and `waiting_threads` of this server in `ask`. Clients
+    share both (`Places`). `rates` limit the new jobs of each client over time. `gpu_rules` say who may use
+    GPUs.
+    """
+
+    waiting_jobs: int
+    waiting_threads: int
+    rates: Rates = field(default_factory=lambda: Rates({}))
+    gpu_rules: GpuRules = NO_RULES
 
 
 class FollowedJob(Protocol):
@@ -40,10 +58,12 @@ class FollowedJob(Protocol):
 class SharedQueue(ABC):
     """The methods of a `Queue` that do not depend on who does the jobs."""
 
-    def __init__(self, store: Store, metrics: Metrics, gpu_gate: GpuGate) -> None:
+    def __init__(self, store: Store, metrics: Metrics, limits: QueueLimits) -> None:
         self._store = store
         self._metrics = metrics
-        self._gpu_gate = gpu_gate
+        self._asking = Places(limits.waiting_threads, "compiler queries")
+        self._rates = limits.rates
+        self._gpu_gate = GpuGate(limits.gpu_rules, store.gpu_time)
 
     def submit(self, request: Request) -> Record:
         """Return the stored result, join the job at work on it, or start one.
@@ -85,7 +105,10 @@ class SharedQueue(ABC):
                 f"The measurements of the run {record_id} were removed or damaged. They came from another "
                 "machine: push them again."
             )
-        return record if record.is_finished else self._join_or_start(record, joins=False)
+        if record.is_finished:
+            return record
+        with self._rates.counting(record.request) as count:
+            return self._join_or_start(record, count, joins=False)
 
     def latest(self, record: Record) -> Record:
         """Return the present state of a record, without starting its job."""
@@ -137,19 +160,25 @@ class SharedQueue(ABC):
         """Return the jobs that callers of this server may have started."""
 
     @abstractmethod
-    def _start(self, request: Request, *, is_live: bool) -> Record:
-        """Store a new request of the caller, and start its job."""
+    def _start(self, request: Request, count: Count, *, is_live: bool) -> Record:
+        """Store a new request of the caller, and start its job. Keep the count if it is new."""
 
     @abstractmethod
-    def _join_or_start(self, record: Record, *, joins: bool) -> Record:
-        """Follow the job of a stored request, or start it. With `joins`, so does the caller."""
+    def _join_or_start(self, record: Record, count: Count, *, joins: bool) -> Record:
+        """Follow the job of a stored request, or start it and keep its count.
+
+        With `joins`, the caller follows it, too.
+        """
 
     def _obtain(self, request: Request, record: Record | None, *, is_live: bool) -> Record:
         """Start the job of a request, or join it, unless the result in its record is final."""
-        if record is None:
+        if record is not None and record.is_final:
+            return record
+        with self._rates.counting(request) as count:
+            if record is not None:
+                return self._join_or_start(record, count, joins=True)
             self._store.admit(current_caller().client)
-            return self._start(request, is_live=is_live)
-        return record if record.is_final else self._join_or_start(record, joins=True)
+            return self._start(request, count, is_live=is_live)
 
     def _end_earlier_live(self, record_id: str | None) -> None:
         """Leave the live jobs that the caller has started, except the one with this ID."""

@@ -77,7 +77,7 @@ def timed_blob(
         yield
     except expected:
         raise
-    except Exception:
+    except Exception:  # counted, whatever a store raises, and raised again
         errors.inc()
         raise
     finally:

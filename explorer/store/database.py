@@ -35,11 +35,16 @@ _STATEMENTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 _MIGRATION_SECONDS = 60
 #: The advisory lock of PostgreSQL that a process holds while it creates or migrates the tables.
 _MIGRATION_LOCK = 0x7472_6974_6F6E
-#: Readers of SQLite do not wait for writers to return a connection.
 for _failure in (StoreError, StoreFull, StoreLocked):
     database_errors.labels(_failure.kind)  # a rate needs the 0 before the first one
+#: Readers of SQLite do not wait for writers to return a connection.
 _SQLITE: dict[str, Any] = {"max_overflow": -1}
+#: Connections of one process: PostgreSQL accepts 100 of all processes unless it is told otherwise. Those
+#: beyond `pool_size` would be opened anew each time.
+_CONNECTIONS = 15
 _POSTGRESQL: dict[str, Any] = {
+    "pool_size": _CONNECTIONS,
+    "max_overflow": 0,
     "pool_pre_ping": True,
     "connect_args": {"options": f"-c lock_timeout={_LOCK_SECONDS}s"},
 }

@@ -234,7 +234,8 @@ class SqlStore:
             .limit(limit)
         )
         with self._database.reading() as session:
-            return [self._record(row) for row in session.scalars(query)]
+            rows = session.scalars(query).all()
+        return [self._record(row) for row in rows]  # a text takes time: others need the connection
 
     def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
         """Store a result: `entries` ends with `Done`, `batch` holds its texts.

@@ -17,7 +17,7 @@ from sqlalchemy import update
 from explorer import create_app
 from explorer.errors import NotFound, QueueFull, StoreFull
 from explorer.examples import load_examples
-from explorer.jobs import LocalQueue, Metrics, Runners, SandboxRunner
+from explorer.jobs import LocalQueue, Metrics, QueueLimits, Runners, SandboxRunner
 from explorer.model import Done, Pass, Request, Run, Stage
 from explorer.services import services_of
 from explorer.settings import Settings
@@ -336,7 +336,7 @@ def full_queue(services, tmp_path, endless):
     """Return a store and its queue, with a job at work and one that waits."""
     store = open_store(tmp_path)
     runners: Runners = {"compile": [SandboxRunner(services.sandbox)]}
-    queue = LocalQueue(store, runners, Metrics(), limit=1, waiting_threads=8)
+    queue = LocalQueue(store, runners, Metrics(), QueueLimits(1, 8))
     running = queue.submit(Request(endless, "cuda:90", services.versions[0]))
     while queue.find(running.id).status == "queued":
         time.sleep(0.01)

@@ -7,7 +7,7 @@ from threading import Event, Thread
 import pytest
 
 from explorer.errors import NotFound, QueueFull, Unavailable
-from explorer.jobs import LocalQueue, Metrics, Queue, Runners, SandboxRunner
+from explorer.jobs import LocalQueue, Metrics, Queue, QueueLimits, Runners, SandboxRunner
 from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.worker import Station, Worker
@@ -34,14 +34,14 @@ class Desk:
         self.metrics = Metrics()
         self.workers = []
         self.queue: Queue
-        limits = {"limit": limit, "waiting_threads": waiting_threads}
+        limits = QueueLimits(limit, waiting_threads)
         if broker_url:
             workers = Workers(self.store, "here")
-            self.queue = DistributedQueue(self.store, workers, broker_url, self.metrics, **limits)
+            self.queue = DistributedQueue(self.store, workers, broker_url, self.metrics, limits)
             self.workers = [WorkerThread(self.sandbox, open_store(folder, database_url), broker_url)]
         else:
             runners: Runners = {"compile": [SandboxRunner(self.sandbox)]}
-            self.queue = LocalQueue(self.store, runners, self.metrics, **limits)
+            self.queue = LocalQueue(self.store, runners, self.metrics, limits)
 
     def compiled(self):
         return sum(
@@ -66,7 +66,7 @@ class WorkerThread:
         self.store = store
         self.metrics = Metrics()
         runners: Runners = {"compile": [SandboxRunner(sandbox)]}
-        self.queue = LocalQueue(store, runners, self.metrics, limit=1000, waiting_threads=1)
+        self.queue = LocalQueue(store, runners, self.metrics, QueueLimits(0, 0))
         queues = [f"compile:{version}" for version in sandbox.versions]
         self.worker = Worker(
             store,

@@ -3,13 +3,14 @@
 import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
-from explorer.errors import SettingsError, TooManyRequests
+from explorer.errors import QueueFull, SettingsError, TooManyRequests
 from explorer.jobs.caller import Caller, current_caller, work_for
 from explorer.jobs.rates import WORKS, Rates
+from explorer.model import Request
 from explorer.services import rates_of
 from explorer.settings import Settings
 
@@ -81,6 +82,24 @@ def test_it_works_when_the_refusal_says(redis_url):
     assert f"2 compilations for now. Try again in {wait} seconds." in refusal.value.detail
     time.sleep(wait)
     assert accepted(rates, "a", 3) == 2
+
+
+def test_a_job_that_is_not_new_or_refused_for_another_reason_costs_nothing(redis_url):
+    rates = Rates({"compilations": 2}, redis_url)
+    request = Request("", "cuda:90", "3.9.0")
+    with caller("a"):
+        for _ in range(5):
+            with rates.counting(request):
+                pass
+            with suppress(QueueFull), rates.counting(request):
+                raise QueueFull
+        for _ in range(2):
+            with rates.counting(request) as count:
+                count.keep()
+        with rates.counting(request) as count, pytest.raises(TooManyRequests, match="its 2 compilations"):
+            count.keep()
+        with rates.counting(request):
+            pass  # it joins a job
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from explorer.errors import SettingsError
-from explorer.jobs import LocalQueue, Metrics, Runners, SandboxRunner
+from explorer.jobs import LocalQueue, Metrics, QueueLimits, Runners, SandboxRunner
 from explorer.jobs.devices import gpu_runners, interpreter_runners
 from explorer.jobs.gpu import GpuRunner
 from explorer.jobs.runners import NoDevice, TorchCompileRunner, runner_kind
@@ -67,7 +67,7 @@ class Desk:
             "gpu": self.gpus or [NoDevice("This machine has no GPU.")],
         }
         self.store = open_store(folder)
-        self.queue = LocalQueue(self.store, self.runners, Metrics(), limit=50, waiting_threads=8)
+        self.queue = LocalQueue(self.store, self.runners, Metrics(), QueueLimits(50, 8))
 
     def request(self, source, device="gpu", **run):
         triton = self.interpreters[0].sandbox.versions[0]

@@ -18,10 +18,11 @@ from explorer.model import (
     Pass,
     Request,
     Resources,
+    Run,
     Specialized,
     Stage,
 )
-from explorer.store import open_store, sql
+from explorer.store import database, open_store, sql
 from explorer.store.database import open_database
 from explorer.store.entry_writer import EntryWriter
 from explorer.store.tables import UsageRow
@@ -246,3 +247,17 @@ def test_live_results_are_removed_early(store, database_url):
     with pytest.raises(NotFound):
         store.find(failed)
     assert [store.find(each).status for each in kept] == ["complete"] * 4
+
+
+@pytest.mark.slow
+def test_a_list_of_runs_needs_one_connection(tmp_path, postgresql, monkeypatch):
+    monkeypatch.setitem(database._POSTGRESQL, "pool_size", 1)
+    monkeypatch.setitem(database._POSTGRESQL, "pool_timeout", 0.5)
+    with closing(open_store(tmp_path, postgresql.new_database())) as store:
+        request = replace(REQUEST, task="run", run=Run("interpreter"))
+        finish(store, store.submit(request), [Done("complete", 1.0)])
+        for path in (tmp_path / "blobs").glob("*.zst"):
+            path.unlink()
+        (found,) = store.runs(REQUEST, 1)
+        assert found.status == "queued", "its text is lost"
+        assert store.statistics().all.results == 0, "it is computed again when it is opened"

@@ -1,0 +1,96 @@
+"""Test how jobs are accepted: without delaying others, and so that each one that is accepted has an end."""
+
+from contextlib import ExitStack, closing
+from threading import Thread
+
+import pytest
+
+from explorer.jobs import LocalQueue, Metrics, QueueLimits
+from explorer.jobs.caller import Caller, work_for
+from explorer.jobs.distributed import DistributedQueue
+from explorer.jobs.gpu_gate import GpuRules
+from explorer.jobs.rates import Rates
+from explorer.jobs.runners import NoDevice
+from explorer.jobs.worker import Station
+from explorer.jobs.workers import Workers
+from explorer.model import Request, Run
+from explorer.store import NewJob, open_store
+
+CLIENT = "192.0.2.1"
+GPU_QUEUE = "gpu:nvidia-a100:3.9.0"
+ON_GPU = Request("", "cuda:80", "3.9.0", task="run", run=Run("gpu"))
+
+
+def admit_all(waiting):
+    """Refuse no job."""
+
+
+@pytest.fixture
+def closed_at_end():
+    with ExitStack() as stack:
+        yield lambda each: stack.enter_context(closing(each))
+    work_for(Caller())
+
+
+@pytest.mark.slow
+def test_a_redis_that_stalls_delays_only_who_is_counted(
+    closed_at_end, tmp_path, postgresql, rabbitmq, redis, monkeypatch
+):
+    monkeypatch.setattr("explorer.jobs.rates._REDIS_SECONDS", 10.0)
+    url = postgresql.new_database()
+    one, other = (closed_at_end(open_store(tmp_path, url)) for _ in range(2))
+    limits = QueueLimits(50, 8, Rates({"compilations": 5}, redis.url))
+    queue = closed_at_end(DistributedQueue(one, Workers(one, "here"), rabbitmq.url, Metrics(), limits))
+    accepted = []
+
+    def submit():
+        work_for(Caller(CLIENT))
+        accepted.append(queue.submit(Request("counted", "cuda:90", "3.9.0")))
+
+    redis.stall()
+    waiting = Thread(target=submit)
+    try:
+        waiting.start()
+        for number in range(10):  # a lock that is held for 5 seconds would be an error
+            job = NewJob("compile:3.9.0", "192.0.2.2", 0, admit_all)
+            other.submit(Request(f"not counted {number}", "cuda:90", "3.9.0"), job=job)
+        assert waiting.is_alive(), "Redis has not answered"
+    finally:
+        redis.resume()
+        waiting.join()
+    assert accepted
+
+
+def gpu_queue(store):
+    """A queue of a machine whose clients have used their time on GPUs."""
+    store.gpu_time.add(CLIENT, 10.0)
+    limits = QueueLimits(0, 0, gpu_rules=GpuRules(day_seconds=5.0))
+    return LocalQueue(store, {"gpu": [NoDevice("The GPU is away.")]}, Metrics(), limits)
+
+
+def messages(record):
+    return [(entry.message, entry.hint) for entry in record.entries[:-1]]
+
+
+def test_a_job_that_was_accepted_before_its_client_used_up_its_time_ends(
+    closed_at_end, tmp_path, database_url
+):
+    store = closed_at_end(open_store(tmp_path, database_url))
+    accepted = store.submit(ON_GPU, CLIENT, job=NewJob(GPU_QUEUE, CLIENT, 0, admit_all))
+    queue = closed_at_end(gpu_queue(store))
+    assert Station(store, queue, [GPU_QUEUE], 1, 0).work()
+    record = store.find(accepted.id)
+    assert record.is_finished
+    ((message, hint),) = messages(record)
+    assert "10 seconds on GPUs today" in hint, message
+
+
+def test_a_job_that_a_server_has_left_is_not_refused_by_the_next(closed_at_end, tmp_path, database_url):
+    first, second = (closed_at_end(open_store(tmp_path, database_url)) for _ in range(2))
+    left = first.submit(ON_GPU, CLIENT)
+    queue = closed_at_end(gpu_queue(second))
+    work_for(Caller(CLIENT))
+    followed = queue.follow(left.id)
+    first.leases.release(left.id)
+    *_, done = (entry for entry in followed if entry is not None)
+    assert (done.status, second.find(left.id).is_finished) == ("failed", True)
