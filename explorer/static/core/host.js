@@ -3,7 +3,10 @@
  *
  * The document says it: `<body data-host="embed" data-compilation="…">`.
  */
-const { host = "site", compilation = "" } = document.body.dataset;
+const { host = "site", compilation = "", account: name = "" } = document.body.dataset;
+
+/** The account that is signed in; "": none. */
+export const account = name;
 
 /** In somebody else's page: nothing is remembered, and the back button is not ours. */
 export const isEmbedded = host === "embed";
