@@ -76,6 +76,7 @@ def test_without_settings_nobody_is_signed_in(client):
     assert account(client, headers={"X-User": "anna"}) == {"name": None, "roles": [], "login_url": None}
     assert client.get("/login").status_code == 404
     assert client.post("/logout").status_code == 404
+    assert client.get("/account").status_code == 404
 
 
 def test_only_the_proxy_names_the_account(with_header):
@@ -101,7 +102,7 @@ def test_a_token_names_the_account_until_it_is_revoked(client, services):
     token, made = services.store.tokens.add("build machine", ["gpu"])
     headers = {"Authorization": f"Bearer {token}"}
     assert account(client, headers=headers) == {"name": "build machine", "roles": ["gpu"], "login_url": None}
-    assert made in services.store.tokens.all()
+    assert made.id in [each.id for each in services.store.tokens.all()]
     assert token not in repr(services.store.tokens.all())
     assert services.store.tokens.revoke(made.id)
     assert not services.store.tokens.revoke(made.id)
@@ -247,29 +248,22 @@ def make_token(client, user="anna", **form):
     return found[1] if found else made.status_code
 
 
-def test_the_page_of_the_account_is_for_those_who_have_signed_in(
-    client, with_header, with_provider, services
-):
-    assert client.get("/account").status_code == 404
+def test_the_page_of_the_account_is_for_those_who_have_signed_in(with_header):
     assert page_of(with_header, user="").status_code == 401
-    refused = with_provider.get("/account")
-    assert refused.status_code == 401
-    assert 'href="/login?page=/account"' in refused.get_data(as_text=True)
-    services.settings = replace(
-        services.settings, oidc_issuer="", account_header="X-User", proxies="192.0.2.10"
-    )
-    token = make_token(with_header)
-    assert account(with_header, headers={"Authorization": f"Bearer {token}"})["name"] == "anna"
-    by_program = with_header.post("/account/tokens", headers={"Authorization": f"Bearer {token}"})
-    assert by_program.status_code == 403, "a token that was stolen makes others, which last longer"
     shown = page_of(with_header)
     assert shown.cache_control.no_store
-    assert shown.get_data(as_text=True).count("<td>gpu") == 0
     assert "<dd>gpu</dd>" in shown.get_data(as_text=True)
+    headers = {"Authorization": f"Bearer {make_token(with_header)}"}
+    assert account(with_header, headers=headers)["name"] == "anna"
+    form = {"name": "another", "days": "365"}
+    stolen = with_header.post("/account/tokens", headers=headers, data=form)
+    assert stolen.status_code == 403, "a token that was stolen makes others, which last longer"
 
 
 def test_the_login_leads_back_to_the_page_that_needed_it(with_provider):
-    with_provider.get("/login?page=/account")
+    refused = with_provider.get("/account")
+    assert refused.status_code == 401
+    assert 'href="/login?page=/account"' in refused.get_data(as_text=True)
     assert sign_in(with_provider, "/login?page=/account").headers["Location"] == "/account"
     for page in ("//evil.example", "https://evil.example", "/\\evil.example", "/\t/evil.example", "account"):
         assert sign_in(with_provider, f"/login?{urlencode({'page': page})}").headers["Location"] == "/", page
@@ -322,9 +316,7 @@ def test_the_page_lists_and_deletes_the_private_results_of_the_account(with_head
     submit("bert", source="x = 5  # of bert", private=True)
     session = submit("erik", "/api/v1/sessions", title="<b>Erik's", kernels=[{"compilation": mine}])
     assert listed() == [session, linked, mine]
-    assert "&lt;b&gt;Erik" in page_of(with_header).get_data(as_text=True) or "Erik" in page_of(
-        with_header, user="erik"
-    ).get_data(as_text=True)
+    assert "&lt;b&gt;Erik&#39;s" in page_of(with_header, user="erik").get_data(as_text=True)
     monkeypatch.setattr("explorer.views.account_page._RESULTS", 2)
     assert listed() == [session, linked]
     older = re.search(r'href="(/account\?before=[^"]+)"', page_of(with_header, user="erik").text)
@@ -348,13 +340,12 @@ def test_nobody_learns_whether_the_private_result_of_an_account_exists(with_head
 
     def answers(result, user):
         run = {"compilation": result, "run": {"device": "interpreter", "measures": ["counts"]}}
+        session = {"title": "guessed", "kernels": [{"compilation": result}]}
         asked = (
             page_of(with_header, f"/k/{result}", user),
             page_of(with_header, f"/api/v1/compilations/{result}", user),
             page_of(with_header, "/api/v1/runs", user, "POST", json=run),
-            page_of(
-                with_header, "/api/v1/sessions", user, "POST", json={"kernels": [{"compilation": result}]}
-            ),
+            page_of(with_header, "/api/v1/sessions", user, "POST", json=session),
         )
         document = asked[1].get_json()
         return [each.status_code for each in asked], document["detail"].replace(result, "")

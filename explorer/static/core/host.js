@@ -3,10 +3,10 @@
  *
  * The document says it: `<body data-host="embed" data-compilation="…">`.
  */
-const { host = "site", compilation = "", account: name = "" } = document.body.dataset;
+const { host = "site", compilation = "" } = document.body.dataset;
 
-/** The account that is signed in; "": none. */
-export const account = name;
+/** The account that is signed in; undefined: none. */
+export const { account } = document.body.dataset;
 
 /** In somebody else's page: nothing is remembered, and the back button is not ours. */
 export const isEmbedded = host === "embed";

@@ -14,7 +14,6 @@ export const ACCOUNT = "account";
  * The key of a source that is compiled for the first time; "": its results are public. Without an account, what
  * was for it alone has a private link.
  */
-export function freshKey(choice = kept(PRIVACY_KEY)) {
-  if (!choice) return "";
-  return (choice === ACCOUNT && account ? `${ACCOUNT}:${account}:` : "") + randomKey();
+export function freshKey(choice = kept(PRIVACY_KEY) ?? "") {
+  return choice && (account && choice === ACCOUNT ? `account:${account}:` : "") + randomKey();
 }

@@ -111,7 +111,7 @@ class LaunchPanel extends Pane {
           canCompile
             ? html`<button
                 type="button"
-                class=${`tool privacy${draft.private && " is-private"}`}
+                class="tool privacy"
                 id="privacy-button"
                 popovertarget="privacy-menu"
                 aria-haspopup="true"

@@ -9,7 +9,7 @@ import { privacyOf } from "./privacy_words.js";
 
 /** The choices, as the browser remembers them. */
 const CHOICES = [
-  { choice: null, more: "Everyone who has the link. Equal requests are one result." },
+  { choice: "", more: "Everyone who has the link. Equal requests are one result." },
   { choice: "on", more: "Only who has the link, which nobody can guess." },
 ];
 
@@ -22,7 +22,7 @@ export function draw(popover) {
   const entries = all.map(({ choice, more }) => {
     const title = privacyOf(freshKey(choice));
     const choose = () => {
-      keep(PRIVACY_KEY, choice);
+      keep(PRIVACY_KEY, choice || null);
       popover.hidePopover();
       if (title !== now) adjust({ private: freshKey(choice) });
     };

@@ -21,7 +21,7 @@ const MESSAGE_MS = 1500;
  * @param {(isAsking: boolean) => void} ask draws the menu again
  */
 export function deletion({ id, document }, isAsking, ask) {
-  const isOfAccount = account !== "" && document.request.private.startsWith(`${ACCOUNT}:${account}:`);
+  const isOfAccount = account && document.request.private.startsWith(`${ACCOUNT}:${account}:`);
   if (!isOfAccount && !ownResults().some((entry) => entry.id === id)) return nothing;
   if (!isAsking)
     return html`<section>
