@@ -173,12 +173,16 @@ def _own_results(records: list[Record]) -> Iterator[OwnResult]:
             case task if task == SESSION:
                 body = msgspec.json.decode(asked.source, type=SessionBody)
                 url, title = session_url(record.id), body.title or "Session"
-                facts = f"session of {len(body.kernels)} kernels"
+                facts = f"session of {_plural(len(body.kernels), 'kernel')}"
             case task if task == MATRIX:
                 matrix = Matrix.of(asked)
                 url, title = matrix_url(record.id), matrix.request.kernel or "Matrix"
-                facts = f"matrix of {len(matrix.cells)} compilations"
+                facts = f"matrix of {_plural(len(matrix.cells), 'compilation')}"
             case _:
                 continue
         is_own = bool(owner_of(asked.private))
         yield OwnResult(record.id, url, visible(title), facts, record.created, is_own)
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
