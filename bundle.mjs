@@ -122,7 +122,11 @@ const { metafile: others } = await build({
 /** The theme, which is set before the page is drawn, and what works beside the page: a script each. */
 const { metafile: beside } = await build({
   ...options,
-  entryPoints: [`${source}/theme.js`, ...workers.map((name) => `${source}/workers/${name}`)],
+  entryPoints: [
+    `${source}/theme.js`,
+    `${source}/account/copy.js`,
+    ...workers.map((name) => `${source}/workers/${name}`),
+  ],
   outdir: output,
   outbase: source,
   entryNames: "[dir]/[name]-[hash]",

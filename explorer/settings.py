@@ -441,6 +441,11 @@ class Settings:
         return everybody | {role for role, names in members.items() if account in names}
 
     @property
+    def has_accounts(self) -> bool:
+        """Whether people can sign in."""
+        return bool(self.oidc_issuer or self.account_header)
+
+    @property
     def is_reachable(self) -> bool:
         """Whether other machines can reach the server, directly or through a reverse proxy."""
         return not self.is_loopback or bool(self.trusted_proxies)

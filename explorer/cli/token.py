@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
     making.add_argument(
         "--role", action="append", default=[], choices=_ROLES, help="role of the token; may be repeated"
     )
-    add_command(actions, "list", run_list, "list the tokens: ID, account, roles and day")
+    add_command(actions, "list", run_list, "list the tokens: ID, day, end, last use, roles, account and name")
     revoking = add_command(actions, "revoke", run_revoke, "revoke a token")
     revoking.add_argument("id", metavar="ID", help="ID of the token, as listed")
 
@@ -42,7 +42,10 @@ def run_list(_options: argparse.Namespace) -> int:
     with closing(_store()) as store:
         for each in store.tokens.all():
             roles = ",".join(sorted(each.roles)) or "user"
-            print(f"{each.id}  {each.created:%Y-%m-%d}  {roles:9}  {printable(each.account)}")
+            days = (each.created, each.expires, each.used)
+            dates = "  ".join(f"{day:%Y-%m-%d}" if day else "never     " for day in days)
+            name = f"  {printable(each.name)}" if each.name else ""
+            print(f"{each.id}  {dates}  {roles:9}  {printable(each.account)}{name}")
     return 0
 
 

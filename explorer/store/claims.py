@@ -9,15 +9,17 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from hashlib import sha256
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 
 from explorer.errors import Forbidden, NotFinished, NotFound
+from explorer.store.address import PRIVATE_ID
 from explorer.store.database import Database, insert_into
 from explorer.store.leases import is_leased
-from explorer.store.tables import ClaimRow, CompilationRow, UsageRow
+from explorer.store.tables import ClaimRow, CompilationRow, LiveRow, RunRow, UsageRow
 
 _TOKEN_BYTES = 24
 #: In place of the hash of a token: others have submitted the result without one.
@@ -98,6 +100,29 @@ class Claims:
         claim.is_granted |= exists and not claim.is_new
         return exists
 
+    def private_rows(self, holder: str, limit: int, before: datetime | None) -> Sequence[CompilationRow]:
+        """Return the latest private results that a holder has claimed, without runs and what typing made.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        query = (
+            select(CompilationRow)
+            .join(ClaimRow, ClaimRow.id == CompilationRow.id)
+            .where(
+                ClaimRow.holder == holder,
+                func.length(CompilationRow.id) >= PRIVATE_ID,
+                CompilationRow.id.not_in(select(RunRow.id)),
+                CompilationRow.id.not_in(select(LiveRow.id)),
+            )
+            .order_by(CompilationRow.created.desc(), CompilationRow.id)
+            .limit(limit)
+        )
+        if before is not None:
+            query = query.where(CompilationRow.created < before)
+        with self._database.reading() as session:
+            return session.scalars(query).all()
+
     def give_up(
         self, session: Session, record_ids: Sequence[str], holder: str | None, client: str
     ) -> Deleted:
@@ -121,8 +146,8 @@ class Claims:
         )
         if record_ids[0] not in own:
             raise Forbidden(
-                "This token does not belong to the result. Only who has submitted it can delete it, with the "
-                "token of that submission in the header Deletion-Token."
+                "Only who has submitted the result can delete it. Sign in with the account that has, "
+                "or send its token in the header Deletion-Token. Otherwise, ask who has submitted it."
             )
         session.execute(delete(ClaimRow).where(ClaimRow.id.in_(record_ids), ClaimRow.holder == holder))
         _refuse_at_work(session, record_ids)

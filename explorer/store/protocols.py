@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import Protocol
 
 from explorer.model import Request
@@ -264,6 +265,17 @@ class Store(Protocol):
         """Return the latest runs of the kernel that a request compiles, newest first.
 
         With `imported`, those that were sent from other machines; otherwise those of this one.
+        """
+        ...
+
+    def private_results(self, holder: str, limit: int, before: datetime | None = None) -> list[Record]:
+        """Return the latest private results that the holder of a token has submitted, newest first.
+
+        Runs are left out, and what was only submitted with `is_live`. With `before`, older ones. None of them
+        counts as opened.
+
+        Raises:
+            StoreError: the store cannot be read.
         """
         ...
 

@@ -237,6 +237,11 @@ class SqlStore:
             rows = session.scalars(query).all()
         return [self._record(row) for row in rows]  # a text takes time: others need the connection
 
+    def private_results(self, holder: str, limit: int, before: datetime | None = None) -> list[Record]:
+        """Return the latest private results of a holder, newest first. None of them counts as opened."""
+        rows = self._claims.private_rows(holder, limit, before)
+        return [self._record(row, is_opened=False) for row in rows]
+
     def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
         """Store a result: `entries` ends with `Done`, `batch` holds its texts.
 
@@ -409,9 +414,10 @@ class SqlStore:
             return CompilationRow(**values, journal=None)
         raise AssertionError("two requests with one SHA-256")
 
-    def _record(self, row: CompilationRow) -> Record:
+    def _record(self, row: CompilationRow, *, is_opened: bool = True) -> Record:
         """Return the record of a row. A result whose journal is lost is unfinished."""
-        self._housekeeping.note_use(row.id)
+        if is_opened:
+            self._housekeeping.note_use(row.id)
         entries: tuple[Entry, ...] = ()
         status: Status = msgspec.convert(row.status, Status)
         journal, is_final = row.journal, row.is_final

@@ -12,7 +12,7 @@ from explorer.store.address import LONGEST_ID
 #: The characters of the name of an account.
 LONGEST_ACCOUNT = 50
 #: The revisions of the tables, oldest first. `explorer.store.migrations` leads from each to the next.
-REVISIONS = ("0001", "0002", "0003", "0004")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -114,11 +114,15 @@ class ClaimRow(Base):
     __tablename__ = "claim"
 
     id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
-    holder: Mapped[str] = mapped_column(String(64), primary_key=True)
+    holder: Mapped[str] = mapped_column(String(64), primary_key=True, index=True)
 
 
 class TokenRow(Base):
-    """An API token of an account: its hash. `roles` are separated by spaces."""
+    """An API token of an account: its hash. `roles` are separated by spaces.
+
+    `name` is what the account calls it. It is refused from `expires` on. `used` is when it was last sent, up
+    to some minutes before.
+    """
 
     __tablename__ = "token"
 
@@ -127,6 +131,9 @@ class TokenRow(Base):
     account: Mapped[str] = mapped_column(String(LONGEST_ACCOUNT))
     roles: Mapped[str] = mapped_column(String(64))
     created: Mapped[datetime] = mapped_column(UtcDateTime())
+    name: Mapped[str] = mapped_column(String(LONGEST_ACCOUNT), server_default="")
+    expires: Mapped[datetime | None] = mapped_column(UtcDateTime())
+    used: Mapped[datetime | None] = mapped_column(UtcDateTime())
 
 
 class GpuTimeRow(Base):

@@ -4,29 +4,46 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
 
-from explorer.errors import InvalidRequest
+from explorer.errors import InvalidRequest, StoreError
 from explorer.store.claims import holder_of, new_token
 from explorer.store.database import Database, changed_rows
 from explorer.store.tables import LONGEST_ACCOUNT, TokenRow
 
 #: What tokens begin with: other tokens in the same header are not for this server.
 TOKEN_PREFIX = "te_"  # noqa: S105  not a token itself
+#: The most tokens of one account.
+MOST_TOKENS = 50
 _ID_BYTES = 4
+#: The use of a token is stored no more often.
+_USE_PRECISION = timedelta(minutes=5)
 
 
 @dataclass(frozen=True)
 class Token:
-    """What is known of a token: all but the token itself."""
+    """What is known of a token: all but the token itself.
+
+    `name` is what the account calls it. It ends at `expires`; None: never. `used` is when it was last sent,
+    up to five minutes before; None: never.
+    """
 
     id: str
     account: str
     roles: frozenset[str]
     created: datetime
+    name: str = ""
+    expires: datetime | None = None
+    used: datetime | None = None
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether the token is not accepted any more."""
+        return self.expires is not None and self.expires <= datetime.now(UTC)
 
 
 class Tokens:
@@ -35,17 +52,33 @@ class Tokens:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, account: str, roles: Iterable[str]) -> tuple[str, Token]:
+    def add(
+        self, account: str, roles: Iterable[str] = (), name: str = "", lifetime: timedelta | None = None
+    ) -> tuple[str, Token]:
         """Make a token and return it, which is not possible later, and what is known of it.
 
         Raises:
-            InvalidRequest: the name of the account is empty, too long, or has control characters.
+            InvalidRequest: the name of the account is empty, or one of the names is too long or has control
+                characters; or the account has too many tokens.
             StoreError: it cannot be stored.
         """
         check_account(account)
+        if len(name) > LONGEST_ACCOUNT or not name.isprintable():
+            raise InvalidRequest(
+                f"The name of a token has at most {LONGEST_ACCOUNT} printable characters, got {name[:60]!r}."
+            )
         token = TOKEN_PREFIX + new_token()
-        made = Token(secrets.token_hex(_ID_BYTES), account, frozenset(roles), datetime.now(UTC))
+        now = datetime.now(UTC)
+        expires = None if lifetime is None else now + lifetime
+        made = Token(secrets.token_hex(_ID_BYTES), account, frozenset(roles), now, name, expires)
         with self._database.writing() as session:
+            count = session.scalar(
+                select(func.count()).select_from(TokenRow).where(TokenRow.account == account)
+            )
+            if count is not None and count >= MOST_TOKENS:
+                raise InvalidRequest(
+                    f"The account has {count} tokens, which is the most. Revoke one of them."
+                )
             session.add(
                 TokenRow(
                     id=made.id,
@@ -53,19 +86,24 @@ class Tokens:
                     account=account,
                     roles=" ".join(sorted(made.roles)),
                     created=made.created,
+                    name=name,
+                    expires=expires,
                 )
             )
         return token, made
 
     def find(self, token: str) -> Token | None:
-        """Return what is known of a token; None if it does not exist or was revoked.
+        """Return what is known of a token, and note its use; None if it is unknown, expired or revoked.
 
         Raises:
             StoreError: the database cannot be read.
         """
         with self._database.reading() as session:
             row = session.scalar(select(TokenRow).where(TokenRow.holder == holder_of(token)))
-        return None if row is None else _token(row)
+        if row is None or (found := _token(row)).is_expired:
+            return None
+        self._note_use(found)
+        return found
 
     def all(self) -> list[Token]:
         """Return all tokens, by account.
@@ -77,14 +115,37 @@ class Tokens:
             rows = session.scalars(select(TokenRow).order_by(TokenRow.account, TokenRow.created))
             return [_token(row) for row in rows]
 
-    def revoke(self, token_id: str) -> bool:
-        """Revoke a token. Return whether there was one with this ID.
+    def of(self, account: str) -> list[Token]:
+        """Return the tokens of an account, newest first.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        query = select(TokenRow).where(TokenRow.account == account)
+        with self._database.reading() as session:
+            return [_token(row) for row in session.scalars(query.order_by(TokenRow.created.desc()))]
+
+    def revoke(self, token_id: str, account: str | None = None) -> bool:
+        """Revoke a token, of this account if one is given. Return whether there was one with this ID.
 
         Raises:
             StoreError: the database cannot be written.
         """
+        query = delete(TokenRow).where(TokenRow.id == token_id)
+        if account is not None:
+            query = query.where(TokenRow.account == account)
         with self._database.writing() as session:
-            return changed_rows(session.execute(delete(TokenRow).where(TokenRow.id == token_id))) > 0
+            return changed_rows(session.execute(query)) > 0
+
+    def _note_use(self, token: Token) -> None:
+        """Store when a token was used, if the database can be written: its holder does not depend on that."""
+        now = datetime.now(UTC)
+        if token.used is not None and now - token.used < _USE_PRECISION:
+            return
+        with suppress(StoreError), self._database.writing() as session:
+            row = session.get(TokenRow, token.id)
+            if row is not None:
+                row.used = now
 
 
 def check_account(name: str) -> None:
@@ -100,4 +161,5 @@ def check_account(name: str) -> None:
 
 
 def _token(row: TokenRow) -> Token:
-    return Token(row.id, row.account, frozenset(row.roles.split()), row.created)
+    roles = frozenset(row.roles.split())
+    return Token(row.id, row.account, roles, row.created, row.name, row.expires, row.used)

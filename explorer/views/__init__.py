@@ -9,6 +9,7 @@ from __future__ import annotations
 from flask import Flask
 
 from explorer.views import (
+    account_page,
     accounts,
     agents,
     captures,
@@ -56,6 +57,7 @@ BLUEPRINTS = (
     meta.blueprint,
     agents.blueprint,
     accounts.blueprint,
+    account_page.blueprint,
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from contextlib import suppress
 from datetime import timedelta
@@ -10,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
-from flask import Blueprint, Flask, Response, current_app, redirect, request, session
+from flask import Blueprint, Flask, Response, current_app, redirect, request, session, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from explorer.documents import API
-from explorer.errors import NotFound, SettingsError, Unauthorized, Unavailable
+from explorer.errors import ExplorerError, NotFound, SettingsError, Unauthorized, Unavailable
 from explorer.services import services
 from explorer.settings import Settings
 from explorer.store.tables import LONGEST_ACCOUNT
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 blueprint = Blueprint("accounts", __name__)
 
 _PROVIDER = "triton-explorer-oidc"
+#: The field of the session that says which page to show after the login.
+_SESSION_PAGE = "page"
+#: Pages of this server. Browsers take "//host" and "/\\host" for other servers.
+_PAGE = re.compile(r"/(?:[\w.-][\w.,/-]*)?", re.ASCII)
 _SESSION_HOURS = 12
 _KEY_BYTES = 32
 
@@ -75,8 +80,21 @@ def use_accounts(app: Flask, settings: Settings) -> None:
 
 def account_of_page() -> dict[str, Any]:
     """Return what the page shows of accounts: nothing, if they are off."""
-    account, can_sign_in = current_account(), _PROVIDER in current_app.extensions
-    return {"account": account.name if account else None, "can_sign_in": can_sign_in}
+    account = current_account()
+    return {"account": account.name if account else None, "can_sign_in": can_sign_in()}
+
+
+def can_sign_in() -> bool:
+    """Return whether there is a provider to sign in with."""
+    return _PROVIDER in current_app.extensions
+
+
+def login_url(page: str = "/") -> str | None:
+    """Return the address to sign in at, which then leads to a page; None: nobody signs in, or somebody is."""
+    with suppress(ExplorerError):  # such as an unknown token
+        if can_sign_in() and current_account() is None:
+            return url_for("accounts.login", page=page) if page != "/" else url_for("accounts.login")
+    return None
 
 
 @blueprint.get(f"{API}/account")
@@ -88,7 +106,7 @@ def show() -> Response:
         AccountDocument(
             account.name if account else None,
             sorted(account.roles) if account else [],
-            "/login" if _PROVIDER in current_app.extensions else None,
+            "/login" if can_sign_in() else None,
         )
     )
     response.headers["Cache-Control"] = "private, no-store"
@@ -97,12 +115,14 @@ def show() -> Response:
 
 @blueprint.get("/login")
 def login() -> AnyResponse:
-    """Send the browser to the provider."""
+    """Send the browser to the provider, and then to the page that `page` names."""
     from authlib.common.errors import AuthlibBaseError
     from requests import RequestException
 
     provider = _provider()
     address = f"{services().settings.public_url.rstrip('/')}/login/return"
+    page = request.args.get("page", "")
+    session[_SESSION_PAGE] = page if _PAGE.fullmatch(page) else "/"
     try:
         return cast(AnyResponse, provider.authorize_redirect(address))
     except (AuthlibBaseError, RequestException, ValueError) as error:
@@ -131,10 +151,11 @@ def end_login() -> AnyResponse:
         raise Unauthorized(
             f"The provider has named no account: {claim!r} must have 1 to {LONGEST_ACCOUNT} characters."
         )
+    page = session.get(_SESSION_PAGE, "/")
     session.clear()
     session.permanent = True
     session[SESSION_ACCOUNT] = name
-    return redirect("/")
+    return redirect(page)
 
 
 @blueprint.post("/logout")
@@ -146,7 +167,7 @@ def logout() -> AnyResponse:
 
 
 def _provider() -> FlaskOAuth2App:
-    if _PROVIDER not in current_app.extensions:
+    if not can_sign_in():
         raise NotFound(f"There is no page at {request.path}: this server has no accounts to sign in with.")
     return cast("FlaskOAuth2App", current_app.extensions[_PROVIDER])
 

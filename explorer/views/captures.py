@@ -44,6 +44,7 @@ from explorer.views.http import (
     read_file_body,
 )
 from explorer.views.operation import documented
+from explorer.views.privacy import check_can_open
 from explorer.views.records import store_request, stored_session
 from explorer.views.requests import (
     CompilationBody,
@@ -189,8 +190,9 @@ def submit_import() -> Response:
 def submit_session() -> Response:
     """Make a page of captured kernels. Equal sessions are stored once."""
     here = services()
-    request = session_request(read_body(SessionBody, here.settings.source_limit_bytes), here.store)
-    record = store_request(request)
+    body = read_body(SessionBody, here.settings.source_limit_bytes)
+    check_can_open(*(each for kernel in body.kernels for each in (kernel.compilation, kernel.again) if each))
+    record = store_request(session_request(body, here.store))
     return json_response(SessionTicket(record.id, session_url(record.id), session_api(record.id)))
 
 

@@ -20,10 +20,11 @@ SESSION_ACCOUNT = "account"
 
 @dataclass(frozen=True)
 class Account:
-    """An account and its roles."""
+    """An account and its roles. `has_signed_in`: a person has; otherwise a program has sent an API token."""
 
     name: str
     roles: frozenset[str]
+    has_signed_in: bool
 
 
 def current_account() -> Account | None:
@@ -54,8 +55,11 @@ def _account() -> Account | None:
     if kind.lower() == "bearer" and token.startswith(TOKEN_PREFIX):
         found = services().store.tokens.find(token)
         if found is None:
-            raise Unauthorized("This API token is unknown, or was revoked. Ask for another one.")
-        return Account(found.account, found.roles | settings.roles_of(found.account))
+            raise Unauthorized(
+                "This API token is unknown, has expired, or was revoked. Make another one at /account, or "
+                "ask whoever operates the server for one."
+            )
+        return Account(found.account, found.roles | settings.roles_of(found.account), has_signed_in=False)
     name = ""
     if settings.account_header and is_proxy(request.remote_addr or "", settings.trusted_proxies):
         name = _decoded(request.headers.get(settings.account_header, ""))
@@ -64,7 +68,7 @@ def _account() -> Account | None:
     if not name:
         return None
     check_account(name)
-    return Account(name, settings.roles_of(name))
+    return Account(name, settings.roles_of(name), has_signed_in=True)
 
 
 def _decoded(name: str) -> str:

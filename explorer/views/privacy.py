@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flask import Flask, Response, request
 
+from explorer.errors import NotFound
 from explorer.jobs.caller import ADMIN_ROLE
 from explorer.services import services
 from explorer.store.address import is_private
@@ -43,16 +44,40 @@ def _private_ids() -> list[str]:
 
 
 def _check_owner() -> None:
-    """Check that the account of the current request can open the results that it names.
+    """Check that the account of the current request can open the results that its address names."""
+    check_can_open(*_private_ids())
+
+
+def check_can_open(*result_ids: str) -> None:
+    """Check that the account of the current request can open results, as far as they are private.
 
     Raises:
-        NotFound: it cannot, or a result does not exist; nobody else learns which.
+        NotFound: it cannot, or a private result does not exist; nobody else learns which.
     """
-    for result_id in _private_ids():
-        owner = owner_of(services().store.find(result_id).request.private)
-        account = current_account()
+    for result_id in filter(is_private, result_ids):
+        try:
+            key = services().store.find(result_id).request.private
+        except NotFound as error:
+            raise _no_private(result_id) from error
+        owner, account = owner_of(key), current_account()
         if owner and (account is None or (account.name != owner and ADMIN_ROLE not in account.roles)):
-            raise not_found(result_id)
+            raise _no_private(result_id)
+
+
+def _no_private(result_id: str) -> NotFound:
+    """Return the error for a private result that does not exist, or that the current request cannot open."""
+    if not services().settings.has_accounts:
+        return not_found(result_id)
+    account = current_account()
+    remedy = (
+        f"You are signed in as {account.name}. If the result is yours, sign in with the account that made it."
+        if account
+        else "If the result is yours, sign in."
+    )
+    return NotFound(
+        f"There is no private result {result_id!r}, or only the account of its owner can open it. Check the "
+        f"link. {remedy} Otherwise, ask its owner for a private link; the owner may also have deleted it."
+    )
 
 
 def _protect(response: Response) -> Response:

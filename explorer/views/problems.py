@@ -11,15 +11,19 @@ from werkzeug.exceptions import HTTPException, RequestedRangeNotSatisfiable
 from explorer.documents import Problem
 from explorer.errors import (
     ExplorerError,
+    Forbidden,
     InvalidRequest,
     MethodNotAllowed,
     NotFound,
     RangeNotSatisfiable,
     StoreError,
+    Unauthorized,
     Unavailable,
 )
 from explorer.services import services
+from explorer.views.accounts import login_url
 from explorer.views.origin import origin
+from explorer.views.privacy import is_about_private
 from explorer.views.visible import visible
 
 _log = logging.getLogger(__name__)
@@ -39,7 +43,10 @@ def answer(error: Exception) -> Response:
     if request.path.startswith(_FOR_PROGRAMS):
         response = Response(msgspec.json.encode(problem), mimetype="application/json")
     else:
-        response = Response(render_template("error.html", problem=problem, status=known.status))
+        page = render_template(
+            "error.html", problem=problem, status=known.status, login_url=_login_url(known)
+        )
+        response = Response(page)
     response.status_code = known.status
     response.cache_control.no_store = True
     if known.retry_after_seconds:
@@ -49,6 +56,13 @@ def answer(error: Exception) -> Response:
     if isinstance(error, HTTPException) and (allowed := getattr(error, "valid_methods", None)):
         response.headers["Allow"] = ", ".join(sorted(allowed))
     return response
+
+
+def _login_url(error: ExplorerError) -> str | None:
+    """Return where to sign in, if that may help against an error; the page is shown again then."""
+    may_help = isinstance(error, Unauthorized | Forbidden) or is_about_private()
+    page = request.path if request.method == "GET" and not request.path.startswith("/login") else "/"
+    return login_url(page) if may_help else None
 
 
 def _translate(error: Exception) -> ExplorerError:

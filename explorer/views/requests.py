@@ -154,7 +154,10 @@ def private_key(private: Private) -> str:
         return private
     account = current_account()
     if account is None or owner_of(private) not in ("", account.name):
-        raise Forbidden("Only the account itself can make results for itself. Sign in, or use another key.")
+        raise Forbidden(
+            "Only the account itself can make results that it alone can open. Sign in with it, or choose who "
+            "else may see the result."
+        )
     return private if owner_of(private) else f"{ACCOUNT_KEY}:{account.name}:{secrets.token_hex(_KEY_BYTES)}"
 
 

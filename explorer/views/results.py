@@ -48,6 +48,16 @@ def delete(result_id: str) -> Response:
     or one of its runs, it stays for them, and the token deletes it no more. An account needs no token for
     what it has submitted, and one with the role admin deletes everything.
     """
+    return json_response(delete_result(result_id))
+
+
+def delete_result(result_id: str) -> DeletionDocument:
+    """Delete a result with its parts and members for the account or the token of the current request.
+
+    Raises:
+        Forbidden, NotFound, NotFinished, StoreError: as the store.
+        InvalidRequest: there is neither an account nor a token.
+    """
     record = services().store.find(result_id)
     removed, kept = set[str](), set[str]()
     for each in (record, *_members(record)):
@@ -60,7 +70,7 @@ def delete(result_id: str) -> Response:
         else:
             removed |= done.removed
             kept |= done.kept
-    return json_response(DeletionDocument(sorted(removed), sorted(kept - removed)))
+    return DeletionDocument(sorted(removed), sorted(kept - removed))
 
 
 def _delete(record_ids: list[str]) -> Deleted:

@@ -29,6 +29,7 @@ from explorer.views.events import event_stream
 from explorer.views.http import attachment, binary_part, encoded_json_part, json_response, read_body
 from explorer.views.identity import client
 from explorer.views.operation import documented
+from explorer.views.privacy import check_can_open
 from explorer.views.records import find_compilation, stored_compilation, stored_run
 
 blueprint = Blueprint("runs", __name__, url_prefix=API)
@@ -94,6 +95,7 @@ def submit() -> Response:
     """
     here = services()
     body = read_body(RunBody, here.settings.source_limit_bytes)
+    check_can_open(body.compilation)
     record = here.queue.submit(requested_run(here.store, here.queue, body))
     if body.run.device == "gpu" and not here.is_for_one_job:
         measure_roofs(here)
@@ -105,7 +107,9 @@ def submit() -> Response:
 def submit_imported() -> Response:
     """Store what another machine measured of the kernel of a compilation. Equal runs are stored once."""
     here = services()
-    request, events = imported_run(here.store, read_body(ImportedRunBody, here.settings.source_limit_bytes))
+    body = read_body(ImportedRunBody, here.settings.source_limit_bytes)
+    check_can_open(body.compilation)
+    request, events = imported_run(here.store, body)
     here.store.admit(client())
     record = here.store.submit(request, client(), claim=current_caller().claim)
     if not record.is_final:

@@ -47,7 +47,8 @@ def fetcher(app: Flask) -> Fetch:
     It is sent for the client of the current request, if there is one.
     """
     environ = request.environ if has_request_context() else {}
-    client = {name: environ[name] for name in _OF_CLIENT if name in environ}
+    header = services_of(app).settings.account_header.upper().replace("-", "_")
+    client = {name: environ[name] for name in (*_OF_CLIENT, f"HTTP_{header}") if name in environ}
     hosts = app.config["TRUSTED_HOSTS"] or ["localhost"]
     base_url = f"http://{hosts[0].removeprefix('.')}"
 

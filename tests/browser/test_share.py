@@ -41,6 +41,14 @@ def share(page: Page) -> None:
     expect(page.locator("#share-menu")).to_be_visible()
 
 
+def choose_privacy(page: Page, before: str, after: str) -> None:
+    """Choose who may see the results, in the launch panel."""
+    page.get_by_role("button", name=before, exact=True).click()
+    expect(page.get_by_role("radio", name=before)).to_be_checked()
+    page.get_by_role("radio", name=after).click()
+    expect(page.get_by_role("button", name=after, exact=True)).to_be_visible()
+
+
 def clipboard(page: Page) -> str:
     return str(page.evaluate("navigator.clipboard.readText()"))
 
@@ -249,13 +257,13 @@ def test_ones_own_result_is_deleted_after_a_confirmation(
     wait_for_result(stranger)
     share(stranger)
     expect(stranger.get_by_role("button", name="Copy link")).to_be_visible()
-    expect(stranger.get_by_role("button", name="Delete …")).to_have_count(0)
+    expect(stranger.get_by_role("button", name="Delete this result")).to_have_count(0)
 
     share(page)
-    page.get_by_role("button", name="Delete …").click()
+    page.get_by_role("button", name="Delete this result").click()
     expect(page.get_by_role("group", name="Delete this result")).to_contain_text("Links to it will not work")
     page.get_by_role("button", name="Keep").click()
-    page.get_by_role("button", name="Delete …").click()
+    page.get_by_role("button", name="Delete this result").click()
     expect(page.get_by_role("button", name="Delete", exact=True)).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator("#toast")).to_have_text("Deleted.")
@@ -278,10 +286,7 @@ def test_a_private_result_stays_private_while_it_is_edited(
     page.goto("/")
     wait_for_result(page)
     assert len(result_id(page)) == 12
-    switch = page.get_by_role("button", name="Private", exact=True)
-    expect(switch).to_have_attribute("aria-pressed", "false")
-    switch.click()
-    expect(switch).to_have_attribute("aria-pressed", "true")
+    choose_privacy(page, "Public", "Private link")
     compile_now(page, own(SCALE))
     expect(page.locator("#subject b")).to_have_text("scale")
     wait_for_result(page)
@@ -297,9 +302,7 @@ def test_a_private_result_stays_private_while_it_is_edited(
     stranger = visitor()
     stranger.goto(f"/k/{second}")
     wait_for_result(stranger)
-    expect(stranger.get_by_role("button", name="Private", exact=True)).to_have_attribute(
-        "aria-pressed", "true"
-    )
+    expect(stranger.get_by_role("button", name="Private link", exact=True)).to_be_visible()
     with stranger.expect_response("**/api/v1/compilations?*") as submitted:
         stranger.get_by_label("Target").select_option("cuda:90")
     assert submitted.value.json()["id"] == first
@@ -308,7 +311,10 @@ def test_a_private_result_stays_private_while_it_is_edited(
     page.goto("/")
     wait_for_result(page)
     assert len(result_id(page)) == 24
-    switch.click()
+    share(page)
+    expect(page.locator("#share-menu")).to_contain_text("Nobody can guess it")
+    page.keyboard.press("Escape")
+    choose_privacy(page, "Private link", "Public")
     with page.expect_response("**/api/v1/compilations?*") as public:
         run_command(page, "compile")
     assert len(public.value.json()["id"]) == 12

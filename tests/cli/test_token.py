@@ -13,8 +13,8 @@ def test_a_token_is_made_listed_used_and_revoked(server, kernel, monkeypatch):
     assert re.fullmatch(r"te_[\w-]{32}", token), made.stderr
     listed = run("token", "list").stdout
     assert token not in listed
-    token_id, _, roles, name = listed.split(maxsplit=3)
-    assert (roles, name) == ("gpu", "build machine\n")
+    token_id, _, end, used, roles, name = listed.split(maxsplit=5)
+    assert (end, used, roles, name) == ("never", "never", "gpu", "build machine\n")
 
     kernel.write_text(kernel.read_text() + "# of the build machine\n")
     monkeypatch.setitem(os.environ, "TRITON_EXPLORER_TOKEN", token)
@@ -25,6 +25,6 @@ def test_a_token_is_made_listed_used_and_revoked(server, kernel, monkeypatch):
     assert run("token", "revoke", token_id).returncode == 0
     refused = run("delete", "unknown", server=server.url)
     assert refused.returncode == 1
-    assert "unknown, or was revoked" in refused.stderr
+    assert "unknown, has expired, or was revoked" in refused.stderr
     again = run("token", "revoke", token_id)
     assert (again.returncode, run("token", "list").stdout) == (1, "")

@@ -140,3 +140,18 @@ def test_a_result_that_is_submitted_while_it_is_deleted_is_there_or_new(store):
             found = store.find(submitting.result().id)
             store.leases.release(found.id)
             assert store.delete([found.id], BERT, "bert").removed == {found.id}
+
+
+def test_private_results_are_listed_for_who_has_submitted_them(store):
+    def submit_private(source, **options):
+        request = Request(source, "cuda:90", "3.9.0", private="0" * 32)
+        return store.submit(request, "anna", claim=Claim(ANNA), **options)
+
+    submit(store, ANNA)
+    first, second = submit_private("one"), submit_private("two")
+    live = submit_private("typed", is_live=True)
+    assert [each.id for each in store.private_results(ANNA, 10)] == [second.id, first.id]
+    assert [each.id for each in store.private_results(ANNA, 1, second.created)] == [first.id]
+    assert store.private_results(BERT, 10) == []
+    store.keep(live.id)
+    assert store.private_results(ANNA, 1)[0].id == live.id

@@ -2,7 +2,8 @@
 
 import re
 from dataclasses import replace
-from urllib.parse import parse_qs, urlsplit
+from datetime import timedelta
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 import requests
@@ -58,9 +59,9 @@ def with_provider(open_app, provider):
     return open_app(public_url="http://localhost", gpu_accounts="*", **changes).test_client()
 
 
-def sign_in(client):
+def sign_in(client, path="/login"):
     """Follow the way to the provider and back. Return the last response."""
-    begun = client.get("/login")
+    begun = client.get(path)
     assert begun.status_code == 302
     agreed = requests.get(begun.headers["Location"], allow_redirects=False, timeout=10)
     returned = urlsplit(agreed.headers["Location"])
@@ -75,6 +76,7 @@ def test_without_settings_nobody_is_signed_in(client):
     assert account(client, headers={"X-User": "anna"}) == {"name": None, "roles": [], "login_url": None}
     assert client.get("/login").status_code == 404
     assert client.post("/logout").status_code == 404
+    assert client.get("/account").status_code == 404
 
 
 def test_only_the_proxy_names_the_account(with_header):
@@ -100,7 +102,7 @@ def test_a_token_names_the_account_until_it_is_revoked(client, services):
     token, made = services.store.tokens.add("build machine", ["gpu"])
     headers = {"Authorization": f"Bearer {token}"}
     assert account(client, headers=headers) == {"name": "build machine", "roles": ["gpu"], "login_url": None}
-    assert made in services.store.tokens.all()
+    assert made.id in [each.id for each in services.store.tokens.all()]
     assert token not in repr(services.store.tokens.all())
     assert services.store.tokens.revoke(made.id)
     assert not services.store.tokens.revoke(made.id)
@@ -207,7 +209,8 @@ def test_the_page_names_the_account(with_provider, client):
     sign_in(with_provider)
     page = with_provider.get("/").get_data(as_text=True)
     assert "anna@example.org" in page
-    assert 'action="/logout"' in page
+    assert 'href="/account"' in page
+    assert 'action="/logout"' in with_provider.get("/account").get_data(as_text=True)
 
 
 def test_only_the_account_opens_what_it_has_made_for_itself(with_header):
@@ -229,3 +232,136 @@ def test_only_the_account_opens_what_it_has_made_for_itself(with_header):
         assert ask("POST", "/api/v1/compilations", user, json={**body, "private": key}).status_code == 403
     again = ask("POST", "/api/v1/compilations", "anna", json={**body, "private": key}).get_json()
     assert again["id"] == ticket["id"]
+
+
+def page_of(client, path="/account", user="anna", method="GET", **options):
+    """Ask for a page as a browser does whose user the proxy names; "": nobody."""
+    headers = {"X-User": user} if user else {}
+    return client.open(path, method=method, headers=headers, environ_base=PROXY, **options)
+
+
+def make_token(client, user="anna", **form):
+    """Make a token on the page and return it."""
+    form = {"name": "laptop", "days": "30", **form}
+    made = page_of(client, "/account/tokens", user, "POST", data=form)
+    found = re.search(r'value="(te_[\w-]{32})"', made.get_data(as_text=True))
+    return found[1] if found else made.status_code
+
+
+def test_the_page_of_the_account_is_for_those_who_have_signed_in(with_header):
+    assert page_of(with_header, user="").status_code == 401
+    shown = page_of(with_header)
+    assert shown.cache_control.no_store
+    assert "<dd>gpu</dd>" in shown.get_data(as_text=True)
+    headers = {"Authorization": f"Bearer {make_token(with_header)}"}
+    assert account(with_header, headers=headers)["name"] == "anna"
+    form = {"name": "another", "days": "365"}
+    stolen = with_header.post("/account/tokens", headers=headers, data=form)
+    assert stolen.status_code == 403, "a token that was stolen makes others, which last longer"
+
+
+def test_the_login_leads_back_to_the_page_that_needed_it(with_provider):
+    refused = with_provider.get("/account")
+    assert refused.status_code == 401
+    assert 'href="/login?page=/account"' in refused.get_data(as_text=True)
+    assert sign_in(with_provider, "/login?page=/account").headers["Location"] == "/account"
+    for page in ("//evil.example", "https://evil.example", "/\\evil.example", "/\t/evil.example", "account"):
+        assert sign_in(with_provider, f"/login?{urlencode({'page': page})}").headers["Location"] == "/", page
+
+
+def test_a_token_of_the_page_is_shown_once_and_ends(with_header, services, monkeypatch):
+    token = make_token(with_header, user="dora")
+    page = page_of(with_header, user="dora").get_data(as_text=True)
+    assert "laptop" in page
+    assert token not in page
+    assert page.count("never") == 1, "it was never used"
+    headers = {"Authorization": f"Bearer {token}"}
+    assert account(with_header, headers=headers)["name"] == "dora"
+    (made,) = services.store.tokens.of("dora")
+    assert made.used is not None
+    assert "never" not in page_of(with_header, user="dora").get_data(as_text=True)
+
+    path = f"/account/tokens/{made.id}/revocation"
+    assert page_of(with_header, path, "bert", "POST").status_code == 404
+    assert account(with_header, headers=headers)["name"] == "dora"
+    from_other_site = {"Sec-Fetch-Site": "cross-site", "X-User": "dora"}
+    assert with_header.post(path, headers=from_other_site, environ_base=PROXY).status_code == 400
+    assert page_of(with_header, path, "dora", "POST").status_code == 303
+    assert with_header.get(ACCOUNT, headers=headers).status_code == 401
+
+    ended, _ = services.store.tokens.add("dora", name="of yesterday", lifetime=timedelta(days=-1))
+    assert with_header.get(ACCOUNT, headers={"Authorization": f"Bearer {ended}"}).status_code == 401
+    assert "ended" in page_of(with_header, user="dora").get_data(as_text=True)
+    for wrong in ({"name": ""}, {"name": "x" * 51}, {"name": "a\u202eb"}, {"days": "10000"}, {"days": "-1"}):
+        assert make_token(with_header, user="dora", **wrong) == 400, wrong
+    monkeypatch.setattr("explorer.store.tokens.MOST_TOKENS", 2)
+    assert make_token(with_header, user="dora").startswith("te_")
+    assert make_token(with_header, user="dora") == 400
+
+
+def test_the_page_lists_and_deletes_the_private_results_of_the_account(with_header, services, monkeypatch):
+    def submit(user, path="/api/v1/compilations", **fields):
+        body = fields if "compilation" in fields or "kernels" in fields else {**BODY, **fields}
+        ticket = page_of(with_header, path, user, "POST", json=body).get_json()
+        if "events" in ticket:
+            page_of(with_header, ticket["events"], user).get_data()
+        return ticket["id"]
+
+    def listed(user="erik", path="/account"):
+        return re.findall(r'href="/[ksm]/(\w+)"', page_of(with_header, path, user).get_data(as_text=True))
+
+    mine = submit("erik", source="x = 5  # of erik", private="account")
+    linked = submit("erik", source="x = 6  # of erik", private=True)
+    submit("erik", source="x = 7  # of erik")
+    submit("bert", source="x = 5  # of bert", private=True)
+    session = submit("erik", "/api/v1/sessions", title="<b>Erik's", kernels=[{"compilation": mine}])
+    assert listed() == [session, linked, mine]
+    assert "&lt;b&gt;Erik&#39;s" in page_of(with_header, user="erik").get_data(as_text=True)
+    monkeypatch.setattr("explorer.views.account_page._RESULTS", 2)
+    assert listed() == [session, linked]
+    older = re.search(r'href="(/account\?before=[^"]+)"', page_of(with_header, user="erik").text)
+    assert older
+    assert listed(path=older[1]) == [mine]
+    monkeypatch.undo()
+
+    path = f"/account/results/{mine}/deletion"
+    for user, status in (("", 404), ("bert", 404)):
+        assert page_of(with_header, path, user, "POST").status_code == status
+    assert page_of(with_header, path, "erik", "POST").headers["Location"] == "/account?done=deleted"
+    assert mine not in listed()
+    assert page_of(with_header, f"/k/{mine}", "erik").status_code == 404
+
+
+def test_nobody_learns_whether_the_private_result_of_an_account_exists(with_header):
+    body = {**BODY, "source": "x = 8  # for anna alone", "private": "account"}
+    ticket = page_of(with_header, "/api/v1/compilations", "anna", "POST", json=body).get_json()
+    page_of(with_header, ticket["events"]).get_data()
+    real, none = ticket["id"], "1" * len(ticket["id"])
+
+    def answers(result, user):
+        run = {"compilation": result, "run": {"device": "interpreter", "measures": ["counts"]}}
+        session = {"title": "guessed", "kernels": [{"compilation": result}]}
+        asked = (
+            page_of(with_header, f"/k/{result}", user),
+            page_of(with_header, f"/api/v1/compilations/{result}", user),
+            page_of(with_header, "/api/v1/runs", user, "POST", json=run),
+            page_of(with_header, "/api/v1/sessions", user, "POST", json=session),
+        )
+        document = asked[1].get_json()
+        return [each.status_code for each in asked], document["detail"].replace(result, "")
+
+    for user in ("", "bert"):
+        assert answers(real, user) == answers(none, user)
+        statuses, detail = answers(real, user)
+        assert statuses == [404] * 4
+        assert "ask its owner" in detail
+        assert ("Sign in" in detail or "sign in" in detail) and ("bert" in detail) == (user == "bert")
+
+
+def test_an_account_saves_the_page_of_what_it_has_made_for_itself(with_header):
+    body = {**BODY, "source": "x = 9  # for anna alone", "private": "account"}
+    ticket = page_of(with_header, "/api/v1/compilations", "anna", "POST", json=body).get_json()
+    page_of(with_header, ticket["events"]).get_data()
+    saved = page_of(with_header, f"{ticket['api']}/export.html")
+    assert saved.status_code == 200
+    assert "ask its owner" not in saved.get_data(as_text=True)

@@ -358,7 +358,7 @@ export const api = {
    */
   importFile: async (name, file) => {
     const headers = { "Content-Type": "application/octet-stream", ...ownership(), ...BATCH };
-    const path = `${following("/imports")}&name=${encodeURIComponent(name)}&private=${freshKey()}`;
+    const path = `${following("/imports")}&name=${encodeURIComponent(name)}&private=${encodeURIComponent(freshKey())}`;
     return (await request(BASE + path, { method: "POST", headers, body: file })).json();
   },
   /** @param {unknown} body @returns {Promise<{url: string}>} */

@@ -5,6 +5,9 @@
  */
 const { host = "site", compilation = "" } = document.body.dataset;
 
+/** The account that is signed in; undefined: none. */
+export const { account } = document.body.dataset;
+
 /** In somebody else's page: nothing is remembered, and the back button is not ours. */
 export const isEmbedded = host === "embed";
 

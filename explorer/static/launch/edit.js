@@ -11,7 +11,7 @@ import { editsOfPasses, forgetDraft, forgetUnsent, keepDraft } from "./draft.js"
 import { freshDraft } from "../core/fresh_draft.js";
 import { canCompile } from "../core/host.js";
 import { keepLive, pauseBefore } from "./live.js";
-import { freshKey, keepPrivate } from "../core/privacy.js";
+import { freshKey } from "../core/privacy.js";
 import { store } from "../core/store.js";
 
 const INSPECT_DELAY_MS = 350;
@@ -131,15 +131,6 @@ export function editFile(path, text) {
 export function changeFiles({ source, path, files }, front) {
   change({ source, path, files }, { openFile: front in files ? front : "" });
   lookSoon();
-}
-
-/**
- * Compile what follows privately, or publicly.
- * @param {boolean} isPrivate
- */
-export function switchPrivate(isPrivate) {
-  keepPrivate(isPrivate);
-  adjust({ private: freshKey() });
 }
 
 /**

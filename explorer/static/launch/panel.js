@@ -14,7 +14,7 @@ import { guessOf, kernelOf, launchOf } from "./draft.js";
 import { adjust, choose } from "./edit.js";
 import { groupedByVendor, targetTitle } from "../core/format.js";
 import { Pane } from "../core/pane.js";
-import { privacySwitch } from "./privacy_switch.js";
+import { privacyOf } from "./privacy_words.js";
 import { isStageText, launchState } from "./state.js";
 import { keep, kept } from "../core/storage.js";
 import { lineWords, sameSources } from "../core/source_files.js";
@@ -110,7 +110,19 @@ class LaunchPanel extends Pane {
     const types = [...argumentTypes.map((type) => `*${type}`), ...argumentTypes, "constexpr"];
     return html`<div class="panel-title">
         <h2>${title}</h2>
-        ${canCompile ? privacySwitch(draft) : nothing}
+        ${
+          canCompile
+            ? html`<button
+                type="button"
+                class="tool privacy"
+                id="privacy-button"
+                popovertarget="privacy-menu"
+                aria-haspopup="true"
+                title="Who may see the results"
+                >${privacyOf(draft.private)}</button
+              >`
+            : nothing
+        }
         <button
           type="button"
           class="tool"

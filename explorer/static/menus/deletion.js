@@ -5,6 +5,8 @@
  */
 import { ApiError, api } from "../core/api.js";
 import { byId, toast } from "../core/dom.js";
+import { account } from "../core/host.js";
+import { ACCOUNT } from "../core/privacy.js";
 import { html, nothing } from "../core/template.js";
 import { forgetDraft } from "../launch/draft.js";
 import { keep } from "../core/storage.js";
@@ -18,12 +20,13 @@ const MESSAGE_MS = 1500;
  * @param {boolean} isAsking whether the user has pressed Delete
  * @param {(isAsking: boolean) => void} ask draws the menu again
  */
-export function deletion({ id }, isAsking, ask) {
-  if (!ownResults().some((entry) => entry.id === id)) return nothing;
+export function deletion({ id, document }, isAsking, ask) {
+  const isOfAccount = account && document.request.private.startsWith(`${ACCOUNT}:${account}:`);
+  if (!isOfAccount && !ownResults().some((entry) => entry.id === id)) return nothing;
   if (!isAsking)
     return html`<section>
       <button type="button" class="entry" @click=${() => ask(true)}>
-        <span>Delete …</span><small>the result, its runs and its source</small>
+        <span>Delete this result …</span><small>with its runs and its source</small>
       </button>
     </section>`;
   return html`<section class="deletion" role="group" aria-label="Delete this result">

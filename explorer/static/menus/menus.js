@@ -20,6 +20,7 @@ export function startMenus(dock) {
     menu("gallery-menu", "gallery-button", () => import("./gallery_menu.js"));
     menu("compare-menu", "compare-button", () => import("./compare_menu.js"));
     menu("files-menu", "files-button", () => import("./files_menu.js"));
+    menu("privacy-menu", "privacy-button", () => import("../launch/privacy_menu.js"));
     menu("history-menu", "history-button", () => import("./history_menu.js"));
     startHistory();
     const press = (/** @type {string} */ id) => () => byId(id).click();

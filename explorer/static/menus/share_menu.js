@@ -8,6 +8,7 @@ import { api } from "../core/api.js";
 import { byId, make, toast } from "../core/dom.js";
 import { targetTitle } from "../core/format.js";
 import { isFile } from "../core/host.js";
+import { ACCOUNT } from "../core/privacy.js";
 import { html, live, nothing, render } from "../core/template.js";
 import { store } from "../core/store.js";
 import { deletion } from "./deletion.js";
@@ -78,7 +79,7 @@ function choices(result) {
           .value=${live(permalink(result))}
         />
       </div>
-      ${store.state.edited ? edited : nothing}
+      ${privacyHint(result)} ${store.state.edited ? edited : nothing}
     </section>
     <section>
       <h2>Embed in a page</h2>
@@ -103,6 +104,15 @@ function choices(result) {
       <hr />
       ${texts}
     </section>`;
+}
+
+/** Who can open the link, unless everybody who has it can. @param {Result} result */
+function privacyHint({ document: { request } }) {
+  if (!request.private) return nothing;
+  const words = request.private.startsWith(ACCOUNT)
+    ? "Only you can open it, signed in. For others, compile with a private link, and send them that."
+    : "Whoever has this link can open it. Nobody can guess it.";
+  return html`<p class="hint">${words}</p>`;
 }
 
 function close() {

@@ -1,0 +1,188 @@
+"""The page of one's own account at `/account`: roles, time on GPUs, API tokens and private results.
+
+It needs no script. Only people who have signed in can open it: an API token cannot make others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+from flask import Blueprint, Response, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from explorer.documents import ApiLinks
+from explorer.documents.sessions import TASK as SESSION
+from explorer.documents.sessions import SessionBody, session_url
+from explorer.errors import Forbidden, InvalidRequest, NotFound, Unauthorized
+from explorer.matrix import TASK as MATRIX
+from explorer.matrix import Matrix, matrix_url
+from explorer.model.hardware import find_target
+from explorer.services import gpu_rules_of, services
+from explorer.store import Record
+from explorer.store.claims import holder_of_account
+from explorer.store.tables import LONGEST_ACCOUNT
+from explorer.views.accounts import account_of_page
+from explorer.views.identity import Account, client, current_account
+from explorer.views.pages import bundle
+from explorer.views.privacy import owner_of
+from explorer.views.results import delete_result
+from explorer.views.visible import visible
+
+blueprint = Blueprint("account_page", __name__)
+
+#: What the list of results begins with, and each further page of it.
+_RESULTS = 50
+#: The days that a token can last.
+_LIFETIMES = {7: "7 days", 30: "30 days", 90: "90 days", 365: "1 year"}
+_DEFAULT_LIFETIME = 90
+_NOTICES = {
+    "revoked": "The token is revoked. Programs that use it are refused from this moment on.",
+    "deleted": "The result is deleted. Its link does not work any more.",
+    "kept": "Others have submitted or kept the same result, so it stays for them. It is not yours any more.",
+}
+
+
+@dataclass(frozen=True)
+class OwnResult:
+    """A row of the list. `is_own`: only the account can open it; otherwise, whoever has the link can."""
+
+    id: str
+    url: str
+    title: str
+    facts: str
+    created: datetime
+    is_own: bool
+
+
+@blueprint.get("/account")
+def show() -> Response:
+    """Return the page of the account that is signed in."""
+    return _page(_signed_in(), notice=_NOTICES.get(request.args.get("done", "")))
+
+
+@blueprint.post("/account/tokens")
+def add_token() -> Response:
+    """Make an API token, and show it this one time."""
+    account, name = _signed_in(), request.form.get("name", "").strip()
+    if not name:
+        raise InvalidRequest(
+            "The token needs a name, so that you know later what uses it. Go back and enter one."
+        )
+    days = request.form.get("days", "")
+    if days not in map(str, _LIFETIMES):
+        raise InvalidRequest(f"A token lasts {', '.join(map(str, _LIFETIMES))} days, got {days[:20]!r}.")
+    token, _ = services().store.tokens.add(account.name, name=name, lifetime=timedelta(days=int(days)))
+    return _page(account, new_token=token, new_name=name)
+
+
+@blueprint.post("/account/tokens/<token>/revocation")
+def revoke_token(token: str) -> AnyResponse:
+    """Revoke an API token of the account, by its ID."""
+    if not services().store.tokens.revoke(token, _signed_in().name):
+        raise NotFound("Your account has no such token: it was revoked before. Go back to your account.")
+    return _done("revoked")
+
+
+@blueprint.post("/account/results/<result_id>/deletion")
+def remove_result(result_id: str) -> AnyResponse:
+    """Delete a result of the account."""
+    _signed_in()
+    return _done("deleted" if result_id in delete_result(result_id).removed else "kept")
+
+
+def _signed_in() -> Account:
+    """Return the account of the person who sends the current request.
+
+    Raises:
+        NotFound: the server has no accounts that people can sign in with.
+        Unauthorized: nobody is signed in.
+        Forbidden: a program sends the request, with an API token.
+    """
+    settings = services().settings
+    if not settings.has_accounts:
+        raise NotFound(f"There is no page at {request.path}: this server has no accounts to sign in with.")
+    account = current_account()
+    if account is None:
+        where = "" if settings.oidc_issuer else " at the proxy in front of this server"
+        raise Unauthorized(f"Sign in{where} to see your account.")
+    if not account.has_signed_in:
+        raise Forbidden("An API token does not open this page. Sign in with a browser.")
+    return account
+
+
+def _page(account: Account, **more: object) -> Response:
+    here, rules = services(), gpu_rules_of(services().settings)
+    before = _time(request.args.get("before", ""))
+    records = here.store.private_results(holder_of_account(account.name), _RESULTS, before)
+    values = {
+        **account_of_page(),
+        "roles": sorted(account.roles) or ["user"],
+        "gpu_refusal": here.queue.refusal("gpu"),
+        "has_gpus": bool(here.gpus),
+        "gpu_day_seconds": rules.day_seconds,
+        "gpu_seconds": here.store.gpu_time.seconds(client()) if rules.day_seconds else 0.0,
+        "tokens": here.store.tokens.of(account.name),
+        "longest_name": LONGEST_ACCOUNT,
+        "lifetimes": _LIFETIMES,
+        "default_lifetime": _DEFAULT_LIFETIME,
+        "results": list(_own_results(records)),
+        "is_first": before is None,
+        "older": records[-1].created.isoformat() if len(records) == _RESULTS else None,
+        **more,
+    }
+    response = Response(render_template("account.html", bundle=bundle, host="site", preview=None, **values))
+    response.headers["Cache-Control"] = "private, no-store"
+    return response
+
+
+def _done(what: str) -> AnyResponse:
+    return redirect(url_for("account_page.show", done=what), 303)
+
+
+def _time(text: str) -> datetime | None:
+    """Return the time of the query string that the list ends before; None: there is none.
+
+    Raises:
+        InvalidRequest: it is no time with a zone.
+    """
+    if not text:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        time = datetime.min
+    if time.tzinfo is None:
+        raise InvalidRequest(
+            f"'before' must be a time, such as 2026-01-31T12:00:00+00:00, got {text[:50]!r}."
+        )
+    return time.astimezone(UTC)
+
+
+def _own_results(records: list[Record]) -> Iterator[OwnResult]:
+    """Yield the rows of what has a page of its own: compilations, sessions and matrices."""
+    for record in records:
+        asked = record.request
+        match asked.task:
+            case "compile" | "captured":
+                url, title = ApiLinks(record.id).page, record.kernel or "Kernel"
+                status = "" if record.status == "complete" else f" · {record.status.replace('_', ' ')}"
+                facts = f"{find_target(asked.target).title} · Triton {asked.triton}{status}"
+            case task if task == SESSION:
+                body = msgspec.json.decode(asked.source, type=SessionBody)
+                url, title = session_url(record.id), body.title or "Session"
+                facts = f"session of {_plural(len(body.kernels), 'kernel')}"
+            case task if task == MATRIX:
+                matrix = Matrix.of(asked)
+                url, title = matrix_url(record.id), matrix.request.kernel or "Matrix"
+                facts = f"matrix of {_plural(len(matrix.cells), 'compilation')}"
+            case _:
+                continue
+        is_own = bool(owner_of(asked.private))
+        yield OwnResult(record.id, url, visible(title), facts, record.created, is_own)
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
