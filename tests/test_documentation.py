@@ -111,13 +111,19 @@ def test_every_documented_make_target_exists() -> None:
 def test_every_documented_extra_exists() -> None:
     with (ROOT / "pyproject.toml").open("rb") as file:
         extras = tomllib.load(file)["project"]["optional-dependencies"]
-    named = {name for _, names in mentions(r"(?:triton-explorer|'\.)\[([\w,]+)\]") for name in names.split(",")}
+    named = {
+        name for _, names in mentions(r"(?:triton-explorer|'\.)\[([\w,]+)\]") for name in names.split(",")
+    }
     assert named
     assert named <= set(extras)
 
 
 def test_every_documented_setting_exists() -> None:
     # CONTRIBUTING.md has those of tests, too.
-    settings = {name for file, name in mentions(r"\b(TRITON_EXPLORER_[A-Z0-9_]*[A-Z0-9])\b") if file != "CONTRIBUTING.md"}
+    settings = {
+        name
+        for file, name in mentions(r"\b(TRITON_EXPLORER_[A-Z0-9_]*[A-Z0-9])\b")
+        if file != "CONTRIBUTING.md"
+    }
     table = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Settings\n")[1].split("\n## ")[0]
     assert settings <= set(re.findall(r"^\| `(\w+)`", table, re.MULTILINE))
