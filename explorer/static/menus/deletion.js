@@ -21,7 +21,7 @@ const MESSAGE_MS = 1500;
 export function deletion({ id }, isAsking, ask) {
   if (!ownResults().some((entry) => entry.id === id)) return nothing;
   if (!isAsking)
-    return html`<section>
+    return html`<section class="share-files">
       <button type="button" class="entry" @click=${() => ask(true)}>
         <span>Delete …</span><small>the result, its runs and its source</small>
       </button>
