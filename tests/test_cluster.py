@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,9 @@ def cluster() -> Iterator[Cluster]:
 
 def started(part: Part, log: Path) -> subprocess.Popen[bytes]:
     """Start a part as an ordinary user."""
-    user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
+    user: dict[str, Any] = {}
+    if os.getuid() == 0:
+        user = {"user": "nobody", "group": "nogroup", "extra_groups": []}
     environment = {"PATH": os.environ["PATH"], **part.environment}
     with log.open("wb") as output:
         return subprocess.Popen(part.command, env=environment, cwd="/", stdout=output, stderr=output, **user)

@@ -85,8 +85,8 @@ def documented_commands() -> Iterator[tuple[str, str, bool]]:
             for line in re.findall(r"^ *(?:\w+=\S+ )*(?:\S*/)?triton-explorer (.*)", block, re.MULTILINE):
                 # Without a comment, and what follows a pipe or a redirection.
                 yield file.name, re.sub(r"\s(?:[|>&#]|2>).*", "", f"{line} "), True
-    for file, line in mentions(r"`(?:\S*/)?triton-explorer ([a-z][^`\n]*)`"):
-        yield file, line, False
+    for name, line in mentions(r"`(?:\S*/)?triton-explorer ([a-z][^`\n]*)`"):
+        yield name, line, False
 
 
 def test_every_documented_command_exists(capsys: pytest.CaptureFixture[str]) -> None:
