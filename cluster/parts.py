@@ -173,6 +173,7 @@ class Cluster:
             "RABBITMQ_DIST_PORT": str(self.ports["erlang"]),
             "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
             "RABBITMQ_LOGS": "-",
+            "RABBITMQ_LOG_BASE": str(folder),  # of what it logs while it migrates its data
             "RABBITMQ_MNESIA_BASE": str(folder / "mnesia"),
             "RABBITMQ_NODENAME": f"{_ACCOUNT}@localhost",
             "RABBITMQ_NODE_IP_ADDRESS": _LOOPBACK,

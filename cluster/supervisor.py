@@ -6,6 +6,7 @@ import getpass
 import json
 import os
 import shlex
+import socket
 import subprocess
 import sys
 import time
@@ -51,8 +52,13 @@ class Supervisor:
 
         Raises:
             MissingProgram: a program is not installed.
-            PartFailed: supervisord does not start.
+            PartFailed: supervisord does not start, or runs already.
         """
+        if self.states():
+            folder = self._cluster.folder
+            raise PartFailed(
+                f"A cluster runs already with the data in {folder}. End it, or choose another folder."
+            )
         self._cluster.prepare()
         self._write_configuration()
         self._process = subprocess.Popen(
@@ -79,27 +85,37 @@ class Supervisor:
         return self._process.wait()
 
     def wait_until_it_answers(self) -> None:
-        """Wait until a web server answers through the load balancer, and a worker has started.
+        """Wait until the broker and, through the load balancer, a web server answer and a worker has begun.
 
         Raises:
-            PartFailed: a part does not start, or none answers in two minutes.
+            PartFailed: a part does not start, or does not answer in two minutes.
         """
         deadline = time.monotonic() + _START_SECONDS
-        while not self._answers():
+        while (silent := self._silent_part()) is not None:
             if self._process is None or self._process.poll() is not None:
                 raise PartFailed(f"supervisord has ended:\n{self._end_of_log('supervisord')}")
             for name, state in self.states().items():
-                if state == "FATAL" or time.monotonic() > deadline:
-                    raise PartFailed(f"The part {name} does not start ({state}):\n{self._end_of_log(name)}")
+                if state == "FATAL":
+                    raise PartFailed(f"The part {name} does not start:\n{self._end_of_log(name)}")
+            if time.monotonic() > deadline:
+                raise PartFailed(f"The part {silent} does not answer:\n{self._end_of_log(silent)}")
             time.sleep(_CHECK_SECONDS)
 
-    def _answers(self) -> bool:
-        """Return whether a web server answers that it knows a worker, whose Triton versions it offers."""
+    def _silent_part(self) -> str | None:
+        """Return a part that does not answer yet.
+
+        Jobs are done without the broker, too, but later.
+        """
+        try:
+            socket.create_connection(("127.0.0.1", self._cluster.ports["rabbitmq"]), timeout=5).close()
+        except OSError:
+            return "rabbitmq"
         try:
             with urllib.request.urlopen(f"{self._cluster.url}/api/v1/tritons", timeout=5) as answer:
-                return bool(json.load(answer)["versions"])
+                # The versions are those of the workers that the web server knows.
+                return None if json.load(answer)["versions"] else "worker1"
         except OSError:
-            return False
+            return "web1"
 
     # --- single parts -------------------------------------------------------------------------------
 

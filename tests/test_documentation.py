@@ -1,16 +1,25 @@
-"""Test that panes, stages, addresses and folders are documented. Commands and settings have other tests."""
+"""Test that panes, stages, addresses and folders are documented, and that what is documented exists.
 
+`test_settings.py` and `tests/cli` test that settings and commands are documented.
+"""
+
+import re
+import shlex
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from flask import Flask
 
+from explorer.cli.main import make_parser
 from explorer.model.measurements import MEASURES
 from explorer.pipeline.stages import STAGES
 from explorer.views.panes import PANES
 from explorer.views.panes.pane import Pane
 
 ROOT = Path(__file__).parents[1]
+TEXTS = {file: file.read_text(encoding="utf-8") for file in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]}
 
 
 def documented(heading: str, file: Path = ROOT / "docs/page.md") -> dict[str, list[str]]:
@@ -62,3 +71,59 @@ def test_every_measure_is_documented_with_its_devices() -> None:
 
 def test_nothing_is_documented_that_is_not_there() -> None:
     assert list(documented("Panes")) == [pane.title for pane in PANES]
+
+
+def mentions(pattern: str) -> set[tuple[str, str]]:
+    """Return the files and what the pattern's group matches in them."""
+    return {(file.name, each) for file, text in TEXTS.items() for each in re.findall(pattern, text)}
+
+
+def documented_commands() -> Iterator[tuple[str, str, bool]]:
+    """Return the file, the arguments, and whether they are complete, of each call of `triton-explorer`."""
+    for file, text in TEXTS.items():
+        for block in re.findall(r"^ *```sh\n(.*?)```", text.replace("\\\n", " "), re.MULTILINE | re.DOTALL):
+            for line in re.findall(r"^ *(?:\w+=\S+ )*(?:\S*/)?triton-explorer (.*)", block, re.MULTILINE):
+                # Without a comment, and what follows a pipe or a redirection.
+                yield file.name, re.sub(r"\s(?:[|>&#]|2>).*", "", f"{line} "), True
+    for name, line in mentions(r"`(?:\S*/)?triton-explorer ([a-z][^`\n]*)`"):
+        yield name, line, False
+
+
+def test_every_documented_command_exists(capsys: pytest.CaptureFixture[str]) -> None:
+    parser, wrong = make_parser(), []
+    for file, line, complete in documented_commands():
+        arguments = shlex.split(re.sub(r"<\w+>|…", "8", line))
+        try:
+            parser.parse_args(arguments)
+        except SystemExit as ended:
+            message = capsys.readouterr().err
+            if ended.code and (complete or "are required" not in message):
+                wrong.append(f"{file}: triton-explorer {line}\n{message}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_documented_make_target_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    phony = re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[0].split()
+    assert {target for _, target in mentions(r"(?:`|\n)make ([a-z]+)")} <= set(phony)
+
+
+def test_every_documented_extra_exists() -> None:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    named = {
+        name for _, names in mentions(r"(?:triton-explorer|'\.)\[([\w,]+)\]") for name in names.split(",")
+    }
+    assert named
+    assert named <= set(extras)
+
+
+def test_every_documented_setting_exists() -> None:
+    # CONTRIBUTING.md has those of tests, too.
+    settings = {
+        name
+        for file, name in mentions(r"\b(TRITON_EXPLORER_[A-Z0-9_]*[A-Z0-9])\b")
+        if file != "CONTRIBUTING.md"
+    }
+    table = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Settings\n")[1].split("\n## ")[0]
+    assert settings <= set(re.findall(r"^\| `(\w+)`", table, re.MULTILINE))

@@ -6,7 +6,16 @@ import re
 from functools import partial
 
 import pytest
-from actions import SCALE, Visitor, eventually, expect_fits, expect_stage, set_source, wait_for_result
+from actions import (
+    SCALE,
+    Visitor,
+    eventually,
+    expect_fits,
+    expect_stage,
+    result_id,
+    set_source,
+    wait_for_result,
+)
 from playwright.sync_api import Locator, Page, expect
 
 from explorer.views.panes import PANES
@@ -46,6 +55,20 @@ def test_the_editor_starts_at_the_kernel(page: Page) -> None:
         const { top: at, height } = kernel?.getBoundingClientRect() ?? { top: -1, height: 19 };
         return kernel?.previousSibling.textContent === "@triton.jit" && Math.abs(at - top - height) < 8;
     }""")
+
+
+def test_a_short_script_starts_at_its_first_line(visitor: Visitor) -> None:
+    page = visitor(width=1280, height=720)
+    page.goto("/")
+    wait_for_result(page)
+    set_source(page, SCALE)
+    expect(page.locator("#subject b")).to_have_text("scale")
+    wait_for_result(page)
+    other = visitor(width=1280, height=720)
+    other.goto(f"/k/{result_id(page)}")
+    expect(other.locator("#subject b")).to_have_text("scale")
+    expect_stage(other, "SASS", "STG")
+    assert other.locator("#editor .cm-scroller").evaluate("element => element.scrollTop") == 0
 
 
 def test_aliases_and_constants_are_folded_and_the_address_is_short(page: Page) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def different(sectors: Addresses) -> Addresses:
 class Memory:
     """The memory of one tensor's storage: the sectors that the grid touches, the elements that it writes.
 
-    `name` is that of the tensor.
+    `name` is that of the tensor, or those of all tensors in it.
     """
 
     def __init__(self, name: str, tensor: torch.Tensor) -> None:
@@ -95,8 +96,10 @@ class Memory:
 
 def memories_of(tensors: dict[str, torch.Tensor]) -> list[Memory]:
     """Return the memory of each storage once, by address."""
-    by_address = {tensor.untyped_storage().data_ptr(): (name, tensor) for name, tensor in tensors.items()}
-    return [Memory(*by_address[address]) for address in sorted(by_address)]
+    by_address: defaultdict[int, list[str]] = defaultdict(list)
+    for name, tensor in tensors.items():
+        by_address[tensor.untyped_storage().data_ptr()].append(name)
+    return [Memory(", ".join(names), tensors[names[0]]) for _, names in sorted(by_address.items())]
 
 
 def _first_bytes_unset(tensor: torch.Tensor) -> np.ndarray[Any, np.dtype[np.bool_]] | None:

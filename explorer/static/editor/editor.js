@@ -329,7 +329,7 @@ let marked = null;
 let wasScrolled = false;
 
 /**
- * A file opens at the first line of its kernel.
+ * A file opens at the first line of its kernel, unless the line is in the upper half anyway.
  * @param {EditorView} view @param {import("../core/types.js").CompilationDocument} document
  */
 function scrollToKernel(view, { request, kernel_line }) {
@@ -345,7 +345,9 @@ function scrollToKernel(view, { request, kernel_line }) {
   view.requestMeasure({
     key: scrollToKernel,
     read: () => view.lineBlockAt(from).top + view.documentPadding.top,
-    write: (top) => (view.scrollDOM.scrollTop = top),
+    write(top) {
+      if (top > view.scrollDOM.clientHeight / 2) view.scrollDOM.scrollTop = top;
+    },
   });
 }
 

@@ -24,7 +24,7 @@ export function deletion({ id, document }, isAsking, ask) {
   const isOfAccount = account && document.request.private.startsWith(`${ACCOUNT}:${account}:`);
   if (!isOfAccount && !ownResults().some((entry) => entry.id === id)) return nothing;
   if (!isAsking)
-    return html`<section>
+    return html`<section class="share-files">
       <button type="button" class="entry" @click=${() => ask(true)}>
         <span>Delete this result …</span><small>with its runs and its source</small>
       </button>

@@ -63,6 +63,11 @@ def test_only_the_elements_that_are_read_and_not_set_count(interpret):
     assert unset(told) == [(8, "The kernel reads 1 uninitialized element of x_ptr")]
 
 
+def test_memory_that_is_passed_twice_has_both_names(interpret):
+    told = interpret(SCALE + 'x = torch.empty(8, device="cuda")\nscale[(1,)](x, x, 8, BLOCK=64)\n')
+    assert unset(told) == [(8, "The kernel reads 8 uninitialized elements of x_ptr, out_ptr")]
+
+
 def test_whole_numbers_are_the_same_in_every_run(interpret):
     source = SCALE + USED_MEMORY + 'x = torch.empty(100, device="cuda", dtype=torch.int32)\n'
     source += "out = torch.empty_like(x)\nscale[(2,)](x, out, 100, BLOCK=64)\nprint(out.unique().tolist())\n"
