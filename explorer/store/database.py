@@ -10,7 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, make_url, select, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    make_url,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
@@ -107,14 +118,18 @@ class Database:
             yield session
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
+    def writing(self, *, is_durable: bool = True) -> Iterator[Session]:
         """Open a session that is committed at the end.
+
+        What is not `is_durable` may be lost when the database fails; PostgreSQL does not wait for its disk.
 
         Raises:
             StoreError: the database cannot be written.
         """
         self.open_for_writing()
         with database_failures(), self._sessions.begin() as session:
+            if not is_durable and self.is_postgresql:
+                session.execute(text("SET LOCAL synchronous_commit = off"))
             yield session
 
     def check(self) -> None:

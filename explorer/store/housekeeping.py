@@ -43,6 +43,7 @@ from explorer.store.tables import (
     AnswerRow,
     ClaimRow,
     CompilationRow,
+    FollowerRow,
     JobRow,
     LeaseRow,
     LiveRow,
@@ -293,7 +294,7 @@ class Housekeeping:
     def remove_requests(self, session: Session, record_ids: Iterable[str]) -> None:
         """Remove requests with their results; the blobs are removed when the store is pruned next."""
         for ids in _chunks(record_ids):
-            for table in (RunRow, LiveRow, LeaseRow, JobRow, ClaimRow, UsageRow, CompilationRow):
+            for table in (RunRow, LiveRow, LeaseRow, JobRow, FollowerRow, ClaimRow, UsageRow, CompilationRow):
                 session.execute(delete(table).where(table.id.in_(ids)))
 
     def _collect(self) -> int:

@@ -37,6 +37,7 @@ from explorer.store.database import COUNT_INSERTED, Database, changed_rows, inse
 from explorer.store.earlier_results import read_earlier
 from explorer.store.entries import Entry, decode_journal, encode_journal
 from explorer.store.files import FileBlobStore
+from explorer.store.followers import FollowerTable
 from explorer.store.frames import compress, decompress
 from explorer.store.gpu_time import GpuTime
 from explorer.store.housekeeping import Housekeeping, forget_results
@@ -112,6 +113,7 @@ class SqlStore:
         self._database = Database(database_url)
         self._housekeeping = Housekeeping(self._database, blobs, quotas)
         self.leases = Leases(self._database)
+        self.followers = FollowerTable(self._database, self.leases.server)
         self.jobs = JobTable(self._database, self.leases)
         self.processes = ProcessTable(self._database)
         self._claims = Claims(self._database)
@@ -239,7 +241,8 @@ class SqlStore:
     def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
         """Store a result: `entries` ends with `Done`, `batch` holds its texts.
 
-        A final result is never replaced; a transient one is replaced by the next.
+        A final result is never replaced; a transient one is replaced by the next. If another server has taken
+        the job over meanwhile, its result counts, and nothing is stored.
 
         Raises:
             StoreLocked: another process has locked the database; the call may be repeated.
@@ -252,7 +255,11 @@ class SqlStore:
         with self._database.writing() as session:
             updated = session.execute(
                 update(CompilationRow)
-                .where(CompilationRow.id == record_id, CompilationRow.is_final.is_(False))
+                .where(
+                    CompilationRow.id == record_id,
+                    CompilationRow.is_final.is_(False),
+                    self.leases.is_not_lost(record_id),
+                )
                 .values(status=done.status, journal=journal, is_final=not done.is_transient)
             )
             if changed_rows(updated):
@@ -335,6 +342,7 @@ class SqlStore:
             StoreError: another process does so, or the store cannot be written.
         """
         self.leases.remove_abandoned()
+        self.followers.remove_expired()
         pruned = self._housekeeping.prune(with_retained=with_retained)
         if pruned.results or pruned.requests:
             self._revision = next(self._changes)

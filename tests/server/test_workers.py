@@ -7,7 +7,7 @@ import pytest
 from conftest import VECTOR_ADD
 from kombu import Connection
 from served import Server, Worker
-from slow_jobs import WAIT_SECONDS, events, submit, until_stage, wait_for_status
+from slow_jobs import WAIT_SECONDS, events, read_events, submit, until_stage, wait_for_status
 
 from explorer.jobs.broker import Sender
 from explorer.jobs.workers import queue_name
@@ -28,6 +28,11 @@ class Cluster:
         self.folder = folder
         self._running = ExitStack()
         self.page = self._running.enter_context(closing(Server(folder, **self.settings)))
+
+    def start_page(self, **settings):
+        """Start one more web server."""
+        settings = {**self.settings, **settings}
+        return self._running.enter_context(closing(Server(self.folder, **settings)))
 
     def start_worker(self, *arguments):
         """Start a worker, and wait until the page knows it."""
@@ -183,3 +188,30 @@ def test_versions_of_triton_never_cross(cluster):
     cluster.start_worker("--queues", ONLY_OLDEST)
     wait_for_status(page, waiting, "complete")
     assert page.client().document(waiting)["triton"] == "3.6.0"
+
+
+def test_a_job_ends_when_its_last_follower_on_any_server_cancels_it(cluster):
+    first, second = cluster.page, cluster.start_page()
+    cluster.start_worker("--queues", ONLY_NEWEST)
+
+    def cancel(page, ticket, follower):
+        return page.client().ask("DELETE", f"{ticket['api']}?follower={follower}").status
+
+    submitted_twice = submit(first, 30, "submitted twice")
+    submit(second, 30, "submitted twice", "other")
+    until_stage(second, submitted_twice)
+    assert cancel(first, submitted_twice, "page") == 202, "it was submitted on the other server, too"
+    assert first.client().document(submitted_twice)["status"] == "running"
+    assert cancel(first, submitted_twice, "other") == 204, "wherever a follower cancels it"
+    wait_for_status(second, submitted_twice, "failed")
+
+    followed = submit(first, 30, "read elsewhere")
+    with closing(read_events(second, followed, "reader")):
+        assert cancel(first, followed, "page") == 202, "its events are read on the other server"
+    wait_until(lambda: cancel(first, followed, "page") == 204)
+    wait_for_status(second, followed, "failed")
+
+    typed = submit(first, 30, "typed", live=1)
+    until_stage(first, typed)
+    submit(second, 0, "typed on", live=1)
+    wait_for_status(first, typed, "failed")
