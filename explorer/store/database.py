@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
@@ -28,6 +29,7 @@ from sqlalchemy.orm import Session, sessionmaker
 
 from explorer.errors import SettingsError, StoreError, StoreFull, StoreLocked
 from explorer.monitoring.metrics import database_errors, database_seconds
+from explorer.store.clock import NowUtc
 from explorer.store.failures import database_failures, failure_of
 from explorer.store.tables import REVISIONS, Base, CompilationRow, RevisionRow
 
@@ -131,6 +133,15 @@ class Database:
             if not is_durable and self.is_postgresql:
                 session.execute(text("SET LOCAL synchronous_commit = off"))
             yield session
+
+    def now(self) -> datetime:
+        """Return the time of the database.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        with self.reading() as session:
+            return session.execute(select(NowUtc())).scalar_one()
 
     def check(self) -> None:
         """Write to the database what it has already.

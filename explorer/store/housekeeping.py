@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -22,6 +21,7 @@ from explorer.errors import NotFound, StoreError, StoreFull
 from explorer.examples import load_examples
 from explorer.model import Request
 from explorer.store.address import Address
+from explorer.store.clock import NowUtc
 from explorer.store.database import Database
 from explorer.store.entries import blobs_of, decode_journal
 from explorer.store.in_threads import in_threads
@@ -89,7 +89,7 @@ class Housekeeping:
             UsageRow(
                 id=record_id,
                 client=client,
-                used=datetime.now(UTC),
+                used=NowUtc(),
                 request_bytes=size,
                 result_bytes=0,
                 retained_by=GALLERY if _is_of_gallery(request) else None,
@@ -125,9 +125,7 @@ class Housekeeping:
         try:
             with self._database.writing() as session:
                 for ids in _chunks(used):
-                    session.execute(
-                        update(UsageRow).where(UsageRow.id.in_(ids)).values(used=datetime.now(UTC))
-                    )
+                    session.execute(update(UsageRow).where(UsageRow.id.in_(ids)).values(used=NowUtc()))
         except StoreError:
             with self._changing:
                 self._used |= used
@@ -148,7 +146,7 @@ class Housekeeping:
             select(LiveRow.id)
             .join(UsageRow, UsageRow.id == LiveRow.id)
             .where(
-                UsageRow.used < datetime.now(UTC) - 2 * LIVE_TIME,
+                UsageRow.used < self._database.now() - 2 * LIVE_TIME,
                 UsageRow.result_bytes > 0,
                 UsageRow.retained_by.is_(None),
             )
@@ -241,7 +239,7 @@ class Housekeeping:
         requests: set[str] = set()
         has_answers = True
         for _ in range(_MOST_ROUNDS):
-            now = datetime.now(UTC)
+            now = self._database.now()
             self.write_uses()
             # To remove more results instead of young blobs would free nothing sooner.
             size = self.total_bytes - self._blobs.young_bytes

@@ -28,7 +28,6 @@ Decoded = TypeVar("Decoded")
 
 _WRITERS = 16
 _YOUNG = timedelta(seconds=YOUNG_SECONDS)
-_PROBE = "probe"
 
 
 class S3BlobStore:
@@ -155,7 +154,7 @@ class S3BlobStore:
         Raises:
             StoreError: it cannot be written; the message says why.
         """
-        self._objects.put(_PROBE, b"")
+        self._objects.check()
 
     def sizes(self) -> Iterator[tuple[Address, int]]:
         """Yield the address of each object and its length.
@@ -186,7 +185,7 @@ class S3BlobStore:
         """
         with self._users.pruning() as is_alone, self._batches.kept():
             is_safe = is_alone and not self._is_shared
-            youngest = datetime.max.replace(tzinfo=UTC) if is_safe else datetime.now(UTC) - _YOUNG
+            youngest = datetime.max.replace(tzinfo=UTC) if is_safe else self._objects.now() - _YOUNG
             self._stored.begin()
             referenced = find_referenced()
             kept_bytes = young_bytes = removed = 0
@@ -216,7 +215,7 @@ class S3BlobStore:
         frame = compress(data)
         found = self._objects.head(_name(address))
         is_stored = found is not None and found.bytes == len(frame)
-        if found is None or not is_stored or found.modified < datetime.now(UTC) - _YOUNG / 2:
+        if found is None or not is_stored or found.modified < self._objects.now() - _YOUNG / 2:
             self._objects.put(_name(address), frame)
             self._stored.add(len(frame) - (found.bytes if found else 0))
         self._cache.write(address, frame)

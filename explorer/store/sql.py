@@ -11,7 +11,6 @@ import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import UTC, datetime
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -33,7 +32,8 @@ from explorer.store.address import (
 )
 from explorer.store.backup import DATABASE_NAME, Copied, back_up, restore
 from explorer.store.claims import Claim, Claims, Deleted
-from explorer.store.database import COUNT_INSERTED, Database, changed_rows, insert_into
+from explorer.store.clock import NowUtc
+from explorer.store.database import Database, changed_rows, insert_into
 from explorer.store.earlier_results import read_earlier
 from explorer.store.entries import Entry, decode_journal, encode_journal
 from explorer.store.files import FileBlobStore
@@ -388,7 +388,7 @@ class SqlStore:
             values = {
                 "id": name[:length],
                 "digest": digest,
-                "created": datetime.now(UTC),
+                "created": NowUtc(),
                 "target": request.target,
                 "triton": request.triton,
                 "request": compressed,
@@ -397,7 +397,8 @@ class SqlStore:
             }
             with self._database.writing() as session:
                 new = insert_into(session, CompilationRow).values(values).on_conflict_do_nothing()
-                if not changed_rows(session.execute(new, execution_options=COUNT_INSERTED)):
+                created = session.scalar(new.returning(CompilationRow.created))
+                if created is None:
                     same = self._row_of(session, digest)
                     if same is not None:  # the same request was submitted at the same moment
                         return same
@@ -413,7 +414,7 @@ class SqlStore:
                 if request.task == "run":
                     digest_of_runs = _compilation_digest(request, imported=bool(request.imported))
                     session.add(RunRow(id=name[:length], compilation=digest_of_runs))
-            return CompilationRow(**values, journal=None)
+            return CompilationRow(**{**values, "created": created}, journal=None)
         raise AssertionError("two requests with one SHA-256")
 
     def _record(self, row: CompilationRow) -> Record:

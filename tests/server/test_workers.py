@@ -1,13 +1,14 @@
 """A page without a sandbox, and workers that do its jobs: with each broker, and with processes that fail."""
 
 import time
+from collections import Counter
 from contextlib import ExitStack, closing
 
 import pytest
 from conftest import VECTOR_ADD
 from kombu import Connection
 from served import Server, Worker
-from slow_jobs import WAIT_SECONDS, events, read_events, submit, until_stage, wait_for_status
+from slow_jobs import SLOW, WAIT_SECONDS, events, read_events, submit, until_stage, wait_for_status
 
 from explorer.jobs.broker import Sender
 from explorer.jobs.workers import queue_name
@@ -29,14 +30,14 @@ class Cluster:
         self._running = ExitStack()
         self.page = self._running.enter_context(closing(Server(folder, **self.settings)))
 
-    def start_page(self, **settings):
+    def start_page(self):
         """Start one more web server."""
-        settings = {**self.settings, **settings}
-        return self._running.enter_context(closing(Server(self.folder, **settings)))
+        return self._running.enter_context(closing(Server(self.folder, **self.settings)))
 
-    def start_worker(self, *arguments):
+    def start_worker(self, *arguments, **settings):
         """Start a worker, and wait until the page knows it."""
-        worker = self._running.enter_context(closing(Worker(self.folder, *arguments, **self.settings)))
+        settings = {**self.settings, **settings}
+        worker = self._running.enter_context(closing(Worker(self.folder, *arguments, **settings)))
         wait_until(lambda: set(worker.queues) <= set(self.queues))
         return worker
 
@@ -190,9 +191,17 @@ def test_versions_of_triton_never_cross(cluster):
     assert page.client().document(waiting)["triton"] == "3.6.0"
 
 
-def test_a_job_ends_when_its_last_follower_on_any_server_cancels_it(cluster):
-    first, second = cluster.page, cluster.start_page()
-    cluster.start_worker("--queues", ONLY_NEWEST)
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory, postgresql, rabbitmq):
+    """Two pages with one slot each in their settings, and a worker with three."""
+    cluster = Cluster(tmp_path_factory.mktemp("pages"), postgresql.new_database(), rabbitmq.url)
+    with closing(cluster):
+        cluster.start_worker("--queues", ONLY_NEWEST, slots=3)
+        yield cluster.page, cluster.start_page()
+
+
+def test_a_job_ends_when_its_last_follower_on_any_server_cancels_it(pages):
+    first, second = pages
 
     def cancel(page, ticket, follower):
         return page.client().ask("DELETE", f"{ticket['api']}?follower={follower}").status
@@ -215,3 +224,36 @@ def test_a_job_ends_when_its_last_follower_on_any_server_cancels_it(cluster):
     until_stage(first, typed)
     submit(second, 0, "typed on", live=1)
     wait_for_status(first, typed, "failed")
+
+
+def test_a_matrix_keeps_all_slots_of_the_workers_busy(pages):
+    page = pages[0]
+    compilation = {
+        "source": SLOW.format(seconds=30, name="matrix"),
+        "target": "cuda:90",
+        "arguments": "*fp32:16",
+    }
+    body = {"compilation": compilation, "targets": ["cuda:75", "cuda:80", "cuda:86", "cuda:89", "cuda:90"]}
+    ticket = page.client().ask("POST", "/api/v1/matrices?follower=page", body).document
+
+    def states():
+        cells = page.client().ask("GET", ticket["api"]).document["cells"]
+        return Counter(cell["state"] for cell in cells)
+
+    wait_until(lambda: states()["compiling"] == 3)
+    assert page.client().ask("DELETE", f"{ticket['api']}?follower=page").status == 204
+
+
+def test_clients_that_do_not_read_at_one_server_do_not_slow_down_the_other(pages):
+    first, second = pages
+    ticket = submit(first, 0, "read slowly")
+    wait_for_status(first, ticket, "complete")
+    with ExitStack() as connections:
+        for _ in range(20):
+            slow = connections.enter_context(closing(first.connect()))
+            slow.sendall(f"GET {ticket['api']}/stages/llir HTTP/1.1\r\nHost: x\r\n\r\n".encode() * 50)
+            connections.enter_context(closing(first.connect())).sendall(b"POST /api/v1/compilations HT")
+        begin = time.monotonic()
+        assert second.client().ask("GET", f"{ticket['api']}/stages/llir").status == 200
+        assert second.client().compile(f"{VECTOR_ADD}# beside slow clients")[0] == "complete"
+        assert time.monotonic() - begin < 10
