@@ -153,6 +153,11 @@ class FileBlobStore:
         return self._stored.young
 
     @property
+    def needs_disk(self) -> bool:
+        """True: blobs are files."""
+        return True
+
+    @property
     def free_bytes(self) -> int:
         """The free space of the disk.
 

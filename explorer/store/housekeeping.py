@@ -164,8 +164,8 @@ class Housekeeping:
             StoreFull: the disk or a quota is full.
             StoreError: the store cannot be used.
         """
-        quotas, free = self._quotas, self._blobs.free_bytes
-        if free < quotas.free_bytes:
+        quotas = self._quotas
+        if self._blobs.needs_disk and (free := self._blobs.free_bytes) < quotas.free_bytes:
             raise StoreFull(
                 f"The disk of the data folder has {_size(free)} left; {_size(quotas.free_bytes)} are kept "
                 "free. Stored results can be opened. Free space on the disk to compile."

@@ -117,6 +117,11 @@ class BlobStore(Protocol):
         """
         ...
 
+    @property
+    def needs_disk(self) -> bool:
+        """Whether nothing can be stored without free space on the disk of this machine."""
+        ...
+
     def check(self) -> None:
         """Check that a blob could be stored.
 

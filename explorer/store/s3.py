@@ -140,6 +140,11 @@ class S3BlobStore:
         return self._stored.young
 
     @property
+    def needs_disk(self) -> bool:
+        """Whether the database of the store is in the data folder, too: the copies need not be stored."""
+        return not self._is_shared
+
+    @property
     def free_bytes(self) -> int:
         """The free space of the disk of the copies, which is that of the data folder.
 
@@ -211,7 +216,8 @@ class S3BlobStore:
         try:
             self._users.use()
         except OSError as error:
-            raise disk_failure(f"Cannot use the folder {self._folder}", error) from error
+            if self.needs_disk:
+                raise disk_failure(f"Cannot use the folder {self._folder}", error) from error
         frame = compress(data)
         found = self._objects.head(_name(address))
         is_stored = found is not None and found.bytes == len(frame)

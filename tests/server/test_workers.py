@@ -5,6 +5,7 @@ from collections import Counter
 from contextlib import ExitStack, closing
 
 import pytest
+from clocks import clock_environment
 from conftest import VECTOR_ADD
 from kombu import Connection
 from served import Server, Worker
@@ -192,11 +193,22 @@ def test_versions_of_triton_never_cross(cluster):
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory, postgresql, rabbitmq):
-    """Two pages with one slot each in their settings, and a worker with three."""
+def clock(tmp_path_factory):
+    """A file that says how far off the clock of a worker is."""
+    file = tmp_path_factory.mktemp("clock") / "clock"
+    file.write_text("+1h")
+    return file
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory, postgresql, rabbitmq, clock):
+    """Two pages with one slot each in their settings, and a worker with three and a clock of its own."""
     cluster = Cluster(tmp_path_factory.mktemp("pages"), postgresql.new_database(), rabbitmq.url)
-    with closing(cluster):
+    with closing(cluster), pytest.MonkeyPatch.context() as patch:
+        for name, value in clock_environment(clock).items():
+            patch.setenv(name, value)
         cluster.start_worker("--queues", ONLY_NEWEST, slots=3)
+        patch.undo()
         yield cluster.page, cluster.start_page()
 
 
@@ -224,6 +236,16 @@ def test_a_job_ends_when_its_last_follower_on_any_server_cancels_it(pages):
     until_stage(first, typed)
     submit(second, 0, "typed on", live=1)
     wait_for_status(first, typed, "failed")
+
+
+def test_a_worker_whose_clock_is_wrong_and_jumps_does_its_jobs(pages, clock):
+    page = pages[0]
+    ticket = submit(page, 2, "across a jump")
+    until_stage(page, ticket)
+    clock.write_text("-1h")
+    wait_for_status(page, ticket, "complete")
+    clock.write_text("+1h")
+    assert page.client().compile(f"{VECTOR_ADD}# after a jump")[0] == "complete"
 
 
 def test_a_matrix_keeps_all_slots_of_the_workers_busy(pages):
