@@ -97,6 +97,23 @@ def test_a_server_that_is_killed_with_all_its_processes_loses_nothing(chaos, is_
         complete(chaos, ticket)
 
 
+def test_a_worker_that_stands_still_for_longer_than_its_lease_stores_no_second_result(chaos, is_thorough):
+    if not is_thorough:
+        pytest.skip("its lease has to expire: run make chaos ROUNDS=10")
+    workers = [name for name in chaos.servers if name.startswith("worker")]
+    ticket = chaos.submit(seconds=10)
+    chaos.wait_for_event(ticket, "stage")
+    stopped = [process for name in workers[:1] for process in chaos.processes(name)]
+    for process in stopped:
+        process.suspend()
+    time.sleep(20)  # its lease lasts 15 seconds; if it does the job, another one begins meanwhile
+    for process in stopped:
+        process.resume()
+    complete(chaos, ticket)
+    time.sleep(10)  # the first worker ends the job, too
+    complete(chaos, chaos.submit())
+
+
 @pytest.mark.parametrize("part", ["postgresql", "rabbitmq"])
 def test_a_database_or_broker_that_goes_away_loses_nothing(chaos, part, is_thorough):
     ticket = chaos.submit(seconds=2)
