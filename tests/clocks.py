@@ -8,7 +8,7 @@ import pytest
 _FAKETIME = "/usr/lib/*/faketime/libfaketime.so.1"
 
 
-def clock_environment(file):
+def clock_environment(file: Path) -> dict[str, str]:
     """Return the environment of a process whose clock is as far off as a file says, as in "+1h"."""
     found = sorted(Path("/").glob(_FAKETIME.removeprefix("/")))
     if not found:
