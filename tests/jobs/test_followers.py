@@ -1,0 +1,86 @@
+"""Two web servers without a worker: a job waits until its last follower on any of them cancels it."""
+
+import time
+from contextlib import ExitStack, closing
+from dataclasses import replace
+
+import pytest
+
+from explorer.jobs import Metrics
+from explorer.jobs.caller import Caller, Urgency, work_for
+from explorer.jobs.distributed import DistributedQueue
+from explorer.jobs.workers import Workers
+from explorer.model import Request
+from explorer.store import open_store
+
+pytestmark = pytest.mark.slow
+
+REQUEST = Request("source", "cuda:90", "3.9.0")
+#: No broker listens there: jobs wait in the database.
+NO_BROKER = "amqp://127.0.0.1:1//"
+_WAIT_SECONDS = 30
+
+
+@pytest.fixture
+def queues(tmp_path, postgresql):
+    url = postgresql.new_database()
+    with ExitStack() as opened:
+        found = []
+        for _ in range(2):
+            store = opened.enter_context(closing(open_store(tmp_path, url)))
+            queue = DistributedQueue(
+                store, Workers(store, "here"), NO_BROKER, Metrics(), limit=10, waiting_threads=1
+            )
+            found.append(opened.enter_context(closing(queue)))
+        yield found
+        work_for(Caller())
+
+
+def as_(follower, urgency=Urgency.INTERACTIVE):
+    work_for(Caller("client", follower, urgency))
+
+
+def cancel(queue, record, follower):
+    as_(follower)
+    return queue.cancel(record.id)
+
+
+def is_canceled(queue, record):
+    entries = tuple(queue.log(record.id).follow(0, 1.0))
+    return entries[-1].is_transient
+
+
+def test_a_job_that_was_submitted_on_two_servers_is_left_on_either(queues):
+    first, second = queues
+    as_("one")
+    record = first.submit(REQUEST)
+    as_("two")
+    assert second.submit(REQUEST).id == record.id
+    assert cancel(first, record, "one") == 1
+    assert second.position(second.find(record.id)) == 1, "it waits on"
+    assert cancel(first, record, "two") == 0
+    assert is_canceled(second, record)
+
+
+def test_a_job_whose_events_are_read_on_another_server_goes_on_until_that_ends(queues):
+    first, second = queues
+    as_("one")
+    record = first.submit(REQUEST)
+    as_("reader")
+    second.find(record.id)
+    end_stream = second.begin_stream(record.id)
+    assert cancel(first, record, "one") == 1
+    end_stream()
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while cancel(first, record, "one"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert is_canceled(second, record)
+
+
+def test_typing_ends_the_live_job_that_another_server_was_asked_for(queues):
+    first, second = queues
+    as_("page", Urgency.LIVE)
+    record = first.submit(REQUEST)
+    second.submit(replace(REQUEST, source="more"))
+    assert is_canceled(first, record)
