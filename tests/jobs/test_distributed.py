@@ -1,16 +1,21 @@
-"""Two web servers without a worker: a job waits until its last follower on any of them cancels it."""
+"""Web servers without a worker: jobs wait until their last follower on any of them cancels them."""
 
 import time
 from contextlib import ExitStack, closing
 from dataclasses import replace
 
+import msgspec
 import pytest
 
+from explorer import create_app
 from explorer.jobs import Metrics
 from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.jobs.distributed import DistributedQueue
-from explorer.jobs.workers import Workers
+from explorer.jobs.workers import WorkerDocument, Workers
+from explorer.matrix import Configuration, Matrix
 from explorer.model import Request
+from explorer.services import services_of
+from explorer.settings import Settings
 from explorer.store import open_store
 
 pytestmark = pytest.mark.slow
@@ -84,3 +89,30 @@ def test_typing_ends_the_live_job_that_another_server_was_asked_for(queues):
     record = first.submit(REQUEST)
     second.submit(replace(REQUEST, source="more"))
     assert is_canceled(first, record)
+
+
+def test_a_matrix_follows_the_slots_of_the_workers(tmp_path, postgresql):
+    settings = Settings(
+        data_dir=tmp_path, database_url=postgresql.new_database(), broker_url=NO_BROKER, slots=1
+    )
+    with closing(services_of(create_app(settings))) as services:
+
+        def announce(slots):
+            document = msgspec.json.encode(WorkerDocument(("compile:3.9.0",), {"compile": slots}, "full"))
+            services.store.processes.announce("worker", "elsewhere", document, is_worker=True)
+
+        def wait_for_jobs(count):
+            deadline = time.monotonic() + _WAIT_SECONDS
+            while services.store.jobs.counts() != {"compile:3.9.0": (count, 0)}:
+                assert time.monotonic() < deadline, services.store.jobs.counts()
+                time.sleep(0.05)
+
+        announce(3)
+        targets = ("cuda:75", "cuda:80", "cuda:86", "cuda:89", "cuda:90", "cuda:100", "cuda:120")
+        matrix = Matrix(REQUEST, (Configuration(),), targets, (REQUEST.triton,))
+        as_("page")
+        services.matrices.start("matrix", matrix.cells)
+        wait_for_jobs(3 + 1)
+        announce(5)
+        wait_for_jobs(5 + 1)
+    work_for(Caller())
