@@ -22,11 +22,10 @@ def kernel(x):
 WAIT_SECONDS = 60
 
 
-def submit(server, seconds, name, follower="page", live=0, **fields):
+def submit(server, seconds, name, **fields):
     source = SLOW.format(seconds=seconds, name=name)
     body = {"source": source, "target": "cuda:90", "arguments": "*fp32:16", **fields}
-    path = f"/api/v1/compilations?follower={follower}&live={live}"
-    answer = server.client().ask("POST", path, body)
+    answer = server.client().ask("POST", "/api/v1/compilations?follower=page", body)
     assert answer.status == 202, answer
     return answer.document
 
@@ -44,15 +43,6 @@ def events(server, ticket, last=0):
                 kind = value
             elif name == "data":
                 yield number, kind, json.loads(value)
-
-
-def read_events(server, ticket, follower):
-    """Begin to read an event stream, and return it."""
-    stream = urllib.request.urlopen(
-        f"{server.url}{ticket['events']}?follower={follower}", timeout=WAIT_SECONDS
-    )
-    assert stream.readline().startswith(b":")
-    return stream
 
 
 def until_stage(server, ticket):

@@ -159,6 +159,7 @@ class Sharing:
         self._follower: threading.Thread | None = None
         #: The jobs of other servers whose last event stream here has ended for a follower.
         self._ended: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+        self._ending = threading.Lock()
         #: Jobs with new entries; None ends the thread that publishes them.
         self._changed: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
@@ -263,6 +264,7 @@ class Sharing:
         Raises:
             StoreError: the database cannot be used.
         """
+        self._end_streams()
         job = self._remote.get(record_id)
         return (self._followers(record_id) if job is None else job.followers).leave(follower)
 
@@ -296,8 +298,7 @@ class Sharing:
                 if is_beat:
                     next_beat = time.monotonic() + _BEAT_SECONDS
                     self._store.followers.renew()
-                while not self._ended.empty():
-                    self._end_stream(*self._ended.get())
+                self._end_streams()
                 jobs = dict(self._remote)
                 for job in jobs.values():
                     if is_beat or job.id in changed or job.id not in known or not self._is_notified:
@@ -305,11 +306,14 @@ class Sharing:
                 known = set(jobs)
                 changed = wait(_POLL_SECONDS)
 
-    def _end_stream(self, record_id: str, follower: str) -> None:
-        """Note that a follower has ended its last event stream here, unless another one has begun since."""
-        job = self._remote.get(record_id)
-        if job is not None and follower not in job.followers:
-            self._store.followers.end_stream(record_id, follower)
+    def _end_streams(self) -> None:
+        """Note who has ended the last event stream here, and has not begun another one since."""
+        with self._ending:
+            while not self._ended.empty():
+                record_id, follower = self._ended.get()
+                job = self._remote.get(record_id)
+                if job is not None and follower not in job.followers:
+                    self._store.followers.end_stream(record_id, follower)
 
     def refresh(self, job: RemoteJob) -> None:
         """Get the new entries of a job; its result, if it is finished; or take it over."""

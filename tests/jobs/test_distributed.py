@@ -76,6 +76,17 @@ def test_a_job_whose_events_are_read_on_another_server_goes_on_until_that_ends(q
     end_stream = second.begin_stream(record.id)
     assert cancel(first, record, "one") == 1
     end_stream()
+    assert cancel(second, record, "stranger") == 0, "the server knows at once what it has ended itself"
+    assert is_canceled(second, record)
+
+
+def test_the_end_of_a_stream_is_known_to_other_servers(queues):
+    first, second = queues
+    as_("one")
+    record = first.submit(REQUEST)
+    as_("reader")
+    second.find(record.id)
+    second.begin_stream(record.id)()
     deadline = time.monotonic() + _WAIT_SECONDS
     while cancel(first, record, "one"):
         assert time.monotonic() < deadline

@@ -1,7 +1,6 @@
 """A page without a sandbox, and workers that do its jobs: with each broker, and with processes that fail."""
 
 import time
-from collections import Counter
 from contextlib import ExitStack, closing
 
 import pytest
@@ -9,7 +8,7 @@ from clocks import clock_environment
 from conftest import VECTOR_ADD
 from kombu import Connection
 from served import Server, Worker
-from slow_jobs import SLOW, WAIT_SECONDS, events, read_events, submit, until_stage, wait_for_status
+from slow_jobs import WAIT_SECONDS, events, submit, until_stage, wait_for_status
 
 from explorer.jobs.broker import Sender
 from explorer.jobs.workers import queue_name
@@ -35,10 +34,9 @@ class Cluster:
         """Start one more web server."""
         return self._running.enter_context(closing(Server(self.folder, **self.settings)))
 
-    def start_worker(self, *arguments, **settings):
+    def start_worker(self, *arguments):
         """Start a worker, and wait until the page knows it."""
-        settings = {**self.settings, **settings}
-        worker = self._running.enter_context(closing(Worker(self.folder, *arguments, **settings)))
+        worker = self._running.enter_context(closing(Worker(self.folder, *arguments, **self.settings)))
         wait_until(lambda: set(worker.queues) <= set(self.queues))
         return worker
 
@@ -202,40 +200,14 @@ def clock(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory, postgresql, rabbitmq, clock):
-    """Two pages with one slot each in their settings, and a worker with three and a clock of its own."""
+    """Two pages, and a worker with a clock of its own."""
     cluster = Cluster(tmp_path_factory.mktemp("pages"), postgresql.new_database(), rabbitmq.url)
     with closing(cluster), pytest.MonkeyPatch.context() as patch:
         for name, value in clock_environment(clock).items():
             patch.setenv(name, value)
-        cluster.start_worker("--queues", ONLY_NEWEST, slots=3)
+        cluster.start_worker("--queues", ONLY_NEWEST)
         patch.undo()
         yield cluster.page, cluster.start_page()
-
-
-def test_a_job_ends_when_its_last_follower_on_any_server_cancels_it(pages):
-    first, second = pages
-
-    def cancel(page, ticket, follower):
-        return page.client().ask("DELETE", f"{ticket['api']}?follower={follower}").status
-
-    submitted_twice = submit(first, 30, "submitted twice")
-    submit(second, 30, "submitted twice", "other")
-    until_stage(second, submitted_twice)
-    assert cancel(first, submitted_twice, "page") == 202, "it was submitted on the other server, too"
-    assert first.client().document(submitted_twice)["status"] == "running"
-    assert cancel(first, submitted_twice, "other") == 204, "wherever a follower cancels it"
-    wait_for_status(second, submitted_twice, "failed")
-
-    followed = submit(first, 30, "read elsewhere")
-    with closing(read_events(second, followed, "reader")):
-        assert cancel(first, followed, "page") == 202, "its events are read on the other server"
-    wait_until(lambda: cancel(first, followed, "page") == 204)
-    wait_for_status(second, followed, "failed")
-
-    typed = submit(first, 30, "typed", live=1)
-    until_stage(first, typed)
-    submit(second, 0, "typed on", live=1)
-    wait_for_status(first, typed, "failed")
 
 
 def test_a_worker_whose_clock_is_wrong_and_jumps_does_its_jobs(pages, clock):
@@ -246,24 +218,6 @@ def test_a_worker_whose_clock_is_wrong_and_jumps_does_its_jobs(pages, clock):
     wait_for_status(page, ticket, "complete")
     clock.write_text("+1h")
     assert page.client().compile(f"{VECTOR_ADD}# after a jump")[0] == "complete"
-
-
-def test_a_matrix_keeps_all_slots_of_the_workers_busy(pages):
-    page = pages[0]
-    compilation = {
-        "source": SLOW.format(seconds=30, name="matrix"),
-        "target": "cuda:90",
-        "arguments": "*fp32:16",
-    }
-    body = {"compilation": compilation, "targets": ["cuda:75", "cuda:80", "cuda:86", "cuda:89", "cuda:90"]}
-    ticket = page.client().ask("POST", "/api/v1/matrices?follower=page", body).document
-
-    def states():
-        cells = page.client().ask("GET", ticket["api"]).document["cells"]
-        return Counter(cell["state"] for cell in cells)
-
-    wait_until(lambda: states()["compiling"] == 3)
-    assert page.client().ask("DELETE", f"{ticket['api']}?follower=page").status == 204
 
 
 def test_clients_that_do_not_read_at_one_server_do_not_slow_down_the_other(pages):
