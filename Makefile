@@ -40,7 +40,7 @@ IN_TWO_PROCESSES := -n 2 --dist loadgroup --timeout 300 --timeout-method thread
 # The package is compiled to bytecode first. Where Python may not write it, each of the hundreds of processes that the
 # tests start would compile it again.
 test: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium-headless-shell $(VENV)/installed-cluster \
-  $(VENV)/installed-redis-server
+  $(VENV)/installed-redis-server $(VENV)/installed-faketime
 	$(BIN)/python hatch_build.py --test
 	$(BIN)/python -m compileall -q explorer
 	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) $(if $(MATRIX),-m "") \
@@ -137,3 +137,6 @@ $(VENV)/installed-cluster-programs: | $(VENV)/bin/pip
 
 $(VENV)/installed-redis-server: | $(VENV)/bin/pip
 	@if command -v redis-server >/dev/null || sh tools/install-debian-packages redis-server; then touch $@; fi
+
+$(VENV)/installed-faketime: | $(VENV)/bin/pip
+	@if command -v faketime >/dev/null || sh tools/install-debian-packages faketime; then touch $@; fi

@@ -83,7 +83,7 @@ class Services:
             rates=self.rates,
         )
         self.uploads = Uploads()
-        self.matrices = MatrixCompiler(self.store, self.queue, self.query_service, at_once=settings.slots + 1)
+        self.matrices = MatrixCompiler(self.store, self.queue, self.query_service, self._slots)
         #: The open event streams of each client.
         self.streams = CountByClient(settings.client_streams)
         self.health = Health(
@@ -197,6 +197,10 @@ class Services:
     def attach(self, app: Flask) -> None:
         """Make the services those of an application."""
         app.extensions[_KEY] = self
+
+    def _slots(self) -> int:
+        """Return how many compilations are done at the same time."""
+        return self.workers.slots("compile") if self.workers else self.settings.slots
 
     def _start_sandbox(self, warm_up: bool) -> None:
         try:

@@ -72,7 +72,7 @@ class Sender:
                     _TASK,
                     args=(name, record_id),
                     queue=_queue(name),
-                    expires=_MESSAGE_SECONDS,
+                    expiration=_MESSAGE_SECONDS,  # by the clock of the broker
                     retry_policy={"max_retries": 1, "interval_start": 0},
                 )
                 self._fails = False

@@ -16,7 +16,7 @@ from functools import partial
 
 from explorer.errors import QueueFull, StoreError, TooManyRequests, Unavailable
 from explorer.jobs.broker import Sender
-from explorer.jobs.caller import current_caller
+from explorer.jobs.caller import Urgency, current_caller
 from explorer.jobs.fairness import CHECK_SECONDS, Check, do_nothing, refusal
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.rates import Count
@@ -93,16 +93,17 @@ class DistributedQueue(SharedQueue):
     def cancel(self, record_id: str) -> int:
         """Leave a job, and cancel it if nobody else follows it. A finished job stays as it is.
 
-        Return how many others follow the job on this server.
+        Return how many others follow the job, on all servers.
 
         Raises:
             NotFound: there is no such record.
         """
         follower = current_caller().follower
-        job = self._sharing.remote_job(record_id)
-        others = 0 if job is None else job.followers.leave(follower)
-        if others or self._store.find(record_id).is_finished:
+        if self._store.find(record_id).is_finished:
+            return 0
+        if others := self._sharing.leave(record_id, follower):
             return others
+        job = self._sharing.remote_job(record_id)
         if job is not None:
             job.is_canceled = True
         if self._store.jobs.withdraw(record_id):
@@ -162,8 +163,8 @@ class DistributedQueue(SharedQueue):
     def _job(self, record_id: str) -> FollowedJob | None:
         return self._sharing.remote_job(record_id)
 
-    def _jobs(self) -> Collection[FollowedJob]:
-        return self._sharing.remote_jobs
+    def _live_jobs(self, follower: str) -> Collection[str]:
+        return self._store.followers.submitted(follower, Urgency.LIVE)
 
     def _start(self, request: Request, count: Count, *, is_live: bool) -> Record:
         caller, job = current_caller(), self._new_job(request, count)

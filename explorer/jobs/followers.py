@@ -1,8 +1,19 @@
-"""Who follows a job: those who have submitted it, and those who read its event stream."""
+"""Who follows a job: those who have submitted it, and those who read its event stream.
+
+The followers of a job that another process does are in the database, too: all servers count together.
+"""
 
 from __future__ import annotations
 
+import logging
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from explorer.errors import StoreError
+from explorer.store.followers import FollowerTable
+
+_log = logging.getLogger(__name__)
 
 
 class Followers:
@@ -12,6 +23,9 @@ class Followers:
         #: How many event streams each follower reads.
         self._followers: dict[str, int] = {}
         self._changing = threading.Lock()
+
+    def __contains__(self, follower: str) -> bool:
+        return follower in self._followers
 
     def join(self, follower: str) -> None:
         """Add a follower, who stays one until it leaves, or ends the last of its event streams."""
@@ -29,11 +43,62 @@ class Followers:
         with self._changing:
             self._followers[follower] = self._followers.get(follower, 0) + 1
 
-    def end_stream(self, follower: str) -> None:
-        """Note that a follower has ended an event stream."""
+    def end_stream(self, follower: str) -> bool:
+        """Note that a follower has ended an event stream. Return whether it was its last one."""
         with self._changing:
             streams = self._followers.get(follower, 0)
             if streams > 1:
                 self._followers[follower] = streams - 1
             else:
                 self._followers.pop(follower, None)
+            return streams <= 1
+
+
+class SharedFollowers(Followers):
+    """The followers of a job that another process does, of which this server knows its own.
+
+    What the database does not take is noted here only. `end_later` ends the last stream of a follower in the
+    database, by its name: the event loop, which ends streams, does not wait for that.
+    """
+
+    def __init__(self, record_id: str, table: FollowerTable, end_later: Callable[[str], None]) -> None:
+        super().__init__()
+        self._record_id = record_id
+        self._table = table
+        self._end_later = end_later
+
+    def join(self, follower: str) -> None:
+        """Add a follower."""
+        super().join(follower)
+        with _logged():
+            self._table.join(self._record_id, follower)
+
+    def leave(self, follower: str) -> int:
+        """Remove a follower, and return how many there are left on all servers.
+
+        Raises:
+            StoreError: the database cannot be used.
+        """
+        return max(super().leave(follower), self._table.leave(self._record_id, follower))
+
+    def begin_stream(self, follower: str) -> None:
+        """Note that a follower begins to read an event stream."""
+        super().begin_stream(follower)
+        with _logged():
+            self._table.begin_stream(self._record_id, follower)
+
+    def end_stream(self, follower: str) -> bool:
+        """Note that a follower has ended an event stream. Return whether it was its last one here."""
+        is_last = super().end_stream(follower)
+        if is_last:
+            self._end_later(follower)
+        return is_last
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    """Log a failure of the database: the job can be followed all the same."""
+    try:
+        yield
+    except StoreError as error:
+        _log.warning("A follower is not known to other servers: %s", error.detail)

@@ -135,8 +135,11 @@ class LocalQueue(SharedQueue):
         follower = current_caller().follower
         others = self.leave(record_id, follower)
         if others is None:
-            self._store.find(record_id)
+            if self._store.find(record_id).is_finished:
+                return 0
             others = self._sharing.leave(record_id, follower)
+            if not others:
+                self._store.leases.leave(record_id, follower)
         return others
 
     def leave(self, record_id: str, follower: str) -> int | None:
@@ -144,11 +147,16 @@ class LocalQueue(SharedQueue):
 
         Return how many others do; None if this server does not do the job.
         """
+        job = self._in_flight.get(record_id)
+        if job is None:
+            return None
+        others = job.followers.leave(follower)
+        with suppress(StoreError):  # those on other servers are not known
+            others += self._store.followers.leave(record_id, follower)
+        if others:
+            return others
         with self._changed:
-            job = self._in_flight.get(record_id)
-            if job is None:
-                return None
-            if (others := job.followers.leave(follower)) > 0:
+            if others := job.followers.leave(follower):  # somebody has joined meanwhile
                 return others
             job.cancelled.set()
             is_waiting = self._withdraw(job)
@@ -210,9 +218,14 @@ class LocalQueue(SharedQueue):
     def _job(self, record_id: str) -> FollowedJob | None:
         return self._in_flight.get(record_id) or self._sharing.remote_job(record_id)
 
-    def _jobs(self) -> Collection[FollowedJob]:
+    def _live_jobs(self, follower: str) -> Collection[str]:
         with self._changed:
-            return tuple(self._in_flight.values())
+            callers = [(job.id, job.caller) for job in self._in_flight.values()]
+        return [
+            job_id
+            for job_id, caller in callers
+            if caller.urgency is Urgency.LIVE and caller.follower == follower
+        ]
 
     def _start(self, request: Request, count: Count, *, is_live: bool) -> Record:
         caller = current_caller()

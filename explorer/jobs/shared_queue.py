@@ -145,7 +145,11 @@ class SharedQueue(ABC):
             return lambda: None
         follower, followers = current_caller().follower, job.followers
         followers.begin_stream(follower)
-        return lambda: followers.end_stream(follower)
+
+        def end() -> None:
+            followers.end_stream(follower)
+
+        return end
 
     @abstractmethod
     def cancel(self, record_id: str) -> int:
@@ -156,8 +160,8 @@ class SharedQueue(ABC):
         """Return a job that this server does or follows."""
 
     @abstractmethod
-    def _jobs(self) -> Collection[FollowedJob]:
-        """Return the jobs that callers of this server may have started."""
+    def _live_jobs(self, follower: str) -> Collection[str]:
+        """Return the IDs of the live jobs that a follower has started."""
 
     @abstractmethod
     def _start(self, request: Request, count: Count, *, is_live: bool) -> Record:
@@ -182,9 +186,7 @@ class SharedQueue(ABC):
 
     def _end_earlier_live(self, record_id: str | None) -> None:
         """Leave the live jobs that the caller has started, except the one with this ID."""
-        follower = current_caller().follower
-        for job in self._jobs():
-            is_live = job.caller.urgency is Urgency.LIVE and job.caller.follower == follower
-            if is_live and job.id != record_id:
+        for each in self._live_jobs(current_caller().follower):
+            if each != record_id:
                 with suppress(NotFound):
-                    self.cancel(job.id)
+                    self.cancel(each)

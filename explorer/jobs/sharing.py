@@ -19,7 +19,7 @@ from functools import partial
 from explorer.errors import ExplorerError, StoreError
 from explorer.jobs.caller import Caller, current_caller, work_for
 from explorer.jobs.event_log import LocalEventLog
-from explorer.jobs.followers import Followers
+from explorer.jobs.followers import Followers, SharedFollowers
 from explorer.jobs.job import Job
 from explorer.jobs.protocol import EventLog
 from explorer.model import Diagnostic, Done
@@ -36,11 +36,11 @@ _log = logging.getLogger(__name__)
 class RemoteJob:
     """A job that another process does: its entries as they arrive here, and who follows it here."""
 
-    def __init__(self, record: Record, caller: Caller) -> None:
+    def __init__(self, record: Record, caller: Caller, followers: Followers) -> None:
         self.id = record.id
         self.caller = caller
         self.log: EventLog = LocalEventLog()
-        self.followers = Followers()
+        self.followers = followers
         #: Whether the job is known to run, also before its first entry.
         self.is_running = False
         #: Whether its last follower here has canceled it.
@@ -157,6 +157,9 @@ class Sharing:
         self._remote: dict[str, RemoteJob] = {}
         self._starting = threading.Lock()
         self._follower: threading.Thread | None = None
+        #: The jobs of other servers whose last event stream here has ended for a follower.
+        self._ended: queue.SimpleQueue[tuple[str, str]] = queue.SimpleQueue()
+        self._ending = threading.Lock()
         #: Jobs with new entries; None ends the thread that publishes them.
         self._changed: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
@@ -236,11 +239,6 @@ class Sharing:
 
     # --- the jobs of other servers ----------------------------------------------------------------
 
-    @property
-    def remote_jobs(self) -> Sequence[RemoteJob]:
-        """The jobs of other servers that this one follows."""
-        return tuple(self._remote.values())
-
     def remote_job(self, record_id: str) -> RemoteJob | None:
         """Return the job of another server that this one follows, or None."""
         return self._remote.get(record_id)
@@ -248,7 +246,11 @@ class Sharing:
     def follow(self, record: Record, *, joins: bool) -> RemoteJob:
         """Follow the job of another server. With `joins`, so does the caller."""
         with self._starting:
-            job = self._remote.setdefault(record.id, RemoteJob(record, current_caller()))
+            job = self._remote.get(record.id)
+            if job is None:
+                job = self._remote[record.id] = RemoteJob(
+                    record, current_caller(), self._followers(record.id)
+                )
             if self._follower is None:
                 self._follower = threading.Thread(target=self._follow, name="remote-jobs", daemon=True)
                 self._follower.start()
@@ -257,15 +259,20 @@ class Sharing:
         return job
 
     def leave(self, record_id: str, follower: str) -> int:
-        """Leave the job of another server, and let it know if nobody else follows the job here.
+        """Leave the job of another server. Return how many others follow it, on all servers.
 
-        Return how many others do.
+        Raises:
+            StoreError: the database cannot be used.
         """
+        self._end_streams()
         job = self._remote.get(record_id)
-        others = 0 if job is None else job.followers.leave(follower)
-        if not others:
-            self._store.leases.leave(record_id, follower)
-        return others
+        return (self._followers(record_id) if job is None else job.followers).leave(follower)
+
+    def _followers(self, record_id: str) -> SharedFollowers:
+        def end_later(follower: str) -> None:
+            self._ended.put((record_id, follower))
+
+        return SharedFollowers(record_id, self._store.followers, end_later)
 
     def _follow(self) -> None:
         """Follow the jobs of other servers until there are none."""
@@ -282,7 +289,7 @@ class Sharing:
         return is_idle
 
     def _listen(self) -> None:
-        """Look at each job at first, when it has changed, and at each beat."""
+        """Look at each job at first, when it has changed, and at each beat. Note who follows them."""
         with self._store.leases.listening() as wait:
             next_beat, known = 0.0, set[str]()
             changed = set[str]()
@@ -290,12 +297,23 @@ class Sharing:
                 is_beat = time.monotonic() >= next_beat
                 if is_beat:
                     next_beat = time.monotonic() + _BEAT_SECONDS
+                    self._store.followers.renew()
+                self._end_streams()
                 jobs = dict(self._remote)
                 for job in jobs.values():
                     if is_beat or job.id in changed or job.id not in known or not self._is_notified:
                         self.refresh(job)
                 known = set(jobs)
                 changed = wait(_POLL_SECONDS)
+
+    def _end_streams(self) -> None:
+        """Note who has ended the last event stream here, and has not begun another one since."""
+        with self._ending:
+            while not self._ended.empty():
+                record_id, follower = self._ended.get()
+                job = self._remote.get(record_id)
+                if job is not None and follower not in job.followers:
+                    self._store.followers.end_stream(record_id, follower)
 
     def refresh(self, job: RemoteJob) -> None:
         """Get the new entries of a job; its result, if it is finished; or take it over."""

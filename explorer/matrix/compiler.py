@@ -26,6 +26,8 @@ MOST_OF_CLIENT = 4
 MOST_AT_WORK = 32
 #: How long to wait for a place in the queue.
 _FULL_SECONDS = 0.5
+#: How often it is looked whether there are more slots.
+_SLOTS_SECONDS = 3.0
 _MOST_REMEMBERED = 100
 _log = logging.getLogger(__name__)
 
@@ -55,14 +57,17 @@ class _UnderWay:
 class MatrixCompiler:
     """Compiles matrices in the background. Safe to use from many threads.
 
-    `at_once` cells of a matrix wait or run at the same time.
+    One more cell of a matrix than there are `slots` waits or runs at the same time. In the distributed form
+    their number changes with the workers.
     """
 
-    def __init__(self, store: Store, queue: Queue, query_service: QueryService, at_once: int) -> None:
+    def __init__(
+        self, store: Store, queue: Queue, query_service: QueryService, slots: Callable[[], int]
+    ) -> None:
         self._store = store
         self._queue = queue
         self._query_service = query_service
-        self._at_once = at_once
+        self._slots = slots
         self._lock = threading.Lock()
         self._at_work: dict[str, _Work] = {}
         #: Why cells of finished matrices were refused, by cell.
@@ -160,7 +165,7 @@ class MatrixCompiler:
             while (waiting or under_way) and not work.is_canceled.is_set():
                 work.changed.clear()
                 is_full = False
-                while waiting and len(under_way) < self._at_once and not is_full:
+                while waiting and len(under_way) <= self._slots() and not is_full:
                     index, request = waiting[0]
                     try:
                         under_way[index] = self._submit(request, work.changed.set)
@@ -176,7 +181,7 @@ class MatrixCompiler:
                     job.end_watch()
                     self._count_metrics(work, job.record_id)
                 if not over and (under_way or is_full):
-                    work.changed.wait(_FULL_SECONDS if is_full else None)
+                    work.changed.wait(_FULL_SECONDS if is_full else _SLOTS_SECONDS)
         finally:
             for job in under_way.values():
                 job.end_watch()

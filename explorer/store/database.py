@@ -6,17 +6,30 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, make_url, select, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    make_url,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
 
 from explorer.errors import SettingsError, StoreError, StoreFull, StoreLocked
 from explorer.monitoring.metrics import database_errors, database_seconds
+from explorer.store.clock import NowUtc
 from explorer.store.failures import database_failures, failure_of
 from explorer.store.tables import REVISIONS, Base, CompilationRow, RevisionRow
 
@@ -112,15 +125,28 @@ class Database:
             yield session
 
     @contextmanager
-    def writing(self) -> Iterator[Session]:
+    def writing(self, *, is_durable: bool = True) -> Iterator[Session]:
         """Open a session that is committed at the end.
+
+        What is not `is_durable` may be lost when the database fails; PostgreSQL does not wait for its disk.
 
         Raises:
             StoreError: the database cannot be written.
         """
         self.open_for_writing()
         with database_failures(), self._sessions.begin() as session:
+            if not is_durable and self.is_postgresql:
+                session.execute(text("SET LOCAL synchronous_commit = off"))
             yield session
+
+    def now(self) -> datetime:
+        """Return the time of the database.
+
+        Raises:
+            StoreError: the database cannot be read.
+        """
+        with self.reading() as session:
+            return session.execute(select(NowUtc())).scalar_one()
 
     def check(self) -> None:
         """Write to the database what it has already.

@@ -8,8 +8,8 @@ failure, the files of the last seconds may be empty. `read` finds that out, and 
 from __future__ import annotations
 
 import hashlib
+import math
 import os
-import time
 import uuid
 from collections.abc import Callable, Container, Iterator
 from contextlib import AbstractContextManager, suppress
@@ -51,9 +51,9 @@ class FileBlobStore:
         except OSError as error:
             if not folder.is_dir():  # otherwise what it has can be read
                 raise disk_failure(f"Cannot create the folder {self.incoming}", error) from error
+        self._users = FolderLock(folder / "locks")
         self._remove_abandoned_files()
         self._batches = Batches(self, _WRITERS)
-        self._users = FolderLock(folder / "locks")
         self._stored = StoredBytes()
 
     def close(self) -> None:
@@ -153,6 +153,11 @@ class FileBlobStore:
         return self._stored.young
 
     @property
+    def needs_disk(self) -> bool:
+        """True: blobs are files."""
+        return True
+
+    @property
     def free_bytes(self) -> int:
         """The free space of the disk.
 
@@ -205,9 +210,9 @@ class FileBlobStore:
             StoreError: another process removes blobs, or the disk is read-only.
         """
         with self._users.pruning() as is_alone, self._batches.kept():
-            youngest = time.time() - (0 if is_alone else YOUNG_SECONDS)
             self._stored.begin()
             try:
+                youngest = math.inf if is_alone else self._users.now() - YOUNG_SECONDS
                 return self._remove_others(find_referenced(), youngest)
             except OSError as error:
                 raise disk_failure(f"Cannot remove texts of {self.folder}", error) from error
@@ -254,8 +259,8 @@ class FileBlobStore:
 
     def _remove_abandoned_files(self) -> None:
         """Remove what killed processes left. Recent files may belong to a process that is alive."""
-        oldest = time.time() - _ABANDONED_AFTER_SECONDS
         with suppress(OSError):  # a read-only disk
+            oldest = self._users.now() - _ABANDONED_AFTER_SECONDS
             for path in self.incoming.iterdir():
                 if path.stat().st_mtime < oldest:
                     path.unlink(missing_ok=True)

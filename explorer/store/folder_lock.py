@@ -12,6 +12,9 @@ from pathlib import Path
 from explorer.errors import StoreError
 from explorer.store.failures import disk_failure
 
+#: Servers of other versions lock the files by these names.
+_USERS, _PRUNER = "users", "sweeper"
+
 
 class FolderLock:
     """Counts this process among the users of a folder, until it is closed or the process ends.
@@ -38,6 +41,16 @@ class FolderLock:
         if not self._is_user:
             with self._opening:
                 self._open(waits=True)
+
+    def now(self) -> float:
+        """Return the time of the disk, which may be that of another machine, in seconds since 1970.
+
+        Raises:
+            OSError: the disk is read-only.
+        """
+        file = self._folder / _USERS
+        os.utime(file)
+        return file.stat().st_mtime
 
     def close(self) -> None:
         """Release the locks."""
@@ -96,8 +109,7 @@ class FolderLock:
         """Open the files and become a user, unless this was done before or another process removes files."""
         if not self._descriptors:
             self._folder.mkdir(exist_ok=True)
-            # Servers of other versions lock the files by these names.
-            users, pruner = (self._folder / name for name in ("users", "sweeper"))
+            users, pruner = (self._folder / name for name in (_USERS, _PRUNER))
             users.touch()
             pruner.touch()
             self._descriptors = [os.open(each, os.O_RDONLY) for each in (users, pruner)]

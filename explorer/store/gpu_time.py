@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from sqlalchemy import delete, select
 
-from sqlalchemy import delete
-
+from explorer.store.clock import Today
 from explorer.store.database import Database, insert_into
 from explorer.store.tables import GpuTimeRow
 
@@ -23,8 +22,8 @@ class GpuTime:
             StoreError: the database cannot be read.
         """
         with self._database.reading() as session:
-            row = session.get(GpuTimeRow, (client, _today()))
-        return 0.0 if row is None else row.seconds
+            taken = select(GpuTimeRow.seconds).where(GpuTimeRow.client == client, GpuTimeRow.day == Today())
+            return session.scalar(taken) or 0.0
 
     def add(self, client: str, seconds: float) -> None:
         """Add the time of a run.
@@ -32,16 +31,11 @@ class GpuTime:
         Raises:
             StoreError: the database cannot be written.
         """
-        today = _today()
         with self._database.writing() as session:
-            session.execute(delete(GpuTimeRow).where(GpuTimeRow.day < today))
-            added = insert_into(session, GpuTimeRow).values(client=client, day=today, seconds=seconds)
+            session.execute(delete(GpuTimeRow).where(GpuTimeRow.day < Today()))
+            added = insert_into(session, GpuTimeRow).values(client=client, day=Today(), seconds=seconds)
             session.execute(
                 added.on_conflict_do_update(
                     index_elements=["client", "day"], set_={"seconds": GpuTimeRow.seconds + seconds}
                 )
             )
-
-
-def _today() -> str:
-    return datetime.now(UTC).date().isoformat()

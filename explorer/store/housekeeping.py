@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -22,6 +21,7 @@ from explorer.errors import NotFound, StoreError, StoreFull
 from explorer.examples import load_examples
 from explorer.model import Request
 from explorer.store.address import Address
+from explorer.store.clock import NowUtc
 from explorer.store.database import Database
 from explorer.store.entries import blobs_of, decode_journal
 from explorer.store.in_threads import in_threads
@@ -43,6 +43,7 @@ from explorer.store.tables import (
     AnswerRow,
     ClaimRow,
     CompilationRow,
+    FollowerRow,
     JobRow,
     LeaseRow,
     LiveRow,
@@ -88,7 +89,7 @@ class Housekeeping:
             UsageRow(
                 id=record_id,
                 client=client,
-                used=datetime.now(UTC),
+                used=NowUtc(),
                 request_bytes=size,
                 result_bytes=0,
                 retained_by=GALLERY if _is_of_gallery(request) else None,
@@ -124,9 +125,7 @@ class Housekeeping:
         try:
             with self._database.writing() as session:
                 for ids in _chunks(used):
-                    session.execute(
-                        update(UsageRow).where(UsageRow.id.in_(ids)).values(used=datetime.now(UTC))
-                    )
+                    session.execute(update(UsageRow).where(UsageRow.id.in_(ids)).values(used=NowUtc()))
         except StoreError:
             with self._changing:
                 self._used |= used
@@ -147,7 +146,7 @@ class Housekeeping:
             select(LiveRow.id)
             .join(UsageRow, UsageRow.id == LiveRow.id)
             .where(
-                UsageRow.used < datetime.now(UTC) - 2 * LIVE_TIME,
+                UsageRow.used < self._database.now() - 2 * LIVE_TIME,
                 UsageRow.result_bytes > 0,
                 UsageRow.retained_by.is_(None),
             )
@@ -165,8 +164,8 @@ class Housekeeping:
             StoreFull: the disk or a quota is full.
             StoreError: the store cannot be used.
         """
-        quotas, free = self._quotas, self._blobs.free_bytes
-        if free < quotas.free_bytes:
+        quotas = self._quotas
+        if self._blobs.needs_disk and (free := self._blobs.free_bytes) < quotas.free_bytes:
             raise StoreFull(
                 f"The disk of the data folder has {_size(free)} left; {_size(quotas.free_bytes)} are kept "
                 "free. Stored results can be opened. Free space on the disk to compile."
@@ -240,7 +239,7 @@ class Housekeeping:
         requests: set[str] = set()
         has_answers = True
         for _ in range(_MOST_ROUNDS):
-            now = datetime.now(UTC)
+            now = self._database.now()
             self.write_uses()
             # To remove more results instead of young blobs would free nothing sooner.
             size = self.total_bytes - self._blobs.young_bytes
@@ -293,7 +292,7 @@ class Housekeeping:
     def remove_requests(self, session: Session, record_ids: Iterable[str]) -> None:
         """Remove requests with their results; the blobs are removed when the store is pruned next."""
         for ids in _chunks(record_ids):
-            for table in (RunRow, LiveRow, LeaseRow, JobRow, ClaimRow, UsageRow, CompilationRow):
+            for table in (RunRow, LiveRow, LeaseRow, JobRow, FollowerRow, ClaimRow, UsageRow, CompilationRow):
                 session.execute(delete(table).where(table.id.in_(ids)))
 
     def _collect(self) -> int:

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from explorer.store.clock import Now
 from explorer.store.database import Database, insert_into
+from explorer.store.followers import forget_followers
 from explorer.store.leases import Leases
 from explorer.store.tables import JobRow, LeaseRow, TurnRow
 
@@ -101,7 +102,10 @@ class JobTable:
             StoreError: the database cannot be written.
         """
         with self._database.writing() as session:
-            return self.add(session, record_id, job)
+            is_new = self.add(session, record_id, job)
+            if is_new:
+                forget_followers(session, record_id)
+            return is_new
 
     def queue(self, record_id: str) -> str | None:
         """Return the queue of a job that waits or runs; None if there is no such job.
@@ -173,12 +177,14 @@ class JobTable:
 
         The most urgent jobs come first. Of these, one of the client with the fewest running jobs, and of
         several clients, of the one whose last turn is the longest ago. With `urgency_of_idle`, only a job of
-        a client that has none running is taken, up to this urgency.
+        a client that has none running is taken, up to this urgency. A job that this worker does already is
+        not taken again, even if its lease has expired.
 
         Raises:
             StoreError: the database cannot be used.
         """
-        following = _waiting(queues, urgency_of_idle).limit(1).with_for_update(of=JobRow, skip_locked=True)
+        following = _waiting(queues, urgency_of_idle).where(JobRow.id.not_in(self._leases.held))
+        following = following.limit(1).with_for_update(of=JobRow, skip_locked=True)
         while True:
             with self._database.writing() as session:
                 found = session.scalar(following)

@@ -15,12 +15,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, insert, or_, select, text, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from explorer.store.clock import Now
 from explorer.store.database import COUNT_INSERTED, Database, changed_rows, insert_into
 from explorer.store.entries import Entry, decode_journal, encode_entry
+from explorer.store.followers import forget_followers
 from explorer.store.tables import EntryRow, JobRow, LeaseRow, TurnRow
 
 LEASE_SECONDS = 15.0
@@ -40,7 +41,8 @@ class Leases:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._owner = f"{os.getpid()}-{uuid.uuid4().hex}"[:32]
+        #: The name of this server.
+        self.server = f"{os.getpid()}-{uuid.uuid4().hex}"[:32]
         #: What this server has taken since it last renewed, or renewed then.
         self._held: set[str] = set()
 
@@ -68,7 +70,7 @@ class Leases:
         self._held.add(record_id)
 
     def _values(self) -> dict[str, Any]:
-        return {"owner": self._owner, "expires": Now() + LEASE_SECONDS, "leaving": ""}
+        return {"owner": self.server, "expires": Now() + LEASE_SECONDS, "leaving": ""}
 
     def take(self, session: Session, record_id: str) -> bool:
         """Take a lease that is free or has expired, and forget what an earlier owner has published.
@@ -81,7 +83,7 @@ class Leases:
             index_elements=["id"],
             set_=values,
             where=or_(
-                LeaseRow.owner == self._owner,
+                LeaseRow.owner == self.server,
                 LeaseRow.expires < Now(),
                 LeaseRow.owner == self._ended_owner(session, record_id),
             ),
@@ -102,7 +104,7 @@ class Leases:
         """
         ids = set(record_ids)
         self._held &= ids
-        own = (LeaseRow.id.in_(ids), LeaseRow.owner == self._owner)
+        own = (LeaseRow.id.in_(ids), LeaseRow.owner == self.server)
         with self._database.writing() as session:
             session.execute(update(LeaseRow).where(*own).values(expires=Now() + LEASE_SECONDS))
             found = select(LeaseRow.id, LeaseRow.leaving).where(*own, LeaseRow.leaving != "")
@@ -111,15 +113,28 @@ class Leases:
                 session.execute(update(LeaseRow).where(*own).values(leaving=""))
         return left
 
+    @property
+    def held(self) -> frozenset[str]:
+        """The jobs that this server does, also those whose leases have expired."""
+        return frozenset(self._held)
+
+    def is_not_lost(self, record_id: str) -> ColumnElement[bool]:
+        """Return the condition that no other living server has taken a job over."""
+        others = select(LeaseRow.id).where(
+            LeaseRow.id == record_id, LeaseRow.owner != self.server, LeaseRow.expires >= Now()
+        )
+        return ~others.exists()
+
     def end(self, session: Session, record_id: str, *, is_over: bool = True) -> None:
         """End a lease, in the transaction that stores the result if there is one, and notify others.
 
         Unless the job `is_over`, it waits for the next worker.
         """
-        own = delete(LeaseRow).where(LeaseRow.id == record_id, LeaseRow.owner == self._owner)
+        own = delete(LeaseRow).where(LeaseRow.id == record_id, LeaseRow.owner == self.server)
         if changed_rows(session.execute(own)):
             if is_over:
                 session.execute(delete(JobRow).where(JobRow.id == record_id))
+                forget_followers(session, record_id)
             if self.publishes:
                 session.execute(delete(EntryRow).where(EntryRow.id == record_id))
                 self._notify(session, [record_id])
@@ -129,9 +144,10 @@ class Leases:
         """End a lease without a result, unless this has been done. The arguments are those of `end`.
 
         Raises:
-            StoreError: the database cannot be written.
+            StoreError: the database cannot be written. The lease expires.
         """
         if record_id in self._held:
+            self._held.discard(record_id)
             with self._database.writing() as session:
                 self.end(session, record_id, is_over=is_over)
 
@@ -150,10 +166,8 @@ class Leases:
         Raises:
             StoreError: the database cannot be written.
         """
-        with self._database.writing() as session:
-            # Nobody needs them after a failure of the database.
-            session.execute(text("SET LOCAL synchronous_commit = off"))
-            own = select(LeaseRow.id).where(LeaseRow.id.in_(entries), LeaseRow.owner == self._owner)
+        with self._database.writing(is_durable=False) as session:
+            own = select(LeaseRow.id).where(LeaseRow.id.in_(entries), LeaseRow.owner == self.server)
             ids = session.scalars(own.with_for_update(read=True)).all()
             rows = [
                 {"id": record_id, "number": number, "content": encode_entry(entry)}
@@ -191,7 +205,7 @@ class Leases:
     def _ended_owner(self, session: Session, record_id: str) -> str | None:
         """Return the owner of a lease if its process has ended. SQLite is used on one machine."""
         owner = session.scalar(select(LeaseRow.owner).where(LeaseRow.id == record_id))
-        if self.publishes or owner is None or owner == self._owner:
+        if self.publishes or owner is None or owner == self.server:
             return None
         return None if Path("/proc", owner.partition("-")[0]).exists() else owner
 
@@ -204,7 +218,7 @@ class Leases:
         with self._database.writing() as session:
             session.execute(
                 update(LeaseRow)
-                .where(LeaseRow.id == record_id, LeaseRow.owner != self._owner)
+                .where(LeaseRow.id == record_id, LeaseRow.owner != self.server)
                 .values(leaving=LeaseRow.leaving + f"{follower}\n")
             )
             if self.publishes:

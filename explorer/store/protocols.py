@@ -17,6 +17,7 @@ from explorer.model import Request
 from explorer.store.address import Address
 from explorer.store.claims import Claim, Deleted
 from explorer.store.entries import Entry
+from explorer.store.followers import FollowerTable
 from explorer.store.gpu_time import GpuTime
 from explorer.store.job_table import JobTable, NewJob
 from explorer.store.leases import Leases
@@ -117,6 +118,11 @@ class BlobStore(Protocol):
         """
         ...
 
+    @property
+    def needs_disk(self) -> bool:
+        """Whether nothing can be stored without free space on the disk of this machine."""
+        ...
+
     def check(self) -> None:
         """Check that a blob could be stored.
 
@@ -171,6 +177,11 @@ class Store(Protocol):
     @property
     def leases(self) -> Leases:
         """The jobs that this server does, and those that others do."""
+        ...
+
+    @property
+    def followers(self) -> FollowerTable:
+        """Who follows the jobs that other processes do."""
         ...
 
     @property
@@ -282,7 +293,8 @@ class Store(Protocol):
     def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
         """Store a result and end its lease: `entries` ends with `Done`, `batch` holds its texts.
 
-        A final result is never replaced; a transient one is replaced by the next.
+        A final result is never replaced; a transient one is replaced by the next. If another server has taken
+        the job over meanwhile, its result counts, and nothing is stored.
 
         Raises:
             StoreLocked: another process has locked the database; the call may be repeated.

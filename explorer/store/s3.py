@@ -28,7 +28,6 @@ Decoded = TypeVar("Decoded")
 
 _WRITERS = 16
 _YOUNG = timedelta(seconds=YOUNG_SECONDS)
-_PROBE = "probe"
 
 
 class S3BlobStore:
@@ -141,6 +140,11 @@ class S3BlobStore:
         return self._stored.young
 
     @property
+    def needs_disk(self) -> bool:
+        """Whether the database of the store is in the data folder, too: the copies need not be stored."""
+        return not self._is_shared
+
+    @property
     def free_bytes(self) -> int:
         """The free space of the disk of the copies, which is that of the data folder.
 
@@ -155,7 +159,7 @@ class S3BlobStore:
         Raises:
             StoreError: it cannot be written; the message says why.
         """
-        self._objects.put(_PROBE, b"")
+        self._objects.check()
 
     def sizes(self) -> Iterator[tuple[Address, int]]:
         """Yield the address of each object and its length.
@@ -186,7 +190,7 @@ class S3BlobStore:
         """
         with self._users.pruning() as is_alone, self._batches.kept():
             is_safe = is_alone and not self._is_shared
-            youngest = datetime.max.replace(tzinfo=UTC) if is_safe else datetime.now(UTC) - _YOUNG
+            youngest = datetime.max.replace(tzinfo=UTC) if is_safe else self._objects.now() - _YOUNG
             self._stored.begin()
             referenced = find_referenced()
             kept_bytes = young_bytes = removed = 0
@@ -212,11 +216,12 @@ class S3BlobStore:
         try:
             self._users.use()
         except OSError as error:
-            raise disk_failure(f"Cannot use the folder {self._folder}", error) from error
+            if self.needs_disk:
+                raise disk_failure(f"Cannot use the folder {self._folder}", error) from error
         frame = compress(data)
         found = self._objects.head(_name(address))
         is_stored = found is not None and found.bytes == len(frame)
-        if found is None or not is_stored or found.modified < datetime.now(UTC) - _YOUNG / 2:
+        if found is None or not is_stored or found.modified < self._objects.now() - _YOUNG / 2:
             self._objects.put(_name(address), frame)
             self._stored.add(len(frame) - (found.bytes if found else 0))
         self._cache.write(address, frame)

@@ -31,6 +31,10 @@ _RETRIES = 3
 _SLOW_SECONDS = 1.0
 _PAUSE_SECONDS = 5.0
 _LONGEST_REASON = 300
+#: An empty object that shows whether the store can be written, and its clock.
+_PROBE = "probe"
+#: How often the clock of the store is read.
+_CLOCK_SECONDS = 600.0
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,8 @@ class S3Objects:
         self.location = location
         self._failures = obstore.exceptions.BaseError
         self._outage = _Outage()
+        #: The time of the S3 store, and when that was by the monotonic clock.
+        self._clock: tuple[datetime, float] | None = None
         timeout = timedelta(seconds=location.timeout_seconds)
         client: ClientConfig = {
             "timeout": timeout,
@@ -143,6 +149,30 @@ class S3Objects:
         """Store an object, in place of one with this name."""
         self._ask(lambda: self._store.put(name, data, use_multipart=False), "write", f"write {name} to")
 
+    def now(self) -> datetime:
+        """Return the time of the S3 store, whose clock may differ from the one here.
+
+        Raises:
+            StoreError: the S3 store cannot be written.
+        """
+        known = self._clock
+        if known is None or time.monotonic() - known[1] > _CLOCK_SECONDS:
+            self.put(_PROBE, b"")
+            found = self.head(_PROBE)
+            if found is None:
+                raise StoreError(f"The S3 store has lost the object {_PROBE} ({self.location}).")
+            known = self._clock = found.modified, time.monotonic()
+        modified, at = known
+        return modified + timedelta(seconds=time.monotonic() - at)
+
+    def check(self) -> None:
+        """Store an object without content.
+
+        Raises:
+            StoreError: it cannot be stored; the message says why.
+        """
+        self.put(_PROBE, b"")
+
     def delete(self, names: Collection[str]) -> None:
         """Remove objects."""
         if names:
@@ -182,6 +212,8 @@ class S3Objects:
                 f"Create it, or correct {_VARIABLE}."
             )
         failed = f"Cannot {what} {self.location}: {self._reason(error)}."
+        if "RequestTimeTooSkewed" in str(error):
+            return StoreError(f"{failed} The clock of this server is wrong. Set it.")
         if re.search(r"status code: 40[13]\b", str(error)):
             return StoreError(
                 f"{failed} Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the server, and that they "

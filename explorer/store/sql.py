@@ -11,7 +11,7 @@ import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -33,10 +33,12 @@ from explorer.store.address import (
 )
 from explorer.store.backup import DATABASE_NAME, Copied, back_up, restore
 from explorer.store.claims import Claim, Claims, Deleted
-from explorer.store.database import COUNT_INSERTED, Database, changed_rows, insert_into
+from explorer.store.clock import NowUtc
+from explorer.store.database import Database, changed_rows, insert_into
 from explorer.store.earlier_results import read_earlier
 from explorer.store.entries import Entry, decode_journal, encode_journal
 from explorer.store.files import FileBlobStore
+from explorer.store.followers import FollowerTable
 from explorer.store.frames import compress, decompress
 from explorer.store.gpu_time import GpuTime
 from explorer.store.housekeeping import Housekeeping, forget_results
@@ -112,6 +114,7 @@ class SqlStore:
         self._database = Database(database_url)
         self._housekeeping = Housekeeping(self._database, blobs, quotas)
         self.leases = Leases(self._database)
+        self.followers = FollowerTable(self._database, self.leases.server)
         self.jobs = JobTable(self._database, self.leases)
         self.processes = ProcessTable(self._database)
         self._claims = Claims(self._database)
@@ -245,7 +248,8 @@ class SqlStore:
     def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
         """Store a result: `entries` ends with `Done`, `batch` holds its texts.
 
-        A final result is never replaced; a transient one is replaced by the next.
+        A final result is never replaced; a transient one is replaced by the next. If another server has taken
+        the job over meanwhile, its result counts, and nothing is stored.
 
         Raises:
             StoreLocked: another process has locked the database; the call may be repeated.
@@ -258,7 +262,11 @@ class SqlStore:
         with self._database.writing() as session:
             updated = session.execute(
                 update(CompilationRow)
-                .where(CompilationRow.id == record_id, CompilationRow.is_final.is_(False))
+                .where(
+                    CompilationRow.id == record_id,
+                    CompilationRow.is_final.is_(False),
+                    self.leases.is_not_lost(record_id),
+                )
                 .values(status=done.status, journal=journal, is_final=not done.is_transient)
             )
             if changed_rows(updated):
@@ -341,6 +349,7 @@ class SqlStore:
             StoreError: another process does so, or the store cannot be written.
         """
         self.leases.remove_abandoned()
+        self.followers.remove_expired()
         pruned = self._housekeeping.prune(with_retained=with_retained)
         if pruned.results or pruned.requests:
             self._revision = next(self._changes)
@@ -386,7 +395,7 @@ class SqlStore:
             values = {
                 "id": name[:length],
                 "digest": digest,
-                "created": datetime.now(UTC),
+                "created": NowUtc(),
                 "target": request.target,
                 "triton": request.triton,
                 "request": compressed,
@@ -395,7 +404,8 @@ class SqlStore:
             }
             with self._database.writing() as session:
                 new = insert_into(session, CompilationRow).values(values).on_conflict_do_nothing()
-                if not changed_rows(session.execute(new, execution_options=COUNT_INSERTED)):
+                created = session.scalar(new.returning(CompilationRow.created))
+                if created is None:
                     same = self._row_of(session, digest)
                     if same is not None:  # the same request was submitted at the same moment
                         return same
@@ -411,7 +421,7 @@ class SqlStore:
                 if request.task == "run":
                     digest_of_runs = _compilation_digest(request, imported=bool(request.imported))
                     session.add(RunRow(id=name[:length], compilation=digest_of_runs))
-            return CompilationRow(**values, journal=None)
+            return CompilationRow(**{**values, "created": created}, journal=None)
         raise AssertionError("two requests with one SHA-256")
 
     def _record(self, row: CompilationRow, *, is_opened: bool = True) -> Record:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -78,7 +78,7 @@ def gather(database: Database, blobs: BlobStore) -> Statistics:
     Raises:
         StoreError: the store cannot be read.
     """
-    statistics, now = Statistics(), datetime.now(UTC)
+    statistics, now = Statistics(), database.now()
     for _, size in blobs.sizes():
         statistics.texts += 1
         statistics.text_bytes += size

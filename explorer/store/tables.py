@@ -11,8 +11,10 @@ from explorer.store.address import LONGEST_ID
 
 #: The characters of the name of an account.
 LONGEST_ACCOUNT = 50
+#: The characters of the name of a follower: its client, and the name that it has chosen.
+LONGEST_FOLLOWER = 200
 #: The revisions of the tables, oldest first. `explorer.store.migrations` leads from each to the next.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -169,6 +171,21 @@ class EntryRow(Base):
     id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     content: Mapped[bytes] = mapped_column(LargeBinary())
+
+
+class FollowerRow(Base):
+    """Somebody follows the job of the record with this `id`, which another process does.
+
+    `server` is the one that sends an event stream to the follower; "" if the follower has submitted the job.
+    It does so until `expires` at the latest, in seconds since 1970 by the clock of the database.
+    """
+
+    __tablename__ = "follower"
+
+    id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
+    follower: Mapped[str] = mapped_column(String(LONGEST_FOLLOWER), primary_key=True)
+    server: Mapped[str] = mapped_column(String(32), primary_key=True)
+    expires: Mapped[float] = mapped_column(Double())
 
 
 class JobRow(Base):

@@ -52,7 +52,7 @@ def recognize_callers(app: Flask) -> None:
 
 def _begin() -> None:
     g.caller_before = current_caller()
-    name = request.args.get(FOLLOWER.name, "")[:_LONGEST_NAME]
+    name = "".join(filter(str.isprintable, request.args.get(FOLLOWER.name, "")))[:_LONGEST_NAME]
     claim = _claim() if request.method == "POST" else None
     account = current_account()
     roles = frozenset[str]() if account is None else account.roles

@@ -6,12 +6,13 @@ import hashlib
 import itertools
 import json
 import random
+import subprocess
 import time
 import urllib.error
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,15 +65,45 @@ class Outcome:
         )
 
 
-class Chaos:
-    """A running cluster behind its load balancer, with a proxy between it and its S3 server."""
+class Disk:
+    """A small file system that is mounted at a folder. It can be full."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, mebibytes: int) -> None:
+        folder.mkdir(parents=True)
+        options = ["-t", "tmpfs", "-o", f"size={mebibytes}m,mode=0711", "tmpfs"]
+        subprocess.run(["mount", *options, str(folder)], check=True)
+        self._folder = folder
+        self._rest = folder / "rest"
+
+    def fill(self) -> None:
+        """Use all space."""
+        with suppress(OSError), self._rest.open("ab", buffering=0) as file:
+            while True:
+                file.write(bytes(1 << 16))
+
+    def free(self) -> None:
+        """Make space."""
+        self._rest.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Remove the file system, also while processes use it."""
+        subprocess.run(["umount", "--lazy", str(self._folder)], check=True)
+
+
+class Chaos:
+    """A running cluster behind its load balancer, with a proxy between it and its S3 server.
+
+    `disks` has the sizes, in MiB, of the disks of folders that are to have one of their own.
+    """
+
+    def __init__(self, folder: Path, seed: int, disks: Mapping[str, int] | None = None) -> None:
         self.random = random.Random(seed)
         (port,) = free_ports("load_balancer").values()
         # Each Triton version and each slot takes seconds to start.
         settings = {"TRITON_EXPLORER_SLOTS": "1", "TRITON_EXPLORER_TRITONS_DIR": str(folder / "none")}
         self.cluster = Cluster(folder, port, workers=2, settings=settings)
+        self._disks = disks or {}
+        self.disks: dict[str, Disk] = {}
         self.s3 = FaultyProxy(self.cluster.s3_url)
         self.cluster.s3_url = self.s3.endpoint
         self.supervisor = Supervisor(self.cluster)
@@ -85,6 +116,8 @@ class Chaos:
     def __enter__(self) -> Chaos:
         with ExitStack() as stack:
             stack.callback(self.s3.close)
+            for name, mebibytes in self._disks.items():
+                self.disks[name] = stack.enter_context(closing(Disk(self.cluster.folder / name, mebibytes)))
             stack.enter_context(self.supervisor)
             self.supervisor.wait_until_it_answers()
             self._running = stack.pop_all()
@@ -98,9 +131,22 @@ class Chaos:
     def submit(self, seconds: float = 0.0) -> Ticket:
         """Submit a kernel that nobody has submitted, again and again until it is accepted."""
         number = next(self._numbers)
-        source = SOURCE.format(number=number, seconds=seconds)
-        body = {"source": source, "target": "cuda:90", "arguments": "*i32:16"}
-        ticket: Ticket = self.ask("/api/v1/compilations", body)
+        ticket: Ticket = self.ask("/api/v1/compilations", _compilation(number, seconds))
+        self.accepted[ticket["api"]] = number
+        return ticket
+
+    def try_to_submit(self) -> Ticket | None:
+        """Submit such a kernel once. Return None if it is refused, which is so with a reason."""
+        number = next(self._numbers)
+        request = self._request("/api/v1/compilations", _compilation(number, 0.0), "")
+        try:
+            with urllib.request.urlopen(request, timeout=_TRY_SECONDS) as answer:
+                ticket: Ticket = json.load(answer)
+        except urllib.error.HTTPError as error:
+            with error:
+                assert error.code in (503, 507), error
+                assert json.load(error)["detail"]
+            return None
         self.accepted[ticket["api"]] = number
         return ticket
 
@@ -234,6 +280,12 @@ class Chaos:
         digests = [self._digests(api, name) for name in webs]
         expected = self._stages.get(api, digests[0])
         return "" if all(found == expected for found in digests) else "its stages have changed"
+
+
+def _compilation(number: int, seconds: float) -> dict[str, str]:
+    """Return the body that submits a kernel."""
+    source = SOURCE.format(number=number, seconds=seconds)
+    return {"source": source, "target": "cuda:90", "arguments": "*i32:16"}
 
 
 def _reason(document: Any) -> str:

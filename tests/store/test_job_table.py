@@ -86,7 +86,8 @@ def test_a_job_waits_again_when_its_worker_has_ended(stores, submit, monkeypatch
         patch.setattr(leases, "LEASE_SECONDS", -1.0)
         assert stores[1].jobs.take(["compile:3.9.0"]).id == job
     assert stores[0].jobs.take(["compile:3.9.0"]).id == job
-    stores[0].leases.release(job)
+    for store in reversed(stores):
+        store.leases.release(job)
     assert stores[1].jobs.take(["compile:3.9.0"]).id == job
     stores[1].leases.release(job, is_over=True)
     assert stores[0].jobs.take(["compile:3.9.0"]) is None
@@ -110,3 +111,12 @@ def test_a_refused_job_is_not_stored(stores, submit):
     with pytest.raises(QueueFull):
         submit("second", "two", admit=refuse)
     assert stores[0].known(Request("second", "cuda:90", "3.9.0")) is None
+
+
+def test_a_worker_does_not_take_its_own_job_again(stores, submit, monkeypatch):
+    job = submit("slow")
+    with monkeypatch.context() as patch:
+        patch.setattr(leases, "LEASE_SECONDS", -1.0)  # the worker was stopped for longer
+        assert stores[1].jobs.take(["compile:3.9.0"]).id == job
+    assert stores[1].jobs.take(["compile:3.9.0"]) is None
+    assert stores[0].jobs.take(["compile:3.9.0"]).id == job, "another worker does"

@@ -52,6 +52,9 @@ def test_a_job_of_a_server_that_has_ended_without_a_word_is_taken_over(stores, m
     assert first.leases.renew([record.id]) == {}
     finish(first, record)  # it had not ended after all
     assert second.leases.owner(record.id)
+    assert not second.find(record.id).is_finished, "the result of the one that has taken it over counts"
+    finish(second, record)
+    assert second.find(record.id).is_finished
 
 
 def test_a_lease_is_renewed(stores, monkeypatch):

@@ -9,8 +9,8 @@ from datetime import timedelta
 
 import pytest
 
-from explorer.errors import DamagedText, SettingsError, StoreError
-from explorer.store import s3, s3_objects
+from explorer.errors import DamagedText, SettingsError, StoreError, StoreFull
+from explorer.store import Quotas, open_store, s3, s3_objects
 from explorer.store.address import digest_of
 from explorer.store.cache import BlobCache
 from explorer.store.s3 import S3BlobStore
@@ -282,3 +282,15 @@ def test_the_missing_library_is_named(monkeypatch, tmp_path):
         closing(S3BlobStore("s3://bucket", tmp_path, 0)),
     ):
         pass
+
+
+@pytest.mark.slow
+def test_a_full_disk_of_a_server_is_no_reason_to_refuse_what_other_machines_store(
+    tmp_path, postgresql, blobs_url
+):
+    quotas = Quotas(free_bytes=1 << 60)
+    with closing(open_store(tmp_path, postgresql.new_database(), quotas, blobs_url)) as store:
+        store.admit()
+        assert store.health().problem == ""
+    with closing(open_store(tmp_path, "", quotas, blobs_url)) as store, pytest.raises(StoreFull):
+        store.admit()

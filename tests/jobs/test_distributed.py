@@ -1,0 +1,129 @@
+"""Web servers without a worker: jobs wait until their last follower on any of them cancels them."""
+
+import time
+from contextlib import ExitStack, closing
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from explorer import create_app
+from explorer.jobs import Metrics
+from explorer.jobs.caller import Caller, Urgency, work_for
+from explorer.jobs.distributed import DistributedQueue
+from explorer.jobs.shared_queue import QueueLimits
+from explorer.jobs.workers import WorkerDocument, Workers
+from explorer.matrix import Configuration, Matrix
+from explorer.model import Request
+from explorer.services import services_of
+from explorer.settings import Settings
+from explorer.store import open_store
+
+pytestmark = pytest.mark.slow
+
+REQUEST = Request("source", "cuda:90", "3.9.0")
+#: No broker listens there: jobs wait in the database.
+NO_BROKER = "amqp://127.0.0.1:1//"
+_WAIT_SECONDS = 30
+
+
+@pytest.fixture
+def queues(tmp_path, postgresql):
+    url = postgresql.new_database()
+    with ExitStack() as opened:
+        found = []
+        for _ in range(2):
+            store = opened.enter_context(closing(open_store(tmp_path, url)))
+            limits = QueueLimits(waiting_jobs=10, waiting_threads=1)
+            queue = DistributedQueue(store, Workers(store, "here"), NO_BROKER, Metrics(), limits)
+            found.append(opened.enter_context(closing(queue)))
+        yield found
+        work_for(Caller())
+
+
+def as_(follower, urgency=Urgency.INTERACTIVE):
+    work_for(Caller("client", follower, urgency))
+
+
+def cancel(queue, record, follower):
+    as_(follower)
+    return queue.cancel(record.id)
+
+
+def is_canceled(queue, record):
+    entries = tuple(queue.log(record.id).follow(0, 1.0))
+    return entries[-1].is_transient
+
+
+def test_a_job_that_was_submitted_on_two_servers_is_left_on_either(queues):
+    first, second = queues
+    as_("one")
+    record = first.submit(REQUEST)
+    as_("two")
+    assert second.submit(REQUEST).id == record.id
+    assert cancel(first, record, "one") == 1
+    assert second.position(second.find(record.id)) == 1, "it waits on"
+    assert cancel(first, record, "two") == 0
+    assert is_canceled(second, record)
+
+
+def test_a_job_whose_events_are_read_on_another_server_goes_on_until_that_ends(queues):
+    first, second = queues
+    as_("one")
+    record = first.submit(REQUEST)
+    as_("reader")
+    second.find(record.id)
+    end_stream = second.begin_stream(record.id)
+    assert cancel(first, record, "one") == 1
+    end_stream()
+    assert cancel(second, record, "stranger") == 0, "the server knows at once what it has ended itself"
+    assert is_canceled(second, record)
+
+
+def test_the_end_of_a_stream_is_known_to_other_servers(queues):
+    first, second = queues
+    as_("one")
+    record = first.submit(REQUEST)
+    as_("reader")
+    second.find(record.id)
+    second.begin_stream(record.id)()
+    deadline = time.monotonic() + _WAIT_SECONDS
+    while cancel(first, record, "one"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert is_canceled(second, record)
+
+
+def test_typing_ends_the_live_job_that_another_server_was_asked_for(queues):
+    first, second = queues
+    as_("page", Urgency.LIVE)
+    record = first.submit(REQUEST)
+    second.submit(replace(REQUEST, source="more"))
+    assert is_canceled(first, record)
+
+
+def test_a_matrix_follows_the_slots_of_the_workers(tmp_path, postgresql):
+    settings = Settings(
+        data_dir=tmp_path, database_url=postgresql.new_database(), broker_url=NO_BROKER, slots=1
+    )
+    with closing(services_of(create_app(settings))) as services:
+
+        def announce(slots):
+            document = msgspec.json.encode(WorkerDocument(("compile:3.9.0",), {"compile": slots}, "full"))
+            services.store.processes.announce("worker", "elsewhere", document, is_worker=True)
+
+        def wait_for_jobs(count):
+            deadline = time.monotonic() + _WAIT_SECONDS
+            while services.store.jobs.counts() != {"compile:3.9.0": (count, 0)}:
+                assert time.monotonic() < deadline, services.store.jobs.counts()
+                time.sleep(0.05)
+
+        announce(3)
+        targets = ("cuda:75", "cuda:80", "cuda:86", "cuda:89", "cuda:90", "cuda:100", "cuda:120")
+        matrix = Matrix(REQUEST, (Configuration(),), targets, (REQUEST.triton,))
+        as_("page")
+        services.matrices.start("matrix", matrix.cells)
+        wait_for_jobs(3 + 1)
+        announce(5)
+        wait_for_jobs(5 + 1)
+    work_for(Caller())
