@@ -4,7 +4,6 @@ import time
 from contextlib import ExitStack, closing
 
 import pytest
-from clocks import clock_environment
 from conftest import VECTOR_ADD
 from kombu import Connection
 from served import Server, Worker
@@ -29,10 +28,6 @@ class Cluster:
         self.folder = folder
         self._running = ExitStack()
         self.page = self._running.enter_context(closing(Server(folder, **self.settings)))
-
-    def start_page(self):
-        """Start one more web server."""
-        return self._running.enter_context(closing(Server(self.folder, **self.settings)))
 
     def start_worker(self, *arguments):
         """Start a worker, and wait until the page knows it."""
@@ -188,48 +183,3 @@ def test_versions_of_triton_never_cross(cluster):
     cluster.start_worker("--queues", ONLY_OLDEST)
     wait_for_status(page, waiting, "complete")
     assert page.client().document(waiting)["triton"] == "3.6.0"
-
-
-@pytest.fixture(scope="module")
-def clock(tmp_path_factory):
-    """A file that says how far off the clock of a worker is."""
-    file = tmp_path_factory.mktemp("clock") / "clock"
-    file.write_text("+1h")
-    return file
-
-
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory, postgresql, rabbitmq, clock):
-    """Two pages, and a worker with a clock of its own."""
-    cluster = Cluster(tmp_path_factory.mktemp("pages"), postgresql.new_database(), rabbitmq.url)
-    with closing(cluster), pytest.MonkeyPatch.context() as patch:
-        for name, value in clock_environment(clock).items():
-            patch.setenv(name, value)
-        cluster.start_worker("--queues", ONLY_NEWEST)
-        patch.undo()
-        yield cluster.page, cluster.start_page()
-
-
-def test_a_worker_whose_clock_is_wrong_and_jumps_does_its_jobs(pages, clock):
-    page = pages[0]
-    ticket = submit(page, 2, "across a jump")
-    until_stage(page, ticket)
-    clock.write_text("-1h")
-    wait_for_status(page, ticket, "complete")
-    clock.write_text("+1h")
-    assert page.client().compile(f"{VECTOR_ADD}# after a jump")[0] == "complete"
-
-
-def test_clients_that_do_not_read_at_one_server_do_not_slow_down_the_other(pages):
-    first, second = pages
-    ticket = submit(first, 0, "read slowly")
-    wait_for_status(first, ticket, "complete")
-    with ExitStack() as connections:
-        for _ in range(20):
-            slow = connections.enter_context(closing(first.connect()))
-            slow.sendall(f"GET {ticket['api']}/stages/llir HTTP/1.1\r\nHost: x\r\n\r\n".encode() * 50)
-            connections.enter_context(closing(first.connect())).sendall(b"POST /api/v1/compilations HT")
-        begin = time.monotonic()
-        assert second.client().ask("GET", f"{ticket['api']}/stages/llir").status == 200
-        assert second.client().compile(f"{VECTOR_ADD}# beside slow clients")[0] == "complete"
-        assert time.monotonic() - begin < 10
