@@ -18,6 +18,7 @@ from explorer.jobs.metrics import Metrics
 from explorer.jobs.protocol import EventLog
 from explorer.jobs.rates import Count, Rates
 from explorer.jobs.runners import RunnerKind
+from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.model import Request
 from explorer.store import Entry, Record, Store
 
@@ -58,6 +59,8 @@ class FollowedJob(Protocol):
 class SharedQueue(ABC):
     """The methods of a `Queue` that do not depend on who does the jobs."""
 
+    _sharing: Sharing
+
     def __init__(self, store: Store, metrics: Metrics, limits: QueueLimits) -> None:
         self._store = store
         self._metrics = metrics
@@ -97,6 +100,8 @@ class SharedQueue(ABC):
             StoreError: the job has to be started again, and its result cannot be stored.
         """
         job = self._job(record_id)
+        if isinstance(job, RemoteJob):  # notifications may be late
+            job = self._sharing.catch_up(job)
         if job is not None:
             return job.record()
         record = self._store.find(record_id)

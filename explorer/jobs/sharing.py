@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 
 from explorer.errors import ExplorerError, StoreError
@@ -242,6 +242,15 @@ class Sharing:
     def remote_job(self, record_id: str) -> RemoteJob | None:
         """Return the job of another server that this one follows, or None."""
         return self._remote.get(record_id)
+
+    def catch_up(self, job: RemoteJob) -> RemoteJob | None:
+        """Get what other servers may have answered about a job. Return None if it has ended.
+
+        Without the database, the job is as far as it was known here.
+        """
+        with suppress(StoreError):
+            self.refresh(job)
+        return self._remote.get(job.id)
 
     def follow(self, record: Record, *, joins: bool) -> RemoteJob:
         """Follow the job of another server. With `joins`, so does the caller."""

@@ -14,7 +14,7 @@ from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.shared_queue import QueueLimits
 from explorer.jobs.workers import WorkerDocument, Workers
 from explorer.matrix import Configuration, Matrix
-from explorer.model import Request
+from explorer.model import Done, Request
 from explorer.services import services_of
 from explorer.settings import Settings
 from explorer.store import open_store
@@ -43,6 +43,19 @@ def queues(tmp_path, postgresql):
 
 def as_(follower, urgency=Urgency.INTERACTIVE):
     work_for(Caller("client", follower, urgency))
+
+
+def test_a_server_that_is_not_notified_answers_what_is_stored(queues, monkeypatch):
+    first, second = queues
+    monkeypatch.setattr(second._sharing, "_listen", lambda: None)
+    as_("reader")
+    record = first.submit(REQUEST)
+    assert second.find(record.id).status == "queued"
+    batch = first._store.batch(record.id)
+    first._store.finish(record.id, [Done("failed", 1.0)], batch)
+    batch.discard()
+    assert second.find(record.id).status == "failed"
+    assert [entry.status for entry in second.log(record.id).entries()] == ["failed"]
 
 
 def cancel(queue, record, follower):
