@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from served import end_with_parent
 
-_START_SECONDS = 60
+_START_SECONDS = 180
 #: They are made when RabbitMQ starts: its own command takes seconds for each.
 _VIRTUAL_HOSTS = 64
 

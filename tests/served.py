@@ -59,7 +59,11 @@ class Server:
         if "database_url" not in settings and (urls := urls_of(folder)):
             self.settings |= urls
             self.jobs_worker = Worker(
-                _folder_of_worker(folder), program=program, environment=environment, **self.settings
+                _folder_of_worker(folder),
+                program=program,
+                environment=environment,
+                log=log,
+                **self.settings,
             )
         self.process = _start(
             [*program, "serve", "--port", "0", "--data-dir", str(folder)], self.settings, environment, log
@@ -154,7 +158,7 @@ class Server:
 class Worker:
     """Runs `triton-explorer worker` with one slot, unless the settings say otherwise.
 
-    `arguments` are those of the command. `environment` and `program` are as those of `Server`.
+    `arguments` are those of the command. `environment`, `program` and `log` are as those of `Server`.
     """
 
     def __init__(
@@ -163,11 +167,12 @@ class Worker:
         *arguments: str,
         environment: Mapping[str, str] | None = None,
         program: Sequence[str] = ("explorer",),
+        log: IO[bytes] | None = None,
         **settings: object,
     ) -> None:
         settings = {"slots": 1, "tritons_dir": folder / "none", **settings}
         self.process = _start(
-            [*program, "worker", "--data-dir", str(folder), *arguments], settings, environment
+            [*program, "worker", "--data-dir", str(folder), *arguments], settings, environment, log
         )
         assert self.process.stdout is not None
         announced, _, queues = self.process.stdout.readline().strip().partition(" jobs of ")
@@ -209,7 +214,7 @@ def _start(
     arguments: Sequence[str],
     settings: Mapping[str, object],
     environment: Mapping[str, str] | None,
-    log: IO[bytes] | None = None,
+    log: IO[bytes] | None,
 ) -> subprocess.Popen[str]:
     """Start a module of this Python with settings of triton-explorer."""
     variables = {f"TRITON_EXPLORER_{name.upper()}": str(value) for name, value in settings.items()}

@@ -145,6 +145,7 @@ def test_only_a_sound_id_of_a_proxy_is_used(server):
     assert problem.document["request_id"] == problem.headers["X-Request-ID"] == "known"
 
 
+@pytest.mark.embedded("a worker serves no metrics of its jobs and slots")
 def test_each_metric_of_the_dashboard_is_there(server, vector_add, endless):
     client = server.client()
     client.compile(vector_add)
@@ -190,6 +191,7 @@ def test_each_metric_of_the_dashboard_is_there(server, vector_add, endless):
     ] == []
 
 
+@pytest.mark.embedded("a worker serves no metrics of its jobs and slots")
 def test_stops_and_failures_are_counted_by_reason(server, endless):
     client = server.client()
     stopped = value_of(server, "triton_explorer_sandbox_stops_total", reason="time")
@@ -232,6 +234,7 @@ def send_signal(processes, number):
             process.send_signal(number)
 
 
+@pytest.mark.embedded("the slots are those of workers")
 def test_a_slot_that_hangs_makes_the_server_unhealthy(server):
     wait_until_ready(server)
     jails = [child for child in server.worker.children(recursive=True) if child.name() == "bwrap"]
