@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -51,7 +51,7 @@ class Distributed:
 _distributed: Distributed | None = None
 
 
-def urls_of(folder: Path) -> dict[str, str]:
+def urls_of(folder: Path) -> dict[str, Any]:
     """Return the settings that make a server with a data folder one of the chosen form: {} if embedded."""
     return _distributed.urls(folder) if _distributed else {}
 
