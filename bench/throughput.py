@@ -28,7 +28,8 @@ WORKERS = (1, 2, 4)
 #: How much less a second of processor time may do with more workers than with one.
 _MOST_LOSS = 0.1
 _PEOPLE = 16
-_WARM_SECONDS = 10
+#: A worker has started its spare slots and disassemblers by then.
+_WARM_SECONDS = 60
 _MEASURED_SECONDS = 40
 _START_SECONDS = 120
 _CHECK_SECONDS = 0.5
