@@ -36,6 +36,7 @@ IN_TWO_PROCESSES := -n 2 --dist loadgroup --timeout 300 --timeout-method thread
 
 # With MATRIX=1 the gallery is compiled for every target, not only for those that stand for the others. When all tests
 # pass, a checksum of the files that decide them is recorded, and CI skips these tests until the files change.
+# With FORM=distributed, the tests that depend on the form of the service run on PostgreSQL, RabbitMQ, S3 and workers.
 # With RERUNS=1, as in CI, a test that fails is run again, and its first failure is listed at the end.
 # The package is compiled to bytecode first. Where Python may not write it, each of the hundreds of processes that the
 # tests start would compile it again.
@@ -43,9 +44,9 @@ test: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chro
   $(VENV)/installed-redis-server $(VENV)/installed-faketime
 	$(BIN)/python hatch_build.py --test
 	$(BIN)/python -m compileall -q explorer
-	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) $(if $(MATRIX),-m "") \
+	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) $(if $(MATRIX),-m "") $(if $(FORM),--form $(FORM)) \
 	  $(if $(RERUNS),--reruns $(RERUNS) --rerun-show-tracebacks) $(PYTEST)
-	$(if $(MATRIX),$(if $(PYTEST),,-tools/matrix-needed --record))
+	$(if $(MATRIX),$(if $(PYTEST)$(FORM),,-tools/matrix-needed --record))
 
 # Lint and the tests that need no server, browser, sandbox or compiler: two minutes at most.
 check: lint

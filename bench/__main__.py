@@ -10,6 +10,7 @@ python -m bench matrix        compare a matrix with its cells compiled one after
 python -m bench page          compare the page in Chromium with its performance limits
 python -m bench saved_page    time the first download of a saved page, for each kernel of the gallery
 python -m bench slow_clients  time a reader beside slow clients, and measure open event streams
+python -m bench throughput    count compilations of the embedded form, and of clusters with 1, 2 and 4 workers
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import platform
 import sys
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from bench.command import measure_command
 from bench.compilation import measure_compilation
@@ -31,6 +33,7 @@ from bench.page import measure_page
 from bench.saved_page import measure_saved_page
 from bench.service import running_service
 from bench.slow_clients import measure_slow_clients
+from bench.throughput import measure_throughput
 
 RESULTS = Path(__file__).parent / "results"
 PARTS = {
@@ -43,9 +46,13 @@ PARTS = {
     "page": measure_page,
     "saved_page": measure_saved_page,
     "slow_clients": measure_slow_clients,
+    "throughput": measure_throughput,
 }
-#: Settings of the servers of parts. The people of the load have addresses as behind a proxy.
-_SETTINGS: dict[str, dict[str, str]] = {"load": {"proxies": "127.0.0.1"}}
+#: Settings of the servers of parts. The people of a load have addresses as behind a proxy.
+_SETTINGS: dict[str, dict[str, Any]] = {
+    "load": {"proxies": "127.0.0.1"},
+    "throughput": {"proxies": "127.0.0.1", "tritons_dir": Path("none")},
+}
 
 
 def main() -> None:

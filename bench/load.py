@@ -63,11 +63,11 @@ def measure_load(
         "results": results,
     }
     with _Watch(service) as watch:
-        statistics = _play(service.url, work, seconds)
+        statistics = play(service.url, work, seconds)
     impatient = {**work, "compile": _IMPATIENT, "read": 0, "compiles_after": (0, 0)}
     possible = [
         each["num_requests"] / _IMPATIENT_SECONDS
-        for each in _play(service.url, impatient, _IMPATIENT_SECONDS)
+        for each in play(service.url, impatient, _IMPATIENT_SECONDS)
         if each["name"] == "compilation"
     ]
     figures: dict[str, Any] = {
@@ -80,7 +80,7 @@ def measure_load(
     }
     print(Row("a vector add, compiled alone", alone, "ms", note=f"{compiling} compile, {reading} read"))
     for name, what in _WHAT.items():
-        found = figures[name] = _figures_of([each for each in statistics if each["name"] == name])
+        found = figures[name] = figures_of([each for each in statistics if each["name"] == name])
         failed = f"{found['failures']} of {found['count']} failed"
         print(Row(f"{what}: each second", found["count"] / seconds, "1/s", note=failed))
         note = f"p50 {found['p50']:.0f}, p99 {found['p99']:.0f} ms"
@@ -98,7 +98,7 @@ def _stages(service: Service, result: str) -> list[str]:
     return [stage["name"] for stage in stages if stage["name"] in _READ_STAGES]
 
 
-def _play(url: str, work: dict[str, Any], seconds: int) -> list[dict[str, Any]]:
+def play(url: str, work: dict[str, Any], seconds: int) -> list[dict[str, Any]]:
     """Let Locust play the people. Return its statistics of the time when all of them are there."""
     people = work["compile"] + work["read"]
     command = [
@@ -114,7 +114,7 @@ def _play(url: str, work: dict[str, Any], seconds: int) -> list[dict[str, Any]]:
     return found
 
 
-def _figures_of(statistics: list[dict[str, Any]]) -> dict[str, Any]:
+def figures_of(statistics: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the number of requests, of failures, and times in milliseconds."""
     times = sorted(
         (float(milliseconds), count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -9,13 +10,15 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 from served import end_with_parent
 
-_START_SECONDS = 60
+_START_SECONDS = 180
+#: They are made when RabbitMQ starts: its own command takes seconds for each.
+_VIRTUAL_HOSTS = 64
 
 
 class RabbitMq:
@@ -26,7 +29,11 @@ class RabbitMq:
         self._folder = Path(tempfile.mkdtemp(prefix="triton-explorer-rabbitmq-"))
         self._port, epmd_port, distribution_port = free_ports(3)
         self.url = f"amqp://guest:guest@127.0.0.1:{self._port}//"
+        self._virtual_hosts = [f"host-{number}" for number in range(_VIRTUAL_HOSTS)]
         (self._folder / "plugins").write_text("[].\n")
+        definitions = self._folder / "definitions.json"
+        definitions.write_text(json.dumps(_definitions(["/", *self._virtual_hosts])))
+        (self._folder / "rabbitmq.conf").write_text(f"load_definitions = {definitions}\n")
         self._environment = {
             **os.environ,
             "HOME": str(self._folder),  # of the Erlang cookie
@@ -34,7 +41,7 @@ class RabbitMq:
             "ERL_EPMD_PORT": str(epmd_port),
             "RABBITMQ_ALLOW_INPUT": "1",  # the script becomes the server, which ends with the test process
             "RABBITMQ_CONF_ENV_FILE": "/dev/null",
-            "RABBITMQ_CONFIG_FILE": str(self._folder / "none"),
+            "RABBITMQ_CONFIG_FILE": str(self._folder / "rabbitmq.conf"),
             "RABBITMQ_DIST_PORT": str(distribution_port),
             "RABBITMQ_ENABLED_PLUGINS_FILE": str(self._folder / "plugins"),
             "RABBITMQ_LOG_BASE": str(self._folder / "log"),
@@ -48,6 +55,10 @@ class RabbitMq:
         self._epmd = _start(["epmd"], self._environment, self._folder / "epmd.log")
         self._process: subprocess.Popen[bytes] | None = None
         self.start()
+
+    def new_virtual_host(self) -> str:
+        """Return the URL of a virtual host that nobody has used."""
+        return f"amqp://guest:guest@127.0.0.1:{self._port}/{self._virtual_hosts.pop()}"
 
     def start(self) -> None:
         """Start the server, with the messages that it had."""
@@ -144,6 +155,16 @@ def free_ports(count: int) -> list[int]:
     for each in sockets:
         each.close()
     return ports
+
+
+def _definitions(virtual_hosts: Sequence[str]) -> dict[str, object]:
+    """Return what RabbitMQ makes when it starts: virtual hosts, and a user who may do everything there."""
+    everything = dict.fromkeys(("configure", "write", "read"), ".*")
+    return {
+        "users": [{"name": "guest", "password": "guest", "tags": "administrator"}],
+        "vhosts": [{"name": name} for name in virtual_hosts],
+        "permissions": [{"user": "guest", "vhost": name, **everything} for name in virtual_hosts],
+    }
 
 
 def _start(command: list[str], environment: Mapping[str, str], log: Path) -> subprocess.Popen[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import hypothesis
@@ -12,10 +13,11 @@ from api import Api
 from brokers import broker, rabbitmq, redis
 from captured import cache, capture, captured
 from databases import database_url, postgresql
+from forms import FORMS, depends_on_form, form, urls_of
 from recorded import write_recording
 from s3_server import blobs_url, bucket, faulty_url, proxy, s3_server
 from scheduling import CrashSafeScheduling
-from served import Server
+from served import Server, Worker
 
 from explorer import create_app
 from explorer.jobs.isolated_process import Limits
@@ -34,6 +36,7 @@ __all__ = [
     "captured",
     "database_url",
     "faulty_url",
+    "form",
     "postgresql",
     "proxy",
     "rabbitmq",
@@ -75,19 +78,29 @@ SLOW_FIXTURES = {
 
 
 def pytest_addoption(parser):
+    parser.addoption("--form", choices=FORMS, default=FORMS[0], help="which form of the service is tested")
     parser.addoption("--chaos-rounds", type=int, default=3, help="how many processes tests/chaos kills")
     parser.addoption("--chaos-seed", type=int, default=0, help="which processes tests/chaos kills")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Keep tests with shared costly fixtures in one process: those of a file, or of one gallery fixture."""
+    """Keep tests with shared costly fixtures in one process: those of a file, or of one gallery fixture.
+
+    In the distributed form, leave out what does not depend on it, and skip what is about the embedded form.
+    """
+    if config.getoption("form") == "distributed":
+        without_form = [item for item in items if not depends_on_form(item)]
+        config.hook.pytest_deselected(items=without_form)
+        items[:] = filter(depends_on_form, items)
     for item in items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         shared = parameters.get("gallery") or item.path.relative_to(config.rootpath).as_posix()
         item.add_marker(pytest.mark.xdist_group(shared))
         if not SLOW_FIXTURES.isdisjoint(item.fixturenames):
             item.add_marker(pytest.mark.slow)
+        if config.getoption("form") == "distributed" and (marker := item.get_closest_marker("embedded")):
+            item.add_marker(pytest.mark.skip(reason=f"embedded form only: {marker.args[0]}"))
 
 
 def pytest_xdist_make_scheduler(config, log):
@@ -115,19 +128,22 @@ def endless():
 
 
 @pytest.fixture(scope="session")
-def settings(tmp_path_factory):
+def settings(tmp_path_factory, form):
     recordings = tmp_path_factory.mktemp("recordings")
     write_recording(recordings, VECTOR_ADD)
     data = tmp_path_factory.mktemp("data")
-    return Settings(data_dir=data, slots=1, wall_limit_seconds=60, recordings_dir=recordings)
+    return Settings(data_dir=data, slots=1, wall_limit_seconds=60, recordings_dir=recordings, **urls_of(data))
 
 
 @pytest.fixture(scope="session")
 def app(settings):
-    """The application with its sandbox, queue and store."""
-    app = create_app(settings)
-    yield app
-    services_of(app).close()
+    """The application with its queue and store, and its sandbox or its worker."""
+    with ExitStack() as running:
+        if settings.broker_url:
+            running.enter_context(closing(Worker.of(settings)))
+        app = create_app(settings)
+        running.callback(services_of(app).close)
+        yield app
 
 
 @pytest.fixture(scope="session")

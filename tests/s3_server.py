@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 import pytest
 from served import end_with_parent
 
-KEY, SECRET = "key", "secret-of-the-tests"
+_KEY, _SECRET = "key", "secret-of-the-tests"
 #: "error": answers 500. "stall": does not answer. "slow": answers after a second. "cut": answers in part, and
 #: closes the connection.
 Fault = Literal["", "error", "stall", "slow", "cut"]
@@ -28,10 +28,13 @@ _SLOW_SECONDS = 1
 class S3Server:
     """Runs rclone as an S3 server on a free port. The folders in `folder` are its buckets."""
 
+    #: Environment variables of clients.
+    credentials = {"AWS_ACCESS_KEY_ID": _KEY, "AWS_SECRET_ACCESS_KEY": _SECRET}  # noqa: RUF012
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         program = Path(sys.executable).with_name("rclone")
-        arguments = ["serve", "s3", str(folder), "--addr", "127.0.0.1:0", "--auth-key", f"{KEY},{SECRET}"]
+        arguments = ["serve", "s3", str(folder), "--addr", "127.0.0.1:0", "--auth-key", f"{_KEY},{_SECRET}"]
         # What a test changes in the folder is seen at once. With 0s, rclone never rests.
         self.process = subprocess.Popen(
             [program, *arguments, "--config", "/dev/null", "--dir-cache-time", "1ms"],
@@ -164,8 +167,8 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 @pytest.fixture
 def bucket(s3_server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty bucket of its own for a test, as a folder. Its credentials are in the environment."""
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", KEY)
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    for name, value in s3_server.credentials.items():
+        monkeypatch.setenv(name, value)
     folder = s3_server.folder / re.sub("[^a-z0-9]+", "-", str(tmp_path).lower())[-60:].strip("-")
     folder.mkdir()
     return folder

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import http.client
 import json
 import os
@@ -19,8 +20,10 @@ from pathlib import Path
 from typing import IO, Any
 
 import psutil
+from forms import urls_of
 
 from explorer.sandbox import linux
+from explorer.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 _CLIENT_SECONDS = 60
@@ -38,6 +41,8 @@ class Server:
     that a server starts costs seconds of processor time. `environment` has further variables. `program` is
     the module to run instead of the command, and its arguments. `folder` is its data folder. `log` gets what
     the server logs; without it, that goes where the log of the tests goes.
+
+    In the distributed form, a worker with the same settings does its jobs, unless they name a database.
     """
 
     def __init__(
@@ -49,15 +54,19 @@ class Server:
         **settings: object,
     ) -> None:
         self.folder = folder
-        settings = {"slots": 1, "tritons_dir": folder / "none", **settings}
-        variables = {f"TRITON_EXPLORER_{name.upper()}": str(value) for name, value in settings.items()}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", *program, "serve", "--port", "0", "--data-dir", str(folder)],
-            env={**os.environ, "PYTHONPATH": str(ROOT), **variables, **(environment or {})},
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            preexec_fn=end_with_parent,
+        self.settings = {"slots": 1, "tritons_dir": folder / "none", **settings}
+        self.jobs_worker: Worker | None = None
+        if "database_url" not in settings and (urls := urls_of(folder)):
+            self.settings |= urls
+            self.jobs_worker = Worker(
+                _folder_of_worker(folder),
+                program=program,
+                environment=environment,
+                log=log,
+                **self.settings,
+            )
+        self.process = _start(
+            [*program, "serve", "--port", "0", "--data-dir", str(folder)], self.settings, environment, log
         )
         assert self.process.stdout is not None
         self.output = self.process.stdout
@@ -115,9 +124,10 @@ class Server:
         return psutil.Process(self.process.pid).children()[0]
 
     def family(self) -> list[psutil.Process]:
-        """Return all processes of the server."""
-        process = psutil.Process(self.process.pid)
-        return [process, *process.children(recursive=True)]
+        """Return all processes of the server and of its worker."""
+        started = [self.process, *([self.jobs_worker.process] if self.jobs_worker else [])]
+        roots = [psutil.Process(each.pid) for each in started]
+        return [each for root in roots for each in (root, *root.children(recursive=True))]
 
     def kill(self) -> None:
         """Kill all processes at once with SIGKILL, as the kernel does when memory is short."""
@@ -128,39 +138,56 @@ class Server:
         self.close()
 
     def stop(self) -> None:
-        """Stop the server as an administrator does."""
+        """Stop the server and its worker as an administrator does."""
         self.process.terminate()
         self.process.wait(timeout=_CLIENT_SECONDS)
+        if self.jobs_worker is not None:
+            self.jobs_worker.close()
 
     def close(self) -> None:
-        """Stop the server if it runs, and close the connections of its clients."""
+        """Stop the server and its worker if they run, and close the connections of its clients."""
         for client in self._clients:
             client.connection.close()
         if self.process.poll() is None:
             self.stop()
+        elif self.jobs_worker is not None:
+            self.jobs_worker.close()
         self.output.close()
 
 
 class Worker:
     """Runs `triton-explorer worker` with one slot, unless the settings say otherwise.
 
-    `arguments` are those of the command.
+    `arguments` are those of the command. `environment`, `program` and `log` are as those of `Server`.
     """
 
-    def __init__(self, folder: Path, *arguments: str, **settings: object) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        *arguments: str,
+        environment: Mapping[str, str] | None = None,
+        program: Sequence[str] = ("explorer",),
+        log: IO[bytes] | None = None,
+        **settings: object,
+    ) -> None:
         settings = {"slots": 1, "tritons_dir": folder / "none", **settings}
-        variables = {f"TRITON_EXPLORER_{name.upper()}": str(value) for name, value in settings.items()}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "explorer", "worker", "--data-dir", str(folder), *arguments],
-            env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
-            stdout=subprocess.PIPE,
-            text=True,
-            preexec_fn=end_with_parent,
+        self.process = _start(
+            [*program, "worker", "--data-dir", str(folder), *arguments], settings, environment, log
         )
         assert self.process.stdout is not None
         announced, _, queues = self.process.stdout.readline().strip().partition(" jobs of ")
         assert announced == "triton-explorer does", "The worker did not start."
         self.queues = queues.split(", ")
+
+    @classmethod
+    def of(cls, settings: Settings) -> Worker:
+        """Start the worker of an application with these settings."""
+        usual = Settings()
+        names = [each.name for each in dataclasses.fields(settings) if each.name != "data_dir"]
+        changed = {
+            name: value for name in names if (value := getattr(settings, name)) != getattr(usual, name)
+        }
+        return cls(_folder_of_worker(settings.data_dir), **{"tritons_dir": settings.tritons_dir, **changed})
 
     def kill(self) -> None:
         """Kill all processes at once with SIGKILL."""
@@ -176,6 +203,29 @@ class Worker:
         self.process.wait(timeout=_CLIENT_SECONDS)
         assert self.process.stdout is not None
         self.process.stdout.close()
+
+
+def _folder_of_worker(folder: Path) -> Path:
+    """Return the data folder of the worker of a server, as on another machine."""
+    return folder.with_name(f"{folder.name}-worker")
+
+
+def _start(
+    arguments: Sequence[str],
+    settings: Mapping[str, object],
+    environment: Mapping[str, str] | None,
+    log: IO[bytes] | None,
+) -> subprocess.Popen[str]:
+    """Start a module of this Python with settings of triton-explorer."""
+    variables = {f"TRITON_EXPLORER_{name.upper()}": str(value) for name, value in settings.items()}
+    return subprocess.Popen(
+        [sys.executable, "-m", *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **variables, **(environment or {})},
+        stdout=subprocess.PIPE,
+        stderr=log,
+        text=True,
+        preexec_fn=end_with_parent,
+    )
 
 
 @dataclass(frozen=True)

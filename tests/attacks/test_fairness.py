@@ -7,10 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import psutil
 import pytest
+from forms import open_store_of
 from served import Server
 
 from explorer.model import Request
-from explorer.store import open_store
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +65,7 @@ def test_a_flood_delays_no_other_client(server, vector_add, tmp_path):
     assert {answer.status for answer in refused} == {429}
     assert {answer.headers["Retry-After"] for answer in refused} == {"5"}
     assert len(refused) > 800
-    store = open_store(tmp_path)
+    store = open_store_of(tmp_path)
     stored = [store.known(Request(SLEEP.format(number), "cuda:90", "3.9.0")) for number in range(1000)]
     store.close()
     assert len(stored) - stored.count(None) == 1000 - len(refused)  # what is refused is not stored

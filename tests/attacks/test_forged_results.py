@@ -16,6 +16,7 @@ import uuid
 
 import psutil
 import pytest
+from forms import open_store_of
 from served import Server
 
 from explorer.analysis.assembly.operations import operation_lines
@@ -38,7 +39,7 @@ from explorer.queries.isolated_worker import IsolatedWorkers
 from explorer.sandbox.errors import ProtocolError
 from explorer.sandbox.protocol import EventStream, decode_event
 from explorer.sandbox.settings import SandboxSettings
-from explorer.store import Record, open_store
+from explorer.store import Record
 from explorer.store.entry_writer import EntryWriter
 
 pytestmark = pytest.mark.slow
@@ -424,7 +425,7 @@ def test_a_query_goes_on_while_another_client_waits(services, workers, endless):
 @pytest.fixture
 def server(tmp_path):
     """A server that has an endless result, and the address of what takes its time."""
-    store = open_store(tmp_path)
+    store = open_store_of(tmp_path)
     record = stored(store, *long_passes())
     store.close()
     server = Server(tmp_path)

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from actions import SCALE, TIMEOUT_MS, Visitor, wait_for_result
+from forms import open_store_of
 from measured_recordings import write_measured_recording
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from recorded import write_recording
@@ -24,7 +25,7 @@ from served import Server
 
 from explorer.sandbox.settings import default_slots
 from explorer.settings import Settings
-from explorer.store import Store, open_store
+from explorer.store import Store
 
 ROOT = Path(__file__).parents[2]
 #: Chromium without its windows, which cost each visit as much time as half of the page.
@@ -54,7 +55,7 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def store(server: str, data_dir: Path) -> Iterator[Store]:
     """The server's store, for tests that insert results."""
-    store = open_store(data_dir)
+    store = open_store_of(data_dir)
     yield store
     store.close()
 

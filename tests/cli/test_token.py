@@ -3,11 +3,15 @@
 import os
 import re
 
+from forms import urls_of
+
 from .conftest import SIGNATURE, run
 
 
 def test_a_token_is_made_listed_used_and_revoked(server, kernel, monkeypatch):
     monkeypatch.setitem(os.environ, "TRITON_EXPLORER_DATA_DIR", str(server.folder))
+    for name, url in urls_of(server.folder).items():
+        monkeypatch.setitem(os.environ, f"TRITON_EXPLORER_{name.upper()}", url)
     made = run("token", "add", "build machine", "--role", "gpu")
     token = made.stdout.strip()
     assert re.fullmatch(r"te_[\w-]{32}", token), made.stderr

@@ -16,6 +16,8 @@ from explorer.model import Diagnostic, Done, Inspection, Request
 from explorer.store import StageEntry, open_store
 from explorer.store.address import canonical_json, digest_of
 
+pytestmark = pytest.mark.embedded("runs on each queue, with the sandbox of the application")
+
 STAGES = ["ast", "ttir", "ttgir", "llir", "ptx", "sass"]
 
 

@@ -163,6 +163,7 @@ def metrics_and_labels(expression):
     return metrics, labels
 
 
+@pytest.mark.embedded("a worker serves no metrics of its jobs and slots")
 def test_each_metric_of_the_dashboard_is_there(server, vector_add, endless):
     client = server.client()
     client.compile(vector_add)
@@ -208,6 +209,7 @@ def test_each_metric_of_the_dashboard_is_there(server, vector_add, endless):
     ] == []
 
 
+@pytest.mark.embedded("a worker serves no metrics of its jobs and slots")
 def test_stops_and_failures_are_counted_by_reason(server, endless):
     client = server.client()
     stopped = value_of(server, "triton_explorer_sandbox_stops_total", reason="time")
@@ -257,6 +259,7 @@ def processes_in_jails(server):
     return found
 
 
+@pytest.mark.embedded("the slots are those of workers")
 def test_a_slot_that_hangs_makes_the_server_unhealthy(server):
     wait_until_ready(server)
     hung = processes_in_jails(server)

@@ -121,7 +121,7 @@ def test_options_and_constants_are_configurations(client):
 
 def test_a_canceled_matrix_says_so_and_can_go_on(client, app, endless):
     body = {
-        "compilation": {"source": endless, "target": "cuda:90"},
+        "compilation": {"source": f"{endless}# of a matrix\n", "target": "cuda:90"},
         "targets": ["cuda:80", "cuda:90", "cuda:100"],
     }
     ticket = client.post(f"{URL}?follower=one", json=body).get_json()

@@ -3,6 +3,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from explorer.model.hardware import TARGETS
 from explorer.profiles.read import Profiles
@@ -50,6 +51,7 @@ def test_an_example_names_the_target_and_the_version_of_its_profile(client, serv
     assert row() == (None, None)
 
 
+@pytest.mark.embedded("the sandboxes are on the workers, which tests/server/test_workers.py looks at")
 def test_health_names_the_sandbox_there_is(client, services, ticket):
     found = services.sandbox.bubblewrap
     document = client.get("/healthz").get_json()

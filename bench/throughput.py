@@ -1,0 +1,112 @@
+"""The throughput benchmark: compilations each second, and each second of processor time, by workers.
+
+The embedded form, and clusters with 1, 2 and 4 workers of one slot each, run on this machine one after
+another. Locust plays people who compile without pauses, and takes a part of the processors. So what more
+workers must not change is how many compilations a second of processor time does: a worker on a machine of its
+own has that machine's processors.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from bench.load import figures_of, play
+from bench.row import Row
+from bench.service import Service
+from cluster.parts import Cluster, free_ports
+from cluster.supervisor import Supervisor
+from explorer.examples import find_example
+
+WORKERS = (1, 2, 4)
+#: How much less a second of processor time may do with more workers than with one.
+_MOST_LOSS = 0.1
+_PEOPLE = 16
+#: A worker has started its spare slots and disassemblers by then.
+_WARM_SECONDS = 60
+_MEASURED_SECONDS = 40
+_START_SECONDS = 120
+_CHECK_SECONDS = 0.5
+
+
+def measure_throughput(service: Service) -> dict[str, Any]:
+    """Run the benchmark, print its table, and return the figures by form. `service` is the embedded form."""
+    figures = {"embedded": _measure(service, {"server": service.process})}
+    for workers in WORKERS:
+        with _running_cluster(workers) as (service, parts):
+            figures[f"{workers} workers"] = _measure(service, parts)
+    one = figures[f"{WORKERS[0]} workers"]
+    for form, found in figures.items():
+        note = f"p50 {found['p50']:.0f}, p95 {found['p95']:.0f} ms, {found['failures']} failed"
+        print(Row(f"{form}: compilations", found["per_second"], "1/s", note=note))
+        note = f"{found['per_processor_second']:.2f} with what stores data, sends messages and balances"
+        least = None if form in ("embedded", "1 workers") else (1 - _MOST_LOSS) * one["per_job_second"]
+        what = f"{form}: each second of processor time"
+        print(Row(what, found["per_job_second"], "1/s", least, is_least=True, note=note))
+    return figures
+
+
+def _measure(service: Service, parts: Mapping[str, int]) -> dict[str, Any]:
+    """Let people compile. `parts` are the process IDs of all parts by name."""
+    vector_add = find_example("vector_add")
+    assert vector_add is not None
+    work = {
+        "compile": _PEOPLE,
+        "read": 0,
+        "compiles_after": (0, 0),
+        "reads_after": (0, 0),
+        "source": vector_add.source,
+        "results": {},
+    }
+    play(service.url, work, _WARM_SECONDS)
+    begin = {name: _processor_seconds(process) for name, process in parts.items()}
+    statistics = play(service.url, work, _MEASURED_SECONDS)
+    used = {name: _processor_seconds(process) - begin[name] for name, process in parts.items()}
+    found = figures_of([each for each in statistics if each["name"] == "compilation"])
+    done = found["count"] - found["failures"]
+    return {
+        **found,
+        "per_second": done / _MEASURED_SECONDS,
+        "per_job_second": done / sum(seconds for name, seconds in used.items() if _does_jobs(name)),
+        "per_processor_second": done / sum(used.values()),
+        "processor_seconds": used,
+    }
+
+
+def _does_jobs(part: str) -> bool:
+    return part.startswith(("worker", "server"))
+
+
+@contextlib.contextmanager
+def _running_cluster(workers: int) -> Iterator[tuple[Service, Mapping[str, int]]]:
+    """Start a cluster with an empty folder, and wait until it knows all workers."""
+    with tempfile.TemporaryDirectory(prefix="triton-explorer-bench-") as name:
+        folder = Path(name)
+        folder.chmod(0o711)  # for the user of PostgreSQL
+        (port,) = free_ports("load_balancer").values()
+        settings = {"TRITON_EXPLORER_SLOTS": "1", "TRITON_EXPLORER_TRITONS_DIR": str(folder / "none")}
+        with Supervisor(Cluster(folder, port, workers=workers, settings=settings)) as supervisor:
+            supervisor.wait_until_it_answers()
+            parts = supervisor.process_ids()
+            service = Service(port, parts["web1"])
+            deadline = time.monotonic() + _START_SECONDS
+            while set(service.request("GET", "/healthz")["workers"].values()) != {workers}:
+                assert time.monotonic() < deadline, "not all workers have started"
+                time.sleep(_CHECK_SECONDS)
+            yield service, parts
+
+
+def _processor_seconds(process: int) -> float:
+    """Return what a process, its descendants, and those of them that have ended, have used."""
+    root = psutil.Process(process)
+    used = 0.0
+    for each in (root, *root.children(recursive=True)):
+        with contextlib.suppress(psutil.NoSuchProcess):  # its parent has its times
+            used += sum(each.cpu_times()[:4])
+    return used
