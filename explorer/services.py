@@ -92,7 +92,7 @@ class Services:
             settings.canary_seconds if self.runners and settings.is_reachable and warm_up else 0,
             self.gpu_target,
         )
-        self.metrics.registry.register(StateCollector(self.runners, self.store, self.streams, self.health))
+        self.metrics.registry.register(StateCollector(self.runners, self.store, self.health, self.streams))
         self._problem: str | None = None
         self._pruner = Pruner(self.store)
         self._starter = threading.Thread(

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import threading
+from contextlib import ExitStack
+
+from prometheus_client import start_http_server
 
 from explorer.jobs import LocalQueue, Metrics, QueueLimits, Runners
 from explorer.jobs.gpu import GpuRunner
 from explorer.jobs.gpu_gate import GpuRules
 from explorer.jobs.health import Health, problem_of_slots
 from explorer.jobs.runners import NoDevice, RunnerKind
+from explorer.jobs.state import StateCollector
 from explorer.jobs.worker import Station, Worker
 from explorer.jobs.workers import WorkerGpu, chosen_queues, kind_of, queue_name
+from explorer.monitoring.metrics import REGISTRY
 from explorer.sandbox import Sandbox
 from explorer.services import (
     RESERVES,
@@ -35,6 +40,7 @@ class WorkerServices:
     """
 
     def __init__(self, settings: Settings, wanted: str = "") -> None:
+        self._metrics_server = ExitStack()
         self._store = open_store_of(settings)
         location = shared_location(settings, self._store)
         self._sandbox = Sandbox(settings.sandbox)
@@ -44,7 +50,9 @@ class WorkerServices:
         warm_up_gpus(self._runners)
         # Web servers check the role and the other limits.
         limits = QueueLimits(0, 0, gpu_rules=GpuRules(day_seconds=settings.gpu_day_seconds))
-        self._queue = LocalQueue(self._store, self._runners, Metrics(), limits, reserves=RESERVES)
+        self._metrics = Metrics()
+        self._metrics.leave_queue_to_others()
+        self._queue = LocalQueue(self._store, self._runners, self._metrics, limits, reserves=RESERVES)
         kinds = {kind_of(queue) for queue in self.queues}
         self._health = Health(
             {kind: self._runners[kind] for kind in kinds},
@@ -52,6 +60,7 @@ class WorkerServices:
             settings.canary_seconds,
             target_of([runner.gpu for runner in self._gpus()]),
         )
+        self._metrics.registry.register(StateCollector(self._runners, self._store, self._health))
         self._pruner = Pruner(self._store)
         self._worker = Worker(
             self._store,
@@ -63,12 +72,27 @@ class WorkerServices:
             problem=self._problem,
         )
 
+    def serve_metrics(self, host: str, port: int) -> int:
+        """Serve the metrics until the worker is closed, and return the port. Port 0 is any free one.
+
+        Raises:
+            OSError: the port is taken.
+        """
+        # A registry collects as any collector does.
+        self._metrics.registry.register(REGISTRY)
+        server, thread = start_http_server(port, host, self._metrics.registry)
+        self._metrics_server.callback(thread.join)
+        self._metrics_server.callback(server.server_close)
+        self._metrics_server.callback(server.shutdown)
+        return int(server.server_port)
+
     def run(self, stopped: threading.Event) -> None:
         """Work until `stopped` is set."""
         self._worker.run(stopped)
 
     def close(self) -> None:
         """Give the jobs under way back at once, and stop."""
+        self._metrics_server.close()
         self._health.close()
         self._queue.close()
         close_runners(self._runners)

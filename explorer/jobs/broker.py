@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
+import time
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -26,6 +27,8 @@ _CONNECTION_SECONDS = 4.0
 _MESSAGE_SECONDS = 600
 #: Redis delivers a message again that was not acknowledged for so long; no job takes it.
 _VISIBILITY_SECONDS = 12 * 3600
+#: How long a worker that stops keeps a message before it gives the message back.
+_GIVE_BACK_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
 
@@ -100,6 +103,7 @@ class Receiver:
         @app.task(name=_TASK, shared=False)  # type: ignore[untyped-decorator]  # Celery has no types
         def job(queue_name: str, _record_id: str) -> None:
             if not handle(queue_name):
+                time.sleep(_GIVE_BACK_SECONDS)  # this worker may receive it again until it has stopped
                 raise Reject("the worker stops", requeue=True)
 
         app.set_default()  # its threads take the task from the default application

@@ -122,6 +122,11 @@ class Metrics:
             registry=self.registry,
         )
 
+    def leave_queue_to_others(self) -> None:
+        """Do not show the state of the queue: a worker's jobs wait in one that web servers show."""
+        for gauge in (self.waiting, self.oldest_seconds, self.running, self.in_service):
+            self.registry.unregister(gauge)
+
     def exposition(self) -> bytes:
         """Return all metrics in the text format of Prometheus, those of the process too."""
         return generate_latest(self.registry) + generate_latest(of_process.REGISTRY)

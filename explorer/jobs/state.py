@@ -15,9 +15,11 @@ from explorer.store import Store
 
 
 class StateCollector(Collector):
-    """Reads the state of the services of one application."""
+    """Reads the state of the services of one application. A worker has no event streams."""
 
-    def __init__(self, runners: Runners, store: Store, streams: CountByClient, health: Health) -> None:
+    def __init__(
+        self, runners: Runners, store: Store, health: Health, streams: CountByClient | None = None
+    ) -> None:
         self._sections: tuple[Callable[[], Iterator[Metric]], ...] = (
             lambda: _slots(runners),
             lambda: _gpus(runners),
@@ -34,9 +36,10 @@ class StateCollector(Collector):
         """Yield all metrics."""
         for section in self._sections:
             yield from section()
-        yield GaugeMetricFamily(
-            "triton_explorer_event_streams", "Open event streams.", value=self._streams.total
-        )
+        if self._streams is not None:
+            yield GaugeMetricFamily(
+                "triton_explorer_event_streams", "Open event streams.", value=self._streams.total
+            )
 
 
 def _slots(runners: Runners) -> Iterator[Metric]:

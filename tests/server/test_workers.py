@@ -1,11 +1,13 @@
 """A page without a sandbox, and workers that do its jobs: with each broker, and with processes that fail."""
 
 import time
+import urllib.request
 from contextlib import ExitStack, closing
 
 import pytest
 from conftest import VECTOR_ADD
 from kombu import Connection
+from prometheus_client.parser import text_string_to_metric_families
 from served import Server, Worker
 from slow_jobs import WAIT_SECONDS, events, submit, until_stage, wait_for_status
 
@@ -162,6 +164,20 @@ def test_a_job_of_a_worker_that_was_killed_or_stops_goes_on_elsewhere(cluster):
         assert time.monotonic() - begin < 10, "its lease need not expire"
     cluster.start_worker("--queues", ONLY_NEWEST)
     wait_for_status(page, given_back, "complete")
+
+
+def test_a_worker_serves_the_metrics_of_its_jobs(cluster):
+    worker = cluster.start_worker("--queues", ONLY_NEWEST, "--metrics-port", "0")
+    address = worker.process.stdout.readline().split()[-1]
+    compiled = cluster.page.client().submit(VECTOR_ADD).document
+    wait_for_status(cluster.page, compiled, "complete")
+    with urllib.request.urlopen(address) as answer:
+        families = {each.name: each for each in text_string_to_metric_families(answer.read().decode())}
+    slots = families["triton_explorer_slots"].samples
+    assert sum(each.value for each in slots if each.labels["triton"] == "3.9.0") >= 1
+    assert any(each.labels["stage"] == "sass" for each in families["triton_explorer_stage_seconds"].samples)
+    assert families["process_cpu_seconds"].samples
+    assert "triton_explorer_jobs_waiting" not in families, "web servers show the queue"
 
 
 def test_versions_of_triton_never_cross(cluster):
