@@ -30,6 +30,7 @@ from explorer.queries import QueryService
 from explorer.runs.documents import DeviceDocument, DevicesDocument, GpusDocument
 from explorer.sandbox import Sandbox
 from explorer.sandbox.nvidia import Gpu
+from explorer.sandboxes import compilation_sandbox, single_job_sandbox
 from explorer.settings import Settings
 from explorer.store import Pruner, Quotas, SqlStore, Store, location_of, open_store
 
@@ -71,7 +72,9 @@ class Services:
             self.workers = Workers(self.store, shared_location(settings, self.store))
             self.queue = DistributedQueue(self.store, self.workers, settings.broker_url, self.metrics, limits)
         else:
-            self.sandbox = sandbox or Sandbox(settings.sandbox if warm_up else settings.single_job_sandbox)
+            self.sandbox = sandbox or Sandbox(
+                compilation_sandbox(settings) if warm_up else single_job_sandbox(settings)
+            )
             self.runners = make_runners(settings, self.sandbox)
             self.queue = LocalQueue(self.store, self.runners, self.metrics, limits, reserves=RESERVES)
         self.profiles = Profiles(settings.recordings_dir)

@@ -6,33 +6,21 @@ part of the names.
 
 from __future__ import annotations
 
-import dataclasses
-import math
 import os
 import sys
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 
 from explorer.errors import SettingsError
 from explorer.sandbox.nvidia import Toolchain
-from explorer.sandbox.settings import Limits, SandboxSettings, default_slots
+from explorer.sandbox.settings import Limits, default_slots
 
 PREFIX = "TRITON_EXPLORER_"
 MEBIBYTE = 1024 * 1024
-#: The module whose jobs run kernels, in the interpreter and on GPUs.
-RUN_ENTRY_POINT = "explorer.runner.job"
-#: What compilations and runs with every Triton version import. A fake GPU needs the symbolic shapes.
-SHARED_MODULES = ("torch", "torch.distributed.tensor", "torch.fx.experimental.symbolic_shapes")
-#: The entry point without the warm-up that makes later jobs faster, for processes that do one job.
-SINGLE_JOB_ENTRY_POINT = "explorer.pipeline.single_job"
-#: The module whose jobs are programs with `torch.compile`.
-TORCH_COMPILE_ENTRY_POINT = "explorer.pipeline.torch_compile_job"
-_GPU_OPEN_FILES = 4096
-_GPU_SCRATCH_FILES = 20_000
 #: Beside the package in a checkout, inside of it once installed.
 _PACKAGE = Path(__file__).parent
 DEFAULT_RECORDINGS = next(
@@ -450,108 +438,6 @@ class Settings:
         """Whether other machines can reach the server, directly or through a reverse proxy."""
         return not self.is_loopback or bool(self.trusted_proxies)
 
-    @property
-    def sandbox(self) -> SandboxSettings:
-        """The settings of the sandbox of compilations."""
-        limits = Limits(
-            wall_seconds=self.wall_limit_seconds,
-            wall_setting=f"{PREFIX}WALL_LIMIT_SECONDS",
-            cpu_seconds=self.cpu_limit_seconds,
-            memory_bytes=self.memory_limit_bytes,
-            processes=self.process_limit,
-            open_files=self.open_files_limit,
-            file_bytes=self.file_limit_bytes,
-            scratch_bytes=self.scratch_limit_bytes,
-        )
-        return SandboxSettings(
-            limits=limits,
-            unsafe=self.unsafe_no_sandbox,
-            slots_per_version=self.slots,
-            reserve_slots=1,
-            queue_length=self.queue_limit,
-            request_bytes=2 * self.source_limit_bytes,
-            tritons_dir=self.tritons_dir if self.tritons_dir.is_dir() else None,
-            package_folders=(self.packages_dir,) if self.packages_dir.is_dir() else (),
-            shared_modules=SHARED_MODULES,
-        )
-
-    @property
-    def single_job_sandbox(self) -> SandboxSettings:
-        """The settings of the sandbox of a program that does one job."""
-        return replace(
-            self.sandbox,
-            warm_up=False,
-            warm_disassemblers=0,
-            entry_point=SINGLE_JOB_ENTRY_POINT,
-            shared_modules=("torch",),
-        )
-
-    def _limits(self, setting: str) -> Limits:
-        """Return the limits of a compilation, with the time of another setting."""
-        seconds = getattr(self, setting)
-        return replace(
-            self.sandbox.limits,
-            wall_seconds=seconds,
-            wall_setting=PREFIX + setting.upper(),
-            cpu_seconds=math.ceil(seconds),
-        )
-
-    @property
-    def interpreter_sandbox(self) -> SandboxSettings:
-        """The settings of the sandbox of runs in Triton's interpreter."""
-        return replace(
-            self.sandbox,
-            limits=self._limits("interpreter_wall_limit_seconds"),
-            slots_per_version=self.interpreter_slots,
-            entry_point=RUN_ENTRY_POINT,
-            environment={"TRITON_INTERPRET": "1"},
-            warm_up=False,
-        )
-
-    @property
-    def torch_compile_sandbox(self) -> SandboxSettings:
-        """The settings of the sandbox of programs with `torch.compile`."""
-        return replace(
-            self.sandbox,
-            limits=self._limits("torch_compile_wall_limit_seconds"),
-            slots_per_version=1,
-            entry_point=TORCH_COMPILE_ENTRY_POINT,
-            warm_up=False,
-            warm_disassemblers=0,
-        )
-
-    def gpu_sandbox(
-        self, devices: tuple[Path, ...], environment: Mapping[str, str], folders: tuple[Path, ...]
-    ) -> SandboxSettings:
-        """Return the settings of the sandbox of a GPU, with its device files, variables and folders."""
-        return replace(
-            self.sandbox,
-            limits=replace(
-                self._limits("gpu_wall_limit_seconds"),
-                memory_bytes=self.gpu_memory_limit_bytes,
-                processes=self.gpu_process_limit,
-                open_files=max(self.open_files_limit, _GPU_OPEN_FILES),
-                file_bytes=self.gpu_scratch_limit_bytes,
-                scratch_bytes=self.gpu_scratch_limit_bytes,
-                scratch_files=_GPU_SCRATCH_FILES,
-                locked_bytes=self.gpu_memory_limit_bytes,
-                limits_address_space=False,
-                runs_own_files=True,
-                opens_sockets=True,
-                shares_memory=True,
-                owns_processes=False,  # CUDA does not start in a process namespace inside of another one
-            ),
-            slots_per_version=self.gpu_slots,
-            reserve_slots=0,
-            jobs_per_slot=1,
-            idle_seconds=math.inf,  # a start takes seconds, and one run needs one slot
-            entry_point=RUN_ENTRY_POINT,
-            environment=environment,
-            readable_folders=folders,
-            devices=devices,
-            warm_up=False,
-        )
-
 
 def _parse(variable: str, text: str, wanted: type) -> Any:
     if wanted is bool:
@@ -591,30 +477,3 @@ def github_actions(environment: Mapping[str, str] = os.environ) -> GitHubActions
     """Read what GitHub Actions tells a job."""
     summary = environment.get("GITHUB_STEP_SUMMARY", "")
     return GitHubActions(environment.get("GITHUB_ACTIONS") == "true", Path(summary) if summary else None)
-
-
-def settings_table() -> str:
-    """Return all settings as a Markdown table, as in the README."""
-    head = ["| Variable | Default | What it sets |", "|---|---|---|"]
-    rows = [
-        f"| `{PREFIX}{item.name.upper()}` | {_shown_default(item)} | {item.metadata['description']} |"
-        for item in dataclasses.fields(Settings)
-    ]
-    return "\n".join([*head, *rows]) + "\n"
-
-
-def _shown_default(item: dataclasses.Field[Any]) -> str:
-    """Return the default, in words if it depends on the machine."""
-    if item.name == "slots":
-        return "processors, at most 8"
-    if item.name == "tritons_dir":
-        return "`tritons` in the virtual environment"
-    if item.name == "packages_dir":
-        return "`packages` in the virtual environment"
-    if item.name == "recordings_dir":
-        return "those that come with it"
-    if "most" in item.metadata:
-        return f"`{item.metadata['most']}`, [locally](docs/serving.md#limits-in-a-minute) none"
-    if isinstance(item.default, bool):
-        return f"`{int(item.default)}`"
-    return f"`{item.default}`" if item.default != "" else "empty"

@@ -17,6 +17,7 @@ from explorer.jobs.worker import Station, Worker
 from explorer.jobs.workers import WorkerGpu, chosen_queues, kind_of, queue_name
 from explorer.monitoring.metrics import REGISTRY
 from explorer.sandbox import Sandbox
+from explorer.sandboxes import compilation_sandbox
 from explorer.services import (
     RESERVES,
     close_runners,
@@ -43,7 +44,7 @@ class WorkerServices:
         self._metrics_server = ExitStack()
         self._store = open_store_of(settings)
         location = shared_location(settings, self._store)
-        self._sandbox = Sandbox(settings.sandbox)
+        self._sandbox = Sandbox(compilation_sandbox(settings))
         self._runners = make_runners(settings, self._sandbox)
         self.queues = chosen_queues(_possible_queues(self._runners, self._sandbox.versions), wanted)
         self._sandbox.start()

@@ -19,6 +19,7 @@ from explorer.jobs.gpu import GpuRunner
 from explorer.model import Done, Event, Measurement, Progress, Request, to_plain
 from explorer.sandbox import Sandbox
 from explorer.sandbox.nvidia import Gpu
+from explorer.sandboxes import single_job_sandbox
 from explorer.settings import Settings
 
 GPU = Gpu("GPU-0", "NVIDIA A100", "8.0", "580.00", 0)
@@ -29,7 +30,7 @@ class RecordedGpu(GpuRunner):
     """Plays the measurements back, without a sandbox."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(GPU, Sandbox(settings.single_job_sandbox))
+        super().__init__(GPU, Sandbox(single_job_sandbox(settings)))
 
     def warm_up(self) -> None:
         """Nothing is started."""

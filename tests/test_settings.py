@@ -3,8 +3,10 @@ from pathlib import Path
 
 import pytest
 
+from explorer.cli.settings import settings_table
 from explorer.errors import SettingsError
-from explorer.settings import PREFIX, Settings, settings_table
+from explorer.sandboxes import compilation_sandbox
+from explorer.settings import PREFIX, Settings
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -21,8 +23,8 @@ def test_the_environment_is_read_by_type() -> None:
     )
     assert settings.port == 9000
     assert settings.data_dir == Path("/data")
-    assert settings.sandbox.limits.wall_seconds == 2.5
-    assert settings.sandbox.unsafe
+    assert compilation_sandbox(settings).limits.wall_seconds == 2.5
+    assert compilation_sandbox(settings).unsafe
 
 
 @pytest.mark.parametrize(

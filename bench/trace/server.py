@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from bench.trace.spans import wrap
+from explorer import services
 from explorer.cli.main import main
 from explorer.sandbox import SandboxSettings
+from explorer.sandboxes import compilation_sandbox
 from explorer.settings import Settings
 
 _SERVER = [
@@ -49,14 +51,12 @@ def trace(file: Path) -> None:
         output.write(json.dumps({**span, "process": "server"}) + "\n")
 
     wrap(_SERVER, report)
-    plain: Any = Settings.sandbox
 
     def traced(settings: Settings) -> SandboxSettings:
         folder = Path(__file__).parents[2]
-        sandbox: SandboxSettings = plain.fget(settings)
-        return replace(sandbox, entry_point="bench.trace.job", python_path=(folder,))
+        return replace(compilation_sandbox(settings), entry_point="bench.trace.job", python_path=(folder,))
 
-    Settings.sandbox = property(traced)  # type: ignore[method-assign, assignment]
+    services.compilation_sandbox = traced  # type: ignore[attr-defined]  # where it is used
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from explorer.errors import InvalidRequest
 from explorer.model import Diagnostic, OutputCode, Progress, Request
 from explorer.model.hardware import DEFAULT_TARGET
 from explorer.model.source_lines import SourceLines
+from explorer.sandboxes import compilation_sandbox, single_job_sandbox
 from explorer.settings import Settings
 
 if TYPE_CHECKING:  # slow to import; a command that asks a server needs none of them
@@ -60,7 +61,7 @@ def open_services(
             settings = replace(settings, gpu_slots=1)
         if options.unsafe_no_sandbox:
             settings = replace(settings, unsafe_no_sandbox=True)
-        sandbox = Sandbox(settings.single_job_sandbox if is_for_one_job else settings.sandbox)
+        sandbox = Sandbox(single_job_sandbox(settings) if is_for_one_job else compilation_sandbox(settings))
         if is_for_one_job:
             # The slot imports torch and Triton while this process imports the application.
             sandbox.begin(getattr(options, "triton", None) or next(iter(sandbox.versions), ""))

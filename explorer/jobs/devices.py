@@ -9,6 +9,7 @@ from explorer.jobs.gpu import GpuRunner
 from explorer.jobs.runners import NoDevice, Runner, SandboxRunner, TorchCompileRunner
 from explorer.sandbox import Sandbox
 from explorer.sandbox.nvidia import DriverError, Gpu, find_gpus, gpu_environment, gpu_folders
+from explorer.sandboxes import gpu_sandbox, interpreter_sandbox, torch_compile_sandbox
 from explorer.settings import Settings, toolchain
 
 
@@ -19,7 +20,7 @@ def interpreter_runners(settings: Settings) -> list[Runner]:
     """
     if settings.interpreter_slots == 0:
         return [NoDevice("Runs in the interpreter are disabled (TRITON_EXPLORER_INTERPRETER_SLOTS=0).")]
-    runner = SandboxRunner(Sandbox(settings.interpreter_sandbox), starts_it=True)
+    runner = SandboxRunner(Sandbox(interpreter_sandbox(settings)), starts_it=True)
     return [runner] * (settings.interpreter_slots + 1)
 
 
@@ -28,7 +29,7 @@ def torch_compile_runners(settings: Settings) -> list[Runner]:
 
     They share a sandbox, which the first job starts.
     """
-    return [TorchCompileRunner(Sandbox(settings.torch_compile_sandbox))] * 2
+    return [TorchCompileRunner(Sandbox(torch_compile_sandbox(settings)))] * 2
 
 
 def gpu_runners(settings: Settings) -> list[Runner]:
@@ -57,5 +58,5 @@ def _chosen(gpus: Sequence[Gpu], wanted: str) -> Sequence[Gpu]:
 def _gpu_runner(gpu: Gpu, settings: Settings) -> GpuRunner:
     tools = toolchain()
     environment, folders = gpu_environment(gpu, tools), gpu_folders(tools)
-    sandbox = Sandbox(settings.gpu_sandbox(gpu.devices, environment, folders))
+    sandbox = Sandbox(gpu_sandbox(settings, gpu.devices, environment, folders))
     return GpuRunner(gpu, sandbox)

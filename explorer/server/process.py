@@ -24,6 +24,7 @@ from explorer.monitoring.log import configure_log
 from explorer.monitoring.traces import configure_traces, end_traces
 from explorer.sandbox import control_group, landlock
 from explorer.sandbox.launch import SOURCES, find_bubblewrap
+from explorer.sandboxes import compilation_sandbox
 from explorer.server.address import remove_address, write_address
 from explorer.server.application import Application
 from explorer.services import Services, services_of
@@ -120,7 +121,7 @@ def _sandbox_line(settings: Settings) -> str:
         return "Sandbox: none; workers do the jobs (triton-explorer worker)."
     if settings.unsafe_no_sandbox:
         return "Sandbox: none; user code runs unconfined (--unsafe-no-sandbox)."
-    found = find_bubblewrap(settings.sandbox)
+    found = find_bubblewrap(compilation_sandbox(settings))
     if found is None:
         return "Sandbox: none; bubblewrap (bwrap) is missing."
     abi = landlock.abi()

@@ -20,6 +20,7 @@ from explorer.sandbox import Limits, SandboxSettings
 from explorer.sandbox.errors import SlotBroken
 from explorer.sandbox.launch import NOBODY, Launch, find_bubblewrap
 from explorer.sandbox.slot import Slot
+from explorer.sandboxes import gpu_sandbox
 from explorer.settings import Settings
 
 MIB = 1024 * 1024
@@ -147,7 +148,7 @@ def tier(request):
     if name == "gpu":
         way = "root" if is_root else "user"
         own = Settings(gpu_memory_limit_bytes=MEMORY_BYTES, gpu_wall_limit_seconds=15)
-        settings = dataclasses.replace(SETTINGS, limits=own.gpu_sandbox((), {}, ()).limits)
+        settings = dataclasses.replace(SETTINGS, limits=gpu_sandbox(own, (), {}, ()).limits)
     elif name == "unsafe":
         settings, bubblewrap = dataclasses.replace(SETTINGS, unsafe=True), None
     if way in ("nobody", "unsafe") and is_root and not _nobody_can_run(sys.executable):

@@ -5,10 +5,10 @@ from importlib.metadata import version
 import pytest
 
 from explorer.cli.main import main
+from explorer.cli.settings import settings_table
 from explorer.cli.tools import format_diagnostic
 from explorer.model import Diagnostic
 from explorer.model.hardware import TARGETS
-from explorer.settings import settings_table
 
 from .conftest import SIGNATURE, run
 

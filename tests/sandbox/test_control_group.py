@@ -13,6 +13,12 @@ from explorer.model import Request
 from explorer.sandbox import control_group
 from explorer.sandbox.launch import find_bubblewrap, ways
 from explorer.sandbox.slot import Slot
+from explorer.sandboxes import (
+    compilation_sandbox,
+    gpu_sandbox,
+    interpreter_sandbox,
+    torch_compile_sandbox,
+)
 from explorer.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -68,12 +74,12 @@ def test_a_jail_of_each_kind_gets_a_group(kind, tmp_path, monkeypatch):
     """A folder has the place of the kernel's file system."""
     own = Settings()
     kinds = {
-        "compile": own.sandbox,
-        "torch_compile": own.torch_compile_sandbox,
-        "interpreter": own.interpreter_sandbox,
-        "gpu": own.gpu_sandbox((), {}, ()),
+        "compile": compilation_sandbox(own),
+        "torch_compile": torch_compile_sandbox(own),
+        "interpreter": interpreter_sandbox(own),
+        "gpu": gpu_sandbox(own, (), {}, ()),
     }
-    launch = ways(kinds[kind], find_bubblewrap(own.sandbox))[0]
+    launch = ways(kinds[kind], find_bubblewrap(compilation_sandbox(own)))[0]
     monkeypatch.setattr(control_group, "_delegated_group", lambda: tmp_path)
     slot = Slot(
         dataclasses.replace(launch, settings=dataclasses.replace(launch.settings, shared_modules=())),

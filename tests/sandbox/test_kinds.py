@@ -11,6 +11,7 @@ import pytest
 
 from explorer.model import Inspection, Request
 from explorer.sandbox import Sandbox
+from explorer.sandboxes import gpu_sandbox, interpreter_sandbox, torch_compile_sandbox
 from explorer.settings import Settings
 
 from .conftest import JAILED, Result, Wall
@@ -56,14 +57,14 @@ def gpu_wall(tmp_path_factory, device):
         gpu_wall_limit_seconds=20, gpu_memory_limit_bytes=512 * 1024 * 1024, gpu_process_limit=300
     )
     environment = {"CUDA_VISIBLE_DEVICES": "GPU-1234", "NSIGHT": str(folder)}
-    wall = open_wall(settings.gpu_sandbox((device,), environment, (folder, Path("/not/there"))))
+    wall = open_wall(gpu_sandbox(settings, (device,), environment, (folder, Path("/not/there"))))
     yield wall
     wall.sandbox.close()
 
 
 @pytest.fixture(scope="module")
 def interpreter_wall():
-    wall = open_wall(Settings(interpreter_wall_limit_seconds=5).interpreter_sandbox)
+    wall = open_wall(interpreter_sandbox(Settings(interpreter_wall_limit_seconds=5)))
     yield wall
     wall.sandbox.close()
 
@@ -158,7 +159,7 @@ def test_the_time_of_a_kind_is_its_own(interpreter_wall):
 
 
 def test_a_program_with_the_compiler_of_torch_has_almost_all_of_the_time_of_its_kind():
-    sandbox = Sandbox(Settings(torch_compile_wall_limit_seconds=60).torch_compile_sandbox)
+    sandbox = Sandbox(torch_compile_sandbox(Settings(torch_compile_wall_limit_seconds=60)))
     source = (
         "import torch\nfrom explorer.pipeline import time_limit\nprint(time_limit.script_seconds())\n"
         "torch.compile(lambda x: x + 1)(torch.ones(8, device='cuda'))\n"

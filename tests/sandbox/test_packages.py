@@ -12,6 +12,7 @@ import pytest
 
 from explorer.model import Diagnostic, Log, Request
 from explorer.sandbox import Sandbox
+from explorer.sandboxes import compilation_sandbox, interpreter_sandbox
 from explorer.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -119,6 +120,7 @@ def test_a_script_imports_a_package_that_the_server_does_not_have(tmp_path, sett
 
 def test_the_folder_is_a_setting(tmp_path):
     there = Settings.from_environment({"TRITON_EXPLORER_PACKAGES_DIR": str(tmp_path)})
-    assert there.sandbox.package_folders == there.interpreter_sandbox.package_folders == (tmp_path,)
+    for sandbox in (compilation_sandbox(there), interpreter_sandbox(there)):
+        assert sandbox.package_folders == (tmp_path,)
     missing = Settings.from_environment({"TRITON_EXPLORER_PACKAGES_DIR": str(tmp_path / "missing")})
-    assert missing.sandbox.package_folders == ()
+    assert compilation_sandbox(missing).package_folders == ()

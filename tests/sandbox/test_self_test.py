@@ -10,6 +10,7 @@ import pytest
 from explorer.sandbox import Limits, SandboxSettings, landlock
 from explorer.sandbox.launch import Launch, find_bubblewrap, ways
 from explorer.sandbox.self_test import attack
+from explorer.sandboxes import compilation_sandbox, gpu_sandbox, interpreter_sandbox
 from explorer.settings import Settings
 
 pytestmark = pytest.mark.slow
@@ -42,7 +43,7 @@ def with_limits(**changes):
 
 @pytest.mark.parametrize(
     "settings",
-    [Settings().sandbox, Settings().interpreter_sandbox, Settings().gpu_sandbox((), {}, ())],
+    [compilation_sandbox(Settings()), interpreter_sandbox(Settings()), gpu_sandbox(Settings(), (), {}, ())],
     ids=["compile", "interpreter", "gpu"],
 )
 def test_a_jail_of_each_kind_withstands_all_soon(settings):
@@ -77,7 +78,7 @@ def test_a_jail_of_each_kind_withstands_all_soon(settings):
 def test_a_jail_that_is_too_weak_is_noticed(weaken, hole):
     if "device" in hole and not Path("/dev/fuse").exists():
         pytest.skip("this machine has no device that can stand for one")
-    holes = attack(launch_of(Settings().sandbox, weaken)).holes
+    holes = attack(launch_of(compilation_sandbox(Settings()), weaken)).holes
     assert f"user code can {hole}" in holes
 
 
@@ -104,7 +105,7 @@ def other_bubblewrap(folder, old, new):
 )
 def test_a_mount_that_is_too_weak_is_noticed(tmp_path, old, new, hole):
     """Landlock would refuse what these mounts allow."""
-    jail = launch_of(Settings().sandbox, bubblewrap=other_bubblewrap(tmp_path, old, new))
+    jail = launch_of(compilation_sandbox(Settings()), bubblewrap=other_bubblewrap(tmp_path, old, new))
     assert f"user code can {hole}" in attack(jail).holes
 
 
@@ -112,7 +113,7 @@ def test_a_mount_that_is_too_weak_is_noticed(tmp_path, old, new, hole):
 def test_rules_of_landlock_without_effect_are_noticed(monkeypatch):
     path = Launch._python_path
     monkeypatch.setattr(Launch, "_python_path", lambda launch: [*path(launch), Path("/")])
-    (hole,) = attack(launch_of(Settings().sandbox)).holes
+    (hole,) = attack(launch_of(compilation_sandbox(Settings()))).holes
     assert "Landlock has no effect" in hole
 
 
@@ -120,5 +121,5 @@ def test_a_network_is_noticed(tmp_path):
     bubblewrap = other_bubblewrap(tmp_path, "--unshare-net\0", "")
     if {name for _, name in socket.if_nameindex()} <= {"lo"}:
         pytest.skip("this machine has no network")
-    jail = launch_of(Settings().gpu_sandbox((), {}, ()), bubblewrap=bubblewrap)
+    jail = launch_of(gpu_sandbox(Settings(), (), {}, ()), bubblewrap=bubblewrap)
     assert "user code can reach a network" in attack(jail).holes
