@@ -21,12 +21,34 @@ _START_SECONDS = 180
 _VIRTUAL_HOSTS = 64
 
 
-class RabbitMq:
-    """Debian's RabbitMQ on free ports of the loopback network, with its data in a temporary folder."""
+class _Broker:
+    """A server of Debian on free ports of the loopback network, with its data in a temporary folder."""
 
     def __init__(self, program: Path) -> None:
         self._program = program
-        self._folder = Path(tempfile.mkdtemp(prefix="triton-explorer-rabbitmq-"))
+        self._folder = Path(tempfile.mkdtemp(prefix=f"triton-explorer-{program.name}-"))
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def stop(self) -> None:
+        """Stop the server. It keeps messages."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(_START_SECONDS)
+            self._process = None
+
+    def _start(
+        self, arguments: Sequence[str], environment: Mapping[str, str], answers: Callable[[], bool]
+    ) -> None:
+        log = self._folder / "server.log"
+        self._process = _start([str(self._program), *arguments], environment, log)
+        _wait_until(answers, self._process, log)
+
+
+class RabbitMq(_Broker):
+    """RabbitMQ."""
+
+    def __init__(self, program: Path) -> None:
+        super().__init__(program)
         self._port, epmd_port, distribution_port = free_ports(3)
         self.url = f"amqp://guest:guest@127.0.0.1:{self._port}//"
         self._virtual_hosts = [f"host-{number}" for number in range(_VIRTUAL_HOSTS)]
@@ -53,7 +75,6 @@ class RabbitMq:
         }
         # The server would start one that outlives it.
         self._epmd = _start(["epmd"], self._environment, self._folder / "epmd.log")
-        self._process: subprocess.Popen[bytes] | None = None
         self.start()
 
     def new_virtual_host(self) -> str:
@@ -62,16 +83,7 @@ class RabbitMq:
 
     def start(self) -> None:
         """Start the server, with the messages that it had."""
-        log = self._folder / "server.log"
-        self._process = _start([str(self._program)], self._environment, log)
-        _wait_until(self._answers, self._process, log)
-
-    def stop(self) -> None:
-        """Stop the server. Durable messages stay."""
-        if self._process is not None:
-            self._process.terminate()
-            self._process.wait(_START_SECONDS)
-            self._process = None
+        self._start((), self._environment, self._answers)
 
     def close(self) -> None:
         """Stop the server, and remove its data."""
@@ -89,30 +101,19 @@ class RabbitMq:
             return bool(client.recv(1))
 
 
-class Redis:
-    """Debian's Redis on a free port of the loopback network, with its data in a temporary folder."""
+class Redis(_Broker):
+    """Redis."""
 
     def __init__(self, program: Path) -> None:
-        self._program = program
-        self._folder = Path(tempfile.mkdtemp(prefix="triton-explorer-redis-"))
+        super().__init__(program)
         (self._port,) = free_ports(1)
         self.url = f"redis://127.0.0.1:{self._port}/0"
-        self._process: subprocess.Popen[bytes] | None = None
         self.start()
 
     def start(self) -> None:
         """Start the server, with the messages that it had."""
-        log = self._folder / "server.log"
         options = ["--bind", "127.0.0.1", "--port", str(self._port), "--dir", str(self._folder)]
-        self._process = _start([str(self._program), *options, "--appendonly", "yes"], os.environ, log)
-        _wait_until(self._answers, self._process, log)
-
-    def stop(self) -> None:
-        """Stop the server. Messages stay."""
-        if self._process is not None:
-            self._process.terminate()
-            self._process.wait(_START_SECONDS)
-            self._process = None
+        self._start([*options, "--appendonly", "yes"], os.environ, self._answers)
 
     def stall(self) -> None:
         """Let it answer nothing, but keep its connections."""

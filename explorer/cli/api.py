@@ -150,6 +150,19 @@ def ask(
         return question(api)
 
 
+def chosen_server(url: str, how: str) -> str:
+    """Return the address that is given, or that of the server that commands use.
+
+    Raises:
+        InvalidRequest: there is none; `how` says how to name one.
+    """
+    settings = Settings.from_environment()
+    found = url or settings.server or running_server(settings.data_dir)
+    if found in ("", "none"):
+        raise InvalidRequest(f"No server is running here. {how}")
+    return found
+
+
 @contextlib.contextmanager
 def connected(url: str) -> Iterator[Api]:
     """Connect to the server that a command names. Its requests are those of a batch.

@@ -6,11 +6,9 @@ import argparse
 import json
 from urllib.parse import quote, urlsplit
 
-from explorer.cli.api import API, connected
+from explorer.cli.api import API, chosen_server, connected
 from explorer.cli.tools import Commands, add_command
 from explorer.errors import InvalidRequest
-from explorer.server.address import running_server
-from explorer.settings import Settings
 
 _PAGES = ("k", "s", "m", "embed")
 
@@ -30,11 +28,8 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Delete it, and say what others have submitted too. The status is 1 if the result stays."""
-    settings = Settings.from_environment()
-    url, result_id = _parts_of(options.result)
-    url = url or settings.server or running_server(settings.data_dir) or ""
-    if url in ("", "none"):
-        raise InvalidRequest("No server is running here. Give the address of the page of the result.")
+    named, result_id = _parts_of(options.result)
+    url = chosen_server(named, "Give the address of the page of the result.")
     with connected(url) as api:
         deleted = json.loads(api.delete(f"{API}/results/{quote(result_id, safe='')}"))
     count = len(deleted["removed"])

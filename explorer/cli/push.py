@@ -15,12 +15,10 @@ from explorer.capture.read import CapturedKernel, Damaged, WrittenKernel
 from explorer.capture.readers import open_kernels
 from explorer.capture.readers.bodies import counts_of, request_of
 from explorer.capture.readers.source import LocalSources
-from explorer.cli.api import API, Api, connected
+from explorer.cli.api import API, Api, chosen_server, connected
 from explorer.cli.tools import Commands, add_command, printable
 from explorer.errors import ExplorerError, InvalidRequest
 from explorer.model.limits import MOST_LAUNCHES, MOST_PROBLEMS
-from explorer.server.address import running_server
-from explorer.settings import Settings
 
 _LONGEST_TITLE = 200
 _LONGEST_REASON = 1000
@@ -63,10 +61,7 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Send it and print the address of its page. The status is 1 if a kernel is missing there."""
-    settings = Settings.from_environment()
-    url = options.to or settings.server or running_server(settings.data_dir)
-    if not url or url == "none":
-        raise InvalidRequest("No server is running here. Name one with --to URL.")
+    url = chosen_server(options.to or "", "Name one with --to URL.")
     private = secrets.token_hex(16) if options.private else None
     reader = open_kernels(options.path, LocalSources() if options.sources else None)
     if reader is None:
