@@ -59,7 +59,9 @@ class TourCard extends LitElement {
     this.own = null;
     /** Whether the next numbers are those of the tour's own result. */
     this.awaitsOwn = false;
-    follow(this, ["tour", "result", "edited"], () => this.requestUpdate());
+    follow(this, ["tour", "result", "edited"], () =>
+      store.state.tour ? this.requestUpdate() : this.remove(),
+    );
   }
 
   /** @override */
@@ -100,6 +102,8 @@ class TourCard extends LitElement {
     const isOpened = store.state.result !== null || location.pathname !== "/";
     if (!this.step?.question) await this.tell();
     else if (!isOpened) await this.compile();
+    await this.updateComplete;
+    if (matchMedia("(max-width: 720px)").matches) this.scrollIntoView(); // it is below the source
   }
 
   /** Compile what the step is about, unless the page shows it. */
@@ -130,8 +134,6 @@ class TourCard extends LitElement {
     await this.compile();
     this.dock?.change(parseLayout(step.panes));
     this.isTold = true;
-    // In a narrow window, the card is below the source.
-    this.scrollIntoView({ block: "nearest" });
   }
 
   /** @override */
@@ -209,7 +211,7 @@ class TourCard extends LitElement {
               ${skip}
             </div>`
           : html`<form class="tour-choices" @submit=${submit}>
-              <input name="number" type="number" min="0" step="1" required aria-label="Your answer">
+              <input name="number" type="number" min="0" step="1" aria-label="Your answer">
               <button class="button small">Look</button>
               ${skip}
             </form>`
@@ -273,10 +275,9 @@ registerFamily(() => {
   ];
 });
 
-/** Show the step that the store names, or end the tour. @param {Dock} dock */
+/** Show the step that the store names. @param {Dock} dock */
 export function showTour(dock) {
   let card = /** @type {TourCard | null} */ (document.querySelector("tour-card"));
-  if (!store.state.tour) return card?.remove();
   if (!card) {
     card = /** @type {TourCard} */ (document.createElement("tour-card"));
     card.setAttribute("role", "region");
