@@ -6,13 +6,15 @@ file. Out: the requests that show its kernels, one after another, and what could
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Literal
 
 import msgspec
@@ -34,6 +36,8 @@ from explorer.jobs.isolated_process import (
 )
 
 _MOST_UPLOADS = 4
+#: What the name of a temporary folder begins with; the ID of its process follows.
+_FOLDER = "triton-explorer-upload-"
 _LIMITS = Limits(processor_seconds=60, wall_seconds=120.0, memory_bytes=2 << 30)
 _TOO_MUCH = (
     "Reading the file needs too much time or memory. Send a part of it, or use `triton-explorer push`, "
@@ -84,6 +88,7 @@ class Uploads:
     def __init__(self, limits: Limits = _LIMITS) -> None:
         self._processes = IsolatedProcesses(limits, _TOO_MUCH)
         self._places = Places(_MOST_UPLOADS, "uploads")
+        _remove_abandoned_folders()
 
     def close(self) -> None:
         """End all processes."""
@@ -102,7 +107,7 @@ class Uploads:
         """
         with (
             self._places.place(current_caller().client),
-            TemporaryDirectory(prefix="triton-explorer-upload-") as folder,
+            TemporaryDirectory(prefix=f"{_FOLDER}{os.getpid()}-") as folder,
         ):
             file = Path(folder, "upload", _NOT_IN_NAMES.sub("_", name)[-_LONGEST_NAME:].lstrip(".") or "file")
             file.parent.mkdir()
@@ -125,6 +130,14 @@ class Uploads:
                             yield UploadTitle(message.text)
                         case _:
                             raise error_of(message.kind, message.text, message.detail, "import")
+
+
+def _remove_abandoned_folders() -> None:
+    """Remove the folders of servers that were killed."""
+    for folder in Path(gettempdir()).glob(f"{_FOLDER}*"):
+        process_id = folder.name.removeprefix(_FOLDER).partition("-")[0]
+        if process_id.isdigit() and not Path("/proc", process_id).exists():
+            shutil.rmtree(folder, ignore_errors=True)  # it may belong to another user
 
 
 # --- in the process -----------------------------------------------------------------------------

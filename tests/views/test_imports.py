@@ -4,6 +4,9 @@ import base64
 import gzip
 import io
 import json
+import os
+import subprocess
+import tempfile
 import zipfile
 import zlib
 
@@ -128,6 +131,17 @@ def test_a_file_beyond_the_limits_is_refused(app, client, monkeypatch):
     uploads.close()
     assert response.status_code == 422
     assert "needs too much time or memory" in response.get_json()["detail"]
+
+
+def test_the_folders_of_servers_that_were_killed_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with subprocess.Popen(["true"]) as ended:
+        pass
+    folders = [tmp_path / f"triton-explorer-upload-{number}-x" for number in (ended.pid, os.getpid())]
+    for folder in folders:
+        (folder / "upload").mkdir(parents=True)
+    Uploads().close()
+    assert [folder.exists() for folder in folders] == [False, True]
 
 
 def stage_of(api, client, kernel, name):
