@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 #: The files of this folder, in order.
-TOURS = ("programs", "layouts", "shared_memory")
+TOURS = ("programs", "layouts", "reduction", "shared_memory")
 
 
 class TourClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
