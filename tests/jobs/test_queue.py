@@ -332,9 +332,9 @@ def test_what_is_cancelled_just_before_it_is_joined_is_started_again(desk, endle
     wait_until_running(desk, record)
     join_or_start = desk.queue._join_or_start
 
-    def join_late(record, **options):
+    def join_late(record, *arguments, **options):
         desk.queue.cancel(record.id)
-        return join_or_start(record, **options)
+        return join_or_start(record, *arguments, **options)
 
     monkeypatch.setattr(desk.queue, "_join_or_start", join_late)
     canceled = desk.queue.follow(record.id)
@@ -368,12 +368,12 @@ def test_a_request_is_refused_before_it_is_stored_or_not_at_all(open_desk, endle
     join_or_start = desk.queue._join_or_start
     other = replace(endless_request, source="pass # of another thread")
 
-    def join_late(record, **options):
+    def join_late(record, *arguments, **options):
         with monkeypatch.context() as patch:
             patch.setattr(desk.queue, "_join_or_start", join_or_start)
             with pytest.raises(QueueFull):  # the request that is stored already has the place
                 desk.queue.submit(other)
-        return join_or_start(record, **options)
+        return join_or_start(record, *arguments, **options)
 
     monkeypatch.setattr(desk.queue, "_join_or_start", join_late)
     waiting = desk.queue.submit(replace(endless_request, source="pass"))

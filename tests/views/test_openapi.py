@@ -42,11 +42,12 @@ def test_every_operation_is_explained(document):
 def test_answers_are_what_the_description_says(app, client, ticket, index, vector_add):
     """Call each operation once and decode the response strictly into its declared type."""
     of_ticket = {"compilation_id": ticket["id"], "other_id": ticket["id"], "name": "ttgir", "index": 1}
-    of_ticket["vocabulary"] = "passes"
+    of_ticket |= {"vocabulary": "passes", "tour": "programs", "step": 1}
     of_gallery = {"name": "matmul"}
     of_run = {"run_id": "recorded-vector_add-0", "name": "trace.json"}
     others = {
         "meta.show_example": of_gallery,
+        "tours.show": {"name": "programs"},
         "runs.measurement": {**of_run, "name": "timings"},
         "runs.file": of_run,
     }
