@@ -163,7 +163,7 @@ def metrics_and_labels(expression):
     return metrics, labels
 
 
-@pytest.mark.embedded("a worker serves no metrics of its jobs and slots")
+@pytest.mark.embedded("the metrics of jobs and slots are those of the worker")
 def test_each_metric_of_the_dashboard_is_there(server, vector_add, endless):
     client = server.client()
     client.compile(vector_add)
@@ -209,7 +209,7 @@ def test_each_metric_of_the_dashboard_is_there(server, vector_add, endless):
     ] == []
 
 
-@pytest.mark.embedded("a worker serves no metrics of its jobs and slots")
+@pytest.mark.embedded("the metrics of jobs and slots are those of the worker")
 def test_stops_and_failures_are_counted_by_reason(server, endless):
     client = server.client()
     stopped = value_of(server, "triton_explorer_sandbox_stops_total", reason="time")
