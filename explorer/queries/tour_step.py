@@ -11,7 +11,7 @@ from explorer.queries import layouts
 from explorer.queries.query import Parameter, Query, Subject, nothing_saved
 from explorer.queries.stage_lines import source_lines
 from explorer.store import Record
-from explorer.tours import TourClaim, TourPlace, find_tour, revision
+from explorer.tours import TOURS, TourClaim, TourPlace, find_tour, revision
 
 
 class FoundPlace(msgspec.Struct, frozen=True):
@@ -38,11 +38,12 @@ class TourStepDocument(msgspec.Struct, frozen=True):
 
 
 def _find(subject: Subject) -> TourStepDocument:
-    record, parameters = subject.record, subject.parameters
-    tour = find_tour(parameters["tour"])
-    number = int(parameters["step"])
-    if tour is None or not 1 <= number <= len(tour.steps):
-        raise NotAnswerable("There is no such step of a tour.")
+    record, name = subject.record, subject.parameters.get("tour", "")
+    tour, number = find_tour(name), int(subject.parameters.get("step", "1"))
+    if tour is None:
+        raise NotAnswerable(f"There is no tour {name!r}. Known are {', '.join(TOURS)}.")
+    if not 1 <= number <= len(tour.steps):
+        raise NotAnswerable(f"The tour {name!r} has steps 1 to {len(tour.steps)}, got {number}.")
     step = tour.steps[number - 1]
     version = record.request.triton
     claims = [claim for claim in step.claims if not claim.tritons or version in claim.tritons]
@@ -89,7 +90,7 @@ QUERY = Query(
     find=_find,
     parameters=(
         Parameter("tour", str, "The name of the tour."),
-        Parameter("step", int, "The number of the step, from 1 on."),
+        Parameter("step", int, "The number of the step, from 1 on (1 when left out)."),
     ),
     path="/tours/<tour>/<int:step>",
     saved=nothing_saved,

@@ -19,31 +19,11 @@ class Now(FunctionElement[float]):
     inherit_cache = True
 
 
-@compiles(Now, "sqlite")
-def _now_in_sqlite(_element: Any, _compiler: Any, **_options: Any) -> str:
-    return "((julianday('now') - 2440587.5) * 86400.0)"
-
-
-@compiles(Now, "postgresql")
-def _now_in_postgresql(_element: Any, _compiler: Any, **_options: Any) -> str:
-    return "extract(epoch FROM clock_timestamp())"
-
-
 class NowUtc(FunctionElement[datetime]):
     """The time of the database, as a date and time in UTC."""
 
     type = UtcDateTime()
     inherit_cache = True
-
-
-@compiles(NowUtc, "sqlite")
-def _now_utc_in_sqlite(_element: Any, _compiler: Any, **_options: Any) -> str:
-    return "strftime('%Y-%m-%d %H:%M:%f000', 'now')"  # as SQLAlchemy stores it, with microseconds
-
-
-@compiles(NowUtc, "postgresql")
-def _now_utc_in_postgresql(_element: Any, _compiler: Any, **_options: Any) -> str:
-    return "clock_timestamp()"
 
 
 class Today(FunctionElement[str]):
@@ -53,11 +33,19 @@ class Today(FunctionElement[str]):
     inherit_cache = True
 
 
-@compiles(Today, "sqlite")
-def _today_in_sqlite(_element: Any, _compiler: Any, **_options: Any) -> str:
-    return "date('now')"
+def _write(element: type[FunctionElement[Any]], database: str, text: str) -> None:
+    """Let a function be written as an expression of a kind of database."""
+
+    def write(_element: Any, _compiler: Any, **_options: Any) -> str:
+        return text
+
+    compiles(element, database)(write)
 
 
-@compiles(Today, "postgresql")
-def _today_in_postgresql(_element: Any, _compiler: Any, **_options: Any) -> str:
-    return "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD')"
+_write(Now, "sqlite", "((julianday('now') - 2440587.5) * 86400.0)")
+_write(Now, "postgresql", "extract(epoch FROM clock_timestamp())")
+# As SQLAlchemy stores it, with microseconds.
+_write(NowUtc, "sqlite", "strftime('%Y-%m-%d %H:%M:%f000', 'now')")
+_write(NowUtc, "postgresql", "clock_timestamp()")
+_write(Today, "sqlite", "date('now')")
+_write(Today, "postgresql", "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD')")

@@ -200,14 +200,20 @@ class Leases:
         held = select(LeaseRow.owner).where(LeaseRow.id == record_id, LeaseRow.expires >= Now())
         with self._database.reading() as session:
             owner = session.scalar(held)
-            return None if owner == self._ended_owner(session, record_id) else owner
+        return None if owner is None or self._has_ended(owner) else owner
 
     def _ended_owner(self, session: Session, record_id: str) -> str | None:
-        """Return the owner of a lease if its process has ended. SQLite is used on one machine."""
-        owner = session.scalar(select(LeaseRow.owner).where(LeaseRow.id == record_id))
-        if self.publishes or owner is None or owner == self.server:
+        """Return the owner of a lease if its process has ended."""
+        if self.publishes:
             return None
-        return None if Path("/proc", owner.partition("-")[0]).exists() else owner
+        owner = session.scalar(select(LeaseRow.owner).where(LeaseRow.id == record_id))
+        return owner if owner is not None and self._has_ended(owner) else None
+
+    def _has_ended(self, owner: str) -> bool:
+        """Return whether the process of an owner has ended. SQLite is used on one machine."""
+        if self.publishes or owner == self.server:
+            return False
+        return not Path("/proc", owner.partition("-")[0]).exists()
 
     def leave(self, record_id: str, follower: str) -> None:
         """Let the owner of a job know that a follower has canceled it here.

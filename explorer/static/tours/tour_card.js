@@ -111,7 +111,8 @@ class TourCard extends LitElement {
     const { step } = this;
     if (!step || !canCompile) return;
     const { example, kernel, target, options, signature, replace } = step.launch;
-    const { source } = await api.example(example, new AbortController().signal);
+    const source = await sourceOf(example);
+    if (source === null) return;
     const changed = Object.entries(replace).reduce((text, [old, now]) => text.replaceAll(old, now), source);
     const { result, draft, tritons } = store.state;
     const wanted = freshDraft(changed, target, {
@@ -254,6 +255,20 @@ class TourCard extends LitElement {
     return html`<li class=${isSame && holds ? "" : "is-changed"}>
       <span>${prose(says)}</span> <b>${isSame ? words(found) : `${words(own)} → ${words(found)}`}</b>
     </li>`;
+  }
+}
+
+/**
+ * The script of an example; null: the page says why there is none.
+ * @param {string} example
+ */
+async function sourceOf(example) {
+  try {
+    return (await api.example(example, new AbortController().signal)).source;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    store.update({ problem: error.problem });
+    return null;
   }
 }
 
