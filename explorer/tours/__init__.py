@@ -16,7 +16,17 @@ from typing import Any
 import msgspec
 
 #: The files of this folder, in order.
-TOURS = ("programs", "layouts", "reduction", "shared_memory")
+TOURS = (
+    "programs",
+    "ttir",
+    "layouts",
+    "reduction",
+    "shared_memory",
+    "matrix_cores",
+    "attention",
+    "tensor_memory",
+    "machine_code",
+)
 
 
 class TourClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
