@@ -1,4 +1,4 @@
-"""One HTML file with the page and all answers about one result, which works without a server.
+"""One HTML file with the page and all answers about some results, which works without a server.
 
 Each answer is embedded as base64 of gzip in a `<script>` of a type that browsers do not run, so that
 nothing that a user's code has written can be read as markup. The scripts that do run are named by their
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 
@@ -27,32 +27,38 @@ _packed = lru_cache(maxsize=64)(packed)
 
 
 def html_file(
-    record: Record,
+    records: Sequence[Record],
     fetch: Fetch,
     *,
     saved: SavedAnswers,
     bundled_file: Callable[[str], bytes],
     preview: Mapping[str, str],
+    tour: str = "",
+    of_tour: Iterable[Answer] = (),
 ) -> bytes:
-    """Return the file for a compilation, with its finished runs.
+    """Return the file for compilations of one Triton version, with their finished runs. It opens the first.
 
-    `fetch` asks the application, `saved` are its answers about the compilation, `bundled_file` reads a file
+    `fetch` asks the application, `saved` are its answers about the compilations, `bundled_file` reads a file
     of the browser code by the name of its source, and `preview` has the title and description of the page.
+    `tour` is the name of the tour that the file opens with, and `of_tour` are the answers about it.
 
     Raises:
         Unavailable: an answer is missing and cannot be computed at the moment.
     """
-    runs = run_answers(record, fetch)
-    plotly = bundled_file("plotly.js") if runs.has_plots else None
+    record = records[0]
+    runs = [run_answers(each, fetch) for each in records]
+    plotly = bundled_file("plotly.js") if any(each.has_plots for each in runs) else None
     theme, style, script = (bundled_file(name) for name in ("theme.js", "offline.css", "offline.js"))
     # The same for the same result, so that the file is; unknown to the result's own code.
     nonce = sha256(record.id.encode()).hexdigest()[:24]
     of_server = [*_page_answers(fetch), *answers_of_server(record.request.triton, fetch)]
-    numbers, problems, bodies = _joined(saved, of_server, runs.answers)
+    of_results = [*of_tour, *(answer for each in runs for answer in each.answers)]
+    numbers, problems, bodies = _joined(saved, of_server, of_results)
     template = Environment(loader=PackageLoader("explorer"), autoescape=True).get_template("offline.html")
     html = template.render(
         host="file",
         compilation=record.id,
+        tour=tour,
         preview=preview,
         policy=_policy([theme, script, *([plotly] if plotly else [])], nonce),
         csp_nonce=nonce,
@@ -78,11 +84,11 @@ def _page_answers(fetch: Fetch) -> Iterator[Answer]:
 
 
 def _joined(
-    saved: SavedAnswers, of_server: Iterable[Answer], of_runs: Iterable[Answer]
+    saved: SavedAnswers, of_server: Iterable[Answer], of_results: Iterable[Answer]
 ) -> tuple[dict[str, int], dict[str, int], list[str]]:
     """Return the number of the body of each address, the status of errors, and the packed bodies."""
     numbers, problems, bodies = dict(saved.numbers), dict(saved.problems), list(saved.bodies)
-    for answers, pack in ((of_server, _packed), (of_runs, packed)):
+    for answers, pack in ((of_server, _packed), (of_results, packed)):
         for answer in answers:
             numbers[answer.address] = len(bodies)
             bodies.append(pack(answer.body))

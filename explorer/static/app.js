@@ -107,7 +107,7 @@ async function start() {
     cursor: view.cursor ?? null,
     openFile: view.file ?? "",
     reading: view.reading,
-    tour: view.tour ?? "",
+    tour: view.tour || document.body.dataset.tour || "",
     withSource: isEmbedded && view.withSource === true,
     origin: "address",
   });

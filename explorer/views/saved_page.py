@@ -1,16 +1,21 @@
-"""The saved page: its data are what this application answers."""
+"""Saved pages, of a result or a tour: their data are what this application answers."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import msgspec
 from flask import Flask, has_request_context, request
 
+from explorer.documents import API, ApiLinks
 from explorer.errors import NotFinished
-from explorer.offline.answers import Answer, Fetch
+from explorer.offline.answers import Answer, Fetch, json_answer
 from explorer.offline.html_file import html_file
 from explorer.queries import saved_answers
+from explorer.queries.saved_answers import SavedAnswers
 from explorer.services import services_of
 from explorer.store import Record
+from explorer.tours import Tour
 from explorer.views.http import CLIENT_IS_WAITING, client_is_waiting
 from explorer.views.pages import bundled_file, preview_of
 
@@ -34,11 +39,44 @@ def saved_page(app: Flask, record: Record) -> bytes:
     """
     if not record.is_finished:
         raise NotFinished("The compilation is not finished. Save the page when it is.")
-    answers = services_of(app).query_service.answers(saved_answers.PARTS, record, client_is_waiting())
-    saved = saved_answers.joined(
-        msgspec.json.decode(answer, type=saved_answers.SavedAnswers) for answer in answers
+    return html_file(
+        [record],
+        fetcher(app),
+        saved=_answers(app, record),
+        bundled_file=bundled_file,
+        preview=preview_of(record),
     )
-    return html_file(record, fetcher(app), saved=saved, bundled_file=bundled_file, preview=preview_of(record))
+
+
+def saved_tour(app: Flask, tour: Tour, records: Sequence[Record]) -> bytes:
+    """Return a tour with the results of its steps, in their order, as one HTML file.
+
+    Raises:
+        ResultTooLarge: the texts of a result are too large to be answered and compressed.
+        Unavailable: an answer is missing and cannot be computed at the moment.
+    """
+    fetch = fetcher(app)
+    api = f"{API}/tours/{tour.name}"
+    of_steps = (
+        f"{ApiLinks(record.id).api}/tours/{tour.name}/{number}" for number, record in enumerate(records, 1)
+    )
+    triton = records[0].request.triton
+    results = json_answer(f"{api}/results?triton={triton}", [record.id for record in records])
+    distinct = list({record.id: record for record in records}.values())
+    return html_file(
+        distinct,
+        fetch,
+        saved=saved_answers.joined(_answers(app, record) for record in distinct),
+        bundled_file=bundled_file,
+        preview={"title": f"{tour.title} · triton·explorer", "description": tour.question},
+        tour=f"{tour.name}.1",
+        of_tour=[results, *(fetch(address).expect_success() for address in (api, *of_steps))],
+    )
+
+
+def _answers(app: Flask, record: Record) -> SavedAnswers:
+    answers = services_of(app).query_service.answers(saved_answers.PARTS, record, client_is_waiting())
+    return saved_answers.joined(msgspec.json.decode(answer, type=SavedAnswers) for answer in answers)
 
 
 def fetcher(app: Flask) -> Fetch:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import msgspec
-from flask import Blueprint, Response
+from flask import Blueprint, Response, current_app, request
 
 from explorer.documents import API
-from explorer.errors import NotFound
-from explorer.tours import TOURS, Tour, find_tour, load_tours
-from explorer.views.http import json_response, let_server_keep
+from explorer.errors import NotFinished, NotFound
+from explorer.examples import find_example
+from explorer.model import Request
+from explorer.queries import Parameter
+from explorer.services import services
+from explorer.store import Record
+from explorer.tours import TOURS, Tour, TourLaunch, find_tour, load_tours
+from explorer.views.http import attachment, json_response, let_server_keep
 from explorer.views.operation import documented
+from explorer.views.saved_page import saved_tour
 
+TRITON = Parameter("triton", str, "The Triton version of the results (the default one when left out).")
 blueprint = Blueprint("tours", __name__, url_prefix=f"{API}/tours")
 
 
@@ -35,10 +42,61 @@ def show_all() -> Response:
 @documented({200: Tour})
 def show(name: str) -> Response:
     """Return a tour with its steps."""
+    return let_server_keep(json_response(_known(name)))
+
+
+@blueprint.get("/<name>/results")
+@documented({200: tuple[str | None, ...]}, None, TRITON)
+def results(name: str) -> Response:
+    """Return for each step the ID of its result. Null: nobody has compiled it on this server."""
+    return json_response([record and record.id for record in _stored(_known(name))])
+
+
+@blueprint.get("/<name>/export.html")
+@documented({200: "text/html"}, None, TRITON)
+def html(name: str) -> Response:
+    """Return a tour with the results of its steps as one HTML page that works without a server."""
+    tour = _known(name)
+    records = _stored(tour)
+    complete = [record for record in records if record is not None and record.is_finished]
+    if len(complete) < len(records):
+        raise NotFinished(
+            f"{len(records) - len(complete)} of the {len(records)} steps have no result on this server. "
+            "Take the tour to its end, then save it."
+        )
+    services().rates.count("exports")
+    return attachment(Response(saved_tour(current_app, tour, complete), mimetype="text/html"), f"{name}.html")
+
+
+def request_of(launch: TourLaunch, triton: str) -> Request:
+    """Return the request of what a step compiles."""
+    example = find_example(launch.example)
+    assert example is not None  # tests read all tours
+    source = example.source
+    for old, new in launch.replace.items():
+        source = source.replace(old, new)
+    return Request(
+        source,
+        launch.target,
+        triton,
+        kernel=launch.kernel,
+        options=dict(launch.options),
+        arguments=launch.signature or None,
+    )
+
+
+def _known(name: str) -> Tour:
     tour = find_tour(name)
     if tour is None:
         raise NotFound(f"There is no tour {name!r}. Known are {', '.join(TOURS)}.")
-    return let_server_keep(json_response(tour))
+    return tour
+
+
+def _stored(tour: Tour) -> list[Record | None]:
+    """Return the records of the steps, as far as they were compiled."""
+    triton = services().triton_version(request.args.get("triton") or None)
+    store = services().store
+    return [store.known(request_of(step.launch, triton)) for step in tour.steps]
 
 
 def _row(tour: Tour) -> TourRow:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from actions import Visitor, editor_line, expect_stage, wait_for_result
@@ -63,3 +64,45 @@ def test_a_link_to_a_step_opens_it(visitor: Visitor) -> None:
     expect_stage(page, "PTX", "ld.global.b32")
     page.keyboard.press("<")
     expect(card).to_contain_text("Step 3 of 5")
+
+
+def take_tour(page: Page, steps: int) -> None:
+    """Go from the first step to the last, by the keyboard, and let each show what it is about."""
+    card = page.get_by_role("region", name="Tour")
+    for number in range(1, steps + 1):
+        expect(card.get_by_text(f"Step {number} of {steps}")).to_be_visible()
+        show = card.get_by_role("button", name="Show me")
+        claims = card.get_by_role("list")
+        expect(show.or_(claims)).to_be_visible()
+        if show.is_visible():
+            show.click()
+        expect(claims.locator("b").first).to_have_text(re.compile(r"\d"))
+        expect(claims.locator(".is-changed")).to_have_count(0)
+        if number < steps:
+            page.keyboard.press(">")
+
+
+def test_a_tour_is_a_file_and_in_a_frame(page: Page, visitor: Visitor, tmp_path: Path) -> None:
+    take_tour(page, 6)
+    result = re.search(r"/k/(\w+)", page.url)
+    assert result
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Save as a file").click()
+    file = tmp_path / "tour.html"
+    download.value.save_as(file)
+    # Without a network.
+    offline = visitor(offline=True)
+    offline.goto(file.as_uri())
+    take_tour(offline, 6)
+    expect(offline.get_by_text("not in the file").filter(visible=True)).to_have_count(0)
+    expect(offline.get_by_role("link", name="Save as a file")).to_have_count(0)
+    # The last result of the tour in a frame: the first step has another one.
+    frame = visitor()
+    frame.goto(f"/embed/{result[1]}#tour=programs.1")
+    card = frame.get_by_role("region", name="Tour")
+    expect(card.get_by_role("list").locator("b").first).to_have_text("1")
+    expect(frame.locator("#open-link")).not_to_have_attribute("href", re.compile(result[1]))
+    # Nobody has compiled this step on this server.
+    frame.goto("about:blank")
+    frame.goto(f"/embed/{result[1]}#tour=matrix_cores.9")
+    expect(frame.get_by_text("This step is about another result.")).to_be_visible()

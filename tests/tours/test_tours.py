@@ -6,10 +6,10 @@ import re
 import pytest
 
 from explorer.examples import find_example
-from explorer.model import Request
 from explorer.services import services_of
 from explorer.tours import load_tours
 from explorer.views.panes import PANES
+from explorer.views.tours import request_of
 
 MOST_WORDS = 60
 STEPS = [
@@ -27,18 +27,8 @@ def step_result(app):
 
     def compile_step(launch, triton):
         source = find_example(launch.example).source
-        for old, new in launch.replace.items():
-            assert old in source
-            source = source.replace(old, new)
-        request = Request(
-            source,
-            launch.target,
-            triton,
-            kernel=launch.kernel,
-            options=dict(launch.options),
-            arguments=launch.signature or None,
-        )
-        record = services.queue.complete(request)
+        assert all(old in source for old in launch.replace)
+        record = services.queue.complete(request_of(launch, triton))
         assert record.status == "complete"
         return f"/api/v1/compilations/{record.id}"
 
@@ -87,3 +77,25 @@ def test_the_api_lists_the_tours(client):
     missing = client.get("/api/v1/tours/nothing")
     assert missing.status_code == 404
     assert rows[0]["name"] in json.dumps(missing.get_json())
+
+
+@pytest.mark.slow
+def test_a_tour_whose_steps_are_compiled_is_a_file(client, services, step_result):
+    tour, triton = load_tours()[0], services.versions[0]
+    api = f"/api/v1/tours/{tour.name}"
+    for step in tour.steps:
+        step_result(step.launch, triton)
+    results = client.get(f"{api}/results?triton={triton}").get_json()
+    assert len(results) == len(tour.steps)
+    assert all(results)
+    file = client.get(f"{api}/export.html?triton={triton}").get_data(as_text=True)
+    assert f'data-tour="{tour.name}.1"' in file
+    for number, result in enumerate(results, 1):
+        assert f"/api/v1/compilations/{result}/tours/{tour.name}/{number}" in file
+
+
+def test_a_tour_whose_steps_are_not_compiled_is_no_file(client):
+    name = load_tours()[-1].name
+    answer = client.get(f"/api/v1/tours/{name}/export.html")
+    assert answer.status_code == 409
+    assert "have no result" in answer.get_json()["detail"]

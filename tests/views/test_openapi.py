@@ -9,8 +9,11 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from explorer.documents import Problem
 from explorer.model.measurements import MEASUREMENTS
+from explorer.services import services_of
 from explorer.store.claims import new_token
+from explorer.tours import load_tours
 from explorer.views.operation import operation_of
+from explorer.views.tours import request_of
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +50,7 @@ def test_answers_are_what_the_description_says(app, client, ticket, index, vecto
     of_run = {"run_id": "recorded-vector_add-0", "name": "trace.json"}
     others = {
         "meta.show_example": of_gallery,
-        "tours.show": {"name": "programs"},
+        **{f"tours.{view}": {"name": "programs"} for view in ("show", "results", "html")},
         "runs.measurement": {**of_run, "name": "timings"},
         "runs.file": of_run,
     }
@@ -81,6 +84,9 @@ def test_answers_are_what_the_description_says(app, client, ticket, index, vecto
     client.get(deleted["events"]).get_data()
     others["results.delete"] = {"result_id": deleted["id"]}
     of_matrix = {"matrix_id": client.post("/api/v1/matrices", json=matrix).get_json()["id"]}
+    services = services_of(app)
+    for step in load_tours()[0].steps:
+        services.queue.complete(request_of(step.launch, services.triton_version(None)))
     checked = set()
     adapter = app.url_map.bind("localhost")
     for rule in app.url_map.iter_rules():

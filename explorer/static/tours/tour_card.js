@@ -19,7 +19,7 @@ import { store } from "../core/store.js";
 import { html, nothing, prose } from "../core/template.js";
 import { parseLayout } from "../core/view.js";
 import { draftOf, sameRequest } from "../launch/draft.js";
-import { choose } from "../launch/edit.js";
+import { choose, openResult } from "../launch/edit.js";
 
 const ORIGIN = "tour";
 
@@ -30,7 +30,20 @@ class TourCard extends LitElement {
     answer: { state: true },
     isTold: { state: true },
     own: { state: true },
+    isElsewhere: { state: true },
   };
+
+  /** The results of all steps, at the end of the tour: those that a file can have. */
+  results = new Loaded(
+    this,
+    () => {
+      const { result } = store.state;
+      return canCompile && this.isTold && this.isLast && result?.finished
+        ? [this.place.name, result.document.triton, result.id]
+        : null;
+    },
+    (name, triton, _id) => storedResults(name, triton),
+  );
 
   found = new Loaded(
     this,
@@ -57,6 +70,8 @@ class TourCard extends LitElement {
     this.isTold = false;
     /** The numbers of the claims in the result of the tour itself. @type {(number | null)[] | null} */
     this.own = null;
+    /** Whether the step is about a result that is not here. */
+    this.isElsewhere = false;
     /** Whether the next numbers are those of the tour's own result. */
     this.awaitsOwn = false;
     follow(this, ["tour", "result", "edited"], () =>
@@ -78,6 +93,10 @@ class TourCard extends LitElement {
   /** @returns {TourStep | undefined} */
   get step() {
     return this.tour?.steps[this.place.number - 1];
+  }
+
+  get isLast() {
+    return this.place.number === this.tour?.steps.length;
   }
 
   /** Show the step that the address names. */
@@ -109,7 +128,8 @@ class TourCard extends LitElement {
   /** Compile what the step is about, unless the page shows it. */
   async compile() {
     const { step } = this;
-    if (!step || !canCompile) return;
+    if (!step) return;
+    if (!canCompile) return this.openStored();
     const { example, kernel, target, options, signature, replace } = step.launch;
     const source = await sourceOf(example);
     if (source === null) return;
@@ -125,6 +145,16 @@ class TourCard extends LitElement {
     if (result && !store.state.edited && sameRequest({ ...draftOf(result.document), private: "" }, wanted))
       return;
     choose(wanted);
+  }
+
+  /** Where nothing is compiled: open the result of the step, if there is one. */
+  async openStored() {
+    const { result } = store.state;
+    const { name, number } = this.place;
+    const ids = result ? await storedResults(name, result.document.triton) : [];
+    const id = ids[number - 1];
+    this.isElsewhere = !id;
+    if (id && id !== result?.id) await openResult(id);
   }
 
   /** Show in the panes what the step is about. */
@@ -173,7 +203,7 @@ class TourCard extends LitElement {
     this.hidden = !step;
     if (!step || !tour) return nothing;
     const { number } = this.place;
-    const isLast = number === tour.steps.length;
+    const { isLast } = this;
     return html`<header class="tour-head">
         <b>${tour.title}</b>
         <span>Step ${number} of ${tour.steps.length}: ${step.title}</span>
@@ -191,7 +221,16 @@ class TourCard extends LitElement {
           aria-keyshortcuts=">"
           @click=${() => (isLast ? this.close() : this.go(1))}
         >${isLast ? "End" : "Next"}</button>
+        ${isLast ? this.saveLink(tour) : nothing}
       </footer>`;
+  }
+
+  /** @param {Tour} tour */
+  saveLink({ name }) {
+    const { triton } = store.state.result?.document ?? {};
+    if (!this.results.answer?.every(Boolean)) return nothing;
+    return html`<a class="button small" download href="/api/v1/tours/${name}/export.html?triton=${triton}"
+      title="The tour and its results as a page that works without a server">Save as a file</a>`;
   }
 
   /** @param {TourStep} step */
@@ -241,6 +280,12 @@ class TourCard extends LitElement {
         ${claims.map((claim, index) => this.claim(claim, this.own?.[index]))}
       </ul>
       ${
+        this.isElsewhere
+          ? html`<p class="hint">This step is about another result.
+              <a href="/#tour=${store.state.tour}" target="_blank" rel="noopener">Open it in triton·explorer</a></p>`
+          : nothing
+      }
+      ${
         isChanged
           ? html`<p class="hint">The kernel was changed. <button type="button" class="link" @click=${() => void this.tell()}>
               Back to the kernel of the tour</button></p>`
@@ -256,6 +301,15 @@ class TourCard extends LitElement {
       <span>${prose(says)}</span> <b>${isSame ? words(found) : `${words(own)} → ${words(found)}`}</b>
     </li>`;
   }
+}
+
+/**
+ * The results of the steps of a tour; null: the server has none.
+ * @param {string} name of the tour @param {string} triton
+ * @returns {Promise<(string | null)[]>}
+ */
+function storedResults(name, triton) {
+  return get(`/tours/${name}/results?triton=${triton}`);
 }
 
 /**
