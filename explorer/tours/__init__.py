@@ -95,7 +95,10 @@ class TourLaunch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TourStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A caption about a launch, with the layout of the panes as an address has it."""
+    """A caption about a launch, with the layout of the panes as an address has it.
+
+    `teaches` are the passes, kinds of layouts and hints that the page links to this step.
+    """
 
     title: str
     caption: str
@@ -104,6 +107,7 @@ class TourStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     look_at: TourPlace
     claims: tuple[TourClaim, ...]
     question: TourQuestion | None = None
+    teaches: tuple[str, ...] = ()
 
 
 class Tour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -22,13 +22,14 @@ blueprint = Blueprint("tours", __name__, url_prefix=f"{API}/tours")
 
 
 class TourRow(msgspec.Struct, frozen=True):
-    """A tour in the list, with the examples that its steps compile."""
+    """A tour in the list, with the examples that its steps compile, and the step that teaches each topic."""
 
     name: str
     title: str
     question: str
     steps: int
     examples: tuple[str, ...]
+    teaches: dict[str, int]
 
 
 @blueprint.get("")
@@ -101,4 +102,5 @@ def _stored(tour: Tour) -> list[Record | None]:
 
 def _row(tour: Tour) -> TourRow:
     examples = dict.fromkeys(step.launch.example for step in tour.steps)
-    return TourRow(tour.name, tour.title, tour.question, len(tour.steps), tuple(examples))
+    teaches = {topic: number for number, step in enumerate(tour.steps, 1) for topic in step.teaches}
+    return TourRow(tour.name, tour.title, tour.question, len(tour.steps), tuple(examples), teaches)

@@ -1,10 +1,12 @@
 """Test that the tours can be read, and that what they claim is true of every Triton version."""
 
+import inspect
 import json
 import re
 
 import pytest
 
+from explorer.analysis.roofline.hints import _HINTS
 from explorer.examples import find_example
 from explorer.services import services_of
 from explorer.tours import load_tours
@@ -17,6 +19,15 @@ STEPS = [
     for tour in load_tours()
     for number in range(1, len(tour.steps) + 1)
 ]
+HINTS = {module.__name__.rpartition(".")[2] for module in map(inspect.getmodule, _HINTS)}
+
+
+def taught(step):
+    """Return what a step teaches."""
+    tour, number = step.values
+    return tour.steps[number - 1].teaches
+
+
 every_step = pytest.mark.parametrize(("tour", "number"), STEPS)
 
 
@@ -58,6 +69,17 @@ def test_what_a_step_claims_is_true_of_every_triton(client, services, step_resul
         assert document["place"]
         assert document["claims"]
         assert [claim for claim in document["claims"] if not claim["holds"]] == [], version
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tour", "number"), [step for step in STEPS if taught(step)])
+def test_the_result_has_what_a_step_teaches(client, services, step_result, tour, number):
+    step = tour.steps[number - 1]
+    api = step_result(step.launch, services.versions[0])
+    result = client.get(api).get_json()
+    layouts = client.get(f"{api}/layouts").get_json()["layouts"]
+    topics = {each["name"] for each in result["passes"]} | {each["kind"] for each in layouts} | HINTS
+    assert set(step.teaches) <= topics
 
 
 @pytest.mark.slow

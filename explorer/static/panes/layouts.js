@@ -23,6 +23,7 @@ import { passesWithLayouts } from "../core/snapshots.js";
 import { putCursor } from "../core/selection.js";
 import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
+import "../tours/lesson_link.js";
 
 const PICTURES = { tensor: "Tensor", hardware: "Hardware", banks: "Banks", bases: "Bases" };
 const LISTS = {
@@ -326,7 +327,7 @@ class LayoutsPane extends Pane {
       </div>
       <p class="layout-sentence">${facts.join(" · ")}${
         facts.length ? html`<small> bases: compiler; counts: modelled from them</small>` : nothing
-      }</p>
+      } <lesson-link .topic=${row.kind}></lesson-link></p>
       <div class="layout-more">
         ${
           row.label === row.encoding

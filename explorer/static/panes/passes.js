@@ -16,6 +16,7 @@ import { passCounts } from "../compare/change_counts.js";
 import { api } from "../core/api.js";
 import "../compare/diff.js";
 import { explanations } from "../core/explanations.js";
+import "../tours/lesson_link.js";
 import { duration, literal, plural } from "../core/format.js";
 import { isFile } from "../core/host.js";
 import { emptyPane, Loaded, Pane } from "../core/pane.js";
@@ -282,7 +283,8 @@ export class PassesPane extends Pane {
         <span class="pass-links">${this.links()}</span>
         <span class="pass-tools">${this.tools()}</span>
       </div>
-      <p class="pass-words" title=${this.words.answer ?? nothing}>${prose(this.words.answer ?? "")}</p>
+      <p class="pass-words" title=${this.words.answer ?? nothing}>${prose(this.words.answer ?? "")}
+        <lesson-link .topic=${pass.name}></lesson-link></p>
       <span class="chips">${pass.options.map((option) => this.editing.option(literal(option)))}</span>
     </header>`;
   }

@@ -6,6 +6,7 @@
 import { lineText } from "../../core/line_words.js";
 import { large, percent, time } from "../../core/numbers.js";
 import { heads, scrolled } from "../../core/scroller.js";
+import "../../tours/lesson_link.js";
 import { html, nothing, prose, styles } from "../../core/template.js";
 
 /** Its busy time is shown, but is no bound. */
@@ -95,7 +96,7 @@ export function hintList(hints, show) {
 
 /** @param {Hint} hint @param {(line: number) => void} show */
 function hintItem(
-  { title, text, cost, source_line: line, gain_ns: gain, gain_share: share, evidence },
+  { name, title, text, cost, source_line: line, gain_ns: gain, gain_share: share, evidence },
   show,
 ) {
   const button = () =>
@@ -107,10 +108,10 @@ function hintItem(
       <b>${title}</b>${line ? button() : nothing}${gainWords ? html`<span class="gain">${gainWords}</span>` : nothing}
     </div>
     <p>${prose(text)}</p>
-    <p class="hint">Cost: ${prose(cost)}</p>
+    <p class="hint">Cost: ${prose(cost)} <lesson-link .topic=${name}></lesson-link></p>
     <ul class="roofline-evidence">${evidence.map(
-      ({ name, value, unit, source }) =>
-        html`<li>${name} <b>${amount(value, unit)}</b>${sourceMark(source)}</li>`,
+      ({ name: what, value, unit, source }) =>
+        html`<li>${what} <b>${amount(value, unit)}</b>${sourceMark(source)}</li>`,
     )}</ul>
   </li>`;
 }

@@ -1,0 +1,58 @@
+/**
+ * `<lesson-link>`: a link to the step of a tour that teaches what `topic` names, a pass, a kind of layout or a
+ * hint. Empty where no step does.
+ *
+ * @import { PropertyDeclarations } from "lit"
+ * @import { TourRow } from "../core/types.js"
+ */
+import { LitElement } from "lit";
+import { get } from "../core/api.js";
+import { canCompile } from "../core/host.js";
+import { store } from "../core/store.js";
+import { html, nothing } from "../core/template.js";
+
+/** All tours; a saved file has none. @type {Promise<TourRow[]> | undefined} */
+let tours;
+
+class LessonLink extends LitElement {
+  /** @type {PropertyDeclarations} */
+  static properties = { topic: {}, rows: { state: true } };
+
+  constructor() {
+    super();
+    this.topic = "";
+    /** @type {TourRow[]} */
+    this.rows = [];
+  }
+
+  /** @override */
+  createRenderRoot() {
+    return this;
+  }
+
+  /** @override */
+  connectedCallback() {
+    super.connectedCallback();
+    tours ??= get("/tours").catch(() => []);
+    void tours.then((rows) => {
+      this.rows = rows;
+    });
+  }
+
+  /** @override */
+  render() {
+    const row = this.rows.find(({ teaches }) => this.topic in teaches);
+    if (!row) return nothing;
+    const number = row.teaches[this.topic];
+    const tour = `${row.name}.${number}`;
+    const open = (/** @type {MouseEvent} */ event) => {
+      if (!canCompile || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      store.update({ tour });
+    };
+    return html`<a href="/#tour=${tour}" target=${canCompile ? nothing : "_blank"} rel="noopener" @click=${open}
+      >Tour: ${row.title} Step ${number}</a>`;
+  }
+}
+
+customElements.define("lesson-link", LessonLink);
