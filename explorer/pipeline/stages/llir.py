@@ -10,12 +10,16 @@ from __future__ import annotations
 
 import re
 
+from explorer.model import Frame
 from explorer.pipeline.locations import Frames, LocationTable, frame
 from explorer.pipeline.stages.stage import Artifact, StageKind, StageText
 
 _ATTACHMENT = re.compile(r",? !dbg !(\d+)")
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?!(DI\w+)\((.*)\)$")
 _FIELD = re.compile(r'(\w+): (?:"((?:[^"\\]|\\.)*)"|!(\d+)|([\w|]+))')
+#: Deeper calls have no frame, so that a chain that never ends takes little memory.
+_MOST_FRAMES = 256
+_POSITION = re.compile(r"[0-9]{1,9}")
 _DEBUG_LINE = re.compile(r"^(?:!\d+ = (?:distinct )?!DI|!llvm\.dbg\.cu = |\s+#dbg_)")
 _NODE_LINE = re.compile(r"^!(\d+) = ")
 _REFERENCE = re.compile(r"!(\d+)")
@@ -38,21 +42,23 @@ class _DebugInfo:
                 }
 
     def chain(self, number: str) -> Frames:
-        """Return the frames of a `!DILocation`, or of the declaration of a `!DISubprogram`."""
-        known = self._chains.get(number)
-        if known is None:
-            self._chains[number] = ()  # Metadata that refers to itself has no location.
-            node = self._nodes.get(number, {})
-            scope = node if "scopeLine" in node or "linkageName" in node else self._node(node.get("scope"))
-            own = frame(
-                self._path(scope),
-                int(node.get("line", 0)),
-                int(node.get("column", 0)),
-                self._function(scope),
-            )
-            callers = self.chain(node["inlinedAt"]) if "inlinedAt" in node else ()
-            known = self._chains[number] = (own, *callers)
-        return known
+        """Return the frames of a `!DILocation`, or that of a `!DISubprogram`. The innermost is the first."""
+        numbers: list[str] = []
+        caller: str | None = number
+        while caller is not None and caller not in self._chains:
+            self._chains[caller] = ()  # Metadata that refers to itself has no location.
+            numbers.append(caller)
+            caller = self._nodes.get(caller, {}).get("inlinedAt")
+        callers = self._chains[caller] if caller is not None else ()
+        for each in reversed(numbers):
+            callers = self._chains[each] = (self._frame(each), *callers[: _MOST_FRAMES - 1])
+        return self._chains[number]
+
+    def _frame(self, number: str) -> Frame:
+        node = self._nodes.get(number, {})
+        scope = node if "scopeLine" in node or "linkageName" in node else self._node(node.get("scope"))
+        line, column = _integer(node, "line"), _integer(node, "column")
+        return frame(self._path(scope), line, column, self._function(scope))
 
     def _node(self, number: str | None) -> _Node:
         return self._nodes.get(number or "", {})
@@ -68,6 +74,12 @@ class _DebugInfo:
                 break
             scope = self._node(scope["scope"])
         return scope.get("name", "")
+
+
+def _integer(node: _Node, name: str) -> int:
+    """Return a field of a node; 0 if it has none, or one that is no position."""
+    text = node.get(name, "")
+    return int(text) if _POSITION.fullmatch(text) else 0
 
 
 def _used_nodes(lines: list[str]) -> set[str]:
