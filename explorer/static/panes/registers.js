@@ -16,6 +16,7 @@ import { Loaded, Pane } from "../core/pane.js";
 import { hover, pin } from "../core/selection.js";
 import { distinctLines } from "../core/source_lines.js";
 import { store } from "../core/store.js";
+import { marked } from "../glossary/marks.js";
 import { html, nothing } from "../core/template.js";
 import {
   aliveAtMost,
@@ -171,7 +172,7 @@ class RegistersPane extends Pane {
     return html`<div class="registers-table">
       <table aria-label="Tensors alive at the maximum">
         <thead><tr>${["tensor", "type", "registers", "lines of TTGIR", "source"].map(
-          (head) => html`<th scope="col">${head}</th>`,
+          (head) => html`<th scope="col">${marked(head)}</th>`,
         )}</tr></thead>
         <tbody>${rows}</tbody>
       </table>

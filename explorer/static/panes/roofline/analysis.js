@@ -7,6 +7,7 @@ import { lineText } from "../../core/line_words.js";
 import { large, percent, time } from "../../core/numbers.js";
 import { heads, scrolled } from "../../core/scroller.js";
 import { html, nothing, prose, styles } from "../../core/template.js";
+import { marked } from "../../glossary/marks.js";
 
 /** Its busy time is shown, but is no bound. */
 const TENSOR_PIPE = "pipe tensor";
@@ -79,7 +80,7 @@ export function lossList({ losses }) {
     <h3>Further losses</h3>
     <dl class="roofline-losses">${losses.map(
       (loss) =>
-        html`<dt>${loss.title}<b>${lost(loss)}</b></dt><dd>${loss.text}${sourceMark(loss.source)}</dd>`,
+        html`<dt>${loss.title}<b>${lost(loss)}</b></dt><dd>${marked(loss.text)}${sourceMark(loss.source)}</dd>`,
     )}</dl>
   </section>`;
 }
@@ -106,8 +107,8 @@ function hintItem(
     <div class="roofline-hint-head">
       <b>${title}</b>${line ? button() : nothing}${gainWords ? html`<span class="gain">${gainWords}</span>` : nothing}
     </div>
-    <p>${prose(text)}</p>
-    <p class="hint">Cost: ${prose(cost)}</p>
+    <p>${marked(text)}</p>
+    <p class="hint">Cost: ${marked(cost)}</p>
     <ul class="roofline-evidence">${evidence.map(
       ({ name, value, unit, source }) =>
         html`<li>${name} <b>${amount(value, unit)}</b>${sourceMark(source)}</li>`,
