@@ -21,6 +21,8 @@ from explorer.store import Record
 
 #: The step of a compilation whose module is the last stage in MLIR.
 _LAST_STAGE = "ttgir"
+#: It has lines with origins, but is no machine code.
+_LLVM_IR = "llir"
 _MOST_LINES = 60
 
 
@@ -344,6 +346,8 @@ def _instructions(record: Record, second: Record, modules: _Modules, way: _Way) 
     wanted = set(way.at[index])
     found = []
     for name, entry in second.result.stages.items():
+        if name == _LLVM_IR:
+            continue
         is_equal = _is_equal(record, second, name)
         located = _located(second, name) if is_equal else []
         lines = [number for number, origins in enumerate(located, 1) if not wanted.isdisjoint(origins)]

@@ -16,6 +16,7 @@ import { currentView, formatView } from "./address.js";
 import { changeCounts } from "./change_counts.js";
 import { durationDelta, NOISE_WORDS, onlyOn, signed } from "./deltas.js";
 import { ComparisonPart } from "./part.js";
+import "./parting.js";
 import { loadTimings } from "./run_timings.js";
 import { bufferRows, isFaster, mixRows, timingRows } from "./side_rows.js";
 
@@ -48,7 +49,7 @@ class ComparisonBrief extends ComparisonPart {
   render() {
     const { comparison } = this;
     if (!comparison) return nothing;
-    return html`<div class="brief">${resources(comparison)}${this.more()}${pipelines(comparison)}</div>`;
+    return html`<div class="brief"><comparison-parting></comparison-parting>${resources(comparison)}${this.more()}${pipelines(comparison)}</div>`;
   }
 
   /** Runs, memory and instructions of both. */

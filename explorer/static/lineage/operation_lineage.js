@@ -15,6 +15,7 @@ import { Loaded } from "../core/pane.js";
 import { putCursor } from "../core/selection.js";
 import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
+import "./why_here.js";
 import { linesByStage, neighborStep, operationNames, shownSteps, touchedPasses } from "./lines.js";
 
 /**
@@ -129,6 +130,7 @@ export class OperationLineage extends LitElement {
                 ><small>${this.nameOf(removedBy)}</small><span>gone</span></span></li>`
         }
       </ol>
+      <why-here .operation=${this.operation} .go=${(/** @type {number} */ index, /** @type {number} */ line) => this.go(index, line)} .showStage=${(/** @type {string} */ stage, /** @type {number} */ line) => this.showStage(stage, line)}></why-here>
       ${this.instructions(lineage)}
       ${others ? html`<p class="hint">${plural(others, "other pass")} did not touch it.</p>` : nothing}`;
   }

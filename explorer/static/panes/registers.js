@@ -10,10 +10,12 @@
  */
 import { lineText } from "../core/line_words.js";
 import { ApiError, api } from "../core/api.js";
+import { register } from "../core/commands.js";
 import { ElementSize } from "../core/element_size.js";
 import { plural } from "../core/format.js";
 import { Loaded, Pane } from "../core/pane.js";
-import { hover, pin } from "../core/selection.js";
+import { paneInUse } from "../core/pane_in_use.js";
+import { hover, pin, putCursor } from "../core/selection.js";
 import { distinctLines } from "../core/source_lines.js";
 import { store } from "../core/store.js";
 import { marked } from "../glossary/marks.js";
@@ -90,7 +92,18 @@ class RegistersPane extends Pane {
         <span class="key is-predicate">predicate</span>
         ${plot.spills.length ? html`<span class="key is-spill">spill</span>` : nothing}
       </p>
-      <p class="registers-place">${this.pointedMachine}</p>`;
+      <p class="registers-place">${this.pointedMachine}</p>
+      <p><button type="button" class="button small" @click=${() => this.explainPeak()}>Why so many?</button></p>`;
+  }
+
+  /** Show in SASS why the most registers are live where they are. */
+  explainPeak() {
+    const { instructions = [], most_general: most } = this.parts.last?.[0].answer ?? {};
+    const peak = instructions.find(({ general, line }) => general === most && line > 0);
+    if (!peak) return;
+    const detail = `stage:sass;lineage=${peak.line}`;
+    this.dispatchEvent(new CustomEvent("pane-beside", { bubbles: true, detail }));
+    putCursor("sass", peak.line, "registers");
   }
 
   /** @param {Part<TensorRegistersDocument>} part */
@@ -206,5 +219,14 @@ function factTable({ facts }) {
     <table aria-label="What the assembly says"><tbody>${rows}</tbody></table>
   </div>`;
 }
+
+register([
+  {
+    name: "register-peak",
+    title: "Explain the register peak",
+    group: "Registers",
+    run: () => paneInUse("pane-registers", RegistersPane)?.explainPeak(),
+  },
+]);
 
 customElements.define("pane-registers", RegistersPane);
