@@ -115,6 +115,8 @@ def _effects(document: DivergenceDocument, resources: list[ResourceDocument]) ->
         if document.stage is not None and resources:
             yield ExplanationFact("Their binaries need the same resources.", "observed", "")
         return
+    # What is only a choice, such as the number of threads, comes last.
+    changed.sort(key=lambda each: each.verdict == "different")
     names = listed(_change(each) for each in changed)
     yield ExplanationFact(f"What follows in the binary: {names}.", "inferred", "")
 

@@ -311,6 +311,15 @@ def _operations_of(
     return index, list(lines[line - 1])
 
 
+def origins_of_lines(subject: Subject, stage: str) -> list[tuple[int, ...]]:
+    """Return for each line of a stage after TTGIR the lines of TTGIR's last module that it comes from.
+
+    Of a stage that the second compilation does not have, there are none.
+    """
+    second = subject.compiler.complete(dataclasses.replace(subject.record.request, task="lineage"))
+    return _located(second, stage) if stage in second.result.stages else []
+
+
 def _located(second: Record, stage: str) -> list[tuple[int, ...]]:
     """Return for each line of machine code the lines of the last module in MLIR that it comes from."""
     return second.locations(second.stage(stage)).source_lines(SourceLines(""))

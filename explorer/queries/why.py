@@ -119,7 +119,7 @@ def _special(
     index = memory.functions[0].pass_index
     lines = way.lines_after(index)
     if is_barrier:
-        ordinal, count = _among(subject, stage, line) if pattern else (0, 1)
+        ordinal, count = _among(subject, stage, line) if pattern and lines else (0, 1)
         inserts = allocation.barrier_pass(record)
         entry = None if inserts is None else record.result.passes[inserts]
         maker = WhyLink(entry.name, entry.stage, entry.index, 0) if entry else None
@@ -182,15 +182,13 @@ def _operations(rows: Sequence[OperationLine]) -> str:
 def _among(subject: Subject, stage: str, line: int) -> tuple[int, int]:
     """Return which barrier a line is of those that come from the same operations, and how many there are."""
     lines = _module(subject, stage).split("\n")
-    barriers = [number for number, text in enumerate(lines, 1) if BARRIERS[stage].search(text)]
-
-    def origins(number: int) -> tuple[int, ...]:
-        document = _way(subject, {"stage": stage, "line": str(number)}).document
-        return tuple(row.line for row in document.steps[document.asked].lines) if document else ()
-
-    own = origins(line)
-    same = [number for number in barriers if number == line or origins(number) == own]
-    return same.index(line), len(same)
+    origins = lineage.origins_of_lines(subject, stage)
+    same = [
+        number
+        for number, (text, lines_of_one) in enumerate(zip(lines, origins, strict=False), 1)
+        if lines_of_one == origins[line - 1] and BARRIERS[stage].search(text)
+    ]
+    return (same.index(line), len(same)) if line in same else (0, 1)
 
 
 def _terms(kind: WhyKind) -> list[WhyTerm]:

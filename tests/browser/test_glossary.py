@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 def test_a_term_is_explained_where_it_is_read(page: Page) -> None:
     run_command(page, "Show Resources")
     pane = page.locator("pane-resources")
-    term = pane.get_by_role("rowheader", name="Registers per thread").get_by_role("button")
+    term = pane.get_by_role("rowheader", name="Registers per thread").get_by_role("button").first
     expect(term).to_have_text("Registers")
     card = page.get_by_role("dialog", name="Glossary")
     term.hover()
@@ -59,16 +59,18 @@ def test_the_glossary_reads_without_scripts_and_on_a_phone(visitor: Visitor) -> 
 def test_a_line_says_why_it_is_here(page: Page) -> None:
     wait_for_result(page)
     pane = page.locator("pane-stage.hue-ttgir")
-    pane.locator(".code", has_text="tt.load").first.click()
+    pane.locator(".code", has_text="ttg.local_alloc").first.click()
     pane.get_by_role("button", name="Why is this here?").click()
     card = pane.get_by_role("region", name="Lineage of the operation")
+    expect(card).to_contain_text("allocates it: 49,152 bytes")
+    card.get_by_text("Pass by pass").click()
     way = card.get_by_role("list").filter(has_text="The source has it in line")
     expect(way).to_contain_text("tl.load")
     expect(way).to_contain_text("observed")
-    expect(card.get_by_role("link", name="Lineage")).to_have_attribute("href", "/glossary#lineage")
+    expect(card.get_by_role("link", name="Buffer")).to_have_attribute("href", "/glossary#buffer")
     # A statement leads to its pass.
-    way.get_by_role("button", name="convert-triton-to-tritongpu").first.click()
-    expect(page.locator("pane-passes")).to_contain_text("convert-triton-to-tritongpu")
+    way.get_by_role("button", name="tritongpu-pipeline").first.click()
+    expect(page.locator("pane-passes")).to_contain_text("tritongpu-pipeline")
     assert violations(page) == []
 
 
@@ -77,6 +79,6 @@ def test_the_register_peak_is_explained(page: Page) -> None:
     run_command(page, "Show Registers")
     expect(page.get_by_role("button", name="Why so many?")).to_be_visible()
     run_command(page, "Explain the register peak")
-    card = page.locator("pane-stage.hue-sass").get_by_role("region", name="Lineage of the operation")
+    card = page.get_by_role("region", name="Why so many registers are live")
     expect(card).to_contain_text("general registers are live, the most anywhere")
     expect(card).to_contain_text("observed")

@@ -121,6 +121,7 @@ export class OperationLineage extends LitElement {
         <code class="lineage-text" title=${words}>${words}</code>
       </div>
       <p class="lineage-made">${this.made(lineage)}</p>
+      <why-here .operation=${this.operation} .go=${(/** @type {number} */ index, /** @type {number} */ line) => this.go(index, line)} .showStage=${(/** @type {string} */ stage, /** @type {number} */ line) => this.showStage(stage, line)}></why-here>
       <ol class="lineage-steps">
         ${shown.map((each) => this.chip(each, each === asked, lineage))}
         ${
@@ -130,7 +131,6 @@ export class OperationLineage extends LitElement {
                 ><small>${this.nameOf(removedBy)}</small><span>gone</span></span></li>`
         }
       </ol>
-      <why-here .operation=${this.operation} .go=${(/** @type {number} */ index, /** @type {number} */ line) => this.go(index, line)} .showStage=${(/** @type {string} */ stage, /** @type {number} */ line) => this.showStage(stage, line)}></why-here>
       ${this.instructions(lineage)}
       ${others ? html`<p class="hint">${plural(others, "other pass")} did not touch it.</p>` : nothing}`;
   }

@@ -13,6 +13,7 @@ import { ApiError, api } from "../core/api.js";
 import { register } from "../core/commands.js";
 import { ElementSize } from "../core/element_size.js";
 import { plural } from "../core/format.js";
+import { isFile } from "../core/host.js";
 import { Loaded, Pane } from "../core/pane.js";
 import { paneInUse } from "../core/pane_in_use.js";
 import { hover, pin, putCursor } from "../core/selection.js";
@@ -41,7 +42,11 @@ const WAITING = "The registers are being computed.";
 
 class RegistersPane extends Pane {
   /** @type {PropertyDeclarations} @override */
-  static properties = { pointedMachine: { state: true }, pointedTensor: { state: true } };
+  static properties = {
+    pointedMachine: { state: true },
+    pointedTensor: { state: true },
+    isExplained: { state: true },
+  };
   static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "hovered", "pinned"]);
 
   size = new ElementSize(this);
@@ -58,6 +63,8 @@ class RegistersPane extends Pane {
     this.pointedMachine = "";
     /** The line of TTGIR or the live range under the mouse, in words. */
     this.pointedTensor = "";
+    /** Whether the pane says why the most registers are live where they are. */
+    this.isExplained = false;
   }
 
   /** @override */
@@ -93,17 +100,34 @@ class RegistersPane extends Pane {
         ${plot.spills.length ? html`<span class="key is-spill">spill</span>` : nothing}
       </p>
       <p class="registers-place">${this.pointedMachine}</p>
-      <p><button type="button" class="button small" @click=${() => this.explainPeak()}>Why so many?</button></p>`;
+      ${this.peak(answer)}`;
   }
 
-  /** Show in SASS why the most registers are live where they are. */
+  /** Why the most registers are live where they are. @param {RegistersDocument} document */
+  peak({ instructions, most_general: most }) {
+    const line = instructions.find((each) => each.general === most && each.line > 0)?.line;
+    const { result } = store.state;
+    if (!line || !result || isFile) return nothing;
+    if (!this.isExplained)
+      return html`<p><button type="button" class="button small" @click=${() => this.explainPeak()}>Why so many?</button></p>`;
+    const passes = result.document.passes;
+    const stageOf = (/** @type {number} */ pass) => passes.find(({ index }) => index === pass)?.stage ?? "";
+    return html`<why-here
+      role="region"
+      aria-label="Why so many registers are live"
+      .operation=${{ id: result.id, stage: "sass", line }}
+      .go=${(/** @type {number} */ pass, /** @type {number} */ at) =>
+        this.openBeside(`passes:${stageOf(pass)}.${pass}.t.l${at}`)}
+      .showStage=${(/** @type {string} */ stage, /** @type {number} */ at) => {
+        this.openBeside(`stage:${stage}`);
+        putCursor(stage, at, "registers");
+      }}
+    ></why-here>`;
+  }
+
   explainPeak() {
-    const { instructions = [], most_general: most } = this.parts.last?.[0].answer ?? {};
-    const peak = instructions.find(({ general, line }) => general === most && line > 0);
-    if (!peak) return;
-    const detail = `stage:sass;lineage=${peak.line}`;
-    this.dispatchEvent(new CustomEvent("pane-beside", { bubbles: true, detail }));
-    putCursor("sass", peak.line, "registers");
+    this.isExplained = true;
+    void import("../lineage/why_here.js").catch(() => undefined);
   }
 
   /** @param {Part<TensorRegistersDocument>} part */
