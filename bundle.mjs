@@ -116,7 +116,7 @@ const { metafile } = await build({
 const { metafile: others } = await build({
   ...options,
   ...modules,
-  entryPoints: ["compare", "matrix", "session"].map((page) => `${source}/${page}/page.js`),
+  entryPoints: ["compare", "matrix", "session", "glossary"].map((page) => `${source}/${page}/page.js`),
 });
 
 /** The theme, which is set before the page is drawn, and what works beside the page: a script each. */

@@ -55,6 +55,7 @@ def answers_of_server(triton: str, fetch: Fetch) -> Iterator[Answer]:
     yield json_answer(f"{API}/gallery", [])
     for vocabulary in vocabularies():
         yield fetch(f"{API}/explanations/{vocabulary}").expect_success()
+    yield fetch(f"{API}/glossary").expect_success()
 
 
 def json_answer(address: str, document: Any) -> Answer:

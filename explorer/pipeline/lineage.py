@@ -86,7 +86,7 @@ class LineageCompilation(CompilationToLlvm):
             if name == "cubin":
                 module = correct_line_information(module)
             module = super()._make(self._all_steps[name], module)
-            stage = None if name == TO_LLVM else self._read(name, module)
+            stage = self._read(name, module)
             if isinstance(stage, Stage):
                 yield {
                     "name": stage.name,

@@ -13,6 +13,7 @@ from explorer.queries import (
     changes,
     comparison,
     divergence,
+    explanation,
     fewer_stages,
     graph,
     heat,
@@ -29,6 +30,7 @@ from explorer.queries import (
     summary,
     tensor_registers,
     tour_step,
+    why,
 )
 from explorer.queries.query import Kind, Parameter, Query, Subject
 from explorer.queries.query_service import QueryService
@@ -49,6 +51,7 @@ QUERIES: tuple[Query, ...] = (
     scoreboards.QUERY,
     tensor_registers.QUERY,
     tour_step.QUERY,
+    why.QUERY,
     heat.QUERY,
     roofline.QUERY,
     summary.QUERY,
@@ -56,6 +59,7 @@ QUERIES: tuple[Query, ...] = (
     comparison.STAGE_DIFF,
     comparison.SOURCE_DIFF,
     divergence.QUERY,
+    explanation.QUERY,
 )
 
 #: Queries whose answers are files, or parts of files: they have no address of their own.

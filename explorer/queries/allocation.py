@@ -71,10 +71,20 @@ def _without_report(record: Record) -> str:
     )
 
 
+def is_to_llvm(name: str) -> bool:
+    """Return whether a pass, by its name, lowers the module to LLVM."""
+    return bool(_TO_LLVM.search(name))
+
+
+def barrier_pass(record: Record) -> int | None:
+    """Return the pass that inserts the barriers; None if the lowering to LLVM does."""
+    return next((i for i, each in record.result.passes.items() if _INSERTS_BARRIERS.search(each.name)), None)
+
+
 def _last_before_llvm(record: Record) -> int:
     """Return the last pass whose module still has operations on buffers."""
     indices = sorted(record.result.passes)
-    first = next((i for i in indices if _TO_LLVM.search(record.result.passes[i].name)), None)
+    first = next((i for i in indices if is_to_llvm(record.result.passes[i].name)), None)
     return max((i for i in indices if first is None or i < first), default=0)
 
 

@@ -154,6 +154,13 @@ def compare(before: Record, after: Record) -> ComparisonDocument:
     )
 
 
+def comparison_parts(
+    before: Record, after: Record
+) -> tuple[list[DifferenceDocument], list[ResourceDocument]]:
+    """Return what differs in the requests, and all resources: what needs no text of a stage."""
+    return differences(before, after), list(_resources(before, after))
+
+
 def differences(before: Record, after: Record) -> list[DifferenceDocument]:
     """Return the parts of the requests that differ, except for the source."""
     old, new = _decisions(before), _decisions(after)

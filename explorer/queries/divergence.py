@@ -22,6 +22,14 @@ _MOST_LINES = 20
 _MOST_CHARACTERS = 500
 
 
+class KindCount(msgspec.Struct, frozen=True):
+    """How many operations of a kind only the module of one side has. One that only moved does not count."""
+
+    name: str
+    before: int
+    after: int
+
+
 class DivergenceDocument(msgspec.Struct, frozen=True):
     """Where two compilations part.
 
@@ -30,7 +38,7 @@ class DivergenceDocument(msgspec.Struct, frozen=True):
     other side is null. It is null if the modules are equal after all passes. `stage` is its stage, or the
     first stage whose text differs then; null: all are equal.
     The numbers and lines compare the modules after the first pass of both pipelines from there on, or the
-    texts of the stage. Only the first lines are listed.
+    texts of the stage, `kinds` by the kind of operation. Only the first lines are listed.
     """
 
     last_equal: PassPairDocument | None
@@ -41,6 +49,7 @@ class DivergenceDocument(msgspec.Struct, frozen=True):
     operations_moved: int
     added: list[str]
     removed: list[str]
+    kinds: list[KindCount]
 
 
 def find_divergence(before: Record, after: Record) -> DivergenceDocument:
@@ -111,7 +120,7 @@ def _of_stages(before: Record, after: Record, last: PassPairDocument | None) -> 
             if diff.operations_added or diff.operations_removed:
                 old, new = (each.text(each.result.stages[name].text) for each in (before, after))
                 return _document(last, None, name, diff, old, new)
-    return DivergenceDocument(last, None, None, 0, 0, 0, [], [])
+    return DivergenceDocument(last, None, None, 0, 0, 0, [], [], [])
 
 
 def _document(
@@ -135,6 +144,12 @@ def _document(
         operations_moved=diff.operations_moved,
         added=_lines(new, added),
         removed=_lines(old, removed),
+        kinds=[
+            KindCount(
+                kind.name, len(set(kind.before_lines) - moved_from), len(set(kind.after_lines) - moved_to)
+            )
+            for kind in diff.kinds
+        ],
     )
 
 
@@ -160,7 +175,7 @@ QUERY = Query(
     about="pair",
     path="/divergence",
     summary="Find the first compiler pass after which the modules of two compilations differ for good.",
-    version=1,
+    version=2,
     document=DivergenceDocument,
     find=_find,
     saved=nothing_saved,

@@ -21,6 +21,8 @@ from explorer.store import Record
 
 #: The step of a compilation whose module is the last stage in MLIR.
 _LAST_STAGE = "ttgir"
+#: It has lines with origins, but is no machine code.
+_LLVM_IR = "llir"
 _MOST_LINES = 60
 
 
@@ -309,6 +311,15 @@ def _operations_of(
     return index, list(lines[line - 1])
 
 
+def origins_of_lines(subject: Subject, stage: str) -> list[tuple[int, ...]]:
+    """Return for each line of a stage after TTGIR the lines of TTGIR's last module that it comes from.
+
+    Of a stage that the second compilation does not have, there are none.
+    """
+    second = subject.compiler.complete(dataclasses.replace(subject.record.request, task="lineage"))
+    return _located(second, stage) if stage in second.result.stages else []
+
+
 def _located(second: Record, stage: str) -> list[tuple[int, ...]]:
     """Return for each line of machine code the lines of the last module in MLIR that it comes from."""
     return second.locations(second.stage(stage)).source_lines(SourceLines(""))
@@ -344,6 +355,8 @@ def _instructions(record: Record, second: Record, modules: _Modules, way: _Way) 
     wanted = set(way.at[index])
     found = []
     for name, entry in second.result.stages.items():
+        if name == _LLVM_IR:
+            continue
         is_equal = _is_equal(record, second, name)
         located = _located(second, name) if is_equal else []
         lines = [number for number, origins in enumerate(located, 1) if not wanted.isdisjoint(origins)]

@@ -81,7 +81,7 @@ def test_the_reason_of_the_size_of_shared_memory(page: Page) -> None:
 
 def test_the_pass_that_made_an_operation(page: Page) -> None:
     pane = click_operation(page, "ttng.warp_group_dot ")
-    pane.get_by_role("button", name="Passes and instructions").click()
+    pane.get_by_role("button", name="Why is this here?").click()
     expect(page.get_by_role("region", name="Lineage of the operation")).to_contain_text(
         "Made by tritongpu-accelerate-matmul from tt.dot, source line"
     )
@@ -90,7 +90,7 @@ def test_the_pass_that_made_an_operation(page: Page) -> None:
 
 def test_the_instructions_of_an_operation(page: Page) -> None:
     pane = click_operation(page, "ttg.async_copy_global_to_local")
-    pane.get_by_role("button", name="Passes and instructions").click()
+    pane.get_by_role("button", name="Why is this here?").click()
     lineage = page.get_by_role("region", name="Lineage of the operation")
     lineage.get_by_role("button", name=re.compile(r"^\d+ SASS instructions$")).click()
     instructions = page.locator("pane-stage.hue-sass .text-row.is-operation")
@@ -126,6 +126,6 @@ def test_two_configurations_of_the_table_compared(page: Page) -> None:
 def test_an_instruction_names_its_operation(page: Page) -> None:
     sass = page.locator("pane-stage.hue-sass")
     sass.locator(".text-row", has_text="LDC").first.locator(".code").click(position={"x": 60, "y": 8})
-    sass.get_by_role("button", name="Operation", exact=True).click()
+    sass.get_by_role("button", name="Why is this here?").click()
     expect(page.get_by_role("region", name="Lineage of the operation")).to_be_visible()
     assert clicks(page) == 2

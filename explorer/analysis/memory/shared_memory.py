@@ -66,6 +66,11 @@ _BARRIER_EFFECTS: dict[str, Effect] = {
 }
 
 
+def effect_of(operation: str, *, is_mbarrier: bool) -> Effect:
+    """Return what an operation, by its name, does to the buffers among its operands."""
+    return (_BARRIER_EFFECTS if is_mbarrier else _EFFECTS).get(operation.rpartition(".")[2], "")
+
+
 @dataclass(frozen=True)
 class Bytes:
     """The bytes of a buffer, with its index."""
@@ -112,13 +117,12 @@ class SharedMemory:
 
     def uses(self, operation: Operation) -> Uses:
         """Return the accesses of an operation to the buffers."""
-        kind = operation.name.rpartition(".")[2]
         reads: dict[Bytes, None] = {}
         writes: dict[Bytes, None] = {}
-        if kind == "local_alloc" and operation.operands:
+        if operation.name.endswith(".local_alloc") and operation.operands:
             writes |= dict.fromkeys(self._sorted(operation.results))
         for buffer in self._sorted(operation.operands):
-            effect = (_BARRIER_EFFECTS if buffer in self.mbarriers else _EFFECTS).get(kind, "")
+            effect = effect_of(operation.name, is_mbarrier=buffer in self.mbarriers)
             if "r" in effect:
                 reads[buffer] = None
             if "w" in effect:

@@ -11,10 +11,12 @@ import { comparedFact, placeOfFact } from "../core/resource_facts.js";
 import { hueClass } from "../core/stages.js";
 import { isOver } from "../core/status.js";
 import { html, nothing } from "../core/template.js";
+import { marked } from "../glossary/marks.js";
 import { currentView, formatView } from "./address.js";
 import { changeCounts } from "./change_counts.js";
 import { durationDelta, NOISE_WORDS, onlyOn, signed } from "./deltas.js";
 import { ComparisonPart } from "./part.js";
+import "./parting.js";
 import { loadTimings } from "./run_timings.js";
 import { bufferRows, isFaster, mixRows, timingRows } from "./side_rows.js";
 
@@ -47,7 +49,7 @@ class ComparisonBrief extends ComparisonPart {
   render() {
     const { comparison } = this;
     if (!comparison) return nothing;
-    return html`<div class="brief">${resources(comparison)}${this.more()}${pipelines(comparison)}</div>`;
+    return html`<div class="brief"><comparison-parting></comparison-parting>${resources(comparison)}${this.more()}${pipelines(comparison)}</div>`;
   }
 
   /** Runs, memory and instructions of both. */
@@ -124,11 +126,11 @@ function table(title, first, rows, empty) {
         : html`<div class="table-frame" tabindex="0" role="group" aria-labelledby=${id}>
             <table class="pairs">
               <thead><tr>${[first, "before", "after", "difference"].map(
-                (each) => html`<th scope="col">${each}</th>`,
+                (each) => html`<th scope="col">${marked(each)}</th>`,
               )}</tr></thead>
               <tbody>${rows.map(
                 ([name, before, after, difference, kind = ""]) => html`<tr class=${kind}>
-                  <th scope="row">${name}</th>
+                  <th scope="row">${marked(name)}</th>
                   <td class="number-cell">${before}</td>
                   <td class="number-cell">${after}</td>
                   <td class="verdict">${difference}</td>
@@ -200,7 +202,7 @@ function pipelines(comparison) {
             <table class="pairs pipelines">
               <thead>
                 <tr><th scope="col" rowspan="2">Stage</th>${heads.map(
-                  (title) => html`<th scope="colgroup" colspan="3">${title}</th>`,
+                  (title) => html`<th scope="colgroup" colspan="3">${marked(title)}</th>`,
                 )}</tr>
                 <tr>${heads.flatMap(() =>
                   ["before", "after", "difference"].map((title) => html`<th scope="col">${title}</th>`),

@@ -1,4 +1,5 @@
 /** Tables that may be wider than the pane. */
+import { marked } from "../glossary/marks.js";
 import { html, nothing } from "./template.js";
 
 /**
@@ -19,6 +20,6 @@ export function scrolled(label, content) {
  */
 export function heads(titles, classOf = () => "") {
   return html`<thead><tr>${titles.map((title) =>
-    title ? html`<th scope="col" class=${classOf(title) || nothing}>${title}</th>` : html`<td></td>`,
+    title ? html`<th scope="col" class=${classOf(title) || nothing}>${marked(title)}</th>` : html`<td></td>`,
   )}</tr></thead>`;
 }

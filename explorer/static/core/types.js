@@ -27,6 +27,11 @@
  * @typedef {import("openapi").TourStep} TourStep
  * @typedef {import("openapi").TourStepDocument} TourStepDocument
  * @typedef {import("openapi").CheckedClaim} CheckedClaim
+ * @typedef {import("openapi").Term} GlossaryTerm
+ * @typedef {import("openapi").WhyDocument} WhyDocument
+ * @typedef {import("openapi").ExplanationDocument} ExplanationDocument
+ * @typedef {import("openapi").WhyFact} WhyFact
+ * @typedef {import("openapi").WhyLink} WhyLink
  * @typedef {import("openapi").Line} TextLine
  * @typedef {import("openapi").LocationsDocument} Locations
  * @typedef {import("openapi").Node} GraphNode

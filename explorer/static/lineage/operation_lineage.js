@@ -15,6 +15,7 @@ import { Loaded } from "../core/pane.js";
 import { putCursor } from "../core/selection.js";
 import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
+import "./why_here.js";
 import { linesByStage, neighborStep, operationNames, shownSteps, touchedPasses } from "./lines.js";
 
 /**
@@ -120,6 +121,7 @@ export class OperationLineage extends LitElement {
         <code class="lineage-text" title=${words}>${words}</code>
       </div>
       <p class="lineage-made">${this.made(lineage)}</p>
+      <why-here .operation=${this.operation} .go=${(/** @type {number} */ index, /** @type {number} */ line) => this.go(index, line)} .showStage=${(/** @type {string} */ stage, /** @type {number} */ line) => this.showStage(stage, line)}></why-here>
       <ol class="lineage-steps">
         ${shown.map((each) => this.chip(each, each === asked, lineage))}
         ${

@@ -1,5 +1,6 @@
 /** The commands of every page: the palette, the help sheet, the themes. */
 import { register } from "../core/commands.js";
+import { isFile } from "../core/host.js";
 import { openPalette } from "./palette.js";
 
 /**
@@ -22,6 +23,16 @@ export function startPageCommands(gestures) {
   register([
     { name: "palette", title: "Find a command", group: "Page", keys: ["Ctrl K"], run: openPalette },
     { name: "help", title: "Show the help sheet", group: "Page", keys: ["?"], run: help },
+    ...(isFile
+      ? []
+      : [
+          {
+            name: "glossary",
+            title: "Open the glossary",
+            group: "Page",
+            run: () => void open("/glossary", "_blank", "noopener"),
+          },
+        ]),
     ...Object.entries(THEMES).map(([theme, title]) => ({
       name: `theme:${theme}`,
       title,

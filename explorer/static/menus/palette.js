@@ -16,6 +16,8 @@ class CommandPalette extends LitElement {
     this.typed = "";
     /** The terms of the field by command; empty until they are loaded. @type {Record<string, string[]>} */
     this.terms = {};
+    /** A command for each term of the glossary, for who types. @type {import("../core/commands.js").Command[]} */
+    this.ofGlossary = [];
     this.found = searchCommands(this.commands, "", this.terms);
     /** The chosen one of those found. */
     this.at = 0;
@@ -67,8 +69,12 @@ class CommandPalette extends LitElement {
   }
 
   async loadTerms() {
-    const { FIELD_WORDS } = await import("./field_words.js");
+    const [{ FIELD_WORDS }, found] = await Promise.all([
+      import("./field_words.js"),
+      import("./glossary_commands.js").then(({ glossaryCommands }) => glossaryCommands()),
+    ]);
     this.terms = FIELD_WORDS;
+    this.ofGlossary = found;
     if (!this.typed) return;
     const chosen = this.at > 0 ? this.found[this.at]?.command : null;
     this.find();
@@ -89,7 +95,8 @@ class CommandPalette extends LitElement {
   }
 
   find() {
-    this.found = searchCommands(this.commands, this.typed, this.terms);
+    const { commands, ofGlossary, typed } = this;
+    this.found = searchCommands(typed ? [...commands, ...ofGlossary] : commands, typed, this.terms);
     this.at = 0;
   }
 

@@ -10,12 +10,16 @@
  */
 import { lineText } from "../core/line_words.js";
 import { ApiError, api } from "../core/api.js";
+import { register } from "../core/commands.js";
 import { ElementSize } from "../core/element_size.js";
 import { plural } from "../core/format.js";
+import { isFile } from "../core/host.js";
 import { Loaded, Pane } from "../core/pane.js";
-import { hover, pin } from "../core/selection.js";
+import { paneInUse } from "../core/pane_in_use.js";
+import { hover, pin, putCursor } from "../core/selection.js";
 import { distinctLines } from "../core/source_lines.js";
 import { store } from "../core/store.js";
+import { marked } from "../glossary/marks.js";
 import { html, nothing } from "../core/template.js";
 import {
   aliveAtMost,
@@ -38,7 +42,11 @@ const WAITING = "The registers are being computed.";
 
 class RegistersPane extends Pane {
   /** @type {PropertyDeclarations} @override */
-  static properties = { pointedMachine: { state: true }, pointedTensor: { state: true } };
+  static properties = {
+    pointedMachine: { state: true },
+    pointedTensor: { state: true },
+    isExplained: { state: true },
+  };
   static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "hovered", "pinned"]);
 
   size = new ElementSize(this);
@@ -55,6 +63,8 @@ class RegistersPane extends Pane {
     this.pointedMachine = "";
     /** The line of TTGIR or the live range under the mouse, in words. */
     this.pointedTensor = "";
+    /** Whether the pane says why the most registers are live where they are. */
+    this.isExplained = false;
   }
 
   /** @override */
@@ -89,7 +99,35 @@ class RegistersPane extends Pane {
         <span class="key is-predicate">predicate</span>
         ${plot.spills.length ? html`<span class="key is-spill">spill</span>` : nothing}
       </p>
-      <p class="registers-place">${this.pointedMachine}</p>`;
+      <p class="registers-place">${this.pointedMachine}</p>
+      ${this.peak(answer)}`;
+  }
+
+  /** Why the most registers are live where they are. @param {RegistersDocument} document */
+  peak({ instructions, most_general: most }) {
+    const line = instructions.find((each) => each.general === most && each.line > 0)?.line;
+    const { result } = store.state;
+    if (!line || !result || isFile) return nothing;
+    if (!this.isExplained)
+      return html`<p><button type="button" class="button small" @click=${() => this.explainPeak()}>Why so many?</button></p>`;
+    const passes = result.document.passes;
+    const stageOf = (/** @type {number} */ pass) => passes.find(({ index }) => index === pass)?.stage ?? "";
+    return html`<why-here
+      role="region"
+      aria-label="Why so many registers are live"
+      .operation=${{ id: result.id, stage: "sass", line }}
+      .go=${(/** @type {number} */ pass, /** @type {number} */ at) =>
+        this.openBeside(`passes:${stageOf(pass)}.${pass}.t.l${at}`)}
+      .showStage=${(/** @type {string} */ stage, /** @type {number} */ at) => {
+        this.openBeside(`stage:${stage}`);
+        putCursor(stage, at, "registers");
+      }}
+    ></why-here>`;
+  }
+
+  explainPeak() {
+    this.isExplained = true;
+    void import("../lineage/why_here.js").catch(() => undefined);
   }
 
   /** @param {Part<TensorRegistersDocument>} part */
@@ -171,7 +209,7 @@ class RegistersPane extends Pane {
     return html`<div class="registers-table">
       <table aria-label="Tensors alive at the maximum">
         <thead><tr>${["tensor", "type", "registers", "lines of TTGIR", "source"].map(
-          (head) => html`<th scope="col">${head}</th>`,
+          (head) => html`<th scope="col">${marked(head)}</th>`,
         )}</tr></thead>
         <tbody>${rows}</tbody>
       </table>
@@ -205,5 +243,14 @@ function factTable({ facts }) {
     <table aria-label="What the assembly says"><tbody>${rows}</tbody></table>
   </div>`;
 }
+
+register([
+  {
+    name: "register-peak",
+    title: "Explain the register peak",
+    group: "Registers",
+    run: () => paneInUse("pane-registers", RegistersPane)?.explainPeak(),
+  },
+]);
 
 customElements.define("pane-registers", RegistersPane);

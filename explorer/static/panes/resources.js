@@ -8,6 +8,7 @@ import { emptyPane, Loaded, Pane } from "../core/pane.js";
 import { FACTS } from "../core/resource_facts.js";
 import { store } from "../core/store.js";
 import { html, nothing, styles } from "../core/template.js";
+import { marked } from "../glossary/marks.js";
 import { occupancyCurve } from "./resources/curve.js";
 import { instructionMix } from "./resources/mix.js";
 import "./resources/waves.js";
@@ -73,7 +74,7 @@ function facts(resources) {
 /** @param {string} title @param {string} value @param {boolean} [isWarning] */
 function row(title, value, isWarning = false) {
   return html`<tr>
-    <th scope="row">${title}</th>
+    <th scope="row">${marked(title)}</th>
     <td class=${isWarning ? "warning" : nothing}>${value}</td>
   </tr>`;
 }
@@ -109,7 +110,7 @@ function limits({ occupancy, warps_per_multiprocessor, device }) {
         ${rows.map(
           ([name, count]) =>
             html`<tr class=${count === blocks ? "is-limit" : nothing}>
-              <th scope="row">${name}</th>
+              <th scope="row">${marked(name)}</th>
               <td>${count.toLocaleString("en")}</td>
             </tr>`,
         )}

@@ -18,6 +18,7 @@ import { pin, putCursor } from "../core/selection.js";
 import { store } from "../core/store.js";
 import { html, nothing, prose } from "../core/template.js";
 import { parseLayout } from "../core/view.js";
+import { marked } from "../glossary/marks.js";
 import { draftOf, sameRequest } from "../launch/draft.js";
 import { choose, openResult } from "../launch/edit.js";
 
@@ -267,7 +268,7 @@ class TourCard extends LitElement {
     const isRight = this.answer === right;
     return html`<p class="tour-verdict ${isRight ? "is-right" : ""}" role="status">
       <b>${this.answer === null ? "Answer:" : isRight ? "Right:" : "Not quite:"} ${prose(words)}.</b>
-      ${prose(question.why)}
+      ${marked(question.why)}
     </p>`;
   }
 
@@ -275,7 +276,7 @@ class TourCard extends LitElement {
   told(step) {
     const claims = this.found.last?.claims ?? [];
     const isChanged = this.own && claims.some(({ found }, index) => found !== this.own?.[index]);
-    return html`<p class="tour-caption">${prose(step.caption.trim())}</p>
+    return html`<p class="tour-caption">${marked(step.caption.trim())}</p>
       <ul class="tour-claims" aria-label="Read from the result">
         ${claims.map((claim, index) => this.claim(claim, this.own?.[index]))}
       </ul>
@@ -298,7 +299,7 @@ class TourCard extends LitElement {
     const words = (/** @type {number | null | undefined} */ value) => value?.toLocaleString("en") ?? "none";
     const isSame = own === undefined || own === found;
     return html`<li class=${isSame && holds ? "" : "is-changed"}>
-      <span>${prose(says)}</span> <b>${isSame ? words(found) : `${words(own)} → ${words(found)}`}</b>
+      <span>${marked(says)}</span> <b>${isSame ? words(found) : `${words(own)} → ${words(found)}`}</b>
     </li>`;
   }
 }

@@ -5,6 +5,7 @@
  */
 import { plural, size } from "../../core/format.js";
 import { html, nothing, styles } from "../../core/template.js";
+import { marked } from "../../glossary/marks.js";
 import { shapeText } from "./document.js";
 
 /**
@@ -35,7 +36,7 @@ export function conversionCards({ conversions, layouts }, links) {
       ${badge(movement === "nothing" ? "nothing moves" : movement, kind, each.movement_source)}`;
     const place = scratch === null ? null : `${size(scratch)} at ${offset?.toLocaleString("en")}`;
     const renamed = movement === "registers" ? (cost?.moved_registers ?? null) : null;
-    return card(each, links, way, html`<p>${each.words}</p>`, [
+    return card(each, links, way, html`<p>${marked(each.words)}</p>`, [
       ["bytes", size(each.bytes), "compiler"],
       ["scratch", place, "compiler's allocation"],
       ["shuffles a thread", cost?.shuffles || null, "modelled"],
@@ -63,7 +64,7 @@ export function accessCards({ accesses, layouts, lanes }, links) {
             share,
             `${Math.round(100 * share)} % of ${plural(sectors ?? 0, "sector")} used by ${lanes} lanes`,
           );
-    return card(each, links, way, html`<p>${each.words}</p>${used}`, [
+    return card(each, links, way, html`<p>${marked(each.words)}</p>${used}`, [
       ["pointer", pointer ? axis(pointer) : null, "compiler's axis analysis"],
       ["mask", mask ? `constant over ${mask.constancy.join(" × ")}` : null, "compiler's axis analysis"],
       emittedFact(each),
@@ -90,7 +91,7 @@ export function sharedCards({ shared_accesses: accesses, layouts }, links) {
     const button = () =>
       html`<p><button type="button" class="button small" @click=${() => links.access(index)}>Show the
         banks</button></p>`;
-    const words = html`<p>${each.reason || sharedWords(each)}</p>
+    const words = html`<p>${marked(each.reason || sharedWords(each))}</p>
       ${each.offsets_bytes.length ? button() : nothing}`;
     return card(each, links, way, words, [
       ["bytes of a lane", each.vector_bytes, "modelled"],
@@ -111,7 +112,7 @@ export function productCards({ matrix_products: products, layouts }, links) {
       return row ? html`<span class="hint">${roles[position]}</span>${layoutButton(row, links)}` : nothing;
     });
     const way = html`${operands} ${each.tile ? badge(each.tile, "is-good", each.tile_source) : nothing}`;
-    return card(each, links, way, html`<p>${tileWords(each, layouts)}</p>`, [emittedFact(each)]);
+    return card(each, links, way, html`<p>${marked(tileWords(each, layouts))}</p>`, [emittedFact(each)]);
   });
 }
 
@@ -170,7 +171,7 @@ function card({ line, operation, name }, links, way, words, facts) {
       told.length
         ? html`<dl class="layout-facts">${told.map(
             ([fact, value, source]) =>
-              html`<div><dt>${fact}</dt><dd>${value}<small>${source}</small></dd></div>`,
+              html`<div><dt>${marked(fact)}</dt><dd>${value}<small>${source}</small></dd></div>`,
           )}</dl>`
         : nothing
     }

@@ -6,6 +6,7 @@
 import { lineText } from "../../core/line_words.js";
 import { plural } from "../../core/format.js";
 import { html, nothing } from "../../core/template.js";
+import { marked } from "../../glossary/marks.js";
 import {
   barrierSource,
   barrierTitle,
@@ -59,7 +60,7 @@ export function bufferDetails(buffer, map, pin) {
   ];
   return html`<div class="memory-details">
     <h3>${bufferTitle(buffer)}</h3>
-    <dl>${facts.filter(([, value]) => value).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>
+    <dl>${facts.filter(([, value]) => value).map(([name, value]) => html`<dt>${marked(name)}</dt><dd>${value}</dd>`)}</dl>
   </div>`;
 }
 
@@ -81,7 +82,7 @@ export function barrierDetails(barrier, map, pin) {
 function table(label, heads, rows) {
   return html`<div class="memory-table">
     <table aria-label=${label}>
-      <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+      <thead><tr>${heads.map((head) => html`<th scope="col">${marked(head)}</th>`)}</tr></thead>
       <tbody>${rows.map(
         ([first, ...rest]) =>
           html`<tr><th scope="row">${first}</th>${rest.map((cell) => html`<td>${cell}</td>`)}</tr>`,

@@ -8,6 +8,7 @@ import { large, percent, time } from "../../core/numbers.js";
 import { heads, scrolled } from "../../core/scroller.js";
 import "../../tours/lesson_link.js";
 import { html, nothing, prose, styles } from "../../core/template.js";
+import { marked } from "../../glossary/marks.js";
 
 /** Its busy time is shown, but is no bound. */
 const TENSOR_PIPE = "pipe tensor";
@@ -80,7 +81,7 @@ export function lossList({ losses }) {
     <h3>Further losses</h3>
     <dl class="roofline-losses">${losses.map(
       (loss) =>
-        html`<dt>${loss.title}<b>${lost(loss)}</b></dt><dd>${loss.text}${sourceMark(loss.source)}</dd>`,
+        html`<dt>${loss.title}<b>${lost(loss)}</b></dt><dd>${marked(loss.text)}${sourceMark(loss.source)}</dd>`,
     )}</dl>
   </section>`;
 }
@@ -107,8 +108,8 @@ function hintItem(
     <div class="roofline-hint-head">
       <b>${title}</b>${line ? button() : nothing}${gainWords ? html`<span class="gain">${gainWords}</span>` : nothing}
     </div>
-    <p>${prose(text)}</p>
-    <p class="hint">Cost: ${prose(cost)} <lesson-link .topic=${name}></lesson-link></p>
+    <p>${marked(text)}</p>
+    <p class="hint">Cost: ${marked(cost)} <lesson-link .topic=${name}></lesson-link></p>
     <ul class="roofline-evidence">${evidence.map(
       ({ name: what, value, unit, source }) =>
         html`<li>${what} <b>${amount(value, unit)}</b>${sourceMark(source)}</li>`,

@@ -27,7 +27,7 @@ export function registerCommands(inUse) {
     { name: "copy-all", title: "Copy all", group: "Stage", run: () => void inUse()?.range.copyAll() },
     {
       name: "lineage",
-      title: "Lineage of the operation",
+      title: "Why is this here?",
       group: "Stage",
       run: () => inUse()?.lineage.toggle(),
     },

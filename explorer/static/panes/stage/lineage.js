@@ -10,7 +10,7 @@ import { html, nothing } from "../../core/template.js";
 import { LineageLink } from "./lineage_link.js";
 
 /** Their lines are not operations of the compiler. */
-const STAGES_WITHOUT = ["ast", "llir"];
+const STAGES_WITHOUT = ["ast"];
 
 export class Lineage {
   /** @param {StagePane} pane */
@@ -35,7 +35,7 @@ export class Lineage {
     return html`<button
       type="button"
       class="toggle view-button"
-      title="What made the operation of the line, what became of it, its instructions (O)"
+      title="Why the line is here: what made its operation, and what became of it (O)"
       aria-pressed=${this.line > 0}
       @click=${() => this.toggle()}
     >lineage</button>`;

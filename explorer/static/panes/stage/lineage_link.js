@@ -18,6 +18,7 @@ export class LineageLink {
       tabindex: "-1",
       title: "The passes and the operations that this comes from, and what became of it (O)",
     });
+    this.button.textContent = "Why is this here?";
     this.element = make("span", { class: "lineage-link" }, this.button);
     // A click here is none on the line.
     for (const type of ["pointerdown", "dblclick"])
@@ -32,12 +33,11 @@ export class LineageLink {
   place() {
     const { content, text } = this.pane;
     const row = text.rows.get(text.cursor);
-    const { word, graph } = languageFacts(content?.row.language ?? "");
+    const { word } = languageFacts(content?.row.language ?? "");
     const words = row?.querySelector(".code")?.textContent ?? "";
     const isOffered =
-      this.lineage.isOffered && !this.lineage.line && word !== "" && new RegExp(word).test(words);
+      this.lineage.isOffered && !this.lineage.line && new RegExp(word || "^  [^;]").test(words);
     if (!row || !isOffered) return this.element.remove();
-    this.button.textContent = graph === "data flow" ? "Passes and instructions" : "Operation";
     if (this.element.parentElement !== row) row.append(this.element);
     return undefined;
   }

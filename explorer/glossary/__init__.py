@@ -1,0 +1,98 @@
+"""The glossary: the terms that the page uses, each in a sentence or two with its source.
+
+In: `terms.toml`. Out: a `Term` for each, by name. What one operation, instruction or pass does is in
+`explorer.explanations`.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+from explorer.tours import Tour, load_tours
+
+
+class TermSource(msgspec.Struct, frozen=True):
+    """The page of documentation that says what a term means."""
+
+    title: str
+    url: str
+
+
+class TourMention(msgspec.Struct, frozen=True):
+    """A step of a tour, from 1 on, whose text has a term."""
+
+    tour: str
+    step: int
+    title: str
+
+
+class Term(msgspec.Struct, frozen=True):
+    """A term. `words` are its forms in running text, in small letters; plurals with "s" are found, too.
+
+    `labels` are column heads and names of facts that mean it, in small letters, where the whole text is that.
+    """
+
+    name: str
+    title: str
+    group: str
+    words: tuple[str, ...]
+    labels: tuple[str, ...]
+    text: str
+    source: TermSource
+    tours: tuple[TourMention, ...]
+
+    def is_meant_by(self, label: str) -> bool:
+        """Return whether a column head, or the name of a fact, is about this term."""
+        return label.lower() in self.labels or self.is_in(label)
+
+    def is_in(self, text: str) -> bool:
+        """Return whether a text has one of the words of this term."""
+        return any(_pattern(word).search(text) for word in self.words)
+
+
+@cache
+def load_glossary() -> tuple[Term, ...]:
+    """Read all terms, in the order of their groups."""
+    document = tomllib.loads((files(__name__) / "terms.toml").read_text(encoding="utf-8"))
+    sources = {name: TermSource(*each) for name, each in document["sources"].items()}
+    return tuple(
+        _term(name, group, fields, sources)
+        for group, terms in document["terms"].items()
+        for name, fields in terms.items()
+    )
+
+
+@cache
+def find_term(name: str) -> Term | None:
+    """Return the term with this name, or None."""
+    return next((term for term in load_glossary() if term.name == name), None)
+
+
+def _term(name: str, group: str, fields: dict[str, Any], sources: dict[str, TermSource]) -> Term:
+    words = tuple(fields.get("words", (fields["title"].lower(),)))
+    labels, source = tuple(fields.get("labels", ())), sources[fields["source"]]
+    term = Term(name, fields["title"], group, words, labels, fields["text"], source, ())
+    return msgspec.structs.replace(term, tours=_mentions(term, load_tours()))
+
+
+def _mentions(term: Term, tours: tuple[Tour, ...]) -> tuple[TourMention, ...]:
+    """Return the first step of each tour that has a term in its title or caption."""
+    found = []
+    for tour in tours:
+        for number, step in enumerate(tour.steps, 1):
+            if term.is_in(f"{step.title}. {step.caption}"):
+                found.append(TourMention(tour.name, number, tour.title))
+                break
+    return tuple(found)
+
+
+@cache
+def _pattern(word: str) -> re.Pattern[str]:
+    """Match a word of a term; `explorer/static/glossary/marks.js` does the same."""
+    return re.compile(rf"(?<![\w.]){re.escape(word)}s?(?![\w]|\.\w)", re.IGNORECASE)

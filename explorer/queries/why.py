@@ -1,0 +1,225 @@
+"""The query for why something is there: an operation, a conversion, a buffer, a barrier, an instruction.
+
+It puts into words what other queries know: `lineage`, `layouts`, `allocation` and `registers`. Each statement
+says who says it: the compiler, a model of the compiler's rules, or a conclusion from locations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from explorer.errors import NotAnswerable
+from explorer.glossary import TourMention, find_term
+from explorer.queries import allocation, lineage
+from explorer.queries.lineage import LineageDocument, OperationLine
+from explorer.queries.query import Parameter, Query, Subject, nothing_saved
+from explorer.queries.why_conversions import CONVERSION, conversion_facts
+from explorer.queries.why_facts import WhyFact, WhyLink, code
+from explorer.queries.why_memory import BARRIERS, barrier_facts, buffer_facts, buffers_at
+from explorer.queries.why_passes import way_facts
+from explorer.queries.why_registers import peak_facts
+from explorer.store import Record
+from explorer.tours import load_tours
+
+WhyKind = Literal["operation", "conversion", "buffer", "barrier", "registers", "instruction"]
+_TTGIR = "ttgir"
+_BARRIERS_OF_MODULES = re.compile(r"^(?:ttg|gpu)\.(?:local_)?barrier$")
+
+#: The terms of the glossary that an answer is about.
+_TERMS: Mapping[WhyKind, tuple[str, ...]] = {
+    "operation": ("operation", "pass", "lineage"),
+    "conversion": ("conversion", "layout", "shuffle"),
+    "buffer": ("buffer", "shared-memory", "slot"),
+    "barrier": ("barrier", "hazard", "shared-memory"),
+    "registers": ("live-register", "register-pressure", "occupancy"),
+    "instruction": ("location", "lineage"),
+}
+
+
+class WhyTerm(msgspec.Struct, frozen=True):
+    """A term of the glossary, by its name and its title."""
+
+    name: str
+    title: str
+
+
+class WhyDocument(msgspec.Struct, frozen=True):
+    """Why something is there. `facts` answer it, `way` leads from the source through the passes.
+
+    `tours` are the steps of tours that teach it.
+    """
+
+    kind: WhyKind
+    facts: list[WhyFact]
+    way: list[WhyFact]
+    terms: list[WhyTerm]
+    tours: list[TourMention]
+
+
+@dataclass(frozen=True)
+class _Way:
+    """The lineage of the line, and the operations of TTGIR and of the allocating module on the way.
+
+    Without a lineage, `problem` says why.
+    """
+
+    document: LineageDocument | None
+    problem: str
+
+    def lines_after(self, index: int) -> list[int]:
+        """Return the lines of the operations in the module after a pass."""
+        if self.document is None:
+            return []
+        step = next((each for each in reversed(self.document.steps) if each.index <= index), None)
+        is_gone = self.document.removed_by is not None and self.document.removed_by <= index
+        return [] if step is None or is_gone else [row.line for row in step.lines]
+
+    def lines_of_stage(self, record: Record, stage: str) -> list[int]:
+        indices = [index for index, entry in record.result.passes.items() if entry.stage == stage]
+        return self.lines_after(max(indices)) if indices else []
+
+
+def _find(subject: Subject) -> WhyDocument:
+    record, given = subject.record, dict(subject.parameters)
+    stage, line = given.get("stage", ""), int(given.get("line", "1"))
+    text = _line_of(subject, stage, line)
+    way = _way(subject, given)
+    is_instruction = stage in BARRIERS
+    kind: WhyKind = "instruction" if is_instruction else "operation"
+    special: list[WhyFact] = []
+    for kind_of_facts, found in _special(subject, way, stage, line, text):
+        if found:
+            kind, special = kind if special else kind_of_facts, [*special, *found]
+    facts = [*special, *(_instruction(record, way, stage) if is_instruction else ())]
+    known = list(way_facts(record, way.document)) if way.document else []
+    unknown = [WhyFact(way.problem, "inferred", "lineage")] if way.problem else []
+    return WhyDocument(kind, facts, [*known, *unknown], _terms(kind), _tours(kind, stage, text))
+
+
+def _special(
+    subject: Subject, way: _Way, stage: str, line: int, text: str
+) -> Iterator[tuple[WhyKind, list[WhyFact]]]:
+    record = subject.record
+    pattern = BARRIERS.get(stage)
+    is_barrier = bool(pattern.search(text)) if pattern else bool(_BARRIERS_OF_MODULES.match(_name(text)))
+    if not pattern and _name(text) == CONVERSION:
+        given = subject.parameters
+        place = {"stage": stage} if stage else {"pass": given.get("pass", "0")}
+        yield "conversion", list(conversion_facts(subject, place, line, _module(subject, stage)))
+    if stage == "sass":
+        yield "registers", list(peak_facts(subject, line, way.lines_of_stage(record, _TTGIR)))
+    memory = _memory(subject)
+    if memory is None or not memory.functions:
+        return
+    index = memory.functions[0].pass_index
+    lines = way.lines_after(index)
+    if is_barrier:
+        ordinal, count = _among(subject, stage, line) if pattern and lines else (0, 1)
+        inserts = allocation.barrier_pass(record)
+        entry = None if inserts is None else record.result.passes[inserts]
+        maker = WhyLink(entry.name, entry.stage, entry.index, 0) if entry else None
+        yield "barrier", list(barrier_facts(memory.functions, lines, ordinal, count, maker))
+    elif not pattern:
+        yield "buffer", [fact for each in buffers_at(memory.functions, lines) for fact in buffer_facts(*each)]
+
+
+def _name(text: str) -> str:
+    found = re.match(r'^\s*(?:%[^=]*=\s*)?"?([a-z_][\w.]*)', text)
+    return found[1] if found else ""
+
+
+def _module(subject: Subject, stage: str) -> str:
+    record = subject.record
+    if stage:
+        return record.text(record.stage(stage).text)
+    return record.text_after_pass(int(subject.parameters.get("pass", "0")))
+
+
+def _line_of(subject: Subject, stage: str, line: int) -> str:
+    lines = _module(subject, stage).split("\n")
+    return lines[line - 1] if 0 < line <= len(lines) else ""
+
+
+def _way(subject: Subject, given: Mapping[str, str]) -> _Way:
+    try:
+        answer = subject.answer(lineage.QUERY, given)
+    except NotAnswerable as error:
+        return _Way(None, str(error))
+    return _Way(msgspec.json.decode(answer, type=LineageDocument), "")
+
+
+def _memory(subject: Subject) -> allocation.AllocationDocument | None:
+    try:
+        answer = subject.answer(allocation.QUERY, {})
+    except NotAnswerable:
+        return None
+    return msgspec.json.decode(answer, type=allocation.AllocationDocument)
+
+
+def _instruction(record: Record, way: _Way, stage: str) -> Iterator[WhyFact]:
+    """Yield the operation of TTGIR that an instruction comes from."""
+    if way.document is None:
+        return
+    rows = way.document.steps[way.document.asked].lines
+    yield WhyFact(
+        f"This line of {record.stage(stage).title} comes from {_operations(rows)} of TTGIR.",
+        "inferred",
+        "line information: an instruction without a location has that of the one before it",
+        tuple(WhyLink(f"TTGIR, line {row.line}", _TTGIR, None, row.line) for row in rows[:3]),
+    )
+
+
+def _operations(rows: Sequence[OperationLine]) -> str:
+    names = dict.fromkeys(row.operation for row in rows)
+    return " and ".join(code(name) for name in list(names)[:3]) or "an operation"
+
+
+def _among(subject: Subject, stage: str, line: int) -> tuple[int, int]:
+    """Return which barrier a line is of those that come from the same operations, and how many there are."""
+    lines = _module(subject, stage).split("\n")
+    origins = lineage.origins_of_lines(subject, stage)
+    same = [
+        number
+        for number, (text, lines_of_one) in enumerate(zip(lines, origins, strict=False), 1)
+        if lines_of_one == origins[line - 1] and BARRIERS[stage].search(text)
+    ]
+    return (same.index(line), len(same)) if line in same else (0, 1)
+
+
+def _terms(kind: WhyKind) -> list[WhyTerm]:
+    found = map(find_term, _TERMS[kind])
+    return [WhyTerm(term.name, term.title) for term in found if term is not None]
+
+
+def _tours(kind: WhyKind, stage: str, text: str) -> list[TourMention]:
+    """Return the steps that look at such a line, and else the first that has the first term."""
+    looking = [
+        TourMention(tour.name, number, tour.title)
+        for tour in load_tours()
+        for number, step in enumerate(tour.steps, 1)
+        if step.look_at.stage == stage and re.search(step.look_at.pattern, text)
+    ]
+    term = find_term(_TERMS[kind][0])
+    mentions = list(term.tours) if term and kind not in ("operation", "instruction") else []
+    found = {mention.tour: mention for mention in reversed([*mentions, *looking])}
+    return sorted(found.values(), key=lambda each: (each.tour, each.step))[:3]
+
+
+QUERY = Query(
+    name="why",
+    summary="Why an operation, a buffer, a barrier or an instruction is there, in words, with who says so.",
+    version=1,
+    document=WhyDocument,
+    find=_find,
+    parameters=(
+        Parameter("pass", int, "Index of the pass (0 when left out)."),
+        Parameter("line", int, "Line of the module after the pass (1 when left out)."),
+        Parameter("stage", str, "The line is one of this stage, in place of a pass."),
+    ),
+    saved=nothing_saved,  # one for each line of each stage
+)

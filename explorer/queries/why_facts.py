@@ -1,0 +1,50 @@
+"""The parts of an answer to `why`: statements, each with who says it, and links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+#: "observed": the compiler or a tool says it. "modelled": computed by the compiler's rules. "inferred":
+#: concluded from locations or from the order of a text.
+Basis = Literal["observed", "modelled", "inferred"]
+_MOST_NAMES = 6
+
+
+class WhyLink(msgspec.Struct, frozen=True):
+    """A place to look at: a line of the module after pass `pass_index`, or of `stage` without a pass."""
+
+    label: str
+    stage: str
+    pass_index: int | None
+    line: int
+
+
+class WhyFact(msgspec.Struct, frozen=True):
+    """A statement with its basis. `source` names who says it; names between backticks are code."""
+
+    text: str
+    basis: Basis
+    source: str
+    links: tuple[WhyLink, ...] = ()
+
+
+def code(name: str) -> str:
+    """Return a name or a line of code between backticks, without backticks of its own."""
+    return f"`{name.replace('`', ' ')}`"
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names in a sentence: "a, b and c"; of many the first and how many more."""
+    names = list(dict.fromkeys(names))
+    if len(names) > _MOST_NAMES:
+        more = len(names) - _MOST_NAMES + 1
+        names = [*names[: _MOST_NAMES - 1], f"{more} more"]
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun: "1 byte", "16,384 bytes"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

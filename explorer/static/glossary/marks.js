@@ -1,0 +1,225 @@
+/**
+ * Terms of the glossary in texts of the page: an unobtrusive mark, and a card with what the term means.
+ *
+ * `<term-text>` draws a text of ours with its terms marked, each once. A mark opens the card under the mouse and
+ * with the focus; Enter or a click goes into the card. Modules of the first load do not import this one.
+ *
+ * @import { PropertyDeclarations } from "lit"
+ * @import { GlossaryTerm } from "../core/types.js"
+ */
+import { LitElement } from "lit";
+import { get } from "../core/api.js";
+import { isFile } from "../core/host.js";
+import { html, nothing, prose, render } from "../core/template.js";
+
+const CARD = "term-card";
+const OPEN_DELAY_MS = 250;
+const CLOSE_DELAY_MS = 200;
+const GAP_PX = 4;
+
+/** @type {GlossaryTerm[]} */
+let terms = [];
+/** The terms by their words, in small letters. @type {Map<string, GlossaryTerm>} */
+let byWord = new Map();
+/** @type {Map<string, GlossaryTerm>} */
+let byLabel = new Map();
+/** Finds a word of any term, as `explorer.glossary` does; null: they are not loaded. @type {RegExp | null} */
+let pattern = null;
+/** @type {Promise<void> | null} */
+let loading = null;
+
+/** Fetch the glossary once. Without it, texts have no marks. */
+export function loadTerms() {
+  loading ??= get("/glossary").then(
+    (/** @type {GlossaryTerm[]} */ found) => useTerms(found),
+    () => {
+      loading = null;
+    },
+  );
+  return loading;
+}
+
+/** @param {GlossaryTerm[]} found */
+export function useTerms(found) {
+  terms = found;
+  byWord = new Map(found.flatMap((term) => term.words.map((word) => [word, term])));
+  byLabel = new Map(found.flatMap((term) => term.labels.map((label) => [label, term])));
+  const words = [...byWord.keys()].sort((one, other) => other.length - one.length);
+  const escaped = words.map((word) => word.replace(/[.*+?^${}()|[\]\\#]/g, "\\$&"));
+  pattern = new RegExp(`(?<![\\w.])(${escaped.join("|")})s?(?!\\w|\\.\\w)`, "gi");
+}
+
+/** All terms; empty until they are loaded. */
+export const allTerms = () => terms;
+
+/**
+ * A text in pieces: the terms in it, each only where it is first, and what is between.
+ * @param {string} text
+ * @param {Set<string>} [seen] the names of terms that are marked already
+ * @returns {(string | {text: string, term: GlossaryTerm})[]}
+ */
+export function pieces(text, seen = new Set()) {
+  const label = byLabel.get(text.trim().toLowerCase());
+  if (label && !seen.has(label.name)) {
+    seen.add(label.name);
+    return [{ text, term: label }];
+  }
+  /** @type {(string | {text: string, term: GlossaryTerm})[]} */
+  const found = [];
+  let from = 0;
+  for (const match of pattern ? text.matchAll(pattern) : []) {
+    const term = byWord.get(match[1]?.toLowerCase() ?? "");
+    if (!term || seen.has(term.name)) continue;
+    seen.add(term.name);
+    found.push(text.slice(from, match.index), { text: match[0], term });
+    from = match.index + match[0].length;
+  }
+  return [...found, text.slice(from)].filter(Boolean);
+}
+
+/** A text of ours with its terms marked; names between backticks are code. @param {string} text */
+export function marked(text) {
+  return html`<term-text .text=${text}></term-text>`;
+}
+
+class TermText extends LitElement {
+  /** @type {PropertyDeclarations} */
+  static properties = { text: { attribute: false } };
+
+  constructor() {
+    super();
+    this.text = "";
+  }
+
+  /** @override */
+  createRenderRoot() {
+    return this;
+  }
+
+  /** @override */
+  connectedCallback() {
+    super.connectedCallback();
+    if (!pattern) void loadTerms().then(() => this.requestUpdate());
+  }
+
+  /** @override */
+  render() {
+    const seen = /** @type {Set<string>} */ (new Set());
+    return this.text.split("`").map((part, index) => {
+      const drawn = pieces(part, seen).map((piece) => (typeof piece === "string" ? piece : mark(piece)));
+      return index % 2 ? html`<code>${drawn}</code>` : drawn;
+    });
+  }
+}
+
+customElements.define("term-text", TermText);
+
+/** @param {{text: string, term: GlossaryTerm}} piece */
+function mark({ text, term }) {
+  return html`<button
+    type="button"
+    class="term"
+    aria-description="Term of the glossary"
+    @pointerenter=${(/** @type {PointerEvent} */ event) =>
+      event.pointerType === "mouse" && openSoon(event, term)}
+    @pointerleave=${closeSoon}
+    @focus=${(/** @type {FocusEvent} */ event) => open(event, term)}
+    @blur=${closeSoon}
+    @click=${(/** @type {MouseEvent} */ event) => enter(event, term)}
+    @keydown=${closeByKey}
+  >${text}</button>`;
+}
+
+let timer = 0;
+/** The mark that the card belongs to. @type {HTMLElement | null} */
+let owner = null;
+
+/** @param {Event} event @param {GlossaryTerm} term */
+function openSoon({ currentTarget }, term) {
+  clearTimeout(timer);
+  timer = window.setTimeout(() => show(/** @type {HTMLElement} */ (currentTarget), term), OPEN_DELAY_MS);
+}
+
+/** @param {Event} event @param {GlossaryTerm} term */
+function open({ currentTarget }, term) {
+  show(/** @type {HTMLElement} */ (currentTarget), term);
+}
+
+/** Open the card and go into it. @param {Event} event @param {GlossaryTerm} term */
+function enter(event, term) {
+  open(event, term);
+  // What the text belongs to has commands of its own.
+  event.stopPropagation();
+  card().querySelector("a")?.focus();
+}
+
+function closeSoon() {
+  clearTimeout(timer);
+  timer = window.setTimeout(() => {
+    const element = card();
+    if (!element.matches(":hover") && !element.contains(document.activeElement)) hide();
+  }, CLOSE_DELAY_MS);
+}
+
+/** @param {KeyboardEvent} event */
+function closeByKey(event) {
+  if (event.key !== "Escape" || !card().matches(":popover-open")) return;
+  event.stopPropagation();
+  if (card().contains(document.activeElement)) owner?.focus();
+  hide();
+}
+
+function hide() {
+  clearTimeout(timer);
+  card().hidePopover();
+  owner?.removeAttribute("aria-describedby");
+  owner = null;
+}
+
+/** The one card, below everything else in the document. @returns {HTMLElement} */
+function card() {
+  const known = document.getElementById(CARD);
+  if (known) return known;
+  const element = document.createElement("div");
+  element.id = CARD;
+  element.className = CARD;
+  element.popover = "manual";
+  element.setAttribute("role", "dialog");
+  element.setAttribute("aria-label", "Glossary");
+  element.addEventListener("pointerenter", () => clearTimeout(timer));
+  element.addEventListener("pointerleave", closeSoon);
+  element.addEventListener("focusout", closeSoon);
+  element.addEventListener("keydown", closeByKey);
+  document.addEventListener("scroll", () => owner && !element.contains(document.activeElement) && hide(), {
+    capture: true,
+    passive: true,
+  });
+  document.body.append(element);
+  return element;
+}
+
+/** @param {HTMLElement} button @param {GlossaryTerm} term */
+function show(button, term) {
+  clearTimeout(timer);
+  if (!button.isConnected) return;
+  const element = card();
+  owner?.removeAttribute("aria-describedby");
+  owner = button;
+  render(content(term), element);
+  element.showPopover();
+  button.setAttribute("aria-describedby", CARD);
+  const { left, top, bottom } = button.getBoundingClientRect();
+  const { width, height } = element.getBoundingClientRect();
+  const isBelow = bottom + GAP_PX + height < innerHeight - GAP_PX;
+  element.style.top = `${Math.round(isBelow ? bottom + GAP_PX : Math.max(GAP_PX, top - height - GAP_PX))}px`;
+  element.style.left = `${Math.round(Math.max(GAP_PX, Math.min(left, innerWidth - width - GAP_PX)))}px`;
+}
+
+/** @param {GlossaryTerm} term */
+function content({ name, title, text, source }) {
+  return html`<b>${title}</b>
+    <p>${prose(text)}</p>
+    <p class="source">${
+      isFile ? nothing : html`<a href=${`/glossary#${name}`} target="_blank" rel="noopener">Glossary</a> · `
+    }<a href=${source.url} target="_blank" rel="noopener noreferrer">${source.title}</a></p>`;
+}

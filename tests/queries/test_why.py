@@ -1,0 +1,211 @@
+"""Test the query `why` on kernels that are not in the gallery, against their texts and other compilations."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tritons import TRITONS
+
+from explorer.model import Edits
+from explorer.queries import registers, why
+from explorer.services import services_of
+
+KERNELS = Path(__file__).parents[1] / "kernels"
+SUMS = (KERNELS / "row_and_column_sums.py").read_text(encoding="utf-8")
+PRODUCT = (KERNELS / "tile_product.py").read_text(encoding="utf-8")
+BARRIER = r"\bbar\.sync\b"
+
+
+@pytest.fixture(params=TRITONS)
+def triton(request):
+    return request.param
+
+
+@pytest.fixture
+def sums(compile_source, triton):
+    return compile_source(SUMS, triton=triton)
+
+
+@pytest.fixture
+def product(compile_source, triton):
+    return compile_source(PRODUCT, "cuda:80", triton)
+
+
+@pytest.fixture
+def ask(query_service):
+    """Ask why a line of a stage is there."""
+
+    def ask(record, stage, line):
+        given = {"stage": stage, "line": str(line)}
+        return json.loads(query_service.answer(why.QUERY, (record,), given))
+
+    return ask
+
+
+@pytest.fixture
+def compile_without(app):
+    """Compile the source of a record without a pass."""
+
+    def compile_without(record, name):
+        edits = Edits(without_passes=(name,))
+        return services_of(app).queue.complete(replace(record.request, edits=edits))
+
+    return compile_without
+
+
+def text_of(record, stage):
+    return record.text(record.stage(stage).text)
+
+
+def lines_with(record, stage, pattern):
+    return [n for n, line in enumerate(text_of(record, stage).split("\n"), 1) if re.search(pattern, line)]
+
+
+def said(document, *words):
+    """The statements that have all of these words."""
+    facts = [*document["facts"], *document["way"]]
+    return [fact for fact in facts if all(word in fact["text"] for word in words)]
+
+
+def test_a_conversion_names_who_makes_and_who_wants_the_tensor(product, ask):
+    lines = text_of(product, "ttgir").split("\n")
+    (number,) = lines_with(product, "ttgir", r"ttg\.convert_layout")
+    result, operand, old, new = re.search(
+        r"(%\w+) = ttg\.convert_layout (%\w+) : tensor<[^#]*(#\w+)> -> tensor<[^#]*(#\w+)>", lines[number - 1]
+    ).groups()
+    (maker,) = lines_with(product, "ttgir", rf"^\s*{operand} = ")
+    users = [n for n in lines_with(product, "ttgir", rf"{result}\b") if n != number]
+    document = ask(product, "ttgir", number)
+    assert document["kind"] == "conversion"
+    made, wanted = document["facts"][:2]
+    assert made["basis"] == wanted["basis"] == "observed"
+    assert f"in line {maker} makes the tensor in `{old}`" in made["text"]
+    assert [link["line"] for link in wanted["links"]] == users
+    assert f"in line {users[0]} takes it in `{new}`" in wanted["text"]
+    assert "conversion" in {term["name"] for term in document["terms"]}
+
+
+def test_without_the_pass_that_made_an_operation_it_is_not_there(product, ask, compile_without):
+    pattern = r"ttg\.async_copy_global_to_local"
+    makers = set()
+    for number in lines_with(product, "ttgir", pattern):
+        (made,) = said(
+            ask(product, "ttgir", number), "made `ttg.async_copy_global_to_local`", "from `tt.load`"
+        )
+        assert made["basis"] == "observed"
+        (link,) = made["links"]
+        after, before = (product.text_after_pass(link["pass_index"] - earlier) for earlier in (0, 1))
+        assert re.search(pattern, after.split("\n")[link["line"] - 1])
+        assert re.search(pattern, before) is None
+        makers.add(link["label"])
+    (maker,) = makers
+    without = compile_without(product, maker)
+    assert without.status == "complete"
+    assert lines_with(without, "ttgir", pattern) == []
+    assert lines_with(without, "ttgir", r"tt\.load") != [] == lines_with(product, "ttgir", r"tt\.load")
+
+
+def test_every_barrier_of_ptx_is_explained(sums, ask, compile_without):
+    """Those that a pass inserts are the ones that a compilation without this pass lacks."""
+    documents = [ask(sums, "ptx", number) for number in lines_with(sums, "ptx", BARRIER)]
+    assert {document["kind"] for document in documents} == {"barrier"}
+    placed = [each for each in documents if said(each, "could", "after")]
+    inside = [each for each in documents if said(each, "scratch buffer", "this barrier")]
+    assert len(placed) + len(inside) == len(documents)
+    assert not [each for each in placed if each in inside]
+    for document in placed:
+        hazards = said(document, "Without it")
+        assert {fact["basis"] for fact in hazards} == {"modelled"}
+        assert all("write after read" in fact["text"] for fact in hazards)
+    inserts = [e.name for e in sums.result.passes.values() if e.name.endswith("gpu-membar")]
+    if inserts:
+        assert all(said(document, f"`{inserts[0]}` has put it in") for document in placed)
+        without = compile_without(sums, inserts[0])
+        assert len(lines_with(without, "ptx", BARRIER)) == len(inside)
+    else:
+        assert all(said(document, "The lowering to LLVM puts it in") for document in placed)
+
+
+def test_barriers_of_llvm_ir_and_sass_have_the_same_reasons(sums, ask):
+    def reasons(stage, pattern):
+        found = [ask(sums, stage, number)["facts"][0]["text"] for number in lines_with(sums, stage, pattern)]
+        return sorted(found)
+
+    in_ptx = reasons("ptx", BARRIER)
+    assert reasons("llir", r"call void @llvm\.nvvm\.barrier") == in_ptx
+    assert reasons("sass", r"BAR\.SYNC") == in_ptx
+
+
+def test_a_barrier_of_a_pipeline_keeps_copies_and_loads_apart(product, ask):
+    """Each waits for copies, keeps a copy from overwriting what is read, or belongs to a conversion."""
+    first = [ask(product, "ptx", number)["facts"] for number in lines_with(product, "ptx", BARRIER)]
+    texts = [" ".join(fact["text"] for fact in facts) for facts in first]
+    reading = [text for text in texts if "`ttg.local_load`" in text and "read after write" in text]
+    assert reading
+    for text in reading:
+        assert re.search(
+            r"`ttg\.local_load` in line \d+ could read bytes [\d,]+ to [\d,]+ \(`(left|right)`\)", text
+        )
+        assert re.search(r"before `ttg\.async_copy_global_to_local` in line \d+ .*has written them", text)
+    assert [text for text in texts if "needs no barrier" in text] == []
+
+
+def test_a_buffer_names_its_users_its_last_use_and_its_neighbors(product, ask):
+    allocates = lines_with(product, "ttgir", r"ttg\.local_alloc")
+    assert len(allocates) == 2
+    module = product.text_after_pass(product.result.allocations[0].pass_index).split("\n")
+    for number in allocates:
+        document = ask(product, "ttgir", number)
+        assert document["kind"] == "buffer"
+        (allocated,) = said(document, "`ttg.local_alloc`", "allocates it")
+        line = allocated["links"][0]["line"]
+        value, offset = re.search(r"(%\w+) = .*allocation\.offset = (\d+)", module[line - 1]).groups()
+        size = 2 * 64 * 64 * 2
+        assert f"{size:,} bytes, from byte {int(offset):,} to {int(offset) + size - 1:,}" in allocated["text"]
+        mentions = [n for n, text in enumerate(module, 1) if re.search(rf"{value}\b", text)]
+        (lives,) = said(document, "It lives from operation")
+        assert lives["links"][0]["line"] == max(mentions)
+        (read,) = [
+            fact for fact in said(document, "`ttg.local_load`") if re.search(r"reads? it", fact["text"])
+        ]
+        assert read["basis"] == "modelled"
+        for link in read["links"]:
+            assert "ttg.local_load" in module[link["line"] - 1]
+    texts = [fact["text"] for number in allocates for fact in ask(product, "ttgir", number)["facts"]]
+    assert sum(text.startswith("Alive at the same time") for text in texts) == 2
+    assert sum("shares bytes with `scratch of ttg.convert_layout`" in text for text in texts) >= 1
+
+
+def test_the_register_peak_names_the_live_tensors(sums, ask, query_service):
+    document = json.loads(query_service.answer(registers.QUERY, (sums,), {}))
+    most = max(each["general"] for each in document["instructions"])
+    peaks = [each["line"] for each in document["instructions"] if each["general"] == most]
+    answers = [ask(sums, "sass", line) for line in peaks]
+    assert {answer["kind"] for answer in answers} == {"registers"}
+    (live,) = said(answers[0], f"Here {most} general registers are live")
+    assert live["basis"] == "observed"
+    text = text_of(sums, "ttgir").split("\n")
+    named = [fact for answer in answers for fact in said(answer, "tensors with", "of a thread are live")]
+    assert named
+    for fact in named:
+        at = int(re.search(r"After line (\d+)", fact["text"])[1])
+        assert fact["basis"] == "modelled"
+        for link in fact["links"]:
+            assert link["line"] <= at
+            assert link["label"].split(",")[0] in text[link["line"] - 1]
+    other = next(each["line"] for each in document["instructions"] if each["general"] < most // 2)
+    assert said(ask(sums, "sass", other), "general registers are live") == []
+
+
+def test_an_instruction_leads_to_its_operation_and_its_source_line(sums, ask):
+    for stage, pattern in (("ptx", r"ld\.global"), ("sass", r"LDG\.")):
+        for number in lines_with(sums, stage, pattern):
+            document = ask(sums, stage, number)
+            # The most registers may be live at a load.
+            assert document["kind"] == "instruction" or said(document, "general registers are live")
+            assert said(document, "comes from `tt.load` of TTGIR")[0]["basis"] == "inferred"
+            assert said(document, "The source has it in line 12", "tile = tl.load(")
+    tours = {(each["tour"], each["step"]) for each in document["tours"]}
+    assert tours <= {("layouts", 2), ("programs", 4), ("reduction", 2)}
