@@ -48,6 +48,7 @@ def test_answers_are_what_the_description_says(app, client, ticket, index, vecto
     others = {
         "meta.show_example": of_gallery,
         "tours.show": {"name": "programs"},
+        "exercises.show": {"name": "one_warp"},
         "runs.measurement": {**of_run, "name": "timings"},
         "runs.file": of_run,
     }

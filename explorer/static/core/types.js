@@ -27,6 +27,10 @@
  * @typedef {import("openapi").TourStep} TourStep
  * @typedef {import("openapi").TourStepDocument} TourStepDocument
  * @typedef {import("openapi").CheckedClaim} CheckedClaim
+ * @typedef {Partial<import("openapi").Claim>} Claim
+ * @typedef {import("openapi").Exercise} Exercise
+ * @typedef {import("openapi").ExerciseRow} ExerciseRow
+ * @typedef {import("openapi").LessonLaunch} LessonLaunch
  * @typedef {import("openapi").Line} TextLine
  * @typedef {import("openapi").LocationsDocument} Locations
  * @typedef {import("openapi").Node} GraphNode
