@@ -13,6 +13,8 @@ from explorer.lessons import Claim
 from explorer.model.measurements import Check, Counts
 from explorer.model.metrics import find_metric
 from explorer.queries import layouts
+from explorer.queries.layout_accesses import AccessRow
+from explorer.queries.layout_conversions import SharedAccessRow
 from explorer.queries.metrics import metrics_of
 from explorer.queries.query import Parameter, Query, Subject, nothing_saved
 from explorer.store import Record
@@ -53,7 +55,8 @@ def lines_of(record: Record, stage: str, pattern: str) -> list[int]:
 def _number(subject: Subject, claim: Claim) -> float | None:
     record = subject.record
     if claim.metric:
-        return getattr(metrics_of(record), claim.metric)
+        number: float | None = getattr(metrics_of(record), claim.metric)
+        return number
     if claim.access or claim.shared_access:
         return _of_accesses(subject, claim)
     if claim.stage not in record.result.stages:
@@ -152,7 +155,7 @@ def _check_kind(claim: Claim) -> None:
         )
     if claim.metric and find_metric(claim.metric) is None:
         raise InvalidRequest(f"There is no metric {claim.metric[:50]!r}.")
-    for name, row in ((claim.access, layouts.AccessRow), (claim.shared_access, layouts.SharedAccessRow)):
+    for name, row in ((claim.access, AccessRow), (claim.shared_access, SharedAccessRow)):
         if name and name not in row.__struct_fields__:
             raise InvalidRequest(f"An access has no number {name[:50]!r}.")
 

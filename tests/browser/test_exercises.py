@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pytest
 from actions import (
+    Scheme,
     Visitor,
     choose_scheme,
     editor_line,
@@ -49,7 +50,6 @@ def test_an_exercise_is_solved_by_typing(visitor: Visitor) -> None:
     for shown in (1, 2):
         card.get_by_role("button", name=f"Hint {shown} of 3").click()
         expect(card.get_by_role("list", name="Hints").get_by_role("listitem")).to_have_count(shown)
-    # Neither the work nor the goal is met by what computes nothing.
     line = editor_line(page, "num_warps=4")
     line.dblclick()
     line.click()
@@ -96,7 +96,7 @@ def test_a_run_says_what_is_wrong_and_a_solution_can_be_undone(visitor: Visitor)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_can_be_read_on_a_telephone(visitor: Visitor, scheme: str) -> None:
+def test_it_can_be_read_on_a_telephone(visitor: Visitor, scheme: Scheme) -> None:
     page = visitor(width=375, height=800)
     page.goto("/#exercise=coalesced_rows")
     choose_scheme(page, scheme)
@@ -143,6 +143,6 @@ def test_a_bad_link_says_what_is_wrong(visitor: Visitor) -> None:
     page.goto(f"/#exercise={quote(json.dumps(exercise))}")
     banner = page.locator("message-banner")
     expect(banner).to_contain_text("The goal “C” does not say how many.")
+    page = visitor()
     page.goto("/#exercise=%7B%22start%22")
-    page.reload()
-    expect(banner).to_contain_text("cut off")
+    expect(page.locator("message-banner")).to_contain_text("cut off")

@@ -52,7 +52,7 @@ function drawCards(popover, tours, exercises) {
   );
   const tasks = exercises.map(({ name, title, level }) => {
     const state = progress[name]?.isSolved ? "✓ solved" : progress[name] ? "begun" : "";
-    return html`<button type="button" class="card" @click=${take(`exercise=${name}`)}>
+    return html`<button type="button" class="card is-exercise" @click=${take(`exercise=${name}`)}>
         <b>${title}</b><span>${level}${state ? html` <small>${state}</small>` : nothing}</span>
       </button>`;
   });
