@@ -39,8 +39,7 @@ class CheckedClaim(msgspec.Struct, frozen=True):
 
 def check(subject: Subject, claim: Claim) -> CheckedClaim:
     """Read the number of a claim from a compilation, and compare it."""
-    found = _number(subject, claim)
-    return CheckedClaim(claim.says, found, claim.holds(found))
+    return _compared(claim, _number(subject, claim))
 
 
 def lines_of(record: Record, stage: str, pattern: str) -> list[int]:
@@ -98,8 +97,12 @@ _TAKE: dict[str, Callable[[list[float]], float]] = {
 
 def check_run(run: Record, claim: Claim) -> CheckedClaim:
     """Read the number of a claim from a run in Triton's interpreter, and compare it."""
-    found, reason = _of_run(run, claim)
-    return CheckedClaim(claim.says, found, claim.holds(found), reason)
+    return _compared(claim, *_of_run(run, claim))
+
+
+def _compared(claim: Claim, found: float | None, reason: str = "") -> CheckedClaim:
+    number = None if found is None else float(found)
+    return CheckedClaim(claim.says, number, claim.holds(number), reason)
 
 
 def _of_run(run: Record, claim: Claim) -> tuple[float | None, str]:

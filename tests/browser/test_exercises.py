@@ -41,7 +41,6 @@ def open_gallery(page: Page) -> Locator:
 def test_an_exercise_is_solved_by_typing(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/")
-    wait_for_result(page)
     set_source(page, "# my own kernel")
     open_gallery(page).get_by_role("button", name="One warp needs no barrier").click()
     card = card_of(page)

@@ -287,6 +287,7 @@ export class ExerciseCard extends LessonCard {
       <span>${prose(goal.says ?? "")}</span>
       ${found ? html`<b>${numberWords(goal, found.found)}</b>` : nothing}
       ${state === "met" ? nothing : html`<small>${wantedWords(goal)}</small>`}
+      ${found && isModelled(goal) ? html`<small>modelled</small>` : nothing}
       ${found?.reason ? html`<em>${found.reason}</em>` : nothing}
     </li>`;
   }
@@ -303,6 +304,11 @@ function judged(goal, found) {
 function numberWords({ run }, found) {
   if (run === "matches") return found === null || found === undefined ? "" : found ? "yes" : "no";
   return found?.toLocaleString("en", { maximumFractionDigits: 3 }) ?? "none";
+}
+
+/** Whether a number is a model of the compiler's rules, and not read from what it made. @param {Claim} goal */
+function isModelled({ access, shared_access }) {
+  return Boolean(access || shared_access);
 }
 
 /** What a goal asks for. @param {Claim} goal */
