@@ -33,14 +33,14 @@ def html_file(
     saved: SavedAnswers,
     bundled_file: Callable[[str], bytes],
     preview: Mapping[str, str],
-    tour: str = "",
-    of_tour: Iterable[Answer] = (),
+    lesson: str = "",
+    of_lesson: Iterable[Answer] = (),
 ) -> bytes:
     """Return the file for compilations of one Triton version, with their finished runs. It opens the first.
 
     `fetch` asks the application, `saved` are its answers about the compilations, `bundled_file` reads a file
     of the browser code by the name of its source, and `preview` has the title and description of the page.
-    `tour` is the name of the tour that the file opens with, and `of_tour` are the answers about it.
+    `lesson` is what the file opens with, as an address has it, and `of_lesson` are the answers about it.
 
     Raises:
         Unavailable: an answer is missing and cannot be computed at the moment.
@@ -52,13 +52,13 @@ def html_file(
     # The same for the same result, so that the file is; unknown to the result's own code.
     nonce = sha256(record.id.encode()).hexdigest()[:24]
     of_server = [*_page_answers(fetch), *answers_of_server(record.request.triton, fetch)]
-    of_results = [*of_tour, *(answer for each in runs for answer in each.answers)]
+    of_results = [*of_lesson, *(answer for each in runs for answer in each.answers)]
     numbers, problems, bodies = _joined(saved, of_server, of_results)
     template = Environment(loader=PackageLoader("explorer"), autoescape=True).get_template("offline.html")
     html = template.render(
         host="file",
         compilation=record.id,
-        tour=tour,
+        lesson=lesson,
         preview=preview,
         policy=_policy([theme, script, *([plotly] if plotly else [])], nonce),
         csp_nonce=nonce,

@@ -11,6 +11,7 @@ from explorer.queries import (
     allocation,
     archive,
     changes,
+    claims,
     comparison,
     divergence,
     explanation,
@@ -38,6 +39,7 @@ from explorer.queries.query_service import QueryService
 QUERIES: tuple[Query, ...] = (
     allocation.QUERY,
     changes.QUERY,
+    claims.QUERY,
     fewer_stages.QUERY,
     graph.QUERY,
     layouts.QUERY,
@@ -51,6 +53,7 @@ QUERIES: tuple[Query, ...] = (
     scoreboards.QUERY,
     tensor_registers.QUERY,
     tour_step.QUERY,
+    claims.RUN_QUERY,
     why.QUERY,
     heat.QUERY,
     roofline.QUERY,

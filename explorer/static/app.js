@@ -107,7 +107,7 @@ async function start() {
     cursor: view.cursor ?? null,
     openFile: view.file ?? "",
     reading: view.reading,
-    tour: view.tour || document.body.dataset.tour || "",
+    lesson: view.lesson || document.body.dataset.lesson || "",
     withSource: isEmbedded && view.withSource === true,
     origin: "address",
   });
@@ -124,14 +124,13 @@ async function start() {
     // In a narrow window, the panes are below the source: scroll to them.
     byId("panes").scrollIntoView({ block: "nearest" });
   });
-  const showTour = () =>
-    store.state.tour && void import("./tours/tour_card.js").then((tours) => tours.showTour(dock));
-  store.watch(["tour"], showTour);
-  showTour();
+  store.watch(["lesson"], () => {
+    if (store.state.lesson) void import("./lessons/lessons.js").then((lessons) => lessons.showLesson(dock));
+  });
   document.addEventListener("pane-beside", (event) =>
     dock.openBeside(/** @type {CustomEvent<string>} */ (event).detail),
   );
-  store.watch(["pinned", "result", "failure", "reading", "openFile", "tour"], () => writeAddress(dock));
+  store.watch(["pinned", "result", "failure", "reading", "openFile", "lesson"], () => writeAddress(dock));
   store.watch(
     ["cursor"],
     debounce(() => writeAddress(dock), CURSOR_PAUSE_MS),
@@ -146,7 +145,7 @@ async function start() {
       cursor: next.cursor ?? null,
       openFile: next.file ?? "",
       reading: next.reading,
-      tour: next.tour ?? "",
+      lesson: next.lesson ?? "",
       origin: "address",
     });
     isReturning = false;
@@ -169,8 +168,8 @@ async function openFirst() {
     return;
   }
   begin();
-  // A tour opens what its step is about.
-  if (firstOpening.aborted || store.state.tour) return;
+  // A lesson opens what it is about.
+  if (firstOpening.aborted || store.state.lesson) return;
   const draft = keptDraft(store.state.defaultTarget);
   if (draft) choose({ ...draft });
   else await openExample(store.state.firstExample, firstOpening);
@@ -219,19 +218,21 @@ let lastStep = null;
  */
 function writeAddress(dock) {
   if (isReturning || !hasAddress) return;
-  const { draft, openFile, result, failure, pinned, cursor, reading, withSource, tour } = store.state;
+  const { draft, openFile, result, failure, pinned, cursor, reading, withSource, lesson } = store.state;
   // Until the source has arrived, the file of the address may be one of it.
   const file = draft.source && !(openFile in draft.files) ? "" : openFile;
   const layout = dock.layout();
-  const view = formatView({ layout, pinned, reading, withSource, cursor, file, tour });
+  const view = formatView({ layout, pinned, reading, withSource, cursor, file, lesson });
   // An address without panes stands for those of a first visit.
   const isFirst =
-    view === formatView({ layout: LOWERING.layout, pinned, reading, withSource, cursor, file, tour });
-  const hash = isFirst ? formatView({ layout: null, pinned, reading, withSource, cursor, file, tour }) : view;
+    view === formatView({ layout: LOWERING.layout, pinned, reading, withSource, cursor, file, lesson });
+  const hash = isFirst
+    ? formatView({ layout: null, pinned, reading, withSource, cursor, file, lesson })
+    : view;
   const latest = failure ?? result;
   const path = latest && canCompile ? `/k/${latest.id}` : location.pathname;
   if (latest && isEmbedded) {
-    const fragment = formatView({ layout: isFirst ? null : layout, pinned, reading, cursor, file, tour });
+    const fragment = formatView({ layout: isFirst ? null : layout, pinned, reading, cursor, file, lesson });
     /** @type {HTMLAnchorElement} */ (byId("open-link")).href = permalink(latest, fragment);
   }
   const step = stepOf(hash);

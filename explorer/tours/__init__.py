@@ -15,6 +15,8 @@ from typing import Any
 
 import msgspec
 
+from explorer.lessons import Claim, LessonLaunch
+
 #: The files of this folder, in order.
 TOURS = (
     "programs",
@@ -27,34 +29,6 @@ TOURS = (
     "tensor_memory",
     "machine_code",
 )
-
-
-class TourClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A statement about a number of a result.
-
-    `says` is the statement in words. The number is that of the lines of `stage` in which `pattern`, a
-    regular expression, is found; or the field `resource` of the result's resources; or the field `access` of
-    the first access to global memory whose operation `pattern` matches. It must be from `least` to `most`;
-    None: no bound. `exactly` stands for both. `tritons` are the Triton versions that the claim is about;
-    empty: all.
-    """
-
-    says: str
-    stage: str = ""
-    pattern: str = ""
-    resource: str = ""
-    access: str = ""
-    exactly: int | None = None
-    least: int | None = None
-    most: int | None = None
-    tritons: tuple[str, ...] = ()
-
-    def holds(self, found: int | None) -> bool:
-        """Return whether the number is as claimed. None: the result does not have it."""
-        if found is None:
-            return False
-        least, most = (self.least, self.most) if self.exactly is None else (self.exactly, self.exactly)
-        return (least is None or found >= least) and (most is None or found <= most)
 
 
 class TourPlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -79,21 +53,6 @@ class TourQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     claim: int | None = None
 
 
-class TourLaunch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a step compiles: a kernel of an example, with options in place of those of its launch.
-
-    `signature` stands in place of a launch ("": that of the example). `replace` are parts of the source and
-    what stands in their places.
-    """
-
-    example: str
-    kernel: str | None = None
-    target: str = "cuda:90"
-    options: dict[str, int] = {}
-    signature: str = ""
-    replace: dict[str, str] = {}
-
-
 class TourStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A caption about a launch, with the layout of the panes as an address has it.
 
@@ -102,10 +61,10 @@ class TourStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     title: str
     caption: str
-    launch: TourLaunch
+    launch: LessonLaunch
     panes: str
     look_at: TourPlace
-    claims: tuple[TourClaim, ...]
+    claims: tuple[Claim, ...]
     question: TourQuestion | None = None
     teaches: tuple[str, ...] = ()
 

@@ -69,8 +69,8 @@ def saved_tour(app: Flask, tour: Tour, records: Sequence[Record]) -> bytes:
         saved=saved_answers.joined(_answers(app, record) for record in distinct),
         bundled_file=bundled_file,
         preview={"title": f"{tour.title} · triton·explorer", "description": tour.question},
-        tour=f"{tour.name}.1",
-        of_tour=[results, *(fetch(address).expect_success() for address in (api, *of_steps))],
+        lesson=f"tour={tour.name}.1",
+        of_lesson=[results, *(fetch(address).expect_success() for address in (api, *of_steps))],
     )
 
 

@@ -8,11 +8,12 @@ from flask import Blueprint, Response, current_app, request
 from explorer.documents import API
 from explorer.errors import NotFinished, NotFound
 from explorer.examples import find_example
+from explorer.lessons import LessonLaunch
 from explorer.model import Request
 from explorer.queries import Parameter
 from explorer.services import services
 from explorer.store import Record
-from explorer.tours import TOURS, Tour, TourLaunch, find_tour, load_tours
+from explorer.tours import TOURS, Tour, find_tour, load_tours
 from explorer.views.http import attachment, json_response, let_server_keep
 from explorer.views.operation import documented
 from explorer.views.saved_page import saved_tour
@@ -69,7 +70,7 @@ def html(name: str) -> Response:
     return attachment(Response(saved_tour(current_app, tour, complete), mimetype="text/html"), f"{name}.html")
 
 
-def request_of(launch: TourLaunch, triton: str) -> Request:
+def request_of(launch: LessonLaunch, triton: str) -> Request:
     """Return the request of what a step compiles."""
     example = find_example(launch.example)
     assert example is not None  # tests read all tours

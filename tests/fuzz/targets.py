@@ -39,6 +39,7 @@ from explorer.pipeline.stages import amdgcn, llir, mlir, ptx, sass
 from explorer.pipeline.stages.stage import Artifact
 from explorer.pipeline.tool_output import read_messages
 from explorer.profiles.read import ProfileError, checked_document, read_profiles
+from explorer.queries.claims import read_claims
 from explorer.sandbox.errors import ProtocolError
 from explorer.sandbox.protocol import EventStream
 from explorer.sandbox.settings import SandboxSettings
@@ -170,6 +171,7 @@ TARGETS = (
     Target("stage_amdgcn", _on_text(lambda text: amdgcn.read(Artifact(text))), ("amdgcn",)),
     Target("listing", _on_text(lambda text: sass.without_other_kernels(text, "add_kernel")), ("listing",)),
     Target("tool_output", _on_text(lambda text: read_messages(text, "ttgir")), ("tool_output",)),
+    Target("claims", _on_text(read_claims), ("claims",), (InvalidRequest,)),
     Target("signature", _on_text(signature.parse), ("signature",), (UserError,)),
     Target(
         "source_language", _on_text(source_language), ("source", "mlir", "ptx", "llvm", "amdgcn", "signature")

@@ -111,7 +111,7 @@ def test_a_tour_whose_steps_are_compiled_is_a_file(client, services, step_result
     assert len(results) == len(tour.steps)
     assert all(results)
     file = client.get(f"{api}/export.html?triton={triton}").get_data(as_text=True)
-    assert f'data-tour="{tour.name}.1"' in file
+    assert f'data-lesson="tour={tour.name}.1"' in file
     for number, result in enumerate(results, 1):
         assert f"/api/v1/compilations/{result}/tours/{tour.name}/{number}" in file
 

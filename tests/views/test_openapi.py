@@ -51,6 +51,7 @@ def test_answers_are_what_the_description_says(app, client, ticket, index, vecto
     others = {
         "meta.show_example": of_gallery,
         **{f"tours.{view}": {"name": "programs"} for view in ("show", "results", "html")},
+        "exercises.show": {"name": "one_warp"},
         "runs.measurement": {**of_run, "name": "timings"},
         "runs.file": of_run,
     }

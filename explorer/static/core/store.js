@@ -61,7 +61,7 @@ import { freshDraft } from "./fresh_draft.js";
  *   operation of `result`: its lines in each stage, and the passes that touched it
  * @property {string | null} origin the pane that caused the last change of `hovered`, `pinned`, `shown` or `cursor`
  * @property {boolean} reading the source is read-only
- * @property {string} tour the step of a tour that is shown, as the address has it; "": none
+ * @property {string} lesson the step of a tour or the exercise that is shown, as the address has it: "tour=…"; "": none
  * @property {boolean} withSource a frame shows the source, too
  * @property {ComparisonDocument | null} comparison what the page of a comparison shows
  * @property {Record<string, string>} workers addresses of the scripts that work beside the page, by name
@@ -121,7 +121,7 @@ const state = {
   lineage: null,
   origin: null,
   reading: false,
-  tour: "",
+  lesson: "",
   withSource: false,
   comparison: null,
   workers: {},

@@ -32,6 +32,10 @@
  * @typedef {import("openapi").ExplanationDocument} ExplanationDocument
  * @typedef {import("openapi").WhyFact} WhyFact
  * @typedef {import("openapi").WhyLink} WhyLink
+ * @typedef {Partial<import("openapi").Claim>} Claim
+ * @typedef {import("openapi").Exercise} Exercise
+ * @typedef {import("openapi").ExerciseRow} ExerciseRow
+ * @typedef {import("openapi").LessonLaunch} LessonLaunch
  * @typedef {import("openapi").Line} TextLine
  * @typedef {import("openapi").LocationsDocument} Locations
  * @typedef {import("openapi").Node} GraphNode

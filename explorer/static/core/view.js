@@ -1,7 +1,7 @@
 /**
  * The view in the address: `#panes=…&pin=…&read` behind `/k/<id>`, so that a copied link shows the same;
  * `&line=ttgir.42` is the line of a stage that the cursor is on, `&file=tools.py` the file in the editor,
- * `&tour=programs.2` the step of a tour;
+ * `&tour=programs.2` the step of a tour, `&exercise=one_warp` an exercise;
  * behind `/embed/<id>`, `&source` shows the source beside the panes.
  *
  * Panes side by side are joined by "+", tabs of one group by ","; "*" marks the tab in front where that is
@@ -14,8 +14,8 @@
  * @typedef {{children: Layout[], share: number}} Split
  * @typedef {Group | Split} Layout
  * @typedef {{layout: Layout | null, pinned: number[], reading: boolean, withSource?: boolean,
- *   cursor?: {stage: string, line: number} | null, file?: string, tour?: string}} View `file`: "" is the
- *   script; `tour`: "" is none
+ *   cursor?: {stage: string, line: number} | null, file?: string, lesson?: string}} View `file`: "" is the
+ *   script; `lesson`: the part of a tour or an exercise as it is, "" is none
  */
 
 const TAB = /^([a-z_]+(?::[\w.-]*(?:;[a-z]+=[\w.-]*)*)?)(\*?)/;
@@ -31,7 +31,7 @@ export function parseView(fragment) {
     withSource: false,
     cursor: null,
     file: "",
-    tour: "",
+    lesson: "",
   };
   for (const part of fragment.replace(/^#/, "").split("&")) {
     const [name = "", value = ""] = part.split(/=(.*)/s);
@@ -39,7 +39,8 @@ export function parseView(fragment) {
     const line = name === "line" && /^([\w-]+)\.(\d+)$/.exec(text);
     if (line) view.cursor = { stage: line[1] ?? "", line: Number(line[2]) };
     if (name === "panes") view.layout = parseLayout(text);
-    if (name === "file" || name === "tour") view[name] = text;
+    if (name === "file") view.file = text;
+    if (name === "tour" || name === "exercise") view.lesson = part;
     if (name === "read") view.reading = true;
     if (name === "source") view.withSource = true;
     if (name === "pin")
@@ -52,13 +53,13 @@ export function parseView(fragment) {
 }
 
 /** @param {View} view @returns {string} with "#" */
-export function formatView({ layout, pinned, reading, withSource, cursor, file, tour }) {
+export function formatView({ layout, pinned, reading, withSource, cursor, file, lesson }) {
   const parts = [];
   if (layout) parts.push(`panes=${formatLayout(layout, true)}`);
   if (cursor) parts.push(`line=${cursor.stage}.${cursor.line}`);
   if (file) parts.push(`file=${encodeURIComponent(file).replaceAll("%2F", "/")}`);
   if (pinned.length) parts.push(`pin=${pinned.join(",")}`);
-  if (tour) parts.push(`tour=${tour}`);
+  if (lesson) parts.push(lesson);
   if (reading) parts.push("read");
   if (withSource) parts.push("source");
   return parts.length ? `#${parts.join("&")}` : "";

@@ -1,50 +1,77 @@
 /**
- * The Gallery menu: the tours, and a card for each example.
+ * The Gallery menu: the tours, the exercises, and a card for each example.
  *
- * @import { TourRow } from "../core/types.js"
+ * @import { ExerciseRow, TourRow } from "../core/types.js"
  */
 import { get } from "../core/api.js";
 import { html, nothing, render } from "../core/template.js";
-import { openExample } from "../launch/edit.js";
+import { choose, openExample } from "../launch/edit.js";
+import { allProgress, forgetOwn, forgetProgress, ownDraft } from "../lessons/progress.js";
 import { store } from "../core/store.js";
 
-/** @type {Promise<TourRow[]> | undefined} */
-let tours;
+/** @type {Promise<[TourRow[], ExerciseRow[]]> | undefined} */
+let lessons;
 
 /** @param {HTMLElement} popover */
 export async function draw(popover) {
-  tours ??= get("/tours").catch(() => []);
-  drawCards(popover, []);
-  drawCards(popover, await tours);
+  lessons ??= Promise.all([get("/tours").catch(() => []), get("/exercises").catch(() => [])]);
+  drawCards(popover, [], []);
+  drawCards(popover, ...(await lessons));
 }
 
-/** @param {HTMLElement} popover @param {TourRow[]} rows */
-function drawCards(popover, rows) {
-  const open = (/** @type {string} */ name) => () => {
+/** @param {HTMLElement} popover @param {TourRow[]} tours @param {ExerciseRow[]} exercises */
+function drawCards(popover, tours, exercises) {
+  const leave = () => {
     popover.hidePopover();
-    store.update({ tour: "" });
+    store.update({ lesson: "" });
+  };
+  const open = (/** @type {string} */ name) => () => {
+    leave();
     void openExample(name);
   };
-  const take = (/** @type {string} */ name) => () => {
+  const take = (/** @type {string} */ lesson) => () => {
     popover.hidePopover();
-    store.update({ tour: `${name}.1` });
+    store.update({ lesson });
   };
-  const offered = rows.map(
+  const progress = allProgress();
+  const forget = () => {
+    forgetProgress();
+    drawCards(popover, tours, exercises);
+  };
+  const goBack = () => {
+    const draft = ownDraft();
+    forgetOwn();
+    leave();
+    if (draft) choose(draft);
+  };
+  const offered = tours.map(
     ({ name, title, question, steps }) =>
-      html`<button type="button" class="card" @click=${take(name)}>
+      html`<button type="button" class="card" @click=${take(`tour=${name}.1`)}>
         <b>${title}</b><span>${question} <small>${steps} steps</small></span>
       </button>`,
   );
+  const tasks = exercises.map(({ name, title, level }) => {
+    const state = progress[name]?.isSolved ? "✓ solved" : progress[name] ? "begun" : "";
+    return html`<button type="button" class="card is-exercise" @click=${take(`exercise=${name}`)}>
+        <b>${title}</b><span>${level}${state ? html` <small>${state}</small>` : nothing}</span>
+      </button>`;
+  });
   const cards = store.state.gallery.map(
     ({ name, title, summary }) =>
       html`<button type="button" class="card" @click=${open(name)}>
         <b>${title}</b><span>${firstSentence(summary)}</span>
       </button>`,
   );
-  const learn = offered.length
-    ? html`<h2>Tours: learn how kernels are lowered</h2>${offered}<h2>Kernels</h2>`
-    : nothing;
-  render(html`${learn}${cards}`, popover);
+  const solved = exercises.filter(({ name }) => progress[name]?.isSolved).length;
+  const far = html`<p class="hint">${solved} of ${exercises.length} solved.
+    ${Object.keys(progress).length ? html`<button type="button" class="link" @click=${forget}>Forget the exercises</button>` : nothing}
+    ${ownDraft() ? html`<button type="button" class="link" @click=${goBack}>Back to your kernel</button>` : nothing}</p>`;
+  render(
+    html`${offered.length ? html`<h2>Tours: learn how kernels are lowered</h2>${offered}` : nothing}
+      ${tasks.length ? html`<h2>Exercises: make the compiler do it</h2>${tasks}${far}` : nothing}
+      ${offered.length + tasks.length ? html`<h2>Kernels</h2>` : nothing}${cards}`,
+    popover,
+  );
 }
 
 /** @param {string} text */

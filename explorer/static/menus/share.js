@@ -83,6 +83,12 @@ export function startShareCommands(open) {
     register([
       { name: "copy-link", title: "Copy the link to this view", group, run: press("Copy link") },
       { name: "copy-embed", title: "Copy the HTML that embeds this view", group, run: press("Copy HTML") },
+      {
+        name: "make-exercise",
+        title: "Make an exercise of this result",
+        group,
+        run: press("Make an exercise …"),
+      },
     ]);
     downloads(wholeDownloads, ({ file }) => file);
   }

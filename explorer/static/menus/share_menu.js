@@ -7,7 +7,7 @@
 import { api } from "../core/api.js";
 import { byId, make, toast } from "../core/dom.js";
 import { targetTitle } from "../core/format.js";
-import { isFile } from "../core/host.js";
+import { canCompile, isFile } from "../core/host.js";
 import { ACCOUNT } from "../core/privacy.js";
 import { html, live, nothing, render } from "../core/template.js";
 import { store } from "../core/store.js";
@@ -98,6 +98,14 @@ function choices(result) {
         >
       </div>
     </section>
+    ${
+      canCompile
+        ? html`<section>
+      <h2>Teach</h2>
+      <button type="button" class="button" @click=${() => makeExercise(result)}>Make an exercise …</button>
+    </section>`
+        : nothing
+    }
     <section class="share-files" aria-label="Files">
       <h2>Files</h2>
       ${wholeDownloads(result).map(entry)}
@@ -115,12 +123,18 @@ function privacyHint({ document: { request } }) {
   return html`<p class="hint">${words}</p>`;
 }
 
+/** @param {Result} result */
+function makeExercise(result) {
+  close();
+  void import("../lessons/exercise_maker.js").then((maker) => maker.makeExercise(result));
+}
+
 function close() {
   byId("share-menu").hidePopover();
 }
 
 /** @param {string} id of the result @param {string} fieldId @param {string} title @param {string} done */
-function copyButton(id, fieldId, title, done) {
+export function copyButton(id, fieldId, title, done) {
   const copy = async () => {
     const field = /** @type {HTMLInputElement | HTMLTextAreaElement} */ (byId(fieldId));
     if (await isCopied(field)) {

@@ -6,7 +6,7 @@ import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
 
 const KEY = "first-steps";
-const FIRST_TOUR = "programs.1";
+const FIRST_TOUR = "tour=programs.1";
 const DISMISSED = "dismissed";
 
 class FirstSteps extends LitElement {
@@ -22,7 +22,7 @@ class FirstSteps extends LitElement {
       ? nothing
       : html`<p>Point at a line to see what it becomes in every stage; a click pins it. Each figure in the status
           bar opens the pane that explains it. <kbd>Ctrl K</kbd> finds panes and commands. New here?
-          <button type="button" class="link" @click=${() => store.update({ tour: FIRST_TOUR })}>Take a tour</button></p>
+          <button type="button" class="link" @click=${() => store.update({ lesson: FIRST_TOUR })}>Take a tour</button></p>
         <button type="button" class="tool" aria-label="Dismiss" title="Dismiss" @click=${this.dismiss}>×</button>`;
   }
 

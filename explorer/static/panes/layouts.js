@@ -23,7 +23,7 @@ import { passesWithLayouts } from "../core/snapshots.js";
 import { putCursor } from "../core/selection.js";
 import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
-import "../tours/lesson_link.js";
+import "../lessons/lesson_link.js";
 
 const PICTURES = { tensor: "Tensor", hardware: "Hardware", banks: "Banks", bases: "Bases" };
 const LISTS = {

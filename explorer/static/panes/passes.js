@@ -16,7 +16,7 @@ import { passCounts } from "../compare/change_counts.js";
 import { api } from "../core/api.js";
 import "../compare/diff.js";
 import { explanations } from "../core/explanations.js";
-import "../tours/lesson_link.js";
+import "../lessons/lesson_link.js";
 import { duration, literal, plural } from "../core/format.js";
 import { isFile } from "../core/host.js";
 import { emptyPane, Loaded, Pane } from "../core/pane.js";

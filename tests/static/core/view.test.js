@@ -7,6 +7,8 @@ const ADDRESSES = [
   "#panes=stage:ttgir,passes*@60+(stage:sass+log)@40",
   "#panes=stage:ttgir;fold=all.61;only=6.7@30+graph",
   "#panes=roofline&line=ttgir.42&pin=3,4&read&source",
+  "#panes=log&tour=programs.2",
+  "#exercise=%7B%22title%22%3A%22a%26b%22%7D",
   "",
 ];
 

@@ -6,7 +6,7 @@
 import { lineText } from "../../core/line_words.js";
 import { large, percent, time } from "../../core/numbers.js";
 import { heads, scrolled } from "../../core/scroller.js";
-import "../../tours/lesson_link.js";
+import "../../lessons/lesson_link.js";
 import { html, nothing, prose, styles } from "../../core/template.js";
 import { marked } from "../../glossary/marks.js";
 

@@ -44,13 +44,13 @@ class LessonLink extends LitElement {
     const row = this.rows.find(({ teaches }) => this.topic in teaches);
     if (!row) return nothing;
     const number = row.teaches[this.topic];
-    const tour = `${row.name}.${number}`;
+    const lesson = `tour=${row.name}.${number}`;
     const open = (/** @type {MouseEvent} */ event) => {
       if (!canCompile || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
-      store.update({ tour });
+      store.update({ lesson });
     };
-    return html`<a href="/#tour=${tour}" target=${canCompile ? nothing : "_blank"} rel="noopener" @click=${open}
+    return html`<a href="/#${lesson}" target=${canCompile ? nothing : "_blank"} rel="noopener" @click=${open}
       >Tour: ${row.title} Step ${number}</a>`;
   }
 }

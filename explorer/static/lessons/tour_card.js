@@ -6,25 +6,25 @@
  *
  * @import { PropertyDeclarations } from "lit"
  * @import { CheckedClaim, Tour, TourStep, TourStepDocument } from "../core/types.js"
- * @import { Dock } from "../dock/dock.js"
  */
-import { LitElement } from "lit";
-import { ApiError, api, get } from "../core/api.js";
+import { ApiError, get } from "../core/api.js";
 import { registerFamily } from "../core/commands.js";
-import { freshDraft } from "../core/fresh_draft.js";
 import { canCompile } from "../core/host.js";
-import { follow, Loaded } from "../core/pane.js";
+import { Loaded } from "../core/pane.js";
 import { pin, putCursor } from "../core/selection.js";
 import { store } from "../core/store.js";
 import { html, nothing, prose } from "../core/template.js";
 import { parseLayout } from "../core/view.js";
 import { marked } from "../glossary/marks.js";
-import { draftOf, sameRequest } from "../launch/draft.js";
-import { choose, openResult } from "../launch/edit.js";
+import { openResult } from "../launch/edit.js";
+import { LessonCard, draftOfLaunch, openDraft } from "./lesson_card.js";
 
 const ORIGIN = "tour";
 
-class TourCard extends LitElement {
+export class TourCard extends LessonCard {
+  static kind = "tour";
+  static title = "Tour";
+
   /** @type {PropertyDeclarations} */
   static properties = {
     tour: { state: true },
@@ -49,9 +49,11 @@ class TourCard extends LitElement {
   found = new Loaded(
     this,
     () => {
-      const { result, tour } = store.state;
+      const { result } = store.state;
       const isComplete = result?.finished && result.document.status === "complete";
-      return isComplete && this.tour && this.isTold ? [result.id, tour.replace(".", "/")] : null;
+      return isComplete && this.tour && this.isTold
+        ? [result.id, (this.address ?? "").replace(".", "/")]
+        : null;
     },
     /** @returns {Promise<TourStepDocument>} */
     (id, step) => get(`/compilations/${id}/tours/${step}`),
@@ -59,8 +61,6 @@ class TourCard extends LitElement {
 
   constructor() {
     super();
-    /** @type {Dock | null} */
-    this.dock = null;
     /** @type {Tour | null} */
     this.tour = null;
     /** The step that is shown, as the address has it. */
@@ -75,19 +75,11 @@ class TourCard extends LitElement {
     this.isElsewhere = false;
     /** Whether the next numbers are those of the tour's own result. */
     this.awaitsOwn = false;
-    follow(this, ["tour", "result", "edited"], () =>
-      store.state.tour ? this.requestUpdate() : this.remove(),
-    );
-  }
-
-  /** @override */
-  createRenderRoot() {
-    return this;
   }
 
   /** @returns {{name: string, number: number}} the step that the address names, from 1 on */
   get place() {
-    const [name = "", number = "1"] = store.state.tour.split(".");
+    const [name = "", number = "1"] = (this.address ?? "").split(".");
     return { name, number: Math.max(1, Number(number) || 1) };
   }
 
@@ -100,18 +92,18 @@ class TourCard extends LitElement {
     return this.place.number === this.tour?.steps.length;
   }
 
-  /** Show the step that the address names. */
+  /** @override */
   async show() {
-    const { tour } = store.state;
-    if (tour === this.shown) return;
-    this.shown = tour;
+    const { address } = this;
+    if (address === null || address === this.shown) return;
+    this.shown = address;
     const { name } = this.place;
     if (this.tour?.name !== name) {
       try {
         this.tour = /** @type {Tour} */ (await get(`/tours/${encodeURIComponent(name)}`));
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        store.update({ problem: error.problem, tour: "" });
+        store.update({ problem: error.problem, lesson: "" });
         return;
       }
     }
@@ -122,8 +114,7 @@ class TourCard extends LitElement {
     const isOpened = store.state.result !== null || location.pathname !== "/";
     if (!this.step?.question) await this.tell();
     else if (!isOpened) await this.compile();
-    await this.updateComplete;
-    if (matchMedia("(max-width: 720px)").matches) this.scrollIntoView(); // it is below the source
+    await this.scrollToSight();
   }
 
   /** Compile what the step is about, unless the page shows it. */
@@ -131,21 +122,8 @@ class TourCard extends LitElement {
     const { step } = this;
     if (!step) return;
     if (!canCompile) return this.openStored();
-    const { example, kernel, target, options, signature, replace } = step.launch;
-    const source = await sourceOf(example);
-    if (source === null) return;
-    const changed = Object.entries(replace).reduce((text, [old, now]) => text.replaceAll(old, now), source);
-    const { result, draft, tritons } = store.state;
-    const wanted = freshDraft(changed, target, {
-      kernel,
-      options,
-      signature,
-      mode: signature ? "signature" : "launch",
-      triton: draft.triton ?? (tritons.default || null),
-    });
-    if (result && !store.state.edited && sameRequest({ ...draftOf(result.document), private: "" }, wanted))
-      return;
-    choose(wanted);
+    const wanted = await draftOfLaunch(step.launch);
+    if (wanted) openDraft(wanted);
   }
 
   /** Where nothing is compiled: open the result of the step, if there is one. */
@@ -185,17 +163,13 @@ class TourCard extends LitElement {
   go(by) {
     const { name, number } = this.place;
     const next = number + by;
-    if (next >= 1 && next <= (this.tour?.steps.length ?? 0)) store.update({ tour: `${name}.${next}` });
+    if (next >= 1 && next <= (this.tour?.steps.length ?? 0)) store.update({ lesson: `tour=${name}.${next}` });
   }
 
   /** Take the answer of the reader, and show what the step is about. @param {number | null} answer */
   take(answer) {
     this.answer = answer;
     void this.tell();
-  }
-
-  close() {
-    store.update({ tour: "" });
   }
 
   /** @override */
@@ -205,16 +179,13 @@ class TourCard extends LitElement {
     if (!step || !tour) return nothing;
     const { number } = this.place;
     const { isLast } = this;
-    return html`<header class="tour-head">
-        <b>${tour.title}</b>
-        <span>Step ${number} of ${tour.steps.length}: ${step.title}</span>
-        <button type="button" class="tool" aria-label="Leave the tour" title="Leave the tour" @click=${this.close}>×</button>
-      </header>
-      <div class="tour-body">
+    const words = `Step ${number} of ${tour.steps.length}: ${step.title}`;
+    return html`${this.head(tour.title, words, "Leave the tour")}
+      <div class="lesson-body">
         ${step.question ? this.question(step) : nothing}
         ${this.isTold ? this.told(step) : nothing}
       </div>
-      <footer class="tour-steps">
+      <footer class="lesson-steps">
         <button type="button" class="button small" ?disabled=${number === 1} aria-keyshortcuts="<" @click=${() => this.go(-1)}>Back</button>
         <button
           type="button"
@@ -276,14 +247,14 @@ class TourCard extends LitElement {
   told(step) {
     const claims = this.found.last?.claims ?? [];
     const isChanged = this.own && claims.some(({ found }, index) => found !== this.own?.[index]);
-    return html`<p class="tour-caption">${marked(step.caption.trim())}</p>
+    return html`<p class="lesson-caption">${marked(step.caption.trim())}</p>
       <ul class="tour-claims" aria-label="Read from the result">
         ${claims.map((claim, index) => this.claim(claim, this.own?.[index]))}
       </ul>
       ${
         this.isElsewhere
           ? html`<p class="hint">This step is about another result.
-              <a href="/#tour=${store.state.tour}" target="_blank" rel="noopener">Open it in triton·explorer</a></p>`
+              <a href="/#${store.state.lesson}" target="_blank" rel="noopener">Open it in triton·explorer</a></p>`
           : nothing
       }
       ${
@@ -313,20 +284,6 @@ function storedResults(name, triton) {
   return get(`/tours/${name}/results?triton=${triton}`);
 }
 
-/**
- * The script of an example; null: the page says why there is none.
- * @param {string} example
- */
-async function sourceOf(example) {
-  try {
-    return (await api.example(example, new AbortController().signal)).source;
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    store.update({ problem: error.problem });
-    return null;
-  }
-}
-
 customElements.define("tour-card", TourCard);
 
 registerFamily(() => {
@@ -344,16 +301,3 @@ registerFamily(() => {
     { name: "tour-leave", title: "Leave the tour", group: "Tour", run: () => card.close() },
   ];
 });
-
-/** Show the step that the store names. @param {Dock} dock */
-export function showTour(dock) {
-  let card = /** @type {TourCard | null} */ (document.querySelector("tour-card"));
-  if (!card) {
-    card = /** @type {TourCard} */ (document.createElement("tour-card"));
-    card.setAttribute("role", "region");
-    card.setAttribute("aria-label", "Tour");
-    card.dock = dock;
-    document.querySelector("message-banner")?.before(card);
-  }
-  void card.show();
-}

@@ -1,0 +1,26 @@
+/**
+ * Show the lesson that the store names: a step of a tour, or an exercise.
+ *
+ * @import { LessonCard } from "./lesson_card.js"
+ * @import { Dock } from "../dock/dock.js"
+ */
+import { store } from "../core/store.js";
+import { ExerciseCard } from "./exercise_card.js";
+import { TourCard } from "./tour_card.js";
+
+/** @param {Dock} dock */
+export function showLesson(dock) {
+  const { lesson } = store.state;
+  const Card = [TourCard, ExerciseCard].find(({ kind }) => lesson.startsWith(`${kind}=`));
+  if (!Card) return;
+  const name = `${Card.kind}-card`;
+  let card = /** @type {LessonCard | null} */ (document.querySelector(name));
+  if (!card) {
+    card = /** @type {LessonCard} */ (document.createElement(name));
+    card.setAttribute("role", "region");
+    card.setAttribute("aria-label", Card.title);
+    card.dock = dock;
+    document.querySelector("message-banner")?.before(card);
+  }
+  void card.show();
+}
