@@ -90,6 +90,7 @@ def test_the_process_says_that_it_lives(client):
     assert client.get("/livez").get_json() == {"status": "ok"}
 
 
+@pytest.mark.embedded("a worker counts its jobs, at an address of its own")
 def test_metrics_count_jobs(client, ticket):
     response = client.get("/metrics")
     assert response.mimetype == "text/plain"
