@@ -4,8 +4,9 @@ Arrays are buffers in global memory, NumPy's scalars are passed by value. An exp
 between the two executions only.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from ptx_as_c import ptx_interpreter, run_c
@@ -21,11 +22,10 @@ class Case:
 
     name: str
     kernel: str
-    arguments: list
+    arguments: list[Any]
     grid: tuple[int, int, int]
-    expected: list
+    expected: list[Any]
     threads: int = 128
-    options: dict = field(default_factory=dict)
     tolerance: float = 1e-5
 
     @property

@@ -6,14 +6,15 @@ rounded.
 """
 
 import re
+from typing import Any
 
 import numpy as np
 
 GLOBAL_BASE = 0x7000_0000_0000
 SHARED_BASE = 0x1000
-_SIGNED = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
-_UNSIGNED = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
-_FLOAT = {16: np.float16, 32: np.float32, 64: np.float64}
+_SIGNED: dict[int, Any] = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
+_UNSIGNED: dict[int, Any] = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
+_FLOAT: dict[int, Any] = {16: np.float16, 32: np.float32, 64: np.float64}
 _LINE = re.compile(r"(?:@(!?)(%\w+) )?([a-z][\w.:]*) ?(.*)", re.DOTALL)
 
 
@@ -25,7 +26,8 @@ class Kernel:
         header, body = re.search(r"\.entry[^(]*\((.*?)\)[^{]*\{(.*)\n\}", text, re.DOTALL).groups()
         self.parameters = re.findall(r"([\w$]+_param_\d+)", header)
         self.threads = int(re.search(r"\.reqntid (\d+)", text)[1])
-        self.labels, self.code = {}, []
+        self.labels = dict[str, int]()
+        self.code = list[Any]()
         body = re.sub(r"(\$[\w$]+):", r"\1:;", body)
         for part in body.split(";"):
             part = " ".join(part.split()).removeprefix("{ ")
@@ -168,13 +170,13 @@ class Block:
                 result = result + self.value(sources[2], wide)
             return self.write(target, result, active)
         if name == "mul" and "hi" in words:
-            made = [
+            products = [
                 int(a) * int(b) >> int(kind[1:])
                 for a, b in zip(*(self.value(each, kind) for each in sources), strict=True)
             ]
             size = int(kind[1:])
             return self.write(
-                target, np.array([each & (1 << size) - 1 for each in made], _UNSIGNED[size]), active
+                target, np.array([each & (1 << size) - 1 for each in products], _UNSIGNED[size]), active
             )
         if name in ("shl", "shr"):
             distance = self.bits(sources[1], 32)
@@ -344,7 +346,7 @@ def _fused(one, two, three):
     )
 
 
-_RELATIONS = {
+_RELATIONS: dict[str, Any] = {
     "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal,
     "ne": lambda one, two: (one != two) & (one == one) & (two == two),
     "neu": np.not_equal,
@@ -353,11 +355,11 @@ _RELATIONS = {
     "num": lambda one, two: (one == one) & (two == two),
     "nan": lambda one, two: (one != one) | (two != two),
 }  # fmt: skip
-_LOGIC = {
+_LOGIC: dict[str, Any] = {
     "mov": lambda one: one, "and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor,
     "not": np.logical_not,
 }  # fmt: skip
-_OPERATIONS = {
+_OPERATIONS: dict[str, Any] = {
     "mov": lambda one: one, "add": np.add, "sub": np.subtract, "mul": np.multiply, "mad": _fused,
     "fma": _fused,
     "div": _quotient, "rem": _rest, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,

@@ -9,17 +9,21 @@ from ptx_as_c.cases import cases, run_ptx, run_translation
 from tritons import TRITONS
 
 from explorer.errors import NotAnswerable
+from explorer.model import Request
 from explorer.queries import ptx_as_c
+from explorer.services import services_of
 
 CASES = [pytest.param(case, id=case.name) for case in cases()]
 
 
 @pytest.fixture
-def translated(query_service, compile_source):
-    """Return the PTX of a launch, its C, and the document."""
+def translated(query_service, app):
+    """Return the PTX of a launch, and the document."""
+    services = services_of(app)
 
     def translated(case, triton):
-        record = compile_source(case.source, triton=triton, kernel=case.kernel)
+        version = services.triton_version(triton)
+        record = services.queue.complete(Request(case.source, "cuda:90", version, kernel=case.kernel))
         ptx = record.text(record.stage("ptx").text)
         return ptx, json.loads(query_service.answer(ptx_as_c.QUERY, (record,), {}))
 
@@ -60,13 +64,12 @@ def test_a_line_is_linked_to_its_ptx_and_to_the_source(translated):
     ptx, document = translated(case, None)
     lines = ptx.split("\n")
     source = case.source.split("\n")
-    stores = [line for line in document["lines"] if any("make_float4" in text for _, text in line["tokens"])]
-    assert stores
-    for line in document["lines"]:
-        text = "".join(each for _, each in line["tokens"])
-        if "bool mask" in text:
-            assert any("setp.lt" in lines[number - 1] for number in line["ptx_lines"])
-            assert [source[number - 1].strip() for number in line["source_lines"]][0].startswith("mask = ")
+    texts = text_of(document).split("\n")
+    masks = [line for line, text in zip(document["lines"], texts, strict=True) if "bool mask" in text]
+    assert masks
+    for line in masks:
+        assert any("setp.lt" in lines[number - 1] for number in line["ptx_lines"])
+        assert any(source[number - 1].strip().startswith("mask = ") for number in line["source_lines"])
 
 
 def test_a_target_without_ptx_has_no_c(query_service, compile_example):

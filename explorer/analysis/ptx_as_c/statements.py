@@ -173,7 +173,7 @@ def _simple(part: str, local_registers: frozenset[str]) -> Operand:
 
 
 def _address(parts: list[Operand]) -> Operand:
-    offset, rest = 0, []
+    offset, rest = 0, list[Operand]()
     for part in parts:
         if part.kind == "number" and rest and re.fullmatch(r"[+-]?\d++", part.text):
             offset += int(part.text)

@@ -232,7 +232,7 @@ class _Function:
     def _label(self, block: int) -> str:
         labels = self._function.blocks[block].labels
         name = re.sub(r"\W+", "_", labels[0]).strip("_") if labels else ""
-        return f"{name}_{block}" if name else f"block_{block}"
+        return name or f"block_{block}"
 
     def _piece(
         self,

@@ -1,5 +1,5 @@
 /**
- * `<pane-ptx_as_c>`: PTX as C, a reading aid. Each line is linked to its lines of PTX, and to the source lines that
+ * `<pane-ptx-as-c>`: PTX as C, a reading aid. Each line is linked to its lines of PTX, and to the source lines that
  * these come from.
  *
  * @import { PtxAsCDocument } from "../core/types.js"
@@ -15,6 +15,8 @@ import { piecesOf } from "../text/line_pieces.js";
 import { VirtualText } from "../text/virtual_text.js";
 
 const STAGE = "ptx";
+const SAID =
+  "Not a compiler: the assembler sees PTX. A variable is named after its register, and after a value of the source where the compiler's locations name one.";
 const WAITING = "PTX is being translated.";
 
 class PtxAsCPane extends Pane {
@@ -67,7 +69,7 @@ class PtxAsCPane extends Pane {
       waiting: WAITING,
       ready: (document) => html`${this.text.element}
         <div class="pane-foot">
-          <span class="ptx-as-c-note">A reading aid, not a compiler</span>
+          <span class="ptx-as-c-note" title=${SAID}>Reading aid</span>
           ${verbatimWords(document)}
           <span class="facts">${factWords(document)}</span>
         </div>`,
@@ -175,7 +177,8 @@ function verbatimWords({ verbatim }) {
 /** @param {PtxAsCDocument} document */
 function factWords({ instructions, lines, total_lines, variables, named }) {
   const cut = total_lines > lines.length ? ` of ${total_lines.toLocaleString("en")}` : "";
-  return `${lines.length.toLocaleString("en")}${cut} lines from ${plural(instructions, "instruction")} · ${named} of ${plural(variables, "variable")} named by the source`;
+  return html`<span title=${`From ${plural(instructions, "instruction")} of PTX; ${named} of ${plural(variables, "variable")} have a name of the source`}
+    >${lines.length.toLocaleString("en")}${cut} lines · ${named} of ${variables} named</span>`;
 }
 
-customElements.define("pane-ptx_as_c", PtxAsCPane);
+customElements.define("pane-ptx-as-c", PtxAsCPane);
