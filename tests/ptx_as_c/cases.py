@@ -57,14 +57,14 @@ def outputs(case, memory, places):
     ]
 
 
-def run_ptx(case, ptx):
+def run_ptx(case, ptx, accesses=None):
     """Return the memory after the interpreter has run the PTX."""
     memory, places = memory_of(case.arguments)
     arguments = [
         np.uint64(ptx_interpreter.GLOBAL_BASE + place) if place is not None else each
         for each, place in zip(case.arguments, places, strict=True)
     ]
-    ptx_interpreter.run(ptx, arguments, memory, case.grid)
+    ptx_interpreter.run(ptx, arguments, memory, case.grid, accesses)
     return memory, outputs(case, memory, places)
 
 

@@ -38,9 +38,13 @@ class Kernel:
 
 
 class Block:
-    """One block of threads. `memory` is the global memory, as bytes."""
+    """One block of threads. `memory` is the global memory, as bytes.
 
-    def __init__(self, kernel, arguments, memory, block, grid):
+    `accesses` gets the name, the bytes of a lane and the offsets of all threads (-1: none) of each access.
+    """
+
+    def __init__(self, kernel, arguments, memory, block, grid, accesses=None):
+        self.accesses = accesses
         self.kernel, self.memory, self.count = kernel, memory, kernel.threads
         self.shared = np.zeros(1 << 18, np.uint8)
         self.registers = {}
@@ -270,6 +274,9 @@ class Block:
         size = int(words[-1][1:]) // 8
         address, registers = (operands[1], operands[0]) if name == "ld" else operands
         memory, index = self.place(address, active)
+        if memory is self.memory and self.accesses is not None:
+            count = len(registers.strip("{} ").split(","))
+            self.accesses.append((name, size * count, np.where(active, index, -1)))
         for number, register in enumerate(registers.strip("{} ").split(",")):
             where = index + number * size
             if name == "ld":
@@ -372,10 +379,10 @@ _OPERATIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def run(text, arguments, memory, grid):
+def run(text, arguments, memory, grid, accesses=None):
     """Run a kernel on all blocks of a grid, on `memory`. `arguments` are integers and scalars of NumPy."""
     kernel = Kernel(text)
     for z in range(grid[2]):
         for y in range(grid[1]):
             for x in range(grid[0]):
-                Block(kernel, arguments, memory, (x, y, z), grid).run()
+                Block(kernel, arguments, memory, (x, y, z), grid, accesses).run()

@@ -5,6 +5,7 @@
  */
 import { plural, size } from "../../core/format.js";
 import { html, nothing, styles } from "../../core/template.js";
+import { bankMotion, sectorMotion } from "./motion.js";
 import { shapeText } from "./document.js";
 
 /**
@@ -63,7 +64,8 @@ export function accessCards({ accesses, layouts, lanes }, links) {
             share,
             `${Math.round(100 * share)} % of ${plural(sectors ?? 0, "sector")} used by ${lanes} lanes`,
           );
-    return card(each, links, way, html`<p>${each.words}</p>${used}`, [
+    const motion = bytes === null ? null : sectorMotion(each.lane_offsets, bytes);
+    return card(each, links, way, html`<p>${each.words}</p>${used}${inMotion(motion)}`, [
       ["pointer", pointer ? axis(pointer) : null, "compiler's axis analysis"],
       ["mask", mask ? `constant over ${mask.constancy.join(" × ")}` : null, "compiler's axis analysis"],
       emittedFact(each),
@@ -91,7 +93,7 @@ export function sharedCards({ shared_accesses: accesses, layouts }, links) {
       html`<p><button type="button" class="button small" @click=${() => links.access(index)}>Show the
         banks</button></p>`;
     const words = html`<p>${each.reason || sharedWords(each)}</p>
-      ${each.offsets_bytes.length ? button() : nothing}`;
+      ${each.offsets_bytes.length ? button() : nothing} ${inMotion(bankMotion(each))}`;
     return card(each, links, way, words, [
       ["bytes of a lane", each.vector_bytes, "modelled"],
       ["wavefronts", wavefronts === null ? null : `${wavefronts} of at least ${least}`, "modelled"],
@@ -122,6 +124,14 @@ function tileWords({ tile, tile_source: source, operands }, layouts) {
   return tile
     ? `One instruction multiplies ${tile}, as ${source === "encoding" ? "the encoding" : source} says; together they make ${whole}.`
     : `${whole} (rows, columns, depth); the tile of one instruction is not said by its name.`;
+}
+
+/** The lanes of one instruction, one after the other. @param {import("./motion.js").Motion | null} motion */
+function inMotion(motion) {
+  if (!motion || motion.steps.length === 0) return nothing;
+  const cells = motion.unit === "sector" ? "sectors" : "banks";
+  return html`<details class="access-motion"><summary>Lanes and ${cells}, step by step</summary>
+    <access-motion .motion=${motion}></access-motion></details>`;
 }
 
 /** @param {SharedAccess} access */
