@@ -4,18 +4,14 @@ import json
 
 import numpy as np
 import pytest
-from ptx_as_c.cases import Case, cases, run_ptx
+from ptx_as_c.cases import cases, run_ptx
 from tritons import TRITONS
 
 from explorer.model import Request
 from explorer.queries import layouts
 from explorer.services import services_of
 
-_SINGLE = np.zeros((32, 32), np.float32)
-CASES = {
-    **{case.name: case for case in cases() if case.name in ("exchange", "reduction")},
-    "column_access": Case("column_access", "column_access", [_SINGLE, _SINGLE], (1, 1, 1), []),
-}
+CASES = {case.name: case for case in cases() if case.name in ("exchange", "floats", "loops", "reduction")}
 
 
 @pytest.mark.parametrize("triton", TRITONS)
@@ -24,7 +20,7 @@ def test_a_warp_needs_the_sectors_that_are_shown(query_service, app, name, trito
     services, case = services_of(app), CASES[name]
     version = services.triton_version(triton)
     record = services.queue.complete(Request(case.source, "cuda:90", version, kernel=case.kernel))
-    executed = []
+    executed = list[tuple[str, int, np.ndarray]]()
     run_ptx(case, record.text(record.stage("ptx").text), executed)
     whole = [each for each in executed if (each[2][:32] >= 0).all()]
     seen = {(kind, size, pattern(offsets[:32])) for kind, size, offsets in whole}
@@ -44,5 +40,5 @@ def test_a_warp_needs_the_sectors_that_are_shown(query_service, app, name, trito
 
 def pattern(offsets):
     """Return which lanes share a sector, and the place of each in it, whatever the order of the sectors."""
-    order = {}
+    order = dict[int, int]()
     return tuple((order.setdefault(int(each) // 32, len(order)), int(each) % 32) for each in offsets)

@@ -89,7 +89,13 @@ class Body(Reading):
         for statement in self.statements[block]:
             if statement.name in ("bra", "brx", "ret", "exit", "trap"):
                 continue
-            self._statement(statement, block)
+            count = len(self._written)
+            try:
+                self._statement(statement, block)
+            except (AssertionError, IndexError, KeyError, ValueError):
+                # Operands of another form than LLVM writes.
+                del self._written[count:]
+                self._leave(statement)
         return _vectors_at_once(self._written)
 
     def _statement(self, statement: Statement, block: int) -> None:
@@ -369,19 +375,10 @@ class Body(Reading):
 
     def _call(self, statement: Statement) -> None:
         """Write an instruction as a call with its name, or as it is."""
-        lines, uses = frozenset({statement.line}), frozenset[str]()
+        lines = frozenset({statement.line})
         written = set(statement.writes)
         if statement.name not in _CALLS or any(each.kind == "symbol" for each in _flat(statement.operands)):
-            for name in statement.reads:
-                value = self.read(Operand("register", name), "")
-                lines, uses = lines | value.lines, uses | value.reads
-                if not re.fullmatch(r"\w+(\.\w+)?", value.text) or value.text != self.variable(name).text:
-                    self._keep(name, value)
-            self.verbatim[statement.line] = statement.opcode
-            text = f'asm("{statement.text};");'.replace("\\", "")
-            for name in (*statement.writes, *statement.reads):
-                uses |= self.variable(name).reads
-            self._written.append(Written(text, lines, uses))
+            self._leave(statement)
             return
         known = {"bar.sync": "__syncthreads", "barrier.sync": "__syncthreads", "bar.warp.sync": "__syncwarp"}
         name = known.get(statement.opcode.replace(".aligned", ""), "")
@@ -417,6 +414,20 @@ class Body(Reading):
             guard=statement.guard,
             is_negated=statement.is_guard_negated,
         )
+
+    def _leave(self, statement: Statement) -> None:
+        """Write an instruction as it is, with the variables that it names."""
+        lines, uses = frozenset({statement.line}), frozenset[str]()
+        for name in statement.reads:
+            value = self.read(Operand("register", name), "")
+            lines, uses = lines | value.lines, uses | value.reads
+            if not re.fullmatch(r"\w+(\.\w+)?", value.text) or value.text != self.variable(name).text:
+                self._keep(name, value)
+        self.verbatim[statement.line] = statement.opcode
+        text = f'asm("{statement.text};");'.replace("\\", "")
+        for name in (*statement.writes, *statement.reads):
+            uses |= self.variable(name).reads
+        self._written.append(Written(text, lines, uses))
 
     def _keep(self, register: str, value: Value) -> None:
         """Give a register a variable after all: the text of an instruction names it."""

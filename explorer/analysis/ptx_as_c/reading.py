@@ -156,7 +156,7 @@ class Reading:
         if not name or address.offset:
             return None
         value = Value(name, kind)
-        read = types_of(statement)[-1]
+        read = (types_of(statement) or ["b32"])[-1]
         size = self.registers.types[statement.writes[0]]
         if kind.endswith("*") or read in ("f32", "f64") or kind in ("float", "double"):
             return value
@@ -218,7 +218,8 @@ class Reading:
             return Value(
                 f"{vector[0]}.{vector[2]}", self.registers.types[register], reads=frozenset({vector[0]})
             )
-        return Value(self.names[register], self.type_of(register), reads=frozenset({self.names[register]}))
+        name = self.names.get(register) or _identifier(register)
+        return Value(name, self.type_of(register), reads=frozenset({name}))
 
     def type_of(self, register: str) -> str:
         """Return the type of the variable of a register."""

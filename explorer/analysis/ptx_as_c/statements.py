@@ -22,6 +22,7 @@ _WRITES_NOTHING_WORDS = (
     "call pmevent multimem mbarrier wgmma tcgen05"
 )
 _WRITES_NOTHING = frozenset(_WRITES_NOTHING_WORDS.split())
+_WITHOUT_SOURCE = ("activemask", "createpolicy", "mbarrier", "barrier", "bar", "tcgen05", "multimem")
 _WRITES_WITH = (
     "mbarrier.try_wait",
     "mbarrier.test_wait",
@@ -91,7 +92,12 @@ def read_statement(text: str, line: int, local_registers: frozenset[str]) -> Sta
     operands = _operands(rest, local_registers)
     statement = Statement(line, text, opcode, operands, guard or "", bool(negation))
     statement.words = tuple(opcode.replace("::", "_").split("."))
-    written = operands[:1] if _has_result(opcode, statement.name) else ()
+    has_result = _has_result(opcode, statement.name)
+    if has_result and len(operands) < 2 and statement.name not in _WITHOUT_SOURCE:
+        # Of another form than any that LLVM writes: it is left as it is.
+        statement.words = ("unknown",)
+        has_result = False
+    written = operands[:1] if has_result else ()
     if operands and opcode.startswith("mbarrier.arrive") and operands[0].kind == "address":
         written = ()
     statement.writes = tuple(name for operand in written for name in operand.registers())

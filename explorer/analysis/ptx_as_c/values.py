@@ -140,10 +140,12 @@ def _settled(kind: str) -> str:
 
 def number_of(text: str) -> int | float:
     """Return the value of a number of PTX: an integer, or a float written as its bits."""
-    if text[:2] in ("0f", "0F"):
-        return float(struct.unpack(">f", bytes.fromhex(text[2:].rjust(8, "0")[:8]))[0])
-    if text[:2] in ("0d", "0D"):
-        return float(struct.unpack(">d", bytes.fromhex(text[2:].rjust(16, "0")[:16]))[0])
+    prefix = text[:2].lower()
+    if prefix in ("0f", "0d"):
+        kind, length = (">f", 8) if prefix == "0f" else (">d", 16)
+        if not re.fullmatch(rf"[0-9a-fA-F]{{1,{length}}}", text[2:]):
+            return 0
+        return float(struct.unpack(kind, bytes.fromhex(text[2:].rjust(length, "0")))[0])
     digits = text.rstrip("U")
     try:
         return int(digits, 0)

@@ -130,7 +130,7 @@ function tileWords({ tile, tile_source: source, operands }, layouts) {
 function inMotion(motion) {
   if (!motion || motion.steps.length === 0) return nothing;
   const cells = motion.unit === "sector" ? "sectors" : "banks";
-  return html`<details class="access-motion"><summary>Lanes and ${cells}, step by step</summary>
+  return html`<details class="access-motion"><summary>Lanes and ${cells}, step by step <small>(modelled)</small></summary>
     <access-motion .motion=${motion}></access-motion></details>`;
 }
 
