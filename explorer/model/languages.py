@@ -125,6 +125,7 @@ _LANGUAGES = (
         control_flow="explorer.analysis.graphs.read_ptx:read",
         unstable=_NUMBERED_NAMES,
     ),
+    Language("c", family="", suffix="c", lexer="explorer.lexers.c:CLexer", hue="ptx", renaming="none"),
     Language(
         "sass",
         family="sass",

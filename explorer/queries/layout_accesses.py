@@ -28,7 +28,8 @@ class AccessRow(msgspec.Struct, frozen=True):
     `vector` elements are moved at once by a lane, as the rule of the compiler has it (`width_source`);
     `emitted` are the instructions at its location, read from `emitted_source`; `emitted_sharing`
     operations have this location. `pointer` and `mask`
-    are the compiler's analysis.
+    are the compiler's analysis. `lane_offsets` has the first byte of each lane, counted in the sectors that
+    the warp accesses; contiguous ranges of addresses follow each other.
     """
 
     line: int
@@ -45,6 +46,7 @@ class AccessRow(msgspec.Struct, frozen=True):
     sectors: int | None
     used_bytes: int | None
     sector_share: float | None
+    lane_offsets: tuple[int, ...]
     pointer: AxisInformation | None
     mask: AxisInformation | None
     emitted: tuple[Emitted, ...]
@@ -155,6 +157,7 @@ class AxisWords:
             touched.sectors if touched else None,
             touched.used_bytes if touched else None,
             touched.share if touched else None,
+            touched.lane_offsets if touched else (),
             operation.pointer,
             operation.mask,
             emitted,

@@ -88,7 +88,7 @@ def _text(record: Record, subject: Subject) -> tuple[str, int | None, str, Stage
 QUERY = Query(
     name="layouts",
     summary="The layouts of tensors and buffers, and how data moves between them and memory.",
-    version=6,
+    version=7,
     document=LayoutsDocument,
     find=_find,
     parameters=(

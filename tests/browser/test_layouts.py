@@ -150,6 +150,28 @@ def test_banks_show_the_conflicts_of_an_access(page: Page) -> None:
     assert warned == 32
 
 
+def test_lanes_are_shown_step_by_step(page: Page) -> None:
+    page.get_by_role("button", name=re.compile("^Global memory")).click()
+    card = page.locator(".layout-card").first
+    card.get_by_text("Lanes and sectors, step by step").click()
+    words = card.locator(".motion-words")
+    expect(words).to_contain_text("Lane 31:")
+    card.get_by_role("group", name="Steps of the access").focus()
+    page.keyboard.press("Home")
+    expect(words).to_have_text("Lane 0: bytes 0 to 15, sector 0. Moved 32 B, used 16 B (50 %).")
+    expect(card.locator(".motion-line")).to_have_count(1)
+    page.keyboard.press("ArrowRight")
+    expect(words).to_contain_text("Lane 1: bytes 16 to 31, sector 0.")
+    page.keyboard.press(" ")
+    expect(card.get_by_role("button", name="Pause")).to_be_visible()
+    page.keyboard.press(" ")
+    expect(card.get_by_role("button", name="Play")).to_be_visible()
+    page.emulate_media(reduced_motion="reduce")
+    page.keyboard.press("Home")
+    page.keyboard.press(" ")
+    expect(words).to_contain_text("Lane 31:")
+
+
 def test_a_link_shows_the_same_picture(page: Page, visitor: Visitor) -> None:
     page.get_by_role("button", name="Hardware").click()
     expect(page).to_have_url(re.compile("view=hardware"))

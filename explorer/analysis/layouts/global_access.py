@@ -45,11 +45,16 @@ class Width:
 
 @dataclass(frozen=True)
 class Sectors:
-    """The sectors that a warp accesses with one instruction, and the used `share` of their bytes."""
+    """The sectors that a warp accesses with one instruction, and the used `share` of their bytes.
+
+    `lane_offsets` has the first byte of each lane. Contiguous ranges follow each other, each from a sector
+    on.
+    """
 
     sectors: int
     used_bytes: int
     share: float
+    lane_offsets: tuple[int, ...]
 
 
 def width(layout: LinearLayout, element_bytes: int, pointer: Known, mask: Known | None) -> Width:
@@ -74,13 +79,22 @@ def sectors(layout: LinearLayout, element_bytes: int, pointer: Known, dimension:
     """Count the sectors of a warp's first instruction; the others are like it."""
     run = max(1, min(pointer.contiguity[dimension], layout.shape[dimension]))
     touched: dict[tuple[int, ...], set[int]] = defaultdict(set)
+    lanes: list[tuple[tuple[int, ...], int]] = []
     for lane in range(layout.size("lane")):
         element = layout.apply({"lane": lane})
         key, start = _run_of(element, pointer, dimension, run)
+        lanes.append((key, start * element_bytes))
         touched[key].update(range(start * element_bytes, (start + vector) * element_bytes))
     used = sum(map(len, touched.values()))
     count = sum(len({byte // SECTOR_BYTES for byte in bytes_}) for bytes_ in touched.values())
-    return Sectors(count, used, used / (count * SECTOR_BYTES))
+    bases: dict[tuple[int, ...], int] = {}
+    end = 0
+    for key, bytes_ in touched.items():
+        first = min(bytes_) // SECTOR_BYTES
+        bases[key] = end - first * SECTOR_BYTES
+        end += (max(bytes_) // SECTOR_BYTES + 1 - first) * SECTOR_BYTES
+    offsets = tuple(bases[key] + start for key, start in lanes)
+    return Sectors(count, used, used / (count * SECTOR_BYTES), offsets)
 
 
 def _run_of(element: Sequence[int], pointer: Known, dimension: int, run: int) -> tuple[tuple[int, ...], int]:

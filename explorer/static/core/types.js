@@ -131,6 +131,7 @@
  * @typedef {import("openapi").LineageDocument} Lineage
  * @typedef {import("openapi").Instruction} Instruction
  * @typedef {import("openapi").RegistersDocument} RegistersDocument
+ * @typedef {import("openapi").PtxAsCDocument} PtxAsCDocument
  * @typedef {import("openapi").Wait} ScoreboardWait
  * @typedef {import("openapi").LiveRange} LiveRange
  * @typedef {import("openapi").TensorRegistersDocument} TensorRegistersDocument

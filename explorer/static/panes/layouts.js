@@ -13,6 +13,7 @@ import { api } from "../core/api.js";
 import { plural } from "../core/format.js";
 import { isFile } from "../core/host.js";
 import { Loaded, Pane } from "../core/pane.js";
+import "./layouts/access_motion.js";
 import { banksPicture } from "./layouts/banks.js";
 import { findGroup, groupsOf, shapeText } from "./layouts/document.js";
 import { Grid } from "./layouts/grid.js";

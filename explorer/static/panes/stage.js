@@ -198,6 +198,7 @@ export class StagePane extends Pane {
       <div class="pane-foot">
         ${this.place()} ${this.names.render()} ${this.search.render()} ${this.lineage.button()} ${this.editing.button()}
         ${this.menu.button()}
+        ${content?.row.name === "ptx" ? html`<button type="button" class="toggle" title="PTX as C that is quicker to read" @click=${() => this.openBeside("ptx_as_c")}>as C</button>` : nothing}
         <span class="facts">${content ? facts(content) : nothing}</span>
       </div>
       ${this.menu.menu()}`;

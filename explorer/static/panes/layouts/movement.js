@@ -6,6 +6,7 @@
 import { plural, size } from "../../core/format.js";
 import { html, nothing, styles } from "../../core/template.js";
 import { marked } from "../../glossary/marks.js";
+import { bankMotion, sectorMotion } from "./motion.js";
 import { shapeText } from "./document.js";
 
 /**
@@ -64,7 +65,8 @@ export function accessCards({ accesses, layouts, lanes }, links) {
             share,
             `${Math.round(100 * share)} % of ${plural(sectors ?? 0, "sector")} used by ${lanes} lanes`,
           );
-    return card(each, links, way, html`<p>${marked(each.words)}</p>${used}`, [
+    const motion = bytes === null ? null : sectorMotion(each.lane_offsets, bytes);
+    return card(each, links, way, html`<p>${marked(each.words)}</p>${used}${inMotion(motion)}`, [
       ["pointer", pointer ? axis(pointer) : null, "compiler's axis analysis"],
       ["mask", mask ? `constant over ${mask.constancy.join(" × ")}` : null, "compiler's axis analysis"],
       emittedFact(each),
@@ -92,7 +94,7 @@ export function sharedCards({ shared_accesses: accesses, layouts }, links) {
       html`<p><button type="button" class="button small" @click=${() => links.access(index)}>Show the
         banks</button></p>`;
     const words = html`<p>${marked(each.reason || sharedWords(each))}</p>
-      ${each.offsets_bytes.length ? button() : nothing}`;
+      ${each.offsets_bytes.length ? button() : nothing} ${inMotion(bankMotion(each))}`;
     return card(each, links, way, words, [
       ["bytes of a lane", each.vector_bytes, "modelled"],
       ["wavefronts", wavefronts === null ? null : `${wavefronts} of at least ${least}`, "modelled"],
@@ -123,6 +125,14 @@ function tileWords({ tile, tile_source: source, operands }, layouts) {
   return tile
     ? `One instruction multiplies ${tile}, as ${source === "encoding" ? "the encoding" : source} says; together they make ${whole}.`
     : `${whole} (rows, columns, depth); the tile of one instruction is not said by its name.`;
+}
+
+/** The lanes of one instruction, one after the other. @param {import("./motion.js").Motion | null} motion */
+function inMotion(motion) {
+  if (!motion || motion.steps.length === 0) return nothing;
+  const cells = motion.unit === "sector" ? "sectors" : "banks";
+  return html`<details class="access-motion"><summary>Lanes and ${cells}, step by step <small>(modelled)</small></summary>
+    <access-motion .motion=${motion}></access-motion></details>`;
 }
 
 /** @param {SharedAccess} access */

@@ -1,0 +1,9 @@
+"""PTX as C: the same kernel in a form that is quicker to read. A reading aid, not a compiler.
+
+In: the text of PTX, and what the compiler says of names. Out: lines of C, each with its lines of PTX.
+"""
+
+from explorer.analysis.ptx_as_c.names import read_names
+from explorer.analysis.ptx_as_c.translate import CLine, Names, Translation, translate
+
+__all__ = ["CLine", "Names", "Translation", "read_names", "translate"]

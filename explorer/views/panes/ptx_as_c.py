@@ -1,0 +1,11 @@
+"""PTX as C."""
+
+from __future__ import annotations
+
+from explorer.views.panes.pane import Pane
+
+PANE = Pane(
+    name="ptx_as_c",
+    title="PTX as C",
+    summary="PTX in a form that is quicker to read, with names of the source.",
+)
