@@ -80,7 +80,9 @@ def used_labels() -> Iterator[str]:
     for name, text in SCRIPTS.items():
         if name.startswith(PLACES) and not name.endswith(OTHERS):
             yield from labels_of(text)
-    yield from (each.title for each in (*PANES, *STAGES, *METRICS))
+    yield from (pane.title for pane in PANES)
+    yield from (stage.title for stage in STAGES)
+    yield from (metric.title for metric in METRICS)
 
 
 def test_every_label_of_the_page_is_a_term_or_a_word_of_every_day() -> None:
