@@ -6,6 +6,7 @@ import re
 
 import msgspec
 
+from explorer.analysis.occupancy.theoretical import occupancy
 from explorer.errors import NotAnswerable
 from explorer.queries import layouts
 from explorer.queries.query import Parameter, Query, Subject, nothing_saved
@@ -59,6 +60,19 @@ def _number(subject: Subject, claim: TourClaim) -> int | None:
     result = subject.record.result
     if claim.resource:
         return getattr(result.resources, claim.resource, None)
+    if claim.occupancy:
+        needs = result.resources
+        fitting = (
+            occupancy(
+                subject.record.request.target,
+                needs.threads or 0,
+                needs.registers or 0,
+                needs.shared_bytes or 0,
+            )
+            if needs
+            else None
+        )
+        return getattr(fitting, claim.occupancy, None)
     if claim.access:
         document = msgspec.json.decode(subject.answer(layouts.QUERY, {}), type=layouts.LayoutsDocument)
         matching = (each for each in document.accesses if re.fullmatch(claim.pattern, each.operation))

@@ -2,7 +2,7 @@
 
 In: the files of this folder. Out: a `Tour` for each, in order, with its steps. Each step names a launch of a
 kernel of the gallery, panes, a place in a stage, and claims about the result. Tests check every claim with
-every Triton version.
+every Triton version. A step may have a table of times, which were measured on a GPU (`times`).
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from typing import Any
 
 import msgspec
 
+from explorer.tours.times import Machine, MeasuredRun, MeasuredTour, address, read_measured
+
 #: The files of this folder, in order.
-TOURS = ("programs", "layouts", "reduction", "shared_memory")
+TOURS = ("programs", "layouts", "reduction", "shared_memory", "pipelining", "occupancy", "roofline")
 
 
 class TourClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A statement about a number of a result.
 
     `says` is the statement in words. The number is that of the lines of `stage` in which `pattern`, a
-    regular expression, is found; or the field `resource` of the result's resources; or the field `access` of
-    the first access to global memory whose operation `pattern` matches. It must be from `least` to `most`;
+    regular expression, is found; or the field `resource` of the result's resources; or the field `occupancy`
+    of its occupancy, such as `active_warps`; or the field `access` of the first access to global memory whose
+    operation `pattern` matches. It must be from `least` to `most`;
     None: no bound. `exactly` stands for both. `tritons` are the Triton versions that the claim is about;
     empty: all.
     """
@@ -33,6 +36,7 @@ class TourClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stage: str = ""
     pattern: str = ""
     resource: str = ""
+    occupancy: str = ""
     access: str = ""
     exactly: int | None = None
     least: int | None = None
@@ -84,6 +88,47 @@ class TourLaunch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     replace: dict[str, str] = {}
 
 
+class TourRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A row of a table of times: a launch by the benchmark of its example, at these sizes.
+
+    `measured` is what was recorded of it; None: nothing.
+    """
+
+    label: str
+    launch: TourLaunch
+    sizes: dict[str, int]
+    measured: MeasuredRun | None = None
+
+
+class TimeClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A statement about rows of a table of times, counted from 0 on.
+
+    The number is how many times as long `run` takes as `than`; None: the share of the table's peak that `run`
+    reaches, in percent. It must be from `least` to `most`. `found` is the recorded one; None: there is none.
+    """
+
+    says: str
+    run: int
+    least: float
+    most: float
+    than: int | None = None
+    found: float | None = None
+
+
+class TourTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of times that were measured on a GPU.
+
+    `about` says what the launches work on. `peak` is the ceiling that their rates are compared with: "dram",
+    or a kind of operation; "": only times are shown. `machine` is None if nothing was recorded.
+    """
+
+    about: str
+    runs: tuple[TourRun, ...]
+    claims: tuple[TimeClaim, ...]
+    peak: str = ""
+    machine: Machine | None = None
+
+
 class TourStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A caption about a launch, with the layout of the panes as an address has it."""
 
@@ -94,6 +139,7 @@ class TourStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     look_at: TourPlace
     claims: tuple[TourClaim, ...]
     question: TourQuestion | None = None
+    times: TourTimes | None = None
 
 
 class Tour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -127,9 +173,38 @@ def _text(name: str) -> str:
 
 
 def _read(name: str) -> Tour:
-    """Read a tour. What a step's launch leaves out is that of the tour's launch."""
+    """Read a tour. What a step's launch leaves out is that of the tour's launch, and so on for a row."""
     document = tomllib.loads(_text(name))
+    measured = read_measured(name)
     launch: dict[str, Any] = document.pop("launch", {})
     for step in document["steps"]:
         step["launch"] = launch | step.get("launch", {})
+        if "times" in step:
+            _complete(step["times"], step["launch"], measured)
     return msgspec.convert({"name": name, **document}, Tour)
+
+
+def _complete(times: dict[str, Any], launch: dict[str, Any], measured: MeasuredTour | None) -> None:
+    """Add to a table what its rows leave out, and what was recorded of them."""
+    sizes = times.pop("sizes", {})
+    for row in times["runs"]:
+        row["launch"] = msgspec.convert(launch | row.get("launch", {}), TourLaunch)
+        row["sizes"] = sizes | row.get("sizes", {})
+        row["measured"] = measured.runs.get(address(row["launch"], row["sizes"])) if measured else None
+    if measured:
+        times["machine"] = measured.machine
+        rows = [row["measured"] for row in times["runs"]]
+        for claim in times["claims"]:
+            claim["found"] = _found(claim, rows, times.get("peak", ""), measured.machine)
+
+
+def _found(
+    claim: dict[str, Any], rows: list[MeasuredRun | None], peak: str, machine: Machine
+) -> float | None:
+    run, than = rows[claim["run"]], rows[claim["than"]] if "than" in claim else None
+    if run is None:
+        return None
+    if "than" in claim:
+        return run.time_ns / than.time_ns if than else None
+    rate = run.rate(peak)
+    return 100 * rate / machine.peaks[peak] if rate is not None else None

@@ -2,13 +2,14 @@
 
 import json
 import re
+from hashlib import sha256
 
 import pytest
 
 from explorer.examples import find_example
 from explorer.model import Request
 from explorer.services import services_of
-from explorer.tours import load_tours
+from explorer.tours import find_tour, load_tours
 from explorer.views.panes import PANES
 
 MOST_WORDS = 60
@@ -18,6 +19,23 @@ STEPS = [
     for number in range(1, len(tour.steps) + 1)
 ]
 every_step = pytest.mark.parametrize(("tour", "number"), STEPS)
+every_table = pytest.mark.parametrize(
+    "times",
+    [
+        pytest.param(step.times, id=f"{tour.name}-{number}")
+        for tour in load_tours()
+        for number, step in enumerate(tour.steps, 1)
+        if step.times
+    ],
+)
+
+
+def source_of(launch):
+    source = find_example(launch.example).source
+    for old, new in launch.replace.items():
+        assert old in source
+        source = source.replace(old, new)
+    return source
 
 
 @pytest.fixture(scope="module")
@@ -26,12 +44,8 @@ def step_result(app):
     services = services_of(app)
 
     def compile_step(launch, triton):
-        source = find_example(launch.example).source
-        for old, new in launch.replace.items():
-            assert old in source
-            source = source.replace(old, new)
         request = Request(
-            source,
+            source_of(launch),
             launch.target,
             triton,
             kernel=launch.kernel,
@@ -70,10 +84,30 @@ def test_what_a_step_claims_is_true_of_every_triton(client, services, step_resul
         assert [claim for claim in document["claims"] if not claim["holds"]] == [], version
 
 
+@every_table
+def test_what_was_measured_is_of_this_launch_and_as_claimed(times):
+    assert times.machine.gpu
+    for row in times.runs:
+        assert row.measured, f"{row.label}: run tools/record-tours on a machine with a GPU"
+        assert row.measured.source_sha256 == sha256(source_of(row.launch).encode()).hexdigest(), row.label
+        assert not times.peak or 0 < row.measured.rate(times.peak) < times.machine.peaks[times.peak]
+    assert times.claims
+    assert [claim for claim in times.claims if not claim.least <= claim.found <= claim.most] == []
+
+
+@pytest.mark.slow
+def test_the_binary_that_was_measured_is_the_one_that_is_shown(client, services, step_result):
+    times = find_tour("layouts").steps[-1].times
+    for row in times.runs:
+        shown = client.get(step_result(row.launch, times.machine.triton)).get_json()["binary"]
+        assert sha256(client.get(shown["url"]).data).hexdigest() == row.measured.binary_sha256, row.label
+
+
 @pytest.mark.slow
 def test_another_result_has_other_numbers(client, services, step_result):
     tour = load_tours()[0]
-    unaligned = step_result(tour.steps[-1].launch, services.versions[0])
+    (launch,) = (step.launch for step in tour.steps if step.launch.signature)
+    unaligned = step_result(launch, services.versions[0])
     wide_loads = client.get(f"{unaligned}/tours/{tour.name}/4").get_json()
     assert wide_loads["place"] is None
     assert [(claim["found"], claim["holds"]) for claim in wide_loads["claims"]] == [(0, False), (0, False)]

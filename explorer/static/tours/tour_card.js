@@ -20,6 +20,7 @@ import { html, nothing, prose } from "../core/template.js";
 import { parseLayout } from "../core/view.js";
 import { draftOf, sameRequest } from "../launch/draft.js";
 import { choose } from "../launch/edit.js";
+import { timesTable } from "./times_table.js";
 
 const ORIGIN = "tour";
 
@@ -237,6 +238,7 @@ class TourCard extends LitElement {
     const claims = this.found.last?.claims ?? [];
     const isChanged = this.own && claims.some(({ found }, index) => found !== this.own?.[index]);
     return html`<p class="tour-caption">${prose(step.caption.trim())}</p>
+      ${step.times ? timesTable(step.times) : nothing}
       <ul class="tour-claims" aria-label="Read from the result">
         ${claims.map((claim, index) => this.claim(claim, this.own?.[index]))}
       </ul>
