@@ -3,12 +3,17 @@
  *
  * @import { TourTimes } from "../core/types.js"
  */
-import { digits, percent, time } from "../core/numbers.js";
+import { digits, time } from "../core/numbers.js";
 import { html, nothing, prose, styles } from "../core/template.js";
 
 /** Units of rates, with what they count in SI. */
 const GIGABYTES = { unit: "GB/s", scale: 1e9 };
 const TERAFLOPS = { unit: "TFLOP/s", scale: 1e12 };
+
+/** @param {number} share */
+function percent(share) {
+  return `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+}
 
 /** @param {TourTimes} times */
 export function timesTable({ about, runs, claims, peak, machine }) {
@@ -29,7 +34,7 @@ export function timesTable({ about, runs, claims, peak, machine }) {
         <tr>
           <th scope="col">Launch</th>
           <th scope="col" class="tour-bars">${full ? `of ${full}` : ""}</th>
-          ${full ? html`<th scope="col">${unit}</th>` : nothing}
+          ${full ? html`<th scope="col">Share</th><th scope="col" class="tour-rate">${unit}</th>` : nothing}
           <th scope="col">Time</th>
         </tr>
       </thead>
@@ -40,16 +45,15 @@ export function timesTable({ about, runs, claims, peak, machine }) {
             <th scope="row">${prose(label)}</th>
             <td class="tour-bars">
               <span class="tour-bar" ${styles({ "--share": `${100 * share}%` })}></span>
-              ${full ? html`<span class="tour-share">${percent(share)}</span>` : nothing}
             </td>
-            ${full ? html`<td>${rate === null ? "" : digits(rate / scale)}</td>` : nothing}
+            ${full ? html`<td>${percent(share)}</td><td class="tour-rate">${rate === null ? "" : digits(rate / scale)}</td>` : nothing}
             <td>${time(measured.time_ns)}</td>
           </tr>`;
         })}
       </tbody>
     </table>
     <ul class="tour-claims" aria-label="Measured">
-      ${claims.map(({ says, than, found }) => (found === null ? nothing : html`<li><span>${prose(says)}</span> <b>${than === null ? `${digits(found)} ×` : percent(found / 100)}</b></li>`))}
+      ${claims.map(({ says, than, found }) => (found === null ? nothing : html`<li><span>${prose(says)}</span> <b>${than === null ? percent(found / 100) : `${digits(found)} ×`}</b></li>`))}
     </ul>
     <figcaption>
       Measured on an ${machine.gpu} on ${machine.date}, with Triton ${machine.triton}, PyTorch ${machine.torch} and
