@@ -22,6 +22,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     `says` is the statement in words. The number is one of these:
     that of the lines of `stage` in which `pattern`, a regular expression, is found;
     the metric of the compilation with the name `metric`;
+    the field `occupancy` of its occupancy, such as `active_warps`;
     the field `access` of the accesses of tensors to global memory whose operation `pattern` matches, or the
     field `shared_access` of those to shared memory: as `taken` says of the first, the least, the most, or the
     sum;
@@ -34,6 +35,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     stage: str = ""
     pattern: str = ""
     metric: str = ""
+    occupancy: str = ""
     access: str = ""
     shared_access: str = ""
     taken: Taken = "first"

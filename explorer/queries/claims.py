@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable
+from dataclasses import fields
 
 import msgspec
 
+from explorer.analysis.occupancy.theoretical import Occupancy, occupancy
 from explorer.errors import InvalidRequest
 from explorer.lessons import Claim
 from explorer.model.measurements import Check, Counts
@@ -56,11 +58,21 @@ def _number(subject: Subject, claim: Claim) -> float | None:
     if claim.metric:
         number: float | None = getattr(metrics_of(record), claim.metric)
         return number
+    if claim.occupancy:
+        return getattr(_occupancy(record), claim.occupancy, None)
     if claim.access or claim.shared_access:
         return _of_accesses(subject, claim)
     if claim.stage not in record.result.stages:
         return None
     return len(lines_of(record, claim.stage, claim.pattern))
+
+
+def _occupancy(record: Record) -> Occupancy | None:
+    """Return how many programs fit on a multiprocessor; None: what they need is not known."""
+    needs = record.result.resources
+    if needs is None:
+        return None
+    return occupancy(record.request.target, needs.threads or 0, needs.registers or 0, needs.shared_bytes or 0)
 
 
 def _of_accesses(subject: Subject, claim: Claim) -> float | None:
@@ -151,13 +163,15 @@ def read_claims(text: str) -> list[Claim]:
 
 
 def _check_kind(claim: Claim) -> None:
-    kinds = (claim.stage, claim.metric, claim.access, claim.shared_access, claim.run)
+    kinds = (claim.stage, claim.metric, claim.occupancy, claim.access, claim.shared_access, claim.run)
     if sum(map(bool, kinds)) != 1:
         raise InvalidRequest(
-            "A claim must have one of `stage`, `metric`, `access`, `shared_access` and `run`."
+            "A claim must have one of `stage`, `metric`, `occupancy`, `access`, `shared_access` and `run`."
         )
     if claim.metric and find_metric(claim.metric) is None:
         raise InvalidRequest(f"There is no metric {claim.metric[:50]!r}.")
+    if claim.occupancy and claim.occupancy not in {field.name for field in fields(Occupancy)}:
+        raise InvalidRequest(f"The occupancy has no number {claim.occupancy[:50]!r}.")
     for name, row in ((claim.access, AccessRow), (claim.shared_access, SharedAccessRow)):
         if name and name not in row.__struct_fields__:
             raise InvalidRequest(f"An access has no number {name[:50]!r}.")

@@ -2,7 +2,7 @@
 
 In: the files of this folder. Out: a `Tour` for each, in order, with its steps. Each step names a launch of a
 kernel of the gallery, panes, a place in a stage, and claims about the result. Tests check every claim with
-every Triton version.
+every Triton version. A step may have a table of times, which were measured on a GPU (`times`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from explorer.lessons import Claim, LessonLaunch
+from explorer.tours.times import Machine, MeasuredRun, MeasuredTour, address, read_measured
 
 #: The files of this folder, in order.
 TOURS = (
@@ -25,9 +26,12 @@ TOURS = (
     "reduction",
     "shared_memory",
     "matrix_cores",
+    "pipelining",
+    "occupancy",
     "attention",
     "tensor_memory",
     "machine_code",
+    "roofline",
 )
 
 
@@ -53,6 +57,47 @@ class TourQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     claim: int | None = None
 
 
+class TourRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A row of a table of times: a launch by the benchmark of its example, at these sizes.
+
+    `measured` is what was recorded of it; None: nothing.
+    """
+
+    label: str
+    launch: LessonLaunch
+    sizes: dict[str, int]
+    measured: MeasuredRun | None = None
+
+
+class TimeClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A statement about rows of a table of times, counted from 0 on.
+
+    The number is how many times as long `run` takes as `than`; None: the share of the table's peak that `run`
+    reaches, in percent. It must be from `least` to `most`. `found` is the recorded one; None: there is none.
+    """
+
+    says: str
+    run: int
+    least: float
+    most: float
+    than: int | None = None
+    found: float | None = None
+
+
+class TourTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A table of times that were measured on a GPU.
+
+    `about` says what the launches work on. `peak` is the ceiling that their rates are compared with: "dram",
+    or a kind of operation; "": only times are shown. `machine` is None if nothing was recorded.
+    """
+
+    about: str
+    runs: tuple[TourRun, ...]
+    claims: tuple[TimeClaim, ...]
+    peak: str = ""
+    machine: Machine | None = None
+
+
 class TourStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A caption about a launch, with the layout of the panes as an address has it.
 
@@ -67,6 +112,7 @@ class TourStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     claims: tuple[Claim, ...]
     question: TourQuestion | None = None
     teaches: tuple[str, ...] = ()
+    times: TourTimes | None = None
 
 
 class Tour(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -100,9 +146,38 @@ def _text(name: str) -> str:
 
 
 def _read(name: str) -> Tour:
-    """Read a tour. What a step's launch leaves out is that of the tour's launch."""
+    """Read a tour. What a step's launch leaves out is that of the tour's launch, and so on for a row."""
     document = tomllib.loads(_text(name))
+    measured = read_measured(name)
     launch: dict[str, Any] = document.pop("launch", {})
     for step in document["steps"]:
         step["launch"] = launch | step.get("launch", {})
+        if "times" in step:
+            _complete(step["times"], step["launch"], measured)
     return msgspec.convert({"name": name, **document}, Tour)
+
+
+def _complete(times: dict[str, Any], launch: dict[str, Any], measured: MeasuredTour | None) -> None:
+    """Add to a table what its rows leave out, and what was recorded of them."""
+    sizes = times.pop("sizes", {})
+    for row in times["runs"]:
+        row["launch"] = msgspec.convert(launch | row.get("launch", {}), LessonLaunch)
+        row["sizes"] = sizes | row.get("sizes", {})
+        row["measured"] = measured.runs.get(address(row["launch"], row["sizes"])) if measured else None
+    if measured:
+        times["machine"] = measured.machine
+        rows = [row["measured"] for row in times["runs"]]
+        for claim in times["claims"]:
+            claim["found"] = _found(claim, rows, times.get("peak", ""), measured.machine)
+
+
+def _found(
+    claim: dict[str, Any], rows: list[MeasuredRun | None], peak: str, machine: Machine
+) -> float | None:
+    run, than = rows[claim["run"]], rows[claim["than"]] if "than" in claim else None
+    if run is None:
+        return None
+    if "than" in claim:
+        return run.time_ns / than.time_ns if than else None
+    rate = run.rate(peak)
+    return 100 * rate / machine.peaks[peak] if rate is not None else None

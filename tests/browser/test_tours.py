@@ -23,7 +23,7 @@ def test_a_tour_asks_shows_and_follows_changes(page: Page) -> None:
     card = page.get_by_role("region", name="Tour")
     claims = card.get_by_role("list")
     expect(claims).to_contain_text("number of the program 1")
-    expect(card.get_by_text("Step 1 of 6")).to_be_visible()
+    expect(card.get_by_text("Step 1 of 7")).to_be_visible()
     expect_stage(page, "TTIR", "tt.get_program_id")
     for _ in range(2):
         card.get_by_role("button", name="Next").click()
@@ -63,7 +63,7 @@ def test_a_link_to_a_step_opens_it(visitor: Visitor) -> None:
     expect(page.locator("#subject")).to_contain_text("copy_strided_kernel")
     expect_stage(page, "PTX", "ld.global.b32")
     page.keyboard.press("<")
-    expect(card).to_contain_text("Step 3 of 5")
+    expect(card).to_contain_text("Step 3 of 6")
 
 
 def take_tour(page: Page, steps: int) -> None:
@@ -106,3 +106,17 @@ def test_a_tour_is_a_file_and_in_a_frame(page: Page, visitor: Visitor, tmp_path:
     frame.goto("about:blank")
     frame.goto(f"/embed/{result[1]}#tour=matrix_cores.9")
     expect(frame.get_by_text("This step is about another result.")).to_be_visible()
+
+
+def test_a_step_shows_what_was_measured_after_the_answer(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#tour=layouts.6")
+    card = page.get_by_role("region", name="Tour")
+    answer = card.get_by_role("button", name="12 times as long")
+    expect(answer).to_be_visible()
+    expect(card.get_by_role("table")).to_have_count(0)
+    answer.click()
+    expect(card.get_by_role("status")).to_contain_text("Right: 12 times as long.")
+    expect(card.get_by_role("row", name="1 GiB, strided")).to_contain_text("6.11 ms")
+    expect(card.get_by_role("list", name="Measured")).to_contain_text("neighbors, 1 GiB 12.1 ×")
+    expect(card.get_by_role("figure")).to_contain_text("NVIDIA H200")

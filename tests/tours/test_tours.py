@@ -3,13 +3,14 @@
 import inspect
 import json
 import re
+from hashlib import sha256
 
 import pytest
 
 from explorer.analysis.roofline.hints import _HINTS
 from explorer.examples import find_example
 from explorer.services import services_of
-from explorer.tours import load_tours
+from explorer.tours import find_tour, load_tours
 from explorer.views.panes import PANES
 from explorer.views.tours import request_of
 
@@ -29,6 +30,19 @@ def taught(step):
 
 
 every_step = pytest.mark.parametrize(("tour", "number"), STEPS)
+every_table = pytest.mark.parametrize(
+    "times",
+    [
+        pytest.param(step.times, id=f"{tour.name}-{number}")
+        for tour in load_tours()
+        for number, step in enumerate(tour.steps, 1)
+        if step.times
+    ],
+)
+
+
+def source_of(launch):
+    return request_of(launch, "").source
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +51,7 @@ def step_result(app):
     services = services_of(app)
 
     def compile_step(launch, triton):
-        source = find_example(launch.example).source
-        assert all(old in source for old in launch.replace)
+        assert all(old in find_example(launch.example).source for old in launch.replace)
         record = services.queue.complete(request_of(launch, triton))
         assert record.status == "complete"
         return f"/api/v1/compilations/{record.id}"
@@ -71,6 +84,25 @@ def test_what_a_step_claims_is_true_of_every_triton(client, services, step_resul
         assert [claim for claim in document["claims"] if not claim["holds"]] == [], version
 
 
+@every_table
+def test_what_was_measured_is_of_this_launch_and_as_claimed(times):
+    assert times.machine.gpu
+    for row in times.runs:
+        assert row.measured, f"{row.label}: run tools/record-tours on a machine with a GPU"
+        assert row.measured.source_sha256 == sha256(source_of(row.launch).encode()).hexdigest(), row.label
+        assert not times.peak or 0 < row.measured.rate(times.peak) < times.machine.peaks[times.peak]
+    assert times.claims
+    assert [claim for claim in times.claims if not claim.least <= claim.found <= claim.most] == []
+
+
+@pytest.mark.slow
+def test_the_binary_that_was_measured_is_the_one_that_is_shown(client, services, step_result):
+    times = find_tour("layouts").steps[-1].times
+    for row in times.runs:
+        shown = client.get(step_result(row.launch, times.machine.triton)).get_json()["binary"]
+        assert sha256(client.get(shown["url"]).data).hexdigest() == row.measured.binary_sha256, row.label
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("tour", "number"), [step for step in STEPS if taught(step)])
 def test_the_result_has_what_a_step_teaches(client, services, step_result, tour, number):
@@ -85,7 +117,8 @@ def test_the_result_has_what_a_step_teaches(client, services, step_result, tour,
 @pytest.mark.slow
 def test_another_result_has_other_numbers(client, services, step_result):
     tour = load_tours()[0]
-    unaligned = step_result(tour.steps[-1].launch, services.versions[0])
+    (launch,) = (step.launch for step in tour.steps if step.launch.signature)
+    unaligned = step_result(launch, services.versions[0])
     wide_loads = client.get(f"{unaligned}/tours/{tour.name}/4").get_json()
     assert wide_loads["place"] is None
     assert [(claim["found"], claim["holds"]) for claim in wide_loads["claims"]] == [(0, False), (0, False)]

@@ -26,6 +26,7 @@
  * @typedef {import("openapi").Tour} Tour
  * @typedef {import("openapi").TourStep} TourStep
  * @typedef {import("openapi").TourStepDocument} TourStepDocument
+ * @typedef {import("openapi").TourTimes} TourTimes
  * @typedef {import("openapi").CheckedClaim} CheckedClaim
  * @typedef {import("openapi").Term} GlossaryTerm
  * @typedef {import("openapi").WhyDocument} WhyDocument

@@ -20,7 +20,7 @@ export const MOST_CHARACTERS = 6000;
 const MOST_CLAIMS_CHARACTERS = 2000;
 const MOST_GOALS = 12;
 const MOST_HINTS = 10;
-const TEXTS = ["says", "stage", "pattern", "metric", "access", "shared_access", "taken", "run"];
+const TEXTS = ["says", "stage", "pattern", "metric", "occupancy", "access", "shared_access", "taken", "run"];
 const NUMBERS = ["exactly", "least", "most"];
 
 /** @param {string} address what the address has behind "exercise=" */

@@ -18,6 +18,7 @@ import { parseLayout } from "../core/view.js";
 import { marked } from "../glossary/marks.js";
 import { openResult } from "../launch/edit.js";
 import { LessonCard, draftOfLaunch, openDraft } from "./lesson_card.js";
+import { timesTable } from "./times_table.js";
 
 const ORIGIN = "tour";
 
@@ -248,6 +249,7 @@ export class TourCard extends LessonCard {
     const claims = this.found.last?.claims ?? [];
     const isChanged = this.own && claims.some(({ found }, index) => found !== this.own?.[index]);
     return html`<p class="lesson-caption">${marked(step.caption.trim())}</p>
+      ${step.times ? timesTable(step.times) : nothing}
       <ul class="tour-claims" aria-label="Read from the result">
         ${claims.map((claim, index) => this.claim(claim, this.own?.[index]))}
       </ul>
