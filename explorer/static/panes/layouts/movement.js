@@ -1,11 +1,12 @@
 /**
  * Cards for everything that moves data: conversions, accesses to memory, products of matrices.
  *
- * @import { Emitted, LayoutRow, LayoutsDocument, MatrixProduct, SharedAccess } from "../../core/types.js"
+ * @import { Emitted, LayoutRow, LayoutsDocument, MatrixProduct } from "../../core/types.js"
  */
 import { plural, size } from "../../core/format.js";
 import { html, nothing, styles } from "../../core/template.js";
 import { marked } from "../../glossary/marks.js";
+import { sharedWords } from "./shared_words.js";
 import { bankMotion, sectorMotion } from "./motion.js";
 import { shapeText } from "./document.js";
 
@@ -133,33 +134,6 @@ function inMotion(motion) {
   const cells = motion.unit === "sector" ? "sectors" : "banks";
   return html`<details class="access-motion"><summary>Lanes and ${cells}, step by step <small>(modelled)</small></summary>
     <access-motion .motion=${motion}></access-motion></details>`;
-}
-
-/** @param {SharedAccess} access */
-export function sharedWords({ conflicts, source, vector_bytes: bytes, operation, emitted: made }) {
-  const isLoad = operation === "ttg.local_load";
-  const each = `Each lane ${isLoad ? "reads" : "writes"} ${bytes ?? "?"} bytes at once`;
-  if (conflicts === null) return `${each}.`;
-  const instead = insteadWords(made, isLoad);
-  return conflicts === 0
-    ? `${each}; no two lanes of a wavefront want different words of one bank.${instead}`
-    : `${each}; words of one bank are wanted together: every wavefront takes ${conflicts + 1} times as long (${source === "compiler" ? "the compiler counts it" : "modelled"}).${instead}`;
-}
-
-/** Instructions that move a tile for the whole warp, and what they do. @type {[RegExp, boolean, string][]} */
-const WARP_ACCESSES = [
-  [/^ldmatrix/, true, "loads rows of 16 bytes for the whole warp"],
-  [/^stmatrix/, false, "stores rows of 16 bytes for the whole warp"],
-  [/^ds_(?:read|load)_(?:\w+_)?tr\d*_/, true, "loads a tile for the whole wave and transposes it"],
-];
-
-/** What an access uses in place of plain loads or stores. @param {Emitted[]} made @param {boolean} isLoad */
-function insteadWords(made, isLoad) {
-  for (const { name } of made) {
-    const found = WARP_ACCESSES.find(([pattern, loads]) => loads === isLoad && pattern.test(name));
-    if (found) return ` That is for plain accesses; this one uses ${name.split(".")[0]}, which ${found[2]}.`;
-  }
-  return "";
 }
 
 /**

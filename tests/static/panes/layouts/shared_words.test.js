@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sharedWords } from "../../../../explorer/static/panes/layouts/movement.js";
+import { sharedWords } from "../../../../explorer/static/panes/layouts/shared_words.js";
 
 /** @import { SharedAccess } from "../../../../explorer/static/core/types.js" */
 
