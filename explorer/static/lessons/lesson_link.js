@@ -50,8 +50,8 @@ class LessonLink extends LitElement {
       event.preventDefault();
       store.update({ lesson });
     };
-    return html`<a href="/#${lesson}" target=${canCompile ? nothing : "_blank"} rel="noopener" @click=${open}
-      >Tour: ${row.title} Step ${number}</a>`;
+    return html`<a class="link" href="/#${lesson}" target=${canCompile ? nothing : "_blank"} rel="noopener" @click=${open}
+      >Tour: ${row.title}, step ${number}</a>`;
   }
 }
 
