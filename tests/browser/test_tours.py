@@ -83,7 +83,7 @@ def take_tour(page: Page, steps: int) -> None:
 
 
 def test_a_tour_is_a_file_and_in_a_frame(page: Page, visitor: Visitor, tmp_path: Path) -> None:
-    take_tour(page, 6)
+    take_tour(page, 7)
     result = re.search(r"/k/(\w+)", page.url)
     assert result
     with page.expect_download() as download:
@@ -93,7 +93,7 @@ def test_a_tour_is_a_file_and_in_a_frame(page: Page, visitor: Visitor, tmp_path:
     # Without a network.
     offline = visitor(offline=True)
     offline.goto(file.as_uri())
-    take_tour(offline, 6)
+    take_tour(offline, 7)
     expect(offline.get_by_text("not in the file").filter(visible=True)).to_have_count(0)
     expect(offline.get_by_role("link", name="Save as a file")).to_have_count(0)
     # The last result of the tour in a frame: the first step has another one.
