@@ -4,7 +4,7 @@
  * @import { ExerciseRow, TourRow } from "../core/types.js"
  */
 import { get } from "../core/api.js";
-import { html, nothing, render } from "../core/template.js";
+import { html, nothing, prose, render } from "../core/template.js";
 import { choose, openExample } from "../launch/edit.js";
 import { allProgress, forgetOwn, forgetProgress, ownDraft } from "../lessons/progress.js";
 import { store } from "../core/store.js";
@@ -47,7 +47,7 @@ function drawCards(popover, tours, exercises) {
   const offered = tours.map(
     ({ name, title, question, steps }) =>
       html`<button type="button" class="card" @click=${take(`tour=${name}.1`)}>
-        <b>${title}</b><span>${question} <small>${steps} steps</small></span>
+        <b>${title}</b><span>${prose(question)} <small>${steps} steps</small></span>
       </button>`,
   );
   const tasks = exercises.map(({ name, title, level }) => {
