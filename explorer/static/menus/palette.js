@@ -96,7 +96,9 @@ class CommandPalette extends LitElement {
 
   find() {
     const { commands, ofGlossary, typed } = this;
-    this.found = searchCommands(typed ? [...commands, ...ofGlossary] : commands, typed, this.terms);
+    // What the page does comes before what a word means.
+    const meant = typed ? searchCommands(ofGlossary, typed, {}) : [];
+    this.found = [...searchCommands(commands, typed, this.terms), ...meant];
     this.at = 0;
   }
 
