@@ -162,6 +162,7 @@ def test_lanes_are_shown_step_by_step(page: Page) -> None:
     expect(card.locator(".motion-line")).to_have_count(1)
     page.keyboard.press("ArrowRight")
     expect(words).to_contain_text("Lane 1: bytes 16 to 31, sector 0.")
+    page.emulate_media(reduced_motion="no-preference")
     page.keyboard.press(" ")
     expect(card.get_by_role("button", name="Pause")).to_be_visible()
     page.keyboard.press(" ")
