@@ -94,7 +94,7 @@ def test_every_stage_and_pane_is_in_the_file(scale_file: Path, offline: Callable
     expect(page.locator("pane-passes .text-row .number:visible").first).to_be_visible()
     for pane in (pane for pane in PANES if not pane.per_stage):
         run_command(page, f"Show {pane.title}")
-        expect(page.locator(f"pane-{pane.name}").first).to_be_visible()
+        expect(page.locator(f"pane-{pane.name.replace('_', '-')}").first).to_be_visible()
         expect(page.get_by_text("being computed").filter(visible=True)).to_have_count(0)
         expect(page.get_by_text("not in the file").filter(visible=True)).to_have_count(0)
     expect(page.get_by_role("table", name="Arguments")).to_contain_text("16-byte aligned")
