@@ -1,11 +1,32 @@
-"""Test the glossary: its page, and the palette."""
+"""Test the glossary: marks and cards in the page, by mouse and by keyboard, its page, and the palette."""
 
 from __future__ import annotations
 
 import re
 
-from actions import Visitor, violations
+from actions import Visitor, run_command, violations, wait_for_result
 from playwright.sync_api import Page, expect
+
+
+def test_a_term_is_explained_where_it_is_read(page: Page) -> None:
+    run_command(page, "Show Resources")
+    pane = page.locator("pane-resources")
+    term = pane.get_by_role("rowheader", name="Registers per thread").get_by_role("button").first
+    expect(term).to_have_text("Registers")
+    card = page.get_by_role("dialog", name="Glossary")
+    term.hover()
+    expect(card).to_contain_text("A place of 32 bits")
+    page.mouse.move(5, 5)
+    expect(card).to_be_hidden()
+    # By keyboard: the focus opens the card, Enter goes into it, and Escape back.
+    term.focus()
+    expect(card).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(card.get_by_role("link", name="Glossary")).to_be_focused()
+    assert violations(page) == []
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    expect(term).to_be_focused()
 
 
 def test_the_palette_finds_a_term_and_its_page_shows_it(page: Page) -> None:
@@ -33,3 +54,13 @@ def test_the_glossary_reads_without_scripts_and_on_a_phone(visitor: Visitor) -> 
     page.goto("/glossary#barrier")
     expect(page.locator("#barrier").get_by_role("link", name="How does a sum")).to_have_count(0)
     expect(page.locator("#barrier")).to_contain_text("Tour:")
+
+
+def test_the_register_peak_is_explained(page: Page) -> None:
+    wait_for_result(page)
+    run_command(page, "Show Registers")
+    expect(page.get_by_role("button", name="Why so many?")).to_be_visible()
+    run_command(page, "Explain the register peak")
+    card = page.get_by_role("region", name="Why so many registers are live")
+    expect(card).to_contain_text("general registers are live, the most anywhere")
+    expect(card).to_contain_text("observed")

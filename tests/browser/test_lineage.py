@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from actions import Visitor, expect_stage, result_id, wait_for_result, whole_text
+from actions import Visitor, expect_stage, result_id, violations, wait_for_result, whole_text
 from playwright.sync_api import Locator, Page, expect
 
 
@@ -62,7 +62,7 @@ def test_an_instruction_leads_to_its_operation(page: Page) -> None:
 def test_a_step_leads_to_the_module_after_the_pass(page: Page) -> None:
     scroll_to(page, "ttgir", "ttng.warp_group_dot ").click()
     page.keyboard.press("o")
-    lineage(page).get_by_role("button", name=re.compile("tritongpu-schedule-loops")).click()
+    lineage(page).locator(".lineage-step", has_text="tritongpu-schedule-loops").click()
     expect(page.locator("pane-passes h3")).to_have_text("tritongpu-schedule-loops")
     expect(page.locator("pane-passes .lineage-text")).to_contain_text("loop.stage")
 
@@ -98,3 +98,19 @@ def test_a_line_without_an_operation_says_so(page: Page) -> None:
     pane(page, "ttgir").locator(".text-row", has_text="#blocked").first.click()
     pane(page, "ttgir").get_by_role("button", name="lineage", exact=True).click()
     expect(lineage(page)).to_contain_text("no operation in line 1")
+
+
+def test_a_line_says_why_it_is_here(page: Page) -> None:
+    scroll_to(page, "ttgir", "ttg.local_alloc").click()
+    pane(page, "ttgir").get_by_role("button", name="lineage", exact=True).click()
+    card = lineage(page)
+    expect(card).to_contain_text("allocates it: 49,152 bytes")
+    card.get_by_text("Pass by pass").click()
+    way = card.get_by_role("list").filter(has_text="The source has it in line")
+    expect(way).to_contain_text("tl.load")
+    expect(way).to_contain_text("observed")
+    expect(card.get_by_role("link", name="Buffer")).to_have_attribute("href", "/glossary#buffer")
+    # A statement leads to its pass.
+    way.get_by_role("button", name="tritongpu-pipeline").first.click()
+    expect(page.locator("pane-passes")).to_contain_text("tritongpu-pipeline")
+    assert violations(page) == []

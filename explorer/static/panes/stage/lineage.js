@@ -47,7 +47,7 @@ export class Lineage {
     void import("../../lineage/operation_lineage.js").catch(() => undefined);
     return html`<operation-lineage
       role="region"
-      aria-label="Lineage of the operation"
+      aria-label=${`Lineage of the operation in ${content.row.title}`}
       .operation=${{ id: content.id, stage: content.row.name, line: this.line }}
       .passes=${store.state.result?.document.passes ?? []}
       @lineage-step=${(/** @type {CustomEvent<{index: number, line: number}>} */ { detail }) =>
