@@ -11,6 +11,7 @@ from tritons import TRITONS
 from explorer.model import Edits
 from explorer.queries import registers, why
 from explorer.services import services_of
+from explorer.tours import find_tour
 
 KERNELS = Path(__file__).parents[1] / "kernels"
 SUMS = (KERNELS / "row_and_column_sums.py").read_text(encoding="utf-8")
@@ -207,5 +208,6 @@ def test_an_instruction_leads_to_its_operation_and_its_source_line(sums, ask):
             assert document["kind"] == "instruction" or said(document, "general registers are live")
             assert said(document, "comes from `tt.load` of TTGIR")[0]["basis"] == "inferred"
             assert said(document, "The source has it in line 12", "tile = tl.load(")
-    tours = {(each["tour"], each["step"]) for each in document["tours"]}
-    assert tours <= {("layouts", 2), ("programs", 4), ("reduction", 2)}
+    places = [find_tour(each["tour"]).steps[each["step"] - 1].look_at for each in document["tours"]]
+    assert places
+    assert all(place.stage == "sass" and "LDG" in place.pattern for place in places)
