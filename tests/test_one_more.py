@@ -315,7 +315,7 @@ def test_a_stage_in_a_new_language(copy: ChangedCopy) -> None:
     copy.write("explorer/lexers/hex.py", LEXER)
     copy.insert(
         "docs/page.md",
-        "\n## Control codes",
+        "\n## PTX as C",
         "| Code object | The code object of an AMD kernel, as hexadecimal numbers. |\n",
     )
     copy.test("tests/test_documentation.py", "-k", "stage")
