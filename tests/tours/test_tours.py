@@ -149,7 +149,8 @@ def test_a_tour_whose_steps_are_compiled_is_a_file(client, services, step_result
         assert f"/api/v1/compilations/{result}/tours/{tour.name}/{number}" in file
 
 
-def test_a_tour_whose_steps_are_not_compiled_is_no_file(client):
+def test_a_tour_whose_steps_are_not_compiled_is_no_file(client, services, monkeypatch):
+    monkeypatch.setattr(services.store, "known", lambda request: None)
     name = load_tours()[-1].name
     answer = client.get(f"/api/v1/tours/{name}/export.html")
     assert answer.status_code == 409
