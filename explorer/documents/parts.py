@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import msgspec
 
-from explorer.analysis.occupancy.theoretical import occupancy
+from explorer.analysis.occupancy.theoretical import occupancy_of
 from explorer.documents.links import Links
 from explorer.model import Log, Resources, Scalar
 from explorer.model.hardware import find_target
@@ -126,8 +126,7 @@ class ResourcesDocument(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, resources: Resources, target: str) -> ResourcesDocument:
-        needs = (resources.threads, resources.registers, resources.shared_bytes)
-        fitting = None if None in needs else occupancy(target, *(need or 0 for need in needs))
+        fitting = occupancy_of(resources, target)
         return cls(
             **asdict(resources),
             shared_limit_bytes=find_target(target).device.multiprocessor.shared_bytes_per_block,

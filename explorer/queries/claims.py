@@ -9,7 +9,7 @@ from dataclasses import fields
 
 import msgspec
 
-from explorer.analysis.occupancy.theoretical import Occupancy, occupancy
+from explorer.analysis.occupancy.theoretical import Occupancy, occupancy_of
 from explorer.errors import InvalidRequest
 from explorer.lessons import Claim
 from explorer.model.measurements import Check, Counts
@@ -59,20 +59,13 @@ def _number(subject: Subject, claim: Claim) -> float | None:
         number: float | None = getattr(metrics_of(record), claim.metric)
         return number
     if claim.occupancy:
-        return getattr(_occupancy(record), claim.occupancy, None)
+        fitting = occupancy_of(record.result.resources, record.request.target)
+        return getattr(fitting, claim.occupancy, None)
     if claim.access or claim.shared_access:
         return _of_accesses(subject, claim)
     if claim.stage not in record.result.stages:
         return None
     return len(lines_of(record, claim.stage, claim.pattern))
-
-
-def _occupancy(record: Record) -> Occupancy | None:
-    """Return how many programs fit on a multiprocessor; None: what they need is not known."""
-    needs = record.result.resources
-    if needs is None:
-        return None
-    return occupancy(record.request.target, needs.threads or 0, needs.registers or 0, needs.shared_bytes or 0)
 
 
 def _of_accesses(subject: Subject, claim: Claim) -> float | None:

@@ -132,9 +132,13 @@ class JobTable:
         Raises:
             StoreError: the database cannot be written.
         """
-        with self._database.writing() as session:
-            row = session.get(JobRow, record_id, with_for_update=True)
-            return row is not None and self._leases.take(session, record_id)
+        # Whoever cancels a job that runs locks nothing that its worker needs to end it.
+        waiting = (
+            select(JobRow.id).outerjoin(LeaseRow, _HELD).where(JobRow.id == record_id, LeaseRow.id.is_(None))
+        )
+        with self._database.writing(is_durable=False) as session:
+            found = session.scalar(waiting.with_for_update(of=JobRow))
+            return found is not None and self._leases.take(session, record_id)
 
     def order(self, queue: str) -> list[str]:
         """Return the IDs of the jobs that wait in a queue, in the order in which they start.

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal, or_, select, update
 from sqlalchemy.orm import Session
 
 from explorer.store.clock import Now
@@ -130,6 +130,8 @@ class Leases:
 
         Unless the job `is_over`, it waits for the next worker.
         """
+        # Whoever takes a job locks its rows in the same order.
+        session.execute(select(JobRow.id).where(JobRow.id == record_id).with_for_update())
         own = delete(LeaseRow).where(LeaseRow.id == record_id, LeaseRow.owner == self.server)
         if changed_rows(session.execute(own)):
             if is_over:
@@ -221,13 +223,17 @@ class Leases:
         Raises:
             StoreError: the database cannot be written.
         """
-        with self._database.writing() as session:
-            session.execute(
-                update(LeaseRow)
-                .where(LeaseRow.id == record_id, LeaseRow.owner != self.server)
-                .values(leaving=LeaseRow.leaving + f"{follower}\n")
-            )
-            if self.publishes:
+        news = (
+            LeaseRow.id == record_id,
+            LeaseRow.owner != self.server,
+            ~(literal("\n") + LeaseRow.leaving).contains(f"\n{follower}\n", autoescape=True),
+        )
+        with self._database.reading() as session:
+            if session.scalar(select(LeaseRow.id).where(*news)) is None:
+                return
+        with self._database.writing(is_durable=False) as session:
+            left = update(LeaseRow).where(*news).values(leaving=LeaseRow.leaving + f"{follower}\n")
+            if changed_rows(session.execute(left)) and self.publishes:
                 self._notify(session, [record_id], _LEFT)
 
     def published(self, record_id: str, skip: int) -> tuple[Entry, ...]:

@@ -17,7 +17,7 @@ import msgspec
 from flask import Blueprint, Response, abort, render_template, request, send_from_directory, url_for
 
 from explorer.documents.files import MOST_FILES
-from explorer.errors import NotFound
+from explorer.errors import NotFound, Unavailable
 from explorer.examples import DEFAULT_EXAMPLE
 from explorer.model.hardware import (
     BANK_BYTES,
@@ -186,12 +186,26 @@ def table_page(name: str, contents: str, table_url: str, preview: Mapping[str, s
 
 def bundle(name: str) -> str:
     """Return the address of the bundled file made from `explorer/static/<name>`."""
-    return url_for("pages.asset", name=manifest()[name])
+    return url_for("pages.asset", name=bundled_name(name))
 
 
 def bundled_file(name: str) -> bytes:
     """Return the content of the bundled file made from `explorer/static/<name>`."""
-    return (DIST / manifest()[name]).read_bytes()
+    return (DIST / bundled_name(name)).read_bytes()
+
+
+def bundled_name(name: str) -> str:
+    """Return the name of the bundled file made from `explorer/static/<name>`.
+
+    Raises:
+        Unavailable: the bundle does not have it.
+    """
+    try:
+        return manifest()[name]
+    except KeyError:
+        raise Unavailable(
+            f"The bundle of the page is older than the code: it lacks {name}. Run `make bundle`."
+        ) from None
 
 
 def manifest() -> dict[str, str]:
@@ -210,10 +224,13 @@ def read_dist(name: str) -> Any:
     """Return a document that the bundler wrote.
 
     Raises:
-        FileNotFoundError: the page is not bundled. Run `make bundle`.
+        Unavailable: the page is not bundled.
     """
     file = DIST / name
-    return read_json(file, file.stat().st_mtime_ns)
+    try:
+        return read_json(file, file.stat().st_mtime_ns)
+    except FileNotFoundError:
+        raise Unavailable("The page is not bundled, or is being bundled. Run `make bundle`.") from None
 
 
 @functools.lru_cache(maxsize=4)

@@ -93,9 +93,9 @@ def test_a_storm_of_cancellations_stops_nobody(server, shared, vector_add):
     is_served = threading.Event()
 
     def storm():
-        attacker, statuses = server.client(2), []
-        until = time.monotonic() + 60
-        while not is_served.is_set() and time.monotonic() < until:
+        attacker, statuses = server.client(2), list[int]()
+        until = time.monotonic() + 120
+        while (not is_served.is_set() or len(statuses) < 30) and time.monotonic() < until:
             addresses = (finished["api"], running["api"], unknown)
             statuses += [attacker.ask("DELETE", address).status for address in addresses]
         return statuses
@@ -111,5 +111,5 @@ def test_a_storm_of_cancellations_stops_nobody(server, shared, vector_add):
         finally:
             is_served.set()
         statuses = [status for each in storms for status in each.result()]
-    assert len(statuses) > 200
+    assert len(statuses) >= 8 * 30
     assert set(statuses) <= {202, 204, 404, 429}

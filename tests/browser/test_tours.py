@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from actions import Visitor, editor_line, expect_stage, wait_for_result
+from actions import Visitor, editor_line, expect_stage, run_command, wait_for_result
 from playwright.sync_api import Page, expect
 
 
@@ -51,6 +51,10 @@ def test_a_tour_asks_shows_and_follows_changes(page: Page) -> None:
     card.get_by_role("button", name="Leave the tour").click()
     expect(card).to_have_count(0)
     expect(page).not_to_have_url(re.compile("tour="))
+    # A layout leads to the step that teaches it.
+    run_command(page, "Show Layouts")
+    page.locator("pane-layouts").get_by_role("link", name="Tour: What is a program?, step 3").click()
+    expect(card.get_by_text("Step 3 of 7")).to_be_visible()
 
 
 def test_a_link_to_a_step_opens_it(visitor: Visitor) -> None:

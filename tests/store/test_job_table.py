@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack, closing
 
+import psycopg
 import pytest
 
 from explorer.errors import QueueFull
@@ -98,6 +99,19 @@ def test_a_waiting_job_can_be_withdrawn_and_a_running_one_cannot(stores, submit)
     take_all(stores[1], ["compile:3.6.0"])
     assert [stores[0].jobs.withdraw(job) for job in (waiting, running, "nothing")] == [True, False, False]
     assert take_all(stores[1]) == []
+
+
+@pytest.mark.slow
+def test_cancelling_a_running_job_does_not_wait_for_its_worker(tmp_path, postgresql):
+    url = postgresql.new_database()
+    with closing(open_store(tmp_path, url)) as web, closing(open_store(tmp_path, url)) as worker:
+        job = NewJob("compile:3.9.0", "one", INTERACTIVE, admit_all)
+        running = web.submit(Request("source", "cuda:90", "3.9.0"), "one", job=job).id
+        assert take_all(worker) == [running]
+        with closing(psycopg.connect(url.replace("postgresql+psycopg:", "postgresql:"))) as ending:
+            ending.execute("SELECT * FROM lease FOR UPDATE")
+            ending.execute("SELECT * FROM job FOR UPDATE")
+            assert not web.jobs.withdraw(running)
 
 
 def test_a_refused_job_is_not_stored(stores, submit):

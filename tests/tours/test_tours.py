@@ -84,6 +84,11 @@ def test_what_a_step_claims_is_true_of_every_triton(client, services, step_resul
         assert [claim for claim in document["claims"] if not claim["holds"]] == [], version
 
 
+@pytest.mark.parametrize("tour", load_tours(), ids=lambda tour: tour.name)
+def test_a_tour_ends_with_what_was_measured(tour):
+    assert tour.steps[-1].times
+
+
 @every_table
 def test_what_was_measured_is_of_this_launch_and_as_claimed(times):
     assert times.machine.gpu

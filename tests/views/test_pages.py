@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from pathlib import Path
 
@@ -136,3 +137,17 @@ def test_a_chat_learns_what_a_link_shows(client: FlaskClient, ticket: dict[str, 
     assert '<meta property="og:title" content="add_kernel · triton·explorer">' in text
     assert "sm_90 · Triton" in text
     assert "og:title" not in client.get("/").text
+
+
+@pytest.mark.parametrize("found", [{}, None], ids=["an older bundle", "no bundle"])
+def test_a_page_without_its_bundle_says_what_to_do(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, found: dict[str, str] | None
+) -> None:
+    if found is not None:
+        (tmp_path / "manifest.json").write_text(json.dumps(found))
+        (tmp_path / "first_load.json").write_text("[]")
+    monkeypatch.setattr(pages, "DIST", tmp_path)
+    response = client.get("/glossary")
+    assert response.status_code == 503
+    assert "Run `make bundle`." in response.text
+    assert client.get("/api/v1/gallery").status_code == 200

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from explorer.model import Resources
 from explorer.model.hardware import Multiprocessor, find_target
 
 Limiter = Literal["warps", "registers", "shared memory", "blocks"]
@@ -66,6 +67,13 @@ def occupancy(target: str, threads: int, registers: int, shared_bytes: int) -> O
     blocks = by_resource[limiter]
     active_warps = blocks * _round_up(threads, machine.warp_size) // machine.warp_size
     return Occupancy(active_warps / machine.warps, limiter, blocks, active_warps, limits)
+
+
+def occupancy_of(needs: Resources | None, target: str) -> Occupancy | None:
+    """Compute the theoretical occupancy of a binary; None if what it needs is not known."""
+    if needs is None or needs.threads is None or needs.registers is None or needs.shared_bytes is None:
+        return None
+    return occupancy(target, needs.threads, needs.registers, needs.shared_bytes)
 
 
 def _limits(machine: Multiprocessor, threads: int, registers: int, shared_bytes: int) -> Limits:

@@ -346,7 +346,7 @@ class _Function:
 
     def _declarations(self, lines: list[_Line], inline: set[int]) -> list[CLine]:
         """Declare the variables that are not declared where they are written."""
-        done = {lines[index].written.variable for index in inline}  # type: ignore[union-attr]
+        done = {written.variable for index in inline if (written := lines[index].written)}
         by_type: defaultdict[str, list[str]] = defaultdict(list)
         for name, kind in self.declared.items():
             if name not in done:

@@ -120,7 +120,7 @@ function mark({ text, term }) {
     type="button"
     class="term"
     aria-description="Term of the glossary"
-    @pointerenter=${(/** @type {PointerEvent} */ event) =>
+    @pointermove=${(/** @type {PointerEvent} */ event) =>
       event.pointerType === "mouse" && openSoon(event, term)}
     @pointerleave=${closeSoon}
     @focus=${(/** @type {FocusEvent} */ event) => open(event, term)}
@@ -134,9 +134,13 @@ let timer = 0;
 /** The mark that the card belongs to. @type {HTMLElement | null} */
 let owner = null;
 
-/** @param {Event} event @param {GlossaryTerm} term */
+/**
+ * Open the card when the mouse rests on a mark. A mark that appears under a mouse that rests already covers nothing.
+ * @param {Event} event @param {GlossaryTerm} term
+ */
 function openSoon({ currentTarget }, term) {
   clearTimeout(timer);
+  if (owner === currentTarget) return;
   timer = window.setTimeout(() => show(/** @type {HTMLElement} */ (currentTarget), term), OPEN_DELAY_MS);
 }
 

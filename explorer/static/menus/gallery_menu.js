@@ -56,12 +56,17 @@ function drawCards(popover, tours, exercises) {
         <b>${title}</b><span>${level}${state ? html` <small>${state}</small>` : nothing}</span>
       </button>`;
   });
-  const cards = store.state.gallery.map(
-    ({ name, title, summary }) =>
-      html`<button type="button" class="card" @click=${open(name)}>
+  const cards = store.state.gallery.map(({ name, title, summary }) => {
+    const tour =
+      tours.find(({ examples }) => examples[0] === name) ??
+      tours.find(({ examples }) => examples.includes(name));
+    return html`<div class="kernel">
+      <button type="button" class="card" @click=${open(name)}>
         <b>${title}</b><span>${firstSentence(summary)}</span>
-      </button>`,
-  );
+      </button>
+      ${tour ? html`<button type="button" class="link" @click=${take(`tour=${tour.name}.1`)}>Tour: ${tour.title}</button>` : nothing}
+    </div>`;
+  });
   const solved = exercises.filter(({ name }) => progress[name]?.isSolved).length;
   const far = html`<p class="hint">${solved} of ${exercises.length} solved.
     ${Object.keys(progress).length ? html`<button type="button" class="link" @click=${forget}>Forget the exercises</button>` : nothing}
