@@ -54,10 +54,10 @@ class Server:
         **settings: object,
     ) -> None:
         self.folder = folder
-        self.settings = {"slots": 1, "tritons_dir": folder / "none", **settings}
+        urls = {} if "database_url" in settings else urls_of(folder)
+        self.settings = {"slots": 1, "tritons_dir": folder / "none", **urls, **settings}
         self.jobs_worker: Worker | None = None
-        if "database_url" not in settings and (urls := urls_of(folder)):
-            self.settings |= urls
+        if urls:
             self.jobs_worker = Worker(
                 _folder_of_worker(folder),
                 program=program,

@@ -5,7 +5,10 @@ from contextlib import closing
 import pytest
 from served import Server
 
-pytestmark = pytest.mark.slow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.embedded("the server has copies of the results of its own jobs; see tests/chaos"),
+]
 
 
 def compile_(client, source):

@@ -69,7 +69,11 @@ def without_times(run):
     [
         ([], True),
         (["--measure", "check", "--benchmark", "--size", "size=4096"], True),
-        (["--measure", "time"], True),
+        pytest.param(
+            ["--measure", "time"],
+            True,
+            marks=pytest.mark.embedded("a server with workers has another reason to have no GPU"),
+        ),
         (["--kernel", "nothing"], True),
         (["--repeats", "1001"], True),
         (["--device", "gpu"], False),

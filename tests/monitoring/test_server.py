@@ -103,7 +103,12 @@ def value_of(server, name, **labels):
 def test_a_request_can_be_followed_through_log_and_trace(server, collector, log, vector_add):
     client = server.client()
     answer = client.submit(
-        vector_add, **{"X-Request-ID": "from-the-proxy", "traceparent": f"00-{TRACE}-{PARENT}-01"}
+        vector_add,
+        **{
+            "X-Forwarded-For": "203.0.113.7",
+            "X-Request-ID": "from-the-proxy",
+            "traceparent": f"00-{TRACE}-{PARENT}-01",
+        },
     )
     assert answer.headers["X-Request-ID"] == "from-the-proxy"
     job_id = answer.document["id"]
@@ -118,7 +123,7 @@ def test_a_request_can_be_followed_through_log_and_trace(server, collector, log,
         ]
     )
     assert [line["job_id"] for line in mine] == [job_id]
-    assert "127.0.0.1" not in log.read_text()
+    assert "203.0.113.7" not in log.read_text()
 
     def spans():
         found = {span.name: span for span in collector.spans if span.trace_id.hex() == TRACE}
@@ -223,12 +228,14 @@ def test_stops_and_failures_are_counted_by_reason(server, endless):
 
 def test_a_stranger_makes_no_metrics(server):
     counts = []
-    for number in range(2):
+    for number in range(
+        5
+    ):  # the server itself may use a metric for the first time meanwhile, but not each time
         for name in range(20):
             server.client().ask("GET", f"/nothing/{number}/{name}")
             server.client().ask("GET", f"/api/v1/compilations/unknown{number}{name}")
         counts.append(sum(len(family.samples) for family in metrics_of(server)))
-    assert counts[0] == counts[1]
+    assert len(set(counts)) < len(counts), counts
 
 
 def test_a_job_that_waits_too_long_makes_the_server_unhealthy(server, endless):
