@@ -25,6 +25,7 @@ from explorer.cli import (
     targets,
     token,
     toolchain,
+    tour,
     version,
     worker,
 )
@@ -41,6 +42,7 @@ COMMANDS = (
     check,
     replay,
     explain,
+    tour,
     capture,
     push,
     delete,
