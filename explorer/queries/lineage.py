@@ -7,6 +7,7 @@ the machine code differs between the two compilations, none of its lines are sho
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -23,6 +24,8 @@ from explorer.store import Record
 _LAST_STAGE = "ttgir"
 #: It has lines with origins, but is no machine code.
 _LLVM_IR = "llir"
+#: Other line information shifts the numbers of LLVM's metadata.
+_METADATA_NUMBER = re.compile(r"!\d+\b")
 _MOST_LINES = 60
 
 
@@ -328,7 +331,9 @@ def _located(second: Record, stage: str) -> list[tuple[int, ...]]:
 def _is_equal(record: Record, second: Record, stage: str) -> bool:
     """Tell whether the machine code of both compilations is equal."""
     mine = record.result.stages.get(stage)
-    return mine is not None and mine.text == second.stage(stage).text
+    if mine is None:
+        return False
+    return mine.text == second.stage(stage).text or not _differing_lines(record, second, stage)
 
 
 def _unequal(record: Record, second: Record, stage: str) -> str:
@@ -340,11 +345,15 @@ def _unequal(record: Record, second: Record, stage: str) -> str:
 
 def _differing_lines(record: Record, second: Record, stage: str) -> int:
     """Return the number of lines that differ, at the same place."""
-    mine = record.result.stages.get(stage)
-    ours = record.text(mine.text).splitlines() if mine else []
-    theirs = second.text(second.stage(stage).text).splitlines()
+    ours, theirs = (_compared_lines(each, stage) for each in (record, second))
     same = sum(one == other for one, other in zip(ours, theirs, strict=False))
     return max(len(ours), len(theirs)) - same
+
+
+def _compared_lines(record: Record, stage: str) -> list[str]:
+    entry = record.result.stages.get(stage)
+    text = record.text(entry.text) if entry else ""
+    return (_METADATA_NUMBER.sub("!", text) if stage == _LLVM_IR else text).splitlines()
 
 
 def _instructions(record: Record, second: Record, modules: _Modules, way: _Way) -> list[Instructions]:
@@ -368,7 +377,7 @@ def _instructions(record: Record, second: Record, modules: _Modules, way: _Way) 
 QUERY = Query(
     name="lineage",
     summary="What an operation was made from, pass by pass, what became of it, and its instructions.",
-    version=2,
+    version=3,
     document=LineageDocument,
     find=_find,
     parameters=(

@@ -213,7 +213,7 @@ def _tours(kind: WhyKind, stage: str, text: str) -> list[TourMention]:
 QUERY = Query(
     name="why",
     summary="Why an operation, a buffer, a barrier or an instruction is there, in words, with who says so.",
-    version=1,
+    version=2,
     document=WhyDocument,
     find=_find,
     parameters=(

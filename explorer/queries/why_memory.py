@@ -102,6 +102,11 @@ def barrier_facts(
     It is number `ordinal`, from 0 on, of the `count` barriers in its stage that come from operations in these
     lines of the allocating module. `maker` is the pass that inserts barriers (None: the lowering to LLVM).
     """
+    if not lines:
+        yield WhyFact(
+            "The operation that it comes from is unknown, and so what it protects.", "inferred", "lineage"
+        )
+        return
     for function in functions:
         before = [each for each in function.barriers if _belongs(function, each, lines)]
         scratch = [each for each in function.buffers if each.use == "scratch" and each.first.line in lines]

@@ -139,6 +139,22 @@ def test_barriers_of_llvm_ir_and_sass_have_the_same_reasons(sums, ask):
     assert reasons("sass", r"BAR\.SYNC") == in_ptx
 
 
+@pytest.mark.parametrize("target", ["hip:gfx942", "hip:gfx1100"])
+def test_every_barrier_of_an_amd_gpu_is_explained(compile_source, triton, ask, target):
+    """LLVM writes the barriers of its IR as instructions: what stands in front of one is the same in both."""
+    record = compile_source(SUMS, target, triton)
+    found = {
+        stage: [ask(record, stage, number) for number in lines_with(record, stage, pattern)]
+        for stage, pattern in (("llir", r"call void @llvm\.amdgcn\.s\.barrier"), ("amdgcn", r"^\s+s_barrier"))
+    }
+    assert {each["kind"] for each in found["amdgcn"]} == {"barrier"}
+    placed = [each for each in found["amdgcn"] if said(each, "Without it", "write after read")]
+    inside = [each for each in found["amdgcn"] if said(each, "scratch buffer", "this barrier")]
+    assert placed and len(placed) + len(inside) == len(found["amdgcn"])
+    reasons = {stage: [each["facts"][0]["text"] for each in documents] for stage, documents in found.items()}
+    assert reasons["llir"] == reasons["amdgcn"]
+
+
 def test_a_barrier_of_a_pipeline_keeps_copies_and_loads_apart(product, ask):
     """Each waits for copies, keeps a copy from overwriting what is read, or belongs to a conversion."""
     first = [ask(product, "ptx", number)["facts"] for number in lines_with(product, "ptx", BARRIER)]
