@@ -113,9 +113,11 @@ def barrier_facts(
         if not before and not scratch:
             continue
         is_one = count == len(before) and not scratch
-        if ordinal < len(before):
-            yield from _placed(function, before[ordinal], is_one, maker)
-        elif scratch:
+        if before and (ordinal < len(before) or not scratch):
+            yield from _placed(function, before[ordinal % len(before)], is_one, maker)
+            if count > len(before) and not scratch:
+                yield _copied(len(before), count)
+        else:
             yield from _inside(function, scratch[0])
         return
     yield WhyFact(
@@ -170,6 +172,15 @@ def _placed(
         yield _hazard(function, hazard)
     if not barrier.hazards:
         yield WhyFact(barrier.reason, "modelled", _RULES)
+
+
+def _copied(count: int, copies: int) -> WhyFact:
+    return WhyFact(
+        f"It has been copied, as where LLVM unrolls a loop: {counted(copies, 'barrier')} of this stage come "
+        f"from the operation, for {count} in the module.",
+        "inferred",
+        "the number of barriers with this location",
+    )
 
 
 def _hazard(function: FunctionMap, hazard: HazardMap) -> WhyFact:
