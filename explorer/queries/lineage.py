@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import msgspec
 
@@ -188,6 +189,13 @@ class _Way:
         text = self.modules.text(index)
         return text.operations(self.at[index]) if text.is_known else self.at[index]
 
+    def operations(self, index: int) -> list[tuple[int, str]]:
+        """Return the shown lines of the operations after a pass, with their names; none if it is unknown."""
+        text = self.modules.text(index)
+        if index not in self.at or not text.is_known:
+            return []
+        return [(text.shown(line), text.module.operation(line)) for line in text.operations(self.at[index])]
+
     def row(self, index: int, line: int) -> OperationLine:
         """Return an operation of a changed module as it is shown."""
         text, previous = self.modules.text(index), self.previous(index)
@@ -249,7 +257,7 @@ def _find(subject: Subject) -> LineageDocument:
         raise NotAnswerable(
             "The lines of an edited text have no lineage. Select the operation after the pass 'edited'."
         )
-    second = subject.compiler.complete(dataclasses.replace(record.request, task="lineage"))
+    second = _second(subject)
     modules = _Modules(record, second)
     index, line = int(subject.parameters.get("pass", "0")), int(subject.parameters.get("line", "1"))
     stage = subject.parameters.get("stage", "")
@@ -273,6 +281,11 @@ def _find(subject: Subject) -> LineageDocument:
         removed_by=last if last < modules.origins.count else None,
         instructions=_instructions(record, second, modules, way),
     )
+
+
+def _second(subject: Subject) -> Record:
+    """Return the compilation that records the lineage."""
+    return subject.compiler.complete(dataclasses.replace(subject.record.request, task="lineage"))
 
 
 def _pass_of(modules: _Modules, stage: str) -> int:
@@ -314,12 +327,37 @@ def _operations_of(
     return index, list(lines[line - 1])
 
 
+class OperationLines(NamedTuple):
+    """The lines of an operation: in the source, in TTGIR, and with names in the module after a later pass."""
+
+    source_lines: list[int]
+    ttgir_lines: list[int]
+    after: list[tuple[int, str]]
+
+
+def follow_operations(subject: Subject, index: int, lines: Iterable[int], later: int) -> list[OperationLines]:
+    """Return the lines of operations, which are given as lines of the module after pass `index`."""
+    modules = _Modules(subject.record, _second(subject))
+    found = []
+    last = modules.last_of_stage(_LAST_STAGE)
+    for line in lines:
+        way = _Way(modules, index, _operation_at(modules, index, line))
+        found.append(
+            OperationLines(
+                modules.origins.before(0, way.at[0]) if 0 in way.at else [],
+                [shown for shown, _ in way.operations(last)] if last is not None else [],
+                way.operations(later),
+            )
+        )
+    return found
+
+
 def origins_of_lines(subject: Subject, stage: str) -> list[tuple[int, ...]]:
     """Return for each line of a stage after TTGIR the lines of TTGIR's last module that it comes from.
 
     Of a stage that the second compilation does not have, there are none.
     """
-    second = subject.compiler.complete(dataclasses.replace(subject.record.request, task="lineage"))
+    second = _second(subject)
     return _located(second, stage) if stage in second.result.stages else []
 
 

@@ -25,6 +25,7 @@ from explorer.analysis.memory.memory_map import map_functions
 from explorer.analysis.memory.tensor_memory import map_tensor_memory
 from explorer.analysis.mlir.operations import read_functions
 from explorer.analysis.mlir.tensor_registers import live_ranges
+from explorer.analysis.pipelining import read_loops
 from explorer.analysis.ptx_as_c import translate
 from explorer.analysis.roofline.static_work import static_work
 from explorer.errors import InvalidRequest
@@ -142,6 +143,7 @@ TARGETS = (
         for language in ("ttgir", "llir", "ptx", "sass", "amdgcn")
     ),
     Target("ptx_as_c", _on_text(translate), ("ptx",), (*_NESTED, NothingToDraw)),
+    Target("schedule", _on_text(read_loops), _MLIR, _NESTED),
     *(
         Target(
             f"lexer_{language}",

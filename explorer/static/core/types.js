@@ -133,6 +133,10 @@
  * @typedef {import("openapi").Instruction} Instruction
  * @typedef {import("openapi").RegistersDocument} RegistersDocument
  * @typedef {import("openapi").PtxAsCDocument} PtxAsCDocument
+ * @typedef {import("openapi").ScheduleDocument} ScheduleDocument
+ * @typedef {import("openapi").ScheduledLoop} ScheduledLoop
+ * @typedef {import("openapi").ScheduledOperation} ScheduledOperation
+ * @typedef {import("openapi").OperationOrigin} OperationOrigin
  * @typedef {import("openapi").Wait} ScoreboardWait
  * @typedef {import("openapi").LiveRange} LiveRange
  * @typedef {import("openapi").TensorRegistersDocument} TensorRegistersDocument

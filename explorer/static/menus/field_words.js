@@ -10,6 +10,10 @@ export const FIELD_WORDS = {
     ...["pass pipeline", "compiler pass", "software pipelining", "diff", "LLVM passes", "compile time"],
     ...["pass options", "operation lineage", "what a pass changed"],
   ],
+  "pane:schedule": [
+    ...["software pipeline", "num_stages", "prologue", "epilogue", "loop.stage", "loop.cluster"],
+    ...["initiation interval", "modulo schedule", "why is a loop not pipelined"],
+  ],
   "pane:layouts": [
     ...["bank conflict", "shared memory banks", "swizzle", "coalescing", "vector width", "vectorization"],
     ...["sectors per request", "layout conversion", "convert_layout", "linear layout", "blocked layout"],

@@ -42,6 +42,9 @@ import {
 } from "./passes/pass_view.js";
 import { toolButton } from "./passes/tool_button.js";
 
+/** The passes that schedule and pipeline loops. */
+const SCHEDULES = /^triton(?:amd)?gpu-(?:schedule-loops|pipeline)$/;
+
 export class PassesPane extends Pane {
   static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "lineage", "draft"]);
   static properties = {
@@ -295,6 +298,12 @@ export class PassesPane extends Pane {
     ${this.editing.leaveOut()} ${
       this.hasGraph
         ? toolButton("Graph", "Graph of the module after this pass (G)", () => this.openGraph())
+        : nothing
+    } ${
+      SCHEDULES.test(this.selected?.name ?? "")
+        ? toolButton("Schedule", "Stages and iterations of the pipelined loops", () =>
+            this.openBeside("schedule"),
+          )
         : nothing
     } ${this.hasLayouts ? toolButton("Layouts", "Layouts after this pass", () => this.openLayouts()) : nothing}`;
   }

@@ -17,6 +17,7 @@ from explorer.views.panes import (
     resources,
     roofline,
     run,
+    schedule,
     stage,
 )
 from explorer.views.panes.pane import Pane
@@ -24,6 +25,7 @@ from explorer.views.panes.pane import Pane
 PANES: tuple[Pane, ...] = (
     stage.PANE,
     passes.PANE,
+    schedule.PANE,
     layouts.PANE,
     memory.PANE,
     registers.PANE,

@@ -1,0 +1,70 @@
+"""Test the pane Schedule in a browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from actions import SCHEMES, Scheme, Visitor, choose_scheme, expect_fits, violations, wait_for_result
+from playwright.sync_api import Page, expect
+
+VIEW = "/#panes=stage:ttgir@45+schedule@55"
+
+
+@pytest.fixture
+def page(visitor: Visitor) -> Page:
+    """The matmul of a first visit beside its schedule."""
+    page = visitor()
+    page.goto(VIEW)
+    wait_for_result(page)
+    expect(page.get_by_role("table", name="Stages by iteration and turn")).to_be_visible()
+    return page
+
+
+def test_a_turn_executes_a_stage_of_each_of_three_iterations(page: Page) -> None:
+    turns = page.get_by_role("table", name="Stages by iteration and turn")
+    expect(turns.get_by_role("columnheader", name="Before the loop")).to_have_attribute("colspan", "2")
+    cells = turns.get_by_role("button")
+    expect(cells.nth(0)).to_have_accessible_name("Iteration 0, turn -2, stage 0: load ×2")
+    expect(turns.get_by_role("button", name=re.compile(r", turn 0, "))).to_have_count(3)
+    cells.nth(0).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(cells.nth(2)).to_be_focused()
+    expect(cells.nth(2)).to_have_accessible_name(re.compile(r"stage 2: .*warp_group_dot"))
+    page.keyboard.press("ArrowDown")
+    expect(turns.get_by_role("button", name=re.compile("^Iteration 1, turn 0, stage 1"))).to_be_focused()
+
+
+def test_an_operation_leads_to_its_line_of_the_source_and_of_ttgir(page: Page) -> None:
+    order = page.get_by_role("table", name="Operations of a turn in order")
+    load = order.get_by_role("row", name=re.compile("tt.load")).first
+    expect(load).to_contain_text("a = tl.load(")
+    expect(load).to_contain_text("i + 2")
+    expect(load).to_contain_text("2 · 1 · 0")
+    load.get_by_role("button").click()
+    expect(page.locator("pane-stage .is-cursor")).to_contain_text("ttg.async_copy_global_to_local")
+    expect(page.locator("pane-stage .is-pinned").first).to_be_visible()
+    expect(load).to_have_class(re.compile("is-pinned"))
+    rows = order.get_by_role("row")
+    before = rows.count()
+    page.get_by_label(re.compile("with addresses")).click()
+    expect(rows).not_to_have_count(before)
+    expect(order).to_contain_text("tt.addptr")
+
+
+def test_the_pass_opens_it(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#panes=passes:ttgir")
+    wait_for_result(page)
+    page.get_by_role("option", name=re.compile("tritongpu-schedule-loops")).click()
+    page.get_by_role("button", name="Stages and iterations of the pipelined loops").click()
+    expect(page.locator("pane-schedule")).to_contain_text("An iteration takes 3 stages")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_it_fits_a_narrow_window_and_can_be_read(page: Page, scheme: Scheme) -> None:
+    choose_scheme(page, scheme)
+    assert violations(page) == []
+    page.set_viewport_size({"width": 375, "height": 700})
+    expect_fits(page.locator("pane-schedule .schedule"))

@@ -1,0 +1,119 @@
+"""Test the schedule of pipelined loops: it agrees with what the next pass makes of them, in every Triton."""
+
+import json
+
+import pytest
+from tritons import TRITONS
+
+from explorer.errors import NotAnswerable
+from explorer.queries import schedule
+
+#: Rows that are found by a load of their own, one stage before; and loops that are not pipelined.
+LOOPS = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def products(a_ptr, b_ptr, rows_ptr, c_ptr, sums_ptr, tiles, K, SIZE: tl.constexpr, BLOCK_K: tl.constexpr):
+    m = tl.arange(0, SIZE)
+    k = tl.arange(0, BLOCK_K)
+    total = tl.zeros((BLOCK_K,), tl.float32)
+    for start in range(0, K, BLOCK_K):
+        total += tl.load(a_ptr + start + k)
+    tl.store(sums_ptr + k, total)
+    for tile in range(tiles):
+        acc = tl.zeros((SIZE, SIZE), tl.float32)
+        for start in tl.range(0, K, BLOCK_K, num_stages=4):
+            rows = tl.load(rows_ptr + start + k)
+            a = tl.load(a_ptr + m[:, None] * K + start + k[None, :])
+            b = tl.load(b_ptr + rows[:, None] * SIZE + m[None, :])
+            acc = tl.dot(a, b, acc)
+        for start in tl.range(0, 96, BLOCK_K, num_stages=1):
+            a = tl.load(a_ptr + m[:, None] * K + start + k[None, :])
+            acc = tl.dot(a, tl.trans(a), acc)
+        tl.store(c_ptr + tile * SIZE * SIZE + m[:, None] * SIZE + m[None, :], acc)
+
+
+a, b = (torch.randn(64, 64, device="cuda", dtype=torch.float16) for _ in range(2))
+rows = torch.arange(64, device="cuda", dtype=torch.int32)
+c = torch.empty(4, 64, 64, device="cuda")
+sums = torch.empty(32, device="cuda")
+products[(1,)](a, b, rows, c, sums, 4, 64, SIZE=64, BLOCK_K=32)
+"""
+COPIES = ("ttg.async_copy_global_to_local", "ttng.async_tma_copy_global_to_local")
+PRODUCTS = ("tt.dot", "ttng.warp_group_dot", "ttng.tc_gen5_mma")
+
+
+@pytest.fixture
+def ask(query_service):
+    return lambda query, record: json.loads(query_service.answer(query, (record,), {}))
+
+
+def check(document, origins):
+    """Compare the stages with what the pipelining pass has made of the operations; return how many."""
+    made = {each["line"]: {one["operation"]: one for one in each["made"]} for each in origins}
+    checked = 0
+    for loop in document["loops"]:
+        last = loop["last_stage"]
+        for operation in loop["operations"]:
+            is_load = operation["operation"] in ("tt.load", "tt.descriptor_load")
+            for name in COPIES if is_load else PRODUCTS:
+                if found := made[operation["line"]].get(name):
+                    assert found["inside"] == 1, operation
+                    assert found["before"] == last - operation["stage"], operation
+                    checked += 1
+    return checked
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "count"),
+    [
+        ("matmul_descriptors", "cuda:90", 3),
+        ("matmul_persistent", "cuda:90", 3),
+        ("flash_attention", "cuda:100", 8),
+    ],
+)
+def test_a_stage_says_how_often_an_operation_is_before_the_loop(ask, compile_example, name, target, count):
+    record = compile_example(name, target)
+    assert check(ask(schedule.QUERY, record), ask(schedule.LINES, record)) == count
+
+
+@pytest.mark.parametrize("triton", TRITONS)
+@pytest.mark.parametrize("target", ["cuda:80", "cuda:100", "hip:gfx942"])
+def test_each_loop_has_its_stages_or_a_reason(ask, compile_source, target, triton):
+    record = compile_source(LOOPS, target, triton)
+    document, origins = ask(schedule.QUERY, record), ask(schedule.LINES, record)
+    sums, tiles, products, single = document["loops"]
+    assert "no matrix product" in sums["reason"]
+    assert "innermost" in tiles["reason"]
+    assert "`num_stages` of 1" in single["reason"]
+    assert [loop["depth"] for loop in document["loops"]] == [0, 0, 1, 1]
+    assert [loop["iterations"] for loop in document["loops"]] == [None, None, None, 3]
+    assert products["reason"] == ""
+    source = {each["line"]: each["source_lines"] for each in origins}
+    stages = {
+        LOOPS.split("\n")[source[each["line"]][0] - 1].split()[0]: each["stage"]
+        for each in products["operations"]
+        if each["operation"] in ("tt.load", *PRODUCTS)
+    }
+    assert stages["rows"] == 0
+    assert stages["a"] == stages["b"] == 1
+    assert stages["acc"] > 1
+    if target.startswith("cuda"):
+        assert check(document, origins) == 4
+    else:
+        (dot,) = [each for each in origins if any(one["operation"] == "tt.dot" for one in each["made"])]
+        (made,) = [one for one in dot["made"] if one["operation"] == "tt.dot"]
+        assert made == {"operation": "tt.dot", "before": 0, "inside": 1, "after": products["last_stage"]}
+
+
+def test_a_gluon_kernel_has_no_schedule(query_service, compile_example):
+    with pytest.raises(NotAnswerable, match="Gluon"):
+        query_service.answer(schedule.QUERY, (compile_example("gluon_copy"),), {})
+
+
+def test_the_iterations_of_constant_bounds_are_known(ask, compile_example):
+    (loop,) = ask(schedule.QUERY, compile_example("convolution_2d"))["loops"]
+    assert loop["iterations"] == 9
