@@ -12,7 +12,7 @@ export const FIELD_WORDS = {
   ],
   "pane:schedule": [
     ...["software pipeline", "num_stages", "prologue", "epilogue", "loop.stage", "loop.cluster"],
-    ...["initiation interval", "modulo schedule", "why is a loop not pipelined"],
+    ...["one turn of the loop", "modulo schedule", "why is a loop not pipelined"],
   ],
   "pane:layouts": [
     ...["bank conflict", "shared memory banks", "swizzle", "coalescing", "vector width", "vectorization"],

@@ -33,7 +33,8 @@ class SchedulePane extends Pane {
   /** The lines of the operations, which a second compilation tells. */
   lines = new Loaded(
     this,
-    () => (this.loop?.operations.length && !isFile ? [store.state.result?.id ?? ""] : null),
+    () =>
+      this.schedule.answer && this.loop?.operations.length && !isFile ? [store.state.result?.id ?? ""] : null,
     async (id) => new Map((await api.analysis(id, "schedule_lines")).map((origin) => [origin.line, origin])),
   );
 
@@ -54,7 +55,7 @@ class SchedulePane extends Pane {
 
   /** The loop that is shown. @returns {ScheduledLoop | undefined} */
   get loop() {
-    const loops = this.schedule.answer?.loops ?? [];
+    const loops = this.schedule.last?.loops ?? [];
     return loops[this.number - 1] ?? loops.find(({ last_stage: last }) => last > 0) ?? loops[0] ?? undefined;
   }
 
