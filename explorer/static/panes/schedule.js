@@ -279,7 +279,8 @@ class SchedulePane extends Pane {
   }
 
   /** The passes that the schedule is read from. @param {ScheduleDocument} document */
-  sources({ pass_index: before, scheduled_by: name, pipelined_by: after }) {
+  sources({ loops, pass_index: before, scheduled_by: name, pipelined_by: after }) {
+    if (loops.every(({ operations }) => operations.length === 0)) return nothing;
     const button = (/** @type {number} */ index, /** @type {string} */ words, /** @type {string} */ title) =>
       html`<button type="button" class="toggle" title=${title} @click=${() =>
         this.openBeside(`passes:ttgir.${index}`)}>${words}</button>`;

@@ -5,7 +5,18 @@ import { searchCommands } from "../../../explorer/static/menus/command_search.js
 import { FIELD_WORDS } from "../../../explorer/static/menus/field_words.js";
 
 const ROOT = new URL("../../../", import.meta.url);
-const PANES = ["Passes", "Layouts", "Memory", "Registers", "Graph", "Run", "Roofline", "Resources", "Log"];
+const PANES = [
+  "Passes",
+  "Schedule",
+  "Layouts",
+  "Memory",
+  "Registers",
+  "Graph",
+  "Run",
+  "Roofline",
+  "Resources",
+  "Log",
+];
 const COMMANDS = [
   { name: "compile", title: "Compile now", group: "Compile", run() {} },
   { name: "copy-all", title: "Copy all", group: "Stage", run() {} },
