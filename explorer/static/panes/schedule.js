@@ -11,7 +11,7 @@ import { isFile } from "../core/host.js";
 import { emptyPane, Loaded, Pane } from "../core/pane.js";
 import { hover, pin, putCursor } from "../core/selection.js";
 import { store } from "../core/store.js";
-import { html, live, nothing, styles } from "../core/template.js";
+import { html, live, nothing, prose, styles } from "../core/template.js";
 import { drawnIterations, inOrder, isComplete, isPlain, stageIn, turnsOf, workOf } from "./schedule/turns.js";
 
 const WAITING = "The schedule is being read.";
@@ -111,7 +111,7 @@ class SchedulePane extends Pane {
   /** @param {ScheduledLoop} loop @param {ScheduleDocument} document */
   notPipelined(loop, document) {
     const stages = loop.num_stages ?? document.num_stages;
-    return html`<p class="schedule-words"><strong>This loop is not pipelined.</strong> ${loop.reason}</p>
+    return html`<p class="schedule-words"><strong>This loop is not pipelined.</strong> ${prose(loop.reason)}</p>
       <p class="hint">Observed: no operation of it has a later <code>loop.stage</code> than another.${
         stages === null ? nothing : html` Its <code>num_stages</code> is ${stages}.`
       } The reason is inferred from the rules of the compiler.</p>`;
