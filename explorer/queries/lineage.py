@@ -328,10 +328,10 @@ def _operations_of(
 
 
 class OperationLines(NamedTuple):
-    """The lines of an operation: in the source, in TTGIR, and with names in the module after a later pass."""
+    """The lines of an operation in the source, and its operations in TTGIR and after a later pass, by line."""
 
     source_lines: list[int]
-    ttgir_lines: list[int]
+    ttgir: list[tuple[int, str]]
     after: list[tuple[int, str]]
 
 
@@ -345,7 +345,7 @@ def follow_operations(subject: Subject, index: int, lines: Iterable[int], later:
         found.append(
             OperationLines(
                 modules.origins.before(0, way.at[0]) if 0 in way.at else [],
-                [shown for shown, _ in way.operations(last)] if last is not None else [],
+                way.operations(last) if last is not None else [],
                 way.operations(later),
             )
         )

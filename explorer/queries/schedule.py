@@ -20,6 +20,8 @@ from explorer.store import Record
 
 #: The passes that pipeline loops, of NVIDIA and of AMD.
 _PIPELINERS = ("tritongpu-pipeline", "tritonamdgpu-pipeline")
+#: A part of the names of the operations that loads become.
+_COPY = "copy_global_to_local"
 _MOST_LOOPS = 50
 #: First and last lines of loops.
 Spans = Sequence[tuple[int, int]]
@@ -209,12 +211,16 @@ def _find_lines(subject: Subject) -> list[OperationOrigin]:
     origins = []
     for loop in loops:
         way = found[loop.line]
-        origins.append(OperationOrigin(loop.line, _text(source, way), way.source_lines, way.ttgir_lines, []))
+        origins.append(
+            OperationOrigin(
+                loop.line, _text(source, way), way.source_lines, [line for line, _ in way.ttgir], []
+            )
+        )
         spans = [(line, ends[line]) for line, _ in way.after if line in ends]
-        final_spans = [(line, final_ends[line]) for line in way.ttgir_lines if line in final_ends]
+        final_spans = [(line, final_ends[line]) for line, _ in way.ttgir if line in final_ends]
         for each in loop.operations[:_MOST_OPERATIONS]:
             way = found[each.line]
-            ttgir_lines = sorted(way.ttgir_lines, key=lambda line: (not _is_in(line, final_spans), line))
+            ttgir_lines = _in_order(way.ttgir, each.name, final_spans)
             made = _made(way.after, spans)
             origins.append(
                 OperationOrigin(each.line, _text(source, way), way.source_lines, ttgir_lines, made)
@@ -230,6 +236,12 @@ def _text(source: Sequence[str], way: OperationLines) -> str:
 def _ends(text: str) -> dict[int, int]:
     """Return the last line of each loop by its first one."""
     return {loop.line: loop.end_line for loop in read_loops(text)}
+
+
+def _in_order(found: Iterable[tuple[int, str]], name: str, spans: Spans) -> list[int]:
+    """Return lines of operations: those in loops first, of these the copy, or the one with the name."""
+    is_other = {line: made != name and _COPY not in made for line, made in found}
+    return sorted(is_other, key=lambda line: (not _is_in(line, spans), is_other[line], line))
 
 
 def _is_in(line: int, spans: Spans) -> bool:

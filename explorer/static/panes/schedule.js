@@ -126,7 +126,7 @@ class SchedulePane extends Pane {
     return html`<p class="schedule-words">An iteration takes ${plural(last + 1, "stage")}, one in each turn. A turn of the
       loop ends iteration <var>i</var> and begins iteration <var>i</var> + ${last}.</p>
       <div class="schedule-scroll">
-        <table class="schedule-turns" aria-label="Stages by iteration and turn" @keydown=${moveFocus}>
+        <table class="schedule-turns" ${styles({ "--turns": String(turns.length) })} aria-label="Stages by iteration and turn" @keydown=${moveFocus}>
           <thead>
             <tr>
               <td></td>
@@ -194,17 +194,17 @@ class SchedulePane extends Pane {
         .checked=${live(this.showsAll)}
         @change=${() => this.show({ showsAll: !this.showsAll })}
       >with addresses, masks and arithmetic (${hidden})</label>
-      <table class="schedule-order" aria-label="Operations of a turn in order">
+      <div class="schedule-scroll"><table class="schedule-order" aria-label="Operations of a turn in order">
         <thead><tr>
           <th scope="col" title="loop.cluster: the order within a turn">cluster</th>
           <th scope="col" title="loop.stage, counted from the first one of the loop">stage</th>
           <th scope="col">iteration</th>
           <th scope="col">operation</th>
-          <th scope="col">source</th>
           <th scope="col" title="Observed after the pass that pipelines: how often it is before the loop, in it and after it">before · in · after</th>
+          <th scope="col">source</th>
         </tr></thead>
         <tbody>${shown.map((each) => this.operation(loop, each))}</tbody>
-      </table>
+      </table></div>
       ${this.lines.render({
         waiting: () =>
           html`<p class="hint" role="status">Compiling with location snapshots, for the source lines …</p>`,
@@ -244,8 +244,8 @@ class SchedulePane extends Pane {
       >${name}</button>${
         waited === null ? nothing : html`<span class="hint"> waited for in stage ${waited}</span>`
       }</td>
-      <td class="schedule-source">${sourceWords(origin)}</td>
       <td>${origin ? madeWords(origin, name) : nothing}</td>
+      <td class="schedule-source">${sourceWords(origin)}</td>
     </tr>`;
   }
 
@@ -305,7 +305,7 @@ function madeWords({ made }, name) {
     made.find(({ operation }) => /copy_global/.test(operation));
   if (!copy) return nothing;
   const words = `${copy.before} · ${copy.inside} · ${copy.after}`;
-  return copy.operation === name ? words : html`${words} <span class="hint">${copy.operation}</span>`;
+  return html`<span title=${copy.operation}>${words}</span>`;
 }
 
 /** @param {ScheduleDocument} document @param {ScheduledLoop} loop */

@@ -62,7 +62,7 @@ export const isPlain = ({ operation }) => PLAIN.test(operation);
  */
 export function workOf(loop, stage) {
   const own = loop.operations.filter((each) => each.stage === stage);
-  const telling = own.filter((each) => !isPlain(each));
+  const telling = own.filter((each) => !isPlain(each)).sort((one, other) => rank(one) - rank(other));
   const waits = loop.operations.filter((each) => each.waited_in === stage);
   const names = [
     ...(telling.length || waits.length ? telling : own).map(({ operation }) => shortName(operation)),
@@ -72,6 +72,9 @@ export function workOf(loop, stage) {
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return [...counts].map(([name, count]) => (count > 1 ? `${name} ×${count}` : name));
 }
+
+/** Products and copies come first. @param {ScheduledOperation} operation */
+const rank = ({ operation }) => (/dot|mma/.test(operation) ? 0 : /load|store|copy/.test(operation) ? 1 : 2);
 
 /** @param {string} name "tt.load" is "load" */
 const shortName = (name) => name.slice(name.indexOf(".") + 1);

@@ -68,9 +68,11 @@ test("a stage is named after what it moves and multiplies, or else after all tha
     operation(6, "tt.load", 0, 3),
     operation(7, "arith.addi", 0, 3),
     operation(8, "tt.addptr", 1, 2),
+    operation(6, "ttg.local_alloc", 2, 0),
     operation(9, "ttng.tc_gen5_mma", 2, 0, 3),
   ]);
   assert.deepEqual(workOf(one, 0), ["load ×2"]);
   assert.deepEqual(workOf(one, 1), ["addptr"]);
+  assert.deepEqual(workOf(one, 2), ["tc_gen5_mma", "local_alloc"]);
   assert.deepEqual(workOf(one, 3), ["wait for tc_gen5_mma"]);
 });
