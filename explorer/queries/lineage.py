@@ -328,7 +328,7 @@ def _operations_of(
 
 
 class OperationLines(NamedTuple):
-    """The lines of an operation in the source, and its operations in TTGIR and after a later pass, by line."""
+    """The lines of an operation in the source, and lines with names in TTGIR and after a later pass."""
 
     source_lines: list[int]
     ttgir: list[tuple[int, str]]
