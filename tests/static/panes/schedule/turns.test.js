@@ -8,14 +8,19 @@ import {
   workOf,
 } from "../../../../explorer/static/panes/schedule/turns.js";
 
+/** @param {number} line @param {string} operation @param {number} stage @param {number} cluster @param {number | null} [waited_in] */
 const operation = (line, operation, stage, cluster, waited_in = null) => ({
   ...{ line, operation, stage, cluster, waited_in, text: operation },
 });
-const loop = (last_stage, iterations, operations = []) =>
-  /** @type {import("../../../../explorer/static/core/types.js").ScheduledLoop} */ ({
-    ...{ line: 1, text: "scf.for", depth: 0, partition: "", last_stage, operations, unscheduled: 0 },
-    ...{ total_operations: operations.length, num_stages: null, iterations, reason: "" },
-  });
+/**
+ * @param {number} last_stage @param {number | null} iterations
+ * @param {import("../../../../explorer/static/core/types.js").ScheduledOperation[]} [operations]
+ * @returns {import("../../../../explorer/static/core/types.js").ScheduledLoop}
+ */
+const loop = (last_stage, iterations, operations = []) => ({
+  ...{ line: 1, text: "scf.for", depth: 0, partition: "", last_stage, operations, unscheduled: 0 },
+  ...{ total_operations: operations.length, num_stages: null, iterations, reason: "" },
+});
 
 test("each iteration executes each stage once, one turn after the other", () => {
   for (const last of [1, 2, 5]) {
