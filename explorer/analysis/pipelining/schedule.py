@@ -89,8 +89,8 @@ def _loops(function: Function) -> Iterator[Loop]:
         for operation in function.operations
         if operation.results and (found := _INTEGER.search(operation.text))
     }
-    found = [each for each in function.operations if each.name == "scf.for"]
-    for operation in sorted(found, key=lambda each: each.line):
+    loops = [each for each in function.operations if each.name == "scf.for"]
+    for operation in sorted(loops, key=lambda each: each.line):
         yield _loop(function, operation, constants)
 
 
