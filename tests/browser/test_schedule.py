@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from actions import SCHEMES, Scheme, Visitor, choose_scheme, expect_fits, violations, wait_for_result
+from actions import Visitor, wait_for_result
 from playwright.sync_api import Page, expect
 
 VIEW = "/#panes=stage:ttgir@45+schedule@55"
@@ -60,14 +60,3 @@ def test_the_pass_opens_it(visitor: Visitor) -> None:
     page.get_by_role("option", name=re.compile("tritongpu-schedule-loops")).click()
     page.get_by_role("button", name="Stages and iterations of the pipelined loops").click()
     expect(page.locator("pane-schedule")).to_contain_text("An iteration takes 3 stages")
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_it_fits_a_narrow_window_and_can_be_read(visitor: Visitor, scheme: Scheme) -> None:
-    page = visitor(width=375, height=800)
-    page.goto("/#panes=schedule")
-    wait_for_result(page)
-    choose_scheme(page, scheme)
-    expect(page.get_by_role("table", name="Operations of a turn in order")).to_be_attached()
-    expect_fits(page.locator("pane-schedule .schedule"))
-    assert violations(page, "pane-schedule") == []
