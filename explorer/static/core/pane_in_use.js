@@ -5,18 +5,21 @@ const usedLast = new Map();
 
 document.addEventListener("focusin", ({ target }) => {
   const pane = target instanceof Element ? target.closest(".pane-frame > *") : null;
-  if (pane) usedLast.set(pane.localName, pane);
+  if (!pane) return;
+  // The last one in the map is the one that was used last.
+  usedLast.delete(pane.localName);
+  usedLast.set(pane.localName, pane);
 });
 
 /**
  * The pane that was used last, or the first one there is; null: none is open.
  * @template {Element} Pane
- * @param {string} element its name, such as "pane-stage"
  * @param {new () => Pane} kind
  * @returns {Pane | null}
  */
-export function paneInUse(element, kind) {
-  const used = usedLast.get(element);
-  const pane = used?.isConnected ? used : document.querySelector(element);
-  return pane instanceof kind ? pane : null;
+export function paneInUse(kind) {
+  const used = [...usedLast.values()].filter((pane) => pane.isConnected);
+  const open = document.querySelectorAll(".pane-frame > *");
+  for (const pane of [...used.reverse(), ...open]) if (pane instanceof kind) return pane;
+  return null;
 }

@@ -22,8 +22,8 @@ const GESTURES = [
   ["O", "Show what made the operation under the cursor, what became of it, and its instructions"],
   ["[ ]", "Fold what the cursor is in, unfold what is folded there"],
   ["{ }", "Fold everything inside of functions, unfold everything"],
-  ["/", "Search the stage that has the focus"],
-  ["Ctrl F", "Search the source, or the stage that has the focus"],
+  ["/", "Search the text that has the focus"],
+  ["Ctrl F", "Search the source, or the text that has the focus"],
   ["Delete", "Close the tab that has the focus"],
 ];
 

@@ -476,6 +476,6 @@ export class PassesPane extends Pane {
   }
 }
 
-registerCommands(() => paneInUse("pane-passes", PassesPane));
+registerCommands(() => paneInUse(PassesPane));
 
 customElements.define("pane-passes", PassesPane);

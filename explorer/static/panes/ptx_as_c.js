@@ -7,27 +7,19 @@
 import { api } from "../core/api.js";
 import { make, setText } from "../core/dom.js";
 import { plural, stripeOfLine } from "../core/format.js";
-import { emptyPane, follow, Loaded, Pane } from "../core/pane.js";
+import { emptyPane, follow, Loaded } from "../core/pane.js";
 import { hover, pin, putCursor } from "../core/selection.js";
 import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
 import { piecesOf } from "../text/line_pieces.js";
-import { VirtualText } from "../text/virtual_text.js";
+import { TextPane } from "../text/text_pane.js";
 
 const STAGE = "ptx";
 const SAID =
   "Not a compiler: the assembler sees PTX. A variable is named after its register, and after a value of the source where the compiler's locations name one.";
 const WAITING = "PTX is being translated.";
 
-class PtxAsCPane extends Pane {
-  text = new VirtualText({
-    label: "PTX as C",
-    draw: (row, line) => this.drawLine(row, line),
-    point: (line) => hover(this.sourceLines(line), this.id),
-    choose: (line, add) => this.choose(line, add),
-  });
-  /** The document that the text shows. @type {PtxAsCDocument | null} */
-  shown = null;
+class PtxAsCPane extends TextPane {
   /** Lines of C by source line. @type {Map<number, number[]>} */
   bySource = new Map();
 
@@ -42,20 +34,10 @@ class PtxAsCPane extends Pane {
 
   constructor() {
     super();
+    /** The document that the text shows. @type {PtxAsCDocument | null} */
+    this.content = null;
     follow(this, ["hovered", "pinned"], () => this.light());
     follow(this, ["cursor"], () => this.followCursor());
-  }
-
-  /** @override */
-  connectedCallback() {
-    super.connectedCallback();
-    this.text.shown();
-  }
-
-  /** @override */
-  disconnectedCallback() {
-    super.disconnectedCallback();
-    this.text.pointAt(0);
   }
 
   /** @override */
@@ -71,6 +53,7 @@ class PtxAsCPane extends Pane {
         <div class="pane-foot">
           <span class="ptx-as-c-note" title=${SAID}>Reading aid</span>
           ${verbatimWords(document)}
+          ${this.search.render()}
           <span class="facts">${factWords(document)}</span>
         </div>`,
     });
@@ -79,8 +62,11 @@ class PtxAsCPane extends Pane {
   /** @override */
   updated() {
     const { answer } = this.translation;
-    if (!answer || answer === this.shown) return;
-    this.shown = answer;
+    if (!answer || answer === this.content) return;
+    this.content = answer;
+    this.lines = answer.lines.map(({ tokens }) => tokens.map(([, text]) => text).join(""));
+    this.search.clear();
+    this.range.set(0, 0);
     this.bySource = new Map();
     for (const [index, { source_lines }] of answer.lines.entries()) {
       for (const line of source_lines)
@@ -90,11 +76,12 @@ class PtxAsCPane extends Pane {
     this.text.shown();
     this.light();
     this.followCursor();
+    void this.search.finish();
   }
 
   /** @param {number} line from 1 */
   lineAt(line) {
-    return this.shown?.lines[line - 1];
+    return this.content?.lines[line - 1];
   }
 
   /** @param {number} line */
@@ -102,7 +89,7 @@ class PtxAsCPane extends Pane {
     return this.lineAt(line)?.source_lines ?? [];
   }
 
-  /** @param {HTMLElement} row @param {number} line */
+  /** @param {HTMLElement} row @param {number} line @override */
   drawLine(row, line) {
     const shown = this.lineAt(line);
     let [number, stripe, code] = /** @type {HTMLElement[]} */ ([...row.children]);
@@ -116,13 +103,24 @@ class PtxAsCPane extends Pane {
     setText(number, String(line));
     stripe.classList.toggle("is-blank", source === undefined);
     if (source !== undefined) stripe.style.setProperty("--stripe", stripeOfLine(source));
-    code.replaceChildren(...piecesOf(/** @type {[string, string][]} */ (shown?.tokens ?? []), []));
+    const matches = this.search.byLine.get(line) ?? [];
+    code.replaceChildren(
+      ...piecesOf(
+        /** @type {[string, string][]} */ (shown?.tokens ?? []),
+        matches.map(({ from, to }) => ({ from, to, class: "is-match" })),
+      ),
+    );
     row.title = ptxWords(shown?.ptx_lines ?? []);
     row.classList.toggle("is-pinned", this.linesFrom(store.state.pinned).has(line));
-    row.classList.toggle("is-cursor", this.text.cursor === line);
+    this.drawMarked(row, line);
   }
 
-  /** Pin the source lines of a line, and put the cursor of PTX on what the line was made from. @param {number} line @param {boolean} add */
+  /** @param {number} line 0: none @override */
+  point(line) {
+    hover(this.sourceLines(line), this.id);
+  }
+
+  /** Pin the source lines of a line, and put the cursor of PTX on what the line was made from. @param {number} line @param {boolean} add @override */
   choose(line, add) {
     const [first] = this.lineAt(line)?.ptx_lines ?? [];
     pin(this.sourceLines(line), this.id, add);
@@ -140,21 +138,28 @@ class PtxAsCPane extends Pane {
     const kept = this.linesFrom(pinned);
     this.text.light(lit);
     this.text.mark({ "is-pinned": (line) => kept.has(line) });
-    this.text.drawMarks([
-      { lines: [...kept], color: "var(--accent)" },
-      { lines: [...lit], color: "var(--text)" },
-    ]);
+    this.drawMarks();
     const inOrder = [...kept].sort((one, other) => one - other);
     const [first] = inOrder;
     if (first !== undefined && origin !== this.id && !inOrder.some((line) => this.text.isInSight(line)))
       this.text.reveal(first);
   }
 
+  /** @override */
+  drawMarks() {
+    const { hovered, pinned } = store.state;
+    this.text.drawMarks([
+      { lines: [...this.search.byLine.keys()], color: "var(--warn)" },
+      { lines: [...this.linesFrom(pinned)], color: "var(--accent)" },
+      { lines: [...this.linesFrom(hovered)], color: "var(--text)" },
+    ]);
+  }
+
   /** Go to the line that was made from the line of PTX that the cursor is on. */
   followCursor() {
     const { cursor, origin } = store.state;
-    if (cursor?.stage !== STAGE || origin === this.id || !this.shown) return;
-    const line = this.shown.lines.findIndex(({ ptx_lines }) => ptx_lines.includes(cursor.line)) + 1;
+    if (cursor?.stage !== STAGE || origin === this.id || !this.content) return;
+    const line = this.content.lines.findIndex(({ ptx_lines }) => ptx_lines.includes(cursor.line)) + 1;
     if (line > 0) this.text.setCursor(line, false);
   }
 }

@@ -249,7 +249,7 @@ register([
     name: "register-peak",
     title: "Explain the register peak",
     group: "Registers",
-    run: () => paneInUse("pane-registers", RegistersPane)?.explainPeak(),
+    run: () => paneInUse(RegistersPane)?.explainPeak(),
   },
 ]);
 

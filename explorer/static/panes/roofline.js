@@ -366,7 +366,7 @@ function fileAddress(run, name) {
   return api.runUrl(run.id, `files/${encodeURIComponent(name)}`);
 }
 
-const inUse = () => paneInUse("pane-roofline", RooflinePane);
+const inUse = () => paneInUse(RooflinePane);
 
 register([
   { name: "roofline-next", title: "Roofline: next tab", group: "Roofline", run: () => inUse()?.stepTab(1) },

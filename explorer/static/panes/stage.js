@@ -14,7 +14,7 @@
 import { api } from "../core/api.js";
 import { make, setText } from "../core/dom.js";
 import { duration, plural, size, stripeOfLine } from "../core/format.js";
-import { emptyPane, follow, Loaded, Pane } from "../core/pane.js";
+import { emptyPane, follow, Loaded } from "../core/pane.js";
 import { paneInUse } from "../core/pane_in_use.js";
 import { hover, pin, putCursor, show } from "../core/selection.js";
 import { hueClass, shownStage, stageTitle } from "../core/stages.js";
@@ -23,7 +23,7 @@ import { html, nothing } from "../core/template.js";
 import { piecesOf } from "../text/line_pieces.js";
 import { Outline } from "../text/outline.js";
 import { RowMap } from "../text/row_map.js";
-import { VirtualText } from "../text/virtual_text.js";
+import { TextPane } from "../text/text_pane.js";
 import { breadcrumb } from "./stage/breadcrumb.js";
 import { registerCommands } from "./stage/commands.js";
 import { Editing } from "./stage/editing.js";
@@ -32,7 +32,6 @@ import { FoldActions } from "./stage/fold_actions.js";
 import { Folding } from "./stage/folding.js";
 import { drawGauge, readingsOf } from "./stage/gauge.js";
 import { Heat, samplesOf } from "./stage/heat.js";
-import { LineRange } from "./stage/line_range.js";
 import { Lineage } from "./stage/lineage.js";
 import { Links } from "./stage/links.js";
 import { LocationCard } from "./stage/location_card.js";
@@ -41,15 +40,14 @@ import { NameFollower } from "./stage/name_follower.js";
 import { formatPaneState, parsePaneState } from "./stage/pane_state.js";
 import { placeWords } from "./stage/places.js";
 import { Scoreboards } from "./stage/scoreboards.js";
-import { SearchBar } from "./stage/search_bar.js";
 import { TextUpdate } from "./stage/text_update.js";
 import { ViewMenu } from "./stage/view_menu.js";
 
 /** @type {Map<number, Reading>} */
 const NO_READINGS = new Map();
 
-export class StagePane extends Pane {
-  static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "targets", "problem", "heat"]);
+export class StagePane extends TextPane {
+  static slices = /** @type {(typeof TextPane)["slices"]} */ (["result", "targets", "problem", "heat"]);
   static properties = {
     content: { state: true },
     outline: { state: true },
@@ -59,31 +57,20 @@ export class StagePane extends Pane {
   };
 
   view = parsePaneState("");
-  /** The whole text, once it was needed. @type {string[]} */
-  lines = [];
   folding = new Folding();
   folds = new FoldActions(this);
   filters = new Filters();
-  range = new LineRange(this);
   menu = new ViewMenu(this);
   links = new Links(this);
   lineage = new Lineage(this);
   editing = new Editing(this);
   names = new NameFollower(this);
-  search = new SearchBar(this);
   card = new LocationCard(this);
   heat = new Heat([]);
   textUpdate = new TextUpdate(this);
   /** The line whose regions the breadcrumb shows. */
   crumbLine = 1;
   frame = 0;
-  text = new VirtualText({
-    label: "Stage",
-    draw: (row, line) => this.drawLine(row, line),
-    point: (line) => this.point(line),
-    choose: (line, add) => this.chooseLine(line, add),
-    moved: () => this.moved(),
-  });
   /** Live registers by line. They are queried when a stage that shows them comes into sight. */
   registers = new Loaded(
     this,
@@ -126,17 +113,8 @@ export class StagePane extends Pane {
   }
 
   /** @override */
-  connectedCallback() {
-    super.connectedCallback();
-    // The dock may have moved it, which discards the scroll position.
-    this.text.shown();
-  }
-
-  /** @override */
   disconnectedCallback() {
     super.disconnectedCallback();
-    // Browsers report no leave of the pointer from a removed element.
-    this.text.pointAt(0);
     this.card.point(0);
   }
 
@@ -164,7 +142,6 @@ export class StagePane extends Pane {
     for (const type of ["pointerdown", "keydown", "pointerleave"])
       scroller.addEventListener(type, () => this.card.point(0), { passive: true });
     this.text.element.addEventListener("keydown", (event) => this.key(event));
-    this.range.listen();
   }
 
   /** @param {Map<string, unknown>} changed @override */
@@ -288,7 +265,7 @@ export class StagePane extends Pane {
       : html`<span class="place"></span>`;
   }
 
-  /** @param {HTMLElement} row @param {number} line */
+  /** @param {HTMLElement} row @param {number} line @override */
   drawLine(row, line) {
     const content = this.content;
     if (!content) return;
@@ -345,9 +322,7 @@ export class StagePane extends Pane {
     row.classList.toggle("is-folded", Boolean(foldable && isFolded));
     row.classList.toggle("is-pinned", this.links.pinned.has(line));
     row.classList.toggle("is-operation", this.links.operation.has(line));
-    row.classList.toggle("is-hit", this.search.byLine.has(line));
-    row.classList.toggle("is-selected", this.range.has(line));
-    row.classList.toggle("is-cursor", this.text.cursor === line);
+    this.drawMarked(row, line);
     row.classList.toggle("is-new", this.textUpdate.tinted.has(line));
   }
 
@@ -376,7 +351,12 @@ export class StagePane extends Pane {
     return formatPaneState({ ...view, stage: view.stage || shownStage(this.paneState) });
   }
 
-  /** @param {number} line 0: none */
+  /** @override */
+  drawMarks() {
+    this.links.drawMarks();
+  }
+
+  /** @param {number} line 0: none @override */
   point(line) {
     this.pointed = line;
     // It reads how far the text is scrolled: before the lines change, the browser has nothing to lay out for it.
@@ -393,6 +373,7 @@ export class StagePane extends Pane {
   /**
    * The whole text and its structure, fetched when first needed.
    * @returns {Promise<Outline | null>} null: another stage is shown by now, or it cannot be had
+   * @override
    */
   async read() {
     const content = this.content;
@@ -410,8 +391,8 @@ export class StagePane extends Pane {
     return this.outline;
   }
 
-  /** Pin the source lines of a line. @param {number} line @param {boolean} add */
-  chooseLine(line, add) {
+  /** Pin the source lines of a line. @param {number} line @param {boolean} add @override */
+  choose(line, add) {
     if (this.lineage.line) this.lineage.show(line);
     void this.content?.loadLocations().then(() => pin(this.content?.sourceLines(line) ?? [], this.id, add));
   }
@@ -420,6 +401,7 @@ export class StagePane extends Pane {
    * Bring a line in sight, out of what hides it.
    * @param {number} line
    * @param {boolean} [always] to the middle, even if it is in sight
+   * @override
    */
   reveal(line, always = false) {
     const wasFolded = this.folding.uncover(line);
@@ -437,7 +419,7 @@ export class StagePane extends Pane {
     this.goToLine(cursor.line, false);
   }
 
-  /** Other lines are in sight, or the cursor is on another line. This happens often. */
+  /** Other lines are in sight, or the cursor is on another line. This happens often. @override */
   moved() {
     const { cursor } = this.text;
     this.lineage.link.place();
@@ -484,8 +466,6 @@ export class StagePane extends Pane {
     else if (isPlain && event.key === "o") this.lineage.toggle();
     else if (isPlain && (event.key === "[" || event.key === "]")) void this.folds.foldHere(event.key === "[");
     else if (isPlain && (event.key === "{" || event.key === "}")) void this.folds.foldAll(event.key === "{");
-    else if ((isPlain && event.key === "/") || (event.key === "f" && (event.ctrlKey || event.metaKey)))
-      this.search.open();
     else if (!this.names.key(event)) return;
     event.preventDefault();
   }
@@ -498,6 +478,6 @@ function facts({ id, row: { bytes, lines, milliseconds, name } }) {
     <a href="${api.url(id, `stages/${name}`)}?raw=1" target="_blank" title="Unmodified output of the tool">raw</a>`;
 }
 
-registerCommands(() => paneInUse("pane-stage", StagePane));
+registerCommands(() => paneInUse(StagePane));
 
 customElements.define("pane-stage", StagePane);

@@ -17,14 +17,6 @@ export function registerCommands(inUse) {
       group: "Stage",
       run: () => void inUse()?.folds.foldAll(false),
     },
-    { name: "copy", title: "Copy", group: "Stage", run: () => void inUse()?.range.copy(false) },
-    {
-      name: "copy-numbered",
-      title: "Copy with line numbers",
-      group: "Stage",
-      run: () => void inUse()?.range.copy(true),
-    },
-    { name: "copy-all", title: "Copy all", group: "Stage", run: () => void inUse()?.range.copyAll() },
     {
       name: "lineage",
       title: "Why is this here?",

@@ -7,9 +7,10 @@
  */
 import { plural } from "../../core/format.js";
 import { html } from "../../core/template.js";
+import { byLine } from "../../text/by_line.js";
 import { definitionOf, namesOf, occurrencesOf } from "../../text/symbols.js";
 import { rawColumn } from "./filters.js";
-import { byLine, columnAt } from "./places.js";
+import { columnAt } from "./places.js";
 
 export class NameFollower {
   /** @param {StagePane} pane */

@@ -6,22 +6,6 @@
 import { plural } from "../../core/format.js";
 
 /**
- * @template {{line: number}} Place
- * @param {Place[]} places
- * @returns {Map<number, Place[]>}
- */
-export function byLine(places) {
-  /** @type {Map<number, Place[]>} */
-  const found = new Map();
-  for (const place of places) {
-    const there = found.get(place.line);
-    if (there) there.push(place);
-    else found.set(place.line, [place]);
-  }
-  return found;
-}
-
-/**
  * The column of a line's text under the mouse, as it is shown; -1: none.
  * @param {Element} code
  * @param {MouseEvent} event

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { explain } from "../../../../explorer/static/panes/stage/explanation.js";
-import { byLine, distinctChains, placeWords } from "../../../../explorer/static/panes/stage/places.js";
+import { distinctChains, placeWords } from "../../../../explorer/static/panes/stage/places.js";
 
 /** @import { Locations } from "../../../../explorer/static/core/types.js" */
 
@@ -37,21 +37,6 @@ test("the first place is said with its calls, the others are counted", () => {
   );
   assert.equal(placeWords(locations, 3), "no source line");
   assert.equal(placeWords(null, 1), "no source line");
-});
-
-test("places are grouped by their lines, in their order", () => {
-  const [first, second, third] = [
-    { line: 2, from: 1 },
-    { line: 2, from: 5 },
-    { line: 1, from: 0 },
-  ];
-  assert.deepEqual(
-    [...byLine([first, second, third])],
-    [
-      [2, [first, second]],
-      [1, [third]],
-    ],
-  );
 });
 
 test("the longest known beginning of an opcode is explained, then its modifiers", () => {

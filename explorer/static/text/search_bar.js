@@ -1,13 +1,13 @@
 /**
- * The search of a stage pane: its controls, the matches, and going from one match to the next.
+ * The search of a pane with a text: its controls, the matches, and going from one match to the next.
  *
- * @import { StagePane } from "../stage.js"
- * @import { Match } from "../../text/text_search.js"
+ * @import { Match } from "./text_search.js"
+ * @import { TextPane } from "./text_pane.js"
  */
-import { debounce } from "../../core/dom.js";
-import { html } from "../../core/template.js";
-import { findMatches } from "../../text/text_search.js";
-import { byLine } from "./places.js";
+import { debounce } from "../core/dom.js";
+import { html } from "../core/template.js";
+import { findMatches } from "./text_search.js";
+import { byLine } from "./by_line.js";
 
 /** A longer pause would be noticed; without one, each letter would be searched for. */
 const TYPING_PAUSE_MS = 25;
@@ -28,7 +28,7 @@ export class SearchBar {
   isDue = false;
   findSoon = debounce(() => void this.finish(), TYPING_PAUSE_MS);
 
-  /** @param {StagePane} pane */
+  /** @param {TextPane} pane */
   constructor(pane) {
     this.pane = pane;
   }
@@ -39,7 +39,7 @@ export class SearchBar {
         type="search"
         class="search"
         placeholder="search  /"
-        aria-label="Search this stage"
+        aria-label="Search this text"
         spellcheck="false"
         .value=${this.text}
         @input=${(/** @type {{target: HTMLInputElement}} */ { target }) => {
@@ -76,6 +76,11 @@ export class SearchBar {
     if (isDue) return "";
     if (hits.length === 0) return problem || (text ? "no match" : "");
     return `${at + 1} of ${hits.length}${problem ? ` ${problem}` : ""}`;
+  }
+
+  /** The line of the current match; 0: none. */
+  get currentLine() {
+    return this.hits[this.at]?.line ?? 0;
   }
 
   open() {
@@ -117,8 +122,7 @@ export class SearchBar {
       : { matches: [], problem: "the text could not be fetched" };
     this.set(matches, problem);
     pane.text.redraw();
-    pane.text.mark({ "is-current-hit": () => false });
-    pane.links.drawMarks();
+    pane.drawMarks();
     if (goes) this.goTo(0);
   }
 

@@ -2,7 +2,7 @@
  * A range of selected lines, by Shift and arrows or by dragging. Scrolling reuses the elements of lines for other
  * lines, so the browser's own selection cannot go beyond one line.
  *
- * @import { StagePane } from "../stage.js"
+ * @import { TextPane } from "./text_pane.js"
  */
 import { copy, numbered } from "./clipboard.js";
 
@@ -17,7 +17,7 @@ export class LineRange {
   pointerY = 0;
   frame = 0;
 
-  /** @param {StagePane} pane */
+  /** @param {TextPane} pane */
   constructor(pane) {
     this.pane = pane;
   }
@@ -75,7 +75,7 @@ export class LineRange {
     else if (event.key === "a" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
       getSelection()?.removeAllRanges();
-      this.set(1, this.pane.content?.row.lines ?? 1);
+      this.set(1, this.pane.text.map.total);
     }
   }
 
@@ -148,7 +148,7 @@ export class LineRange {
   }
 
   async copyAll() {
-    await this.copyLines(1, this.pane.content?.row.lines ?? 0, false);
+    await this.copyLines(1, this.pane.text.map.total, false);
   }
 
   /** @param {number} from @param {number} to @param {boolean} withNumbers */

@@ -1,6 +1,6 @@
 /** Lines of a text for the clipboard. */
-import { toast } from "../../core/dom.js";
-import { plural } from "../../core/format.js";
+import { toast } from "../core/dom.js";
+import { plural } from "../core/format.js";
 
 /** @param {string[]} lines @param {number} first the number of the first @returns {string[]} */
 export function numbered(lines, first) {
