@@ -24,6 +24,7 @@ EXERCISES = (
     "contiguous_period",
     "tensor_cores",
     "one_layout",
+    "bank_conflicts",
     "fewer_registers",
     "smaller_pipeline",
     "pipelined_loop",
