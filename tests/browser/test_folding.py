@@ -11,6 +11,7 @@ from actions import (
     editor_line,
     expect_stage,
     expect_structure,
+    result_id,
     set_source,
     unfold,
     wait_for_result,
@@ -164,6 +165,16 @@ def test_a_link_shows_what_is_folded(page: Page, ttgir: Locator, visitor: Visito
     # What is unfolded there again is out of the address.
     folded.locator(".folded").click()
     expect(other).not_to_have_url(re.compile(r"fold=\d"))
+
+
+def test_a_link_to_a_line_unfolds_it(page: Page, visitor: Visitor) -> None:
+    """The layouts at the top are folded at first."""
+    other = visitor()
+    other.goto(f"/k/{result_id(page)}#panes=stage:ttgir&line=ttgir.3")
+    pane = other.locator("pane-stage")
+    expect_structure(pane)
+    expect(pane.locator(".text-row.is-cursor .number")).to_have_text("3")
+    expect(pane.locator(".folded")).to_have_count(1)
 
 
 def test_a_link_to_a_folded_text_is_short(page: Page, visitor: Visitor) -> None:

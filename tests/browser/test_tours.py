@@ -25,8 +25,9 @@ def test_a_tour_asks_shows_and_follows_changes(page: Page) -> None:
     expect(claims).to_contain_text("number of the program 1")
     expect(card.get_by_text("Step 1 of 7")).to_be_visible()
     expect_stage(page, "TTIR", "tt.get_program_id")
-    for _ in range(2):
-        card.get_by_role("button", name="Next").click()
+    card.get_by_role("button", name="Next").click()
+    expect(page).to_have_url(re.compile(r"pin=\d"))
+    card.get_by_role("button", name="Next").click()
     # It asks first.
     expect(card.get_by_text("How many elements does each thread add?")).to_be_visible()
     expect(claims).to_have_count(0)
@@ -35,6 +36,8 @@ def test_a_tour_asks_shows_and_follows_changes(page: Page) -> None:
     expect(card.get_by_role("status")).to_contain_text("Not quite: 8.")
     expect_stage(page, "TTGIR", "#blocked = ")
     expect(page).to_have_url(re.compile(r"tour=programs\.3"))
+    # This place comes from no line of the source, so that of the step before is let go.
+    expect(page).not_to_have_url(re.compile("pin="))
     # A change of the kernel changes the number.
     line = editor_line(page, "block_size = 1024")
     line.dblclick()
@@ -68,6 +71,19 @@ def test_a_link_to_a_step_opens_it(visitor: Visitor) -> None:
     expect_stage(page, "PTX", "ld.global.b32")
     page.keyboard.press("<")
     expect(card).to_contain_text("Step 3 of 6")
+
+
+def test_numbers_are_those_of_the_step_or_none(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#tour=layouts.2")
+    card = page.get_by_role("region", name="Tour")
+    claims = card.get_by_role("list", name="Read from the result")
+    expect(claims).to_contain_text(re.compile(r"\d"))
+    # The next step is about another kernel, which is not compiled.
+    page.route("**/api/v1/compilations?*", lambda route: route.fulfill(status=503, json={"title": "Full"}))
+    page.keyboard.press(">")
+    expect(card.get_by_text("Step 3 of 6")).to_be_visible()
+    expect(claims.get_by_role("listitem").first).to_contain_text("…")
 
 
 def take_tour(page: Page, steps: int) -> None:

@@ -5,13 +5,14 @@
  * that the panes show: they follow what the reader changes in the kernel.
  *
  * @import { PropertyDeclarations } from "lit"
+ * @import { State } from "../core/store.js"
  * @import { CheckedClaim, Tour, TourStep, TourStepDocument } from "../core/types.js"
  */
 import { ApiError, get } from "../core/api.js";
 import { registerFamily } from "../core/commands.js";
 import { canCompile } from "../core/host.js";
 import { Loaded } from "../core/pane.js";
-import { pin, putCursor } from "../core/selection.js";
+import { pin, putCursor, unpin } from "../core/selection.js";
 import { store } from "../core/store.js";
 import { html, nothing, prose } from "../core/template.js";
 import { parseLayout } from "../core/view.js";
@@ -129,12 +130,11 @@ export class TourCard extends LessonCard {
 
   /** Where nothing is compiled: open the result of the step, if there is one. */
   async openStored() {
-    const { result } = store.state;
     const { name, number } = this.place;
-    const ids = result ? await storedResults(name, result.document.triton) : [];
-    const id = ids[number - 1];
+    const result = await firstResult();
+    const id = (await storedResults(name, result.document.triton))[number - 1];
     this.isElsewhere = !id;
-    if (id && id !== result?.id) await openResult(id);
+    if (id && id !== result.id) await openResult(id);
   }
 
   /** Show in the panes what the step is about. */
@@ -150,14 +150,16 @@ export class TourCard extends LessonCard {
   /** @override */
   updated() {
     const { answer } = this.found;
-    if (!answer || !this.awaitsOwn || store.state.edited || store.state.run) return;
+    const isOther = this.isElsewhere || store.state.edited || store.state.run;
+    if (!answer || !this.awaitsOwn || isOther) return;
     this.awaitsOwn = false;
     this.own = answer.claims.map(({ found }) => found);
     const { place } = answer;
-    if (!place) return;
-    putCursor(place.stage, place.line, ORIGIN);
-    if (place.source_line && !store.state.pinned.includes(place.source_line))
-      pin([place.source_line], ORIGIN);
+    if (place) putCursor(place.stage, place.line, ORIGIN);
+    // The line of the step before does not stay.
+    const line = place?.source_line;
+    if (!line) unpin();
+    else if (!store.state.pinned.includes(line)) pin([line], ORIGIN);
   }
 
   /** Go to another step. @param {number} by */
@@ -246,12 +248,12 @@ export class TourCard extends LessonCard {
 
   /** @param {TourStep} step */
   told(step) {
-    const claims = this.found.last?.claims ?? [];
-    const isChanged = this.own && claims.some(({ found }, index) => found !== this.own?.[index]);
+    const isChanged =
+      this.own && this.found.last?.claims.some(({ found }, index) => found !== this.own?.[index]);
     return html`<p class="lesson-caption">${marked(step.caption.trim())}</p>
       ${step.times ? timesTable(step.times) : nothing}
       <ul class="tour-claims" aria-label="Read from the result">
-        ${claims.map((claim, index) => this.claim(claim, this.own?.[index]))}
+        ${this.claims(step)}
       </ul>
       ${
         this.isElsewhere
@@ -267,6 +269,19 @@ export class TourCard extends LessonCard {
       }`;
   }
 
+  /**
+   * What a step says of its result. Until that is there, no numbers: those of another one mean nothing here.
+   * @param {TourStep} step
+   */
+  claims({ claims }) {
+    if (this.isElsewhere) return nothing;
+    if (this.own) return this.found.last?.claims.map((claim, index) => this.claim(claim, this.own?.[index]));
+    const triton = store.state.draft.triton ?? store.state.tritons.default;
+    return claims
+      .filter(({ tritons }) => !tritons?.length || tritons.includes(triton))
+      .map(({ says }) => html`<li><span>${marked(says ?? "")}</span> <b>…</b></li>`);
+  }
+
   /** @param {CheckedClaim} claim @param {number | null} [own] */
   claim({ says, found, holds }, own) {
     const words = (/** @type {number | null | undefined} */ value) => value?.toLocaleString("en") ?? "none";
@@ -275,6 +290,21 @@ export class TourCard extends LessonCard {
       <span>${marked(says)}</span> <b>${isSame ? words(found) : `${words(own)} → ${words(found)}`}</b>
     </li>`;
   }
+}
+
+/**
+ * The result that is shown, as soon as there is one: a frame and a file open with their card before it.
+ * @returns {Promise<NonNullable<State["result"]>>}
+ */
+function firstResult() {
+  return new Promise((resolve) => {
+    const stop = store.watch(["result"], () => {
+      const { result } = store.state;
+      if (!result) return;
+      resolve(result);
+      queueMicrotask(() => stop());
+    });
+  });
 }
 
 /**

@@ -386,7 +386,10 @@ export class StagePane extends TextPane {
       this.folding.read(lines, this.outline, content.syntax);
       this.folding.state = this.view.fold;
       this.filters.read(lines);
+      const { cursor } = this.text;
       this.showLines();
+      // The line that was gone to before the folds were known.
+      if (cursor && !this.text.map.isShown(cursor)) this.goToLine(cursor, false);
     }
     return this.outline;
   }

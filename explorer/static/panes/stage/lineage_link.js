@@ -16,9 +16,11 @@ export class LineageLink {
     this.button = make("button", {
       type: "button",
       tabindex: "-1",
+      "aria-label": "Why is this here?",
       title: "The passes and the operations that this comes from, and what became of it (O)",
     });
-    this.button.textContent = "Why is this here?";
+    // Short: it lies over the end of the line.
+    this.button.textContent = "Why?";
     this.element = make("span", { class: "lineage-link" }, this.button);
     // A click here is none on the line.
     for (const type of ["pointerdown", "dblclick"])
