@@ -38,6 +38,9 @@ def test_the_palette_finds_a_term_and_its_page_shows_it(page: Page) -> None:
     glossary = opened.value
     expect(glossary).to_have_url(re.compile(r"/glossary#swizzle$"))
     expect(glossary.locator(":target")).to_contain_text("permutes the elements of each row")
+    for width in (375, 1440):
+        glossary.set_viewport_size({"width": width, "height": 900})
+        assert violations(glossary) == []
     # The filter finds names before texts, and a link to a hidden term shows it.
     glossary.keyboard.press("/")
     glossary.keyboard.type("bank")

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from actions import Visitor, editor_line, expect_stage, run_command, wait_for_result
+from actions import Visitor, editor_line, expect_stage, run_command, violations, wait_for_result
 from playwright.sync_api import Page, expect
 
 
@@ -86,6 +86,12 @@ def test_numbers_are_those_of_the_step_or_none(visitor: Visitor) -> None:
     expect(claims.get_by_role("listitem").first).to_contain_text("…")
 
 
+def test_the_place_of_a_step_is_in_front_on_a_telephone(visitor: Visitor) -> None:
+    page = visitor(375, 800)
+    page.goto("/#tour=ttir.2")
+    expect(page.locator("pane-stage.hue-ttir .text-row.is-cursor")).to_be_visible(timeout=10_000)
+
+
 def take_tour(page: Page, steps: int) -> None:
     """Go from the first step to the last, by the keyboard, and let each show what it is about."""
     card = page.get_by_role("region", name="Tour")
@@ -144,3 +150,10 @@ def test_a_step_shows_what_was_measured_after_the_answer(visitor: Visitor) -> No
     expect(card.get_by_role("row", name="1 GiB, strided")).to_contain_text("6.11 ms")
     expect(card.get_by_role("list", name="Measured")).to_contain_text("neighbors, 1 GiB 12.1 ×")
     expect(card.get_by_role("figure")).to_contain_text("NVIDIA H200")
+    assert violations(page, "tour-card") == []
+    # A table without a peak has bars without a head.
+    page.goto("about:blank")
+    page.goto("/#tour=occupancy.5")
+    card.get_by_role("button", name="Show me").click()
+    expect(card.get_by_role("table")).to_be_visible()
+    assert violations(page, "tour-card") == []

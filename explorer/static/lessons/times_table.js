@@ -33,8 +33,12 @@ export function timesTable({ about, runs, claims, peak, machine }) {
       <thead>
         <tr>
           <th scope="col">Launch</th>
-          <th scope="col" class="tour-bars">${full ? `of ${full}` : ""}</th>
-          ${full ? html`<th scope="col">Share</th><th scope="col" class="tour-rate">${unit}</th>` : nothing}
+          ${
+            full
+              ? html`<th scope="col" class="tour-bars">of ${full}</th>
+                  <th scope="col">Share</th><th scope="col" class="tour-rate">${unit}</th>`
+              : html`<td class="tour-bars"></td>`
+          }
           <th scope="col">Time</th>
         </tr>
       </thead>

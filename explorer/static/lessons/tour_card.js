@@ -144,6 +144,9 @@ export class TourCard extends LessonCard {
     this.awaitsOwn = true;
     await this.compile();
     this.dock?.change(parseLayout(step.panes));
+    // A narrow window has all panes as tabs.
+    const place = `stage:${step.look_at.stage}`;
+    if (new RegExp(`${place}\\b`).test(step.panes)) this.dock?.open(place);
     this.isTold = true;
   }
 

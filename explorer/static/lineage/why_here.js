@@ -60,7 +60,7 @@ class WhyHere extends LitElement {
 
   /** @param {WhyDocument} document */
   content({ facts, way, terms, tours }) {
-    return html`${facts.length ? html`<h4>Why is this here?</h4>${this.list(facts)}` : nothing}
+    return html`${facts.length ? html`<h3>Why is this here?</h3>${this.list(facts)}` : nothing}
       <details ?open=${facts.length === 0}>
         <summary>Pass by pass</summary>
         ${this.list(way)}
