@@ -61,7 +61,7 @@ def test_an_exercise_is_solved_by_typing(visitor: Visitor) -> None:
     # Another visit finds it solved, and the kernel as it was left.
     page.goto("/#exercise=mask_tail")
     page.reload()
-    expect(card.get_by_text("Exercise 2 of 12, easy")).to_be_visible()
+    expect(card.get_by_text("Exercise 2 of 13, easy")).to_be_visible()
     gallery = open_gallery(page)
     solved = gallery.get_by_role("button", name="One warp needs no barrier")
     expect(solved).to_contain_text("✓ solved")
@@ -74,7 +74,7 @@ def test_an_exercise_is_solved_by_typing(visitor: Visitor) -> None:
     expect(card).to_have_count(0)
     gallery = open_gallery(page)
     gallery.get_by_role("button", name="Forget the exercises").click()
-    expect(gallery).to_contain_text("0 of 12 solved.")
+    expect(gallery).to_contain_text("0 of 13 solved.")
 
 
 def test_a_run_says_what_is_wrong_and_a_solution_can_be_undone(visitor: Visitor) -> None:
