@@ -121,6 +121,8 @@ class VersionPools:
         """Kill all jobs."""
         for pool, _ in self._pools.values():
             pool.close()
+        if self._jail is not None:
+            self._jail.interrupt()
 
     def join(self) -> None:
         """Wait for the end of all jails."""

@@ -112,6 +112,11 @@ class Zygote:
             raise
         return Zygote(ours, self._errors, *descriptors)
 
+    def interrupt(self) -> None:
+        """Fail the wait for an answer that is under way in another thread. Only `close` is of use then."""
+        with contextlib.suppress(OSError):  # it is closed
+            self._control.shutdown(socket.SHUT_RDWR)
+
     def last_words(self) -> str:
         """Return the last output of the jail, for the log and the operator."""
         if self._errors.closed:
@@ -147,6 +152,7 @@ class Zygotes:
         self._process: subprocess.Popen[bytes] | None = None
         self._errors: IO[bytes] | None = None
         self._first: Zygote | None = None
+        self._starting: Zygote | None = None
         self._versions: dict[Path | None, Zygote] = {}
         self._users: Counter[Path | None] = Counter()
         self._closed = False
@@ -197,6 +203,12 @@ class Zygotes:
             if not self._versions:
                 self._end_jail()
 
+    def interrupt(self) -> None:
+        """Fail the start that is under way and all further ones: it would delay the closing by seconds."""
+        self._closed = True
+        if (starting := self._starting) is not None:
+            starting.interrupt()
+
     def close(self) -> None:
         """Kill the jail and all its processes."""
         with self._lock:
@@ -222,7 +234,7 @@ class Zygotes:
         version = self._first.fork()
         try:
             version.command(f"warm up {triton or ''}")
-            version.expect("ready", self._launch.settings.start_seconds)
+            self._expect_start(version)
         except BaseException:
             version.close()
             raise
@@ -250,10 +262,19 @@ class Zygotes:
             )
             self._process = starting.result()
         try:
-            self._first.expect("ready", self._launch.settings.start_seconds)
+            self._expect_start(self._first)
         except BaseException:
             self._end_jail()
             raise
+
+    def _expect_start(self, zygote: Zygote) -> None:
+        self._starting = zygote
+        try:
+            if self._closed:
+                raise SlotBroken("the jail is closed")
+            zygote.expect("ready", self._launch.settings.start_seconds)
+        finally:
+            self._starting = None
 
     def _end_jail(self) -> None:
         for zygote in self._versions.values():

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +205,20 @@ def test_a_pipeline_that_does_not_start_is_reported(settings):
     with pytest.raises(SandboxUnavailable, match="no_such_module"):
         list(sandbox.run(Request("", "", sandbox.versions[0])))
     sandbox.close()
+
+
+def test_closing_does_not_wait_for_a_start(settings):
+    sandbox = Sandbox(dataclasses.replace(settings, entry_point="slow_entry_point", start_seconds=90))
+    sandbox.start()
+    events = sandbox.run(Request("", "", sandbox.versions[0]))
+    with ThreadPoolExecutor(1) as executor:
+        waiting = executor.submit(next, events)
+        time.sleep(2)  # it is in the import; closing must not wait for an earlier step either
+        began = time.monotonic()
+        sandbox.close()
+        assert time.monotonic() - began < 10
+        with pytest.raises(SandboxUnavailable, match="closed"):
+            waiting.result()
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root's interpreter is not nobody's to read")
