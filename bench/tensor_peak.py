@@ -115,7 +115,7 @@ def _sampling() -> Iterator[list[Sample]]:
 def _measure(
     launch: Launch, pause_seconds: float, samples: list[Sample], multiprocessors: int
 ) -> dict[str, float]:
-    """Launch for `SECONDS`. Return medians, and the rate against the peak at the clock of that time."""
+    """Launch for `SECONDS`. Return medians, and without pauses the rate against the peak at the clock."""
     launch()
     torch.cuda.synchronize()
     begin, times_ms = time.monotonic(), list[float]()
@@ -136,9 +136,10 @@ def _measure(
     time_ms = statistics.median(times_ms)
     rate = 2 * SIZE**3 / time_ms * 1e3
     peak = multiprocessors * OPERATIONS_PER_CLOCK * clock_mhz * 1e6
-    return {
-        "time_us": round(time_ms * 1e3, 1),
-        "tflops": round(rate / 1e12, 1),
+    found = {"time_us": round(time_ms * 1e3, 1), "tflops": round(rate / 1e12, 1)}
+    if pause_seconds:  # most samples see an idle GPU
+        return found
+    return found | {
         "sm_clock_mhz": clock_mhz,
         "power_watts": statistics.median(each[2] for each in settled),
         "power_capped_share": statistics.mean(each[3] for each in settled),
