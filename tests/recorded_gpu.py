@@ -36,7 +36,10 @@ class RecordedGpu(GpuRunner):
         """Nothing is started."""
 
     def run(self, request: Request, cancelled: threading.Event) -> Iterator[Event]:
-        """Yield the events of the recorded run."""
+        """Yield the events of the recorded run. It shows that the slot works, as any other."""
+        return self.activity.watch(request, self._events())
+
+    def _events(self) -> Iterator[Event]:
         yield Progress(1, 2, "playing the recording")
         for name, document in documents().items():  # type: ignore[no-untyped-call]
             yield Measurement(name, json.dumps(to_plain(document)))
