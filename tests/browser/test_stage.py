@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from actions import eventually, expect_stage, expect_structure, settled_box
+from actions import Visitor, eventually, expect_stage, expect_structure, settled_box, wait_for_result
 from playwright.sync_api import Locator, Page, expect
 
 
@@ -118,3 +118,16 @@ def test_a_stage_is_edited_and_compared_with_the_original(page: Page) -> None:
     page.wait_for_url("**/compare/**#stage=ttgir")
     expect(page.locator("comparison-head")).to_contain_text("edited (")
     expect(page.get_by_text("// my own")).to_be_visible()
+
+
+def test_a_lower_window_leaves_the_line_of_the_cursor_in_sight(visitor: Visitor) -> None:
+    page = visitor(1280, 900)
+    page.goto("/#panes=stage:ptx")
+    wait_for_result(page)
+    pane = page.locator("pane-stage.hue-ptx")
+    expect_structure(pane)
+    pane.locator(".text-row", has=page.get_by_text("18", exact=True)).first.click()
+    number = pane.locator(".text-row.is-cursor .number")
+    expect(number).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 1280, "height": 560})
+    expect(number).to_be_in_viewport(ratio=1)

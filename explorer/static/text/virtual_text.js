@@ -79,7 +79,11 @@ export class VirtualText {
     this.scroller.addEventListener("blur", () => this.pointAt(0));
     // Read with each drawing of the marks, the height would have the browser lay out the page for each text anew.
     this.resize = new ResizeObserver(() => {
-      this.height = this.element.clientHeight;
+      const height = this.element.clientHeight;
+      const lost = this.height - height;
+      this.height = height;
+      // What grows beside the text does not cover the line of the cursor.
+      if (height && lost > 0 && this.cursor && this.isInSight(this.cursor, lost)) this.reveal(this.cursor);
       this.drawMarks(this.layers);
       this.shown();
     });
@@ -288,13 +292,13 @@ export class VirtualText {
     this.render();
   }
 
-  /** @param {number} line */
-  isInSight(line) {
+  /** @param {number} line @param {number} [below] the height below the text that counts, too, in pixels */
+  isInSight(line, below = 0) {
     const top = (this.map.rowOf(line) - 1) * LINE_HEIGHT_PX;
     return (
       this.map.isShown(line) &&
       top >= this.scrollTop &&
-      top + LINE_HEIGHT_PX <= this.scrollTop + this.scroller.clientHeight
+      top + LINE_HEIGHT_PX <= this.scrollTop + this.scroller.clientHeight + below
     );
   }
 
