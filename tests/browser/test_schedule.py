@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from actions import Visitor, wait_for_result
+from actions import SCHEMES, Visitor, choose_scheme, expect_fits, violations, wait_for_result
 from playwright.sync_api import Page, expect
 
 VIEW = "/#panes=stage:ttgir@45+schedule@55"
@@ -60,3 +60,19 @@ def test_the_pass_opens_it(visitor: Visitor) -> None:
     page.get_by_role("option", name=re.compile("tritongpu-schedule-loops")).click()
     page.get_by_role("button", name="Stages and iterations of the pipelined loops").click()
     expect(page.locator("pane-schedule")).to_contain_text("An iteration takes 3 stages")
+
+
+def test_it_is_read_on_a_telephone(visitor: Visitor) -> None:
+    page = visitor(width=375, height=812)
+    page.goto("/#panes=schedule")
+    wait_for_result(page)
+    pane = page.locator("pane-schedule")
+    turns = pane.get_by_role("table", name="Stages by iteration and turn")
+    # All turns have room, and what the stages do is below instead of in the cells.
+    expect(turns).to_be_visible()
+    expect_fits(page.locator("html"), pane.locator(".schedule-scroll").first)
+    expect(turns.get_by_role("button").first).to_have_text("0", use_inner_text=True)
+    expect(pane.get_by_role("definition").first).to_have_text("load ×2")
+    for scheme in SCHEMES:
+        choose_scheme(page, scheme)
+        assert violations(page, "pane-schedule") == []

@@ -103,7 +103,9 @@ class SchedulePane extends Pane {
 
   /** A loop in the words of the source as soon as its line is known. @param {ScheduledLoop} loop */
   words(loop) {
-    const words = sourceWords(this.origin(loop.line)) || loop.text.replace(/ iter_args\(.*| : .*|\{$/, "");
+    const words =
+      sourceWords(this.origin(loop.line)).replace(/:$/, "") ||
+      loop.text.replace(/ iter_args\(.*| : .*|\{$/, "");
     const stages = loop.last_stage ? `, ${loop.last_stage + 1} stages` : ", not pipelined";
     return (loop.partition ? `${loop.partition}, ` : "") + words + stages;
   }
@@ -146,6 +148,7 @@ class SchedulePane extends Pane {
           <tbody>${Array.from({ length: count }, (_, iteration) => this.row(loop, iteration))}</tbody>
         </table>
       </div>
+      ${this.legend(loop)}
       <p class="hint">${
         isComplete(loop)
           ? `All ${count} iterations.`
@@ -165,12 +168,12 @@ class SchedulePane extends Pane {
         const words = work.length > 2 ? [...work.slice(0, 2), "…"] : work;
         return html`<td class="is-${part}"><button
           type="button"
-          class="schedule-cell"
-          ${styles({ "--share": `${12 + (30 * stage) / loop.last_stage}%` })}
+          class="schedule-stage schedule-cell"
+          ${shade(loop, stage)}
           tabindex=${iteration === 0 && stage === 0 ? 0 : -1}
           aria-pressed=${this.stage === stage}
-          aria-label="Iteration ${iteration}, turn ${number}, stage ${stage}: ${work.join(", ") || "nothing"}"
-          title=${`Stage ${stage}: ${work.join(", ") || "nothing"}`}
+          aria-label="Iteration ${iteration}, turn ${number}, stage ${stage}: ${workWords(work)}"
+          title=${`Stage ${stage}: ${workWords(work)}`}
           @mouseenter=${() => hover(this.stageLines(loop, stage), this.id)}
           @mouseleave=${() => hover([], this.id)}
           @focus=${() => hover(this.stageLines(loop, stage), this.id)}
@@ -179,6 +182,15 @@ class SchedulePane extends Pane {
         ><b>${stage}</b><span>${words.join(", ")}</span></button></td>`;
       })}
     </tr>`;
+  }
+
+  /** What each stage does, where the cells have no room for words. @param {ScheduledLoop} loop */
+  legend(loop) {
+    return html`<dl class="schedule-legend">${Array.from(
+      { length: loop.last_stage + 1 },
+      (_, stage) =>
+        html`<dt class="schedule-stage" ${shade(loop, stage)}>${stage}</dt><dd>${workWords(workOf(loop, stage))}</dd>`,
+    )}</dl>`;
   }
 
   /** The operations of a turn in the order in which they run. @param {ScheduledLoop} loop */
@@ -288,6 +300,12 @@ class SchedulePane extends Pane {
       ${button(after, "pipelined", "What the next pass makes of it")}`;
   }
 }
+
+/** The shade of a stage: darker from the first to the last. @param {ScheduledLoop} loop @param {number} stage */
+const shade = ({ last_stage: last }, stage) => styles({ "--share": `${12 + (30 * stage) / last}%` });
+
+/** @param {string[]} work */
+const workWords = (work) => work.join(", ") || "nothing";
 
 /** @param {OperationOrigin | undefined} origin */
 function sourceWords(origin) {
