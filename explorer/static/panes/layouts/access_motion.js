@@ -11,11 +11,11 @@ import { html, nothing, svg } from "../../core/template.js";
 import { stepWords } from "./motion.js";
 
 const WIDTH = 640;
-const LANE_TOP = 16;
+const LANE_TOP = 1;
 const LANE_HEIGHT = 16;
-const CELL_TOP = 92;
+const CELL_TOP = 77;
 const CELL_HEIGHT = 18;
-const HEIGHT = 124;
+const HEIGHT = 96;
 const STEP_MS = 160;
 
 class AccessMotion extends LitElement {
@@ -100,7 +100,9 @@ class AccessMotion extends LitElement {
       html`<button type="button" class="button small" aria-label=${label} title=${label} @click=${act}>${text}</button>`;
     return html`<div class="motion" tabindex="0" role="group" aria-label="Steps of the access"
         @keydown=${(/** @type {KeyboardEvent} */ event) => this.key(event)}>
+      <div class="motion-label">lanes</div>
       ${this.drawing(motion)}
+      <div class="motion-label">${motion.unit === "sector" ? "sectors of 32 bytes" : "banks of 4 bytes"}</div>
       <div class="motion-controls">
         ${button("Step back", "◂", () => this.go(at - 1))}
         ${button(this.isPlaying ? "Pause" : "Play", this.isPlaying ? "❚❚" : "▶", () => this.play())}
@@ -120,8 +122,6 @@ class AccessMotion extends LitElement {
     const here = shown.filter(({ wavefront }) => wavefront === current?.wavefront);
     const placeOf = (/** @type {number} */ byte) => (byte / cellBytes) % cells;
     return svg`<svg class="motion-drawing" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${steps.length} lanes above ${cells} ${unit}s">
-      <text x="0" y="11">lanes</text>
-      <text x="0" y="${HEIGHT - 3}">${unit === "sector" ? "sectors of 32 bytes" : "banks of 4 bytes"}</text>
       ${steps.map(
         ({ lane }) =>
           svg`<rect class="motion-lane ${lane === current?.lane ? "is-current" : lane <= at ? "is-done" : ""}"
