@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from actions import Visitor, editor_line, expect_stage, run_command, violations, wait_for_result
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 
 @pytest.fixture
@@ -84,6 +84,23 @@ def test_numbers_are_those_of_the_step_or_none(visitor: Visitor) -> None:
     page.keyboard.press(">")
     expect(card.get_by_text("Step 3 of 6")).to_be_visible()
     expect(claims.get_by_role("listitem").first).to_contain_text("…")
+
+
+def test_a_step_that_is_skipped_does_not_answer_the_next(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#tour=programs.1")
+    card = page.get_by_role("region", name="Tour")
+    expect(card.get_by_role("list").locator("b").first).to_have_text("1")
+    held: list[Route] = []
+    page.route("**/api/v1/gallery/*", lambda route: held.append(route))
+    with page.expect_request("**/api/v1/gallery/*"):
+        page.keyboard.press(">")
+    page.keyboard.press(">")
+    expect(card.get_by_role("button", name="Look")).to_be_visible()
+    with page.expect_response("**/api/v1/gallery/*"):
+        held[0].continue_()
+    page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    expect(card.get_by_role("button", name="Look")).to_be_visible(timeout=1)
 
 
 def test_the_place_of_a_step_is_in_front_on_a_telephone(visitor: Visitor) -> None:

@@ -125,7 +125,7 @@ export class TourCard extends LessonCard {
     if (!step) return;
     if (!canCompile) return this.openStored();
     const wanted = await draftOfLaunch(step.launch);
-    if (wanted) openDraft(wanted);
+    if (wanted && step === this.step) openDraft(wanted);
   }
 
   /** Where nothing is compiled: open the result of the step, if there is one. */
@@ -143,10 +143,12 @@ export class TourCard extends LessonCard {
     if (!step) return;
     this.awaitsOwn = true;
     await this.compile();
+    // The reader has gone on meanwhile.
+    if (step !== this.step) return;
     this.dock?.change(parseLayout(step.panes));
     // A narrow window has all panes as tabs.
     const place = `stage:${step.look_at.stage}`;
-    if (new RegExp(`${place}\\b`).test(step.panes)) this.dock?.open(place);
+    if (step.panes.includes(place)) this.dock?.open(place);
     this.isTold = true;
   }
 
