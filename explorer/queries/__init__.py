@@ -10,6 +10,7 @@ from __future__ import annotations
 from explorer.queries import (
     allocation,
     archive,
+    barrier_phases,
     changes,
     claims,
     comparison,
@@ -40,6 +41,7 @@ from explorer.queries.query_service import QueryService
 
 QUERIES: tuple[Query, ...] = (
     allocation.QUERY,
+    barrier_phases.QUERY,
     changes.QUERY,
     claims.QUERY,
     fewer_stages.QUERY,

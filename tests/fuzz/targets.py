@@ -21,6 +21,7 @@ from explorer.analysis.assembly.scoreboards import find_waits
 from explorer.analysis.diff import Alignment
 from explorer.analysis.graphs import graph_of
 from explorer.analysis.graphs.graph import NothingToDraw
+from explorer.analysis.mbarriers import NotEvaluated, execute
 from explorer.analysis.memory.memory_map import map_functions
 from explorer.analysis.memory.tensor_memory import map_tensor_memory
 from explorer.analysis.mlir.operations import read_functions
@@ -144,6 +145,12 @@ TARGETS = (
     ),
     Target("ptx_as_c", _on_text(translate), ("ptx",), (*_NESTED, NothingToDraw)),
     Target("schedule", _on_text(read_loops), _MLIR, _NESTED),
+    Target(
+        "barrier_phases",
+        _on_text(lambda text: execute(text, {"K": 256}, {"x": 2}, 100)),
+        ("mlir", "mbarriers"),
+        (*_NESTED, NotEvaluated),
+    ),
     *(
         Target(
             f"lexer_{language}",

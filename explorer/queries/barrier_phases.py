@@ -1,0 +1,272 @@
+"""The query for the phases of mbarriers, and for the partitions that wait for them, in steps.
+
+Observed in TTGIR: the operations and their counts. Modelled: the order in which they happen.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from explorer.analysis.mbarriers import Barrier, Execution, Finding, NotEvaluated, Thread, execute
+from explorer.documents.lines import shortened
+from explorer.errors import NotAnswerable
+from explorer.queries.query import Query, Subject
+from explorer.store import Record
+
+_MOST_STEPS = 600
+_MOST_BARRIERS = 200
+
+
+class ThreadSpan(msgspec.Struct, frozen=True):
+    """An operation of a thread in the steps from `first` to before `end`; before the last one it waits.
+
+    `barrier` is an index into the barriers: the one that it waits for or arrives at. `parity` is that of a
+    wait. With `is_endless` the wait does not end.
+    """
+
+    first: int
+    end: int
+    line: int
+    barrier: int | None
+    parity: int | None
+    is_endless: bool
+
+
+class ThreadDocument(msgspec.Struct, frozen=True):
+    """The warps that execute the same operations: all of a program, or those of a partition.
+
+    `line` is the first one of their region.
+    """
+
+    title: str
+    line: int
+    num_warps: int
+    spans: list[ThreadSpan]
+
+
+class BarrierState(msgspec.Struct, frozen=True):
+    """What an mbarrier counts from `step` on: `pending` arrivals and expected bytes that have not come.
+
+    `phase` counts from 0. The operation of `line` has changed it, by a thread or by the unit `by`.
+    """
+
+    step: int
+    phase: int
+    pending: int
+    bytes: int
+    line: int
+    by: str
+
+
+class BarrierDocument(msgspec.Struct, frozen=True):
+    """An mbarrier that is initialized with `count` arrivals in `line`.
+
+    `allocation` is the line of its array. `filled` are the buffers whose copies arrive there. `arrivers` and
+    `waiters` are the titles of threads, or "copies" and "products". `completed_phases` counts all steps.
+    """
+
+    name: str
+    allocation: int
+    line: int
+    count: int
+    filled: list[str]
+    arrivers: list[str]
+    waiters: list[str]
+    completed_phases: int
+    states: list[BarrierState]
+    end: int | None
+
+
+class OperationInFlight(msgspec.Struct, frozen=True):
+    """A copy of `bytes` bytes, or a matrix product, that is done asynchronously in the steps to before `end`."""
+
+    unit: str
+    first: int
+    end: int
+    line: int
+    barrier: int | None
+    bytes: int
+
+
+class PhaseFinding(msgspec.Struct, frozen=True):
+    """What is wrong: a deadlock, or memory that is used too early. `other_line` may be 0."""
+
+    kind: str
+    line: int
+    other_line: int
+    text: str
+
+
+class AssumedValue(msgspec.Struct, frozen=True):
+    """The value of an argument, or of "num_programs x", that control depends on and no launch gives."""
+
+    name: str
+    value: int
+
+
+class PhaseLine(msgspec.Struct, frozen=True):
+    """A line of TTGIR with its operation, and the source lines that it comes from."""
+
+    line: int
+    operation: str
+    text: str
+    source_lines: list[int]
+
+
+class BarrierPhasesDocument(msgspec.Struct, frozen=True):
+    """An order of the actions of one program that its mbarriers permit, in `steps` steps.
+
+    The first `recorded_steps` have states and spans. A step is no time. `is_cut`: there would be more steps than
+    are executed. `lines` are those of TTGIR
+    that the other members refer to.
+    """
+
+    steps: int
+    recorded_steps: int
+    is_cut: bool
+    threads: list[ThreadDocument]
+    barriers: list[BarrierDocument]
+    total_barriers: int
+    in_flight: list[OperationInFlight]
+    findings: list[PhaseFinding]
+    assumed: list[AssumedValue]
+    lines: list[PhaseLine]
+
+
+def _find(subject: Subject) -> BarrierPhasesDocument:
+    record = subject.record
+    if "ttgir" not in record.result.stages:
+        raise NotAnswerable("The compilation has no TTGIR, so there are no mbarriers.")
+    text = record.text(record.stage("ttgir").text)
+    try:
+        execution = execute(text, _arguments(record), _grid(record), _MOST_STEPS)
+    except NotEvaluated as error:
+        raise NotAnswerable(_not_evaluated(error, text.split("\n"))) from error
+    if execution is None:
+        raise NotAnswerable(
+            "The kernel uses no mbarrier and no partitions. The compiler makes mbarriers for tensor "
+            "descriptors, for the matrix products of sm_100, and for `warp_specialize`."
+        )
+    return _document(execution, record, text.split("\n"))
+
+
+def _not_evaluated(error: NotEvaluated, lines: list[str]) -> str:
+    if not 0 < error.line <= len(lines):
+        return f"The phases are not evaluated: {error}."
+    line = shortened(lines[error.line - 1].strip())
+    return f"The phases are not evaluated, because of line {error.line} of TTGIR: {error}.\n{line}"
+
+
+def _arguments(record: Record) -> dict[str, int]:
+    """Return the integers that the launch passes, by the names of the parameters."""
+    specialized = record.result.specialized
+    arguments = specialized.arguments if specialized else ()
+    return {each.name: int(each.value) for each in arguments if isinstance(each.value, int)}
+
+
+def _grid(record: Record) -> dict[str, int]:
+    specialized = record.result.specialized
+    if specialized is None or specialized.grid is None:
+        return {}
+    return dict(zip("xyz", (*specialized.grid, 1, 1), strict=False))
+
+
+def _document(execution: Execution, record: Record, lines: list[str]) -> BarrierPhasesDocument:
+    threads = [_thread(each) for each in execution.threads]
+    barriers = [_barrier(each, execution) for each in execution.barriers[:_MOST_BARRIERS]]
+    in_flight = [
+        OperationInFlight(each.unit, each.first, each.end, each.line, each.barrier, each.bytes)
+        for each in execution.in_flight
+    ]
+    findings = [
+        PhaseFinding(each.kind, each.line, each.other_line, _words(each, execution))
+        for each in execution.findings
+    ]
+    used = {span.line for thread in threads for span in thread.spans}
+    used |= {each.line for each in in_flight}
+    used |= {state.line for barrier in barriers for state in barrier.states}
+    used |= {line for each in findings for line in (each.line, each.other_line)}
+    used |= {each.line for each in threads} | {each.line for each in barriers}
+    source_lines = record.source_lines(record.stage("ttgir"))
+    return BarrierPhasesDocument(
+        steps=execution.steps,
+        recorded_steps=execution.recorded_steps,
+        is_cut=execution.is_cut,
+        threads=threads,
+        barriers=barriers,
+        total_barriers=len(execution.barriers),
+        in_flight=in_flight,
+        findings=findings,
+        assumed=[AssumedValue(name, value) for name, value in execution.assumed.items()],
+        lines=[
+            PhaseLine(
+                line,
+                execution.operations.get(line, ""),
+                shortened(lines[line - 1].strip()),
+                list(source_lines[line - 1]) if line <= len(source_lines) else [],
+            )
+            for line in sorted(used)
+            if 0 < line <= len(lines)
+        ],
+    )
+
+
+def _thread(thread: Thread) -> ThreadDocument:
+    return ThreadDocument(
+        thread.title,
+        thread.line,
+        thread.num_warps,
+        [
+            ThreadSpan(each.first, each.end, each.line, each.barrier, each.parity, each.is_endless)
+            for each in thread.spans
+        ],
+    )
+
+
+def _barrier(barrier: Barrier, execution: Execution) -> BarrierDocument:
+    return BarrierDocument(
+        name=execution.shown(barrier.memory),
+        allocation=barrier.memory.root,
+        line=barrier.line,
+        count=barrier.count,
+        filled=[execution.shown(each) for each in barrier.copied],
+        arrivers=list(barrier.arrivers),
+        waiters=list(barrier.waiters),
+        completed_phases=barrier.phase,
+        states=[
+            BarrierState(each.step, each.phase, each.pending, each.bytes, each.line, each.by)
+            for each in barrier.states
+        ],
+        end=barrier.end,
+    )
+
+
+def _words(finding: Finding, execution: Execution) -> str:
+    """Say in a sentence what is wrong."""
+    memory = execution.shown(finding.memory)
+    if finding.kind == "deadlock":
+        barrier = execution.barriers[finding.barrier] if finding.barrier is not None else None
+        state = (
+            f" Its phase {barrier.phase} has {barrier.pending} of {barrier.count} arrivals and "
+            f"{barrier.bytes:,} bytes to come."
+            if barrier
+            else ""
+        )
+        return f"{finding.thread} waits for {memory} with parity {finding.parity} without end.{state}"
+    if finding.kind == "too many arrivals":
+        return f"{finding.thread} arrives more often at {memory} than the phase expects."
+    done = "reads" if finding.kind == "early read" else "writes"
+    other = "writes" if finding.kind == "early read" else "uses"
+    return (
+        f"{finding.thread} {done} {memory} while the operation of line {finding.other_line} may still be "
+        f"under way, which {other} it: no wait orders them."
+    )
+
+
+QUERY = Query(
+    name="barrier_phases",
+    summary="The phases of mbarriers and the waits of partitions, in an order that the mbarriers permit.",
+    version=1,
+    document=BarrierPhasesDocument,
+    find=_find,
+)
