@@ -141,20 +141,15 @@ def _find(subject: Subject) -> BarrierPhasesDocument:
     try:
         execution = execute(text, _arguments(record), _grid(record), _MOST_STEPS)
     except NotEvaluated as error:
-        raise NotAnswerable(_not_evaluated(error, text.split("\n"))) from error
+        raise NotAnswerable(
+            f"The phases are not evaluated, because of line {error.line} of TTGIR: {error}."
+        ) from error
     if execution is None:
         raise NotAnswerable(
             "The kernel uses no mbarrier and no partitions. The compiler makes mbarriers for tensor "
             "descriptors, for the matrix products of sm_100, and for `warp_specialize`."
         )
     return _document(execution, record, text.split("\n"))
-
-
-def _not_evaluated(error: NotEvaluated, lines: list[str]) -> str:
-    if not 0 < error.line <= len(lines):
-        return f"The phases are not evaluated: {error}."
-    line = shortened(lines[error.line - 1].strip())
-    return f"The phases are not evaluated, because of line {error.line} of TTGIR: {error}.\n{line}"
 
 
 def _arguments(record: Record) -> dict[str, int]:

@@ -157,9 +157,7 @@ class _Reader:
         self._head = text.rpartition(" : ")[0] or text
         unique = {name.partition("@")[0]: name for name in operation.operands}
         self._unique = unique
-        self._plain = [
-            unique.get(name, name) for name in _VALUE.findall(_BRACKETS.sub("", self._head))
-        ]
+        self._plain = [unique.get(name, name) for name in _VALUE.findall(_BRACKETS.sub("", self._head))]
 
     def read(self) -> Action | None:
         operation, name = self._operation, self._operation.name

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from explorer.analysis.mbarriers.machine import Barrier, Finding, InFlight, Machine, Thread
+from explorer.analysis.mbarriers.machine import Barrier, Finding, InFlight, Machine, Order, Thread
 from explorer.analysis.mbarriers.thread import Program, Walker
 from explorer.analysis.mbarriers.values import ArgumentNeeded, Memory, NotEvaluated, Unknown, Value
 from explorer.analysis.mlir.operations import Function, read_functions, shown_name
@@ -23,6 +23,8 @@ _SCALAR_ARGUMENT = re.compile(r"(%[\w$.-]+): (?:i\d{1,2}|index)\b")
 _ASSUMED_ARGUMENT = 512
 _ASSUMED_PROGRAMS = 1
 _MOST_ASSUMED = 64
+#: Orders that show more of what is not ordered by waits.
+_LATE: tuple[Order, ...] = ("oldest", "newest")
 
 
 @dataclass(frozen=True)
@@ -71,16 +73,15 @@ def execute(
     while True:
         try:
             machine = _run(text, function, {**known, **assumed}, most_recorded)
-            late = _run(text, function, {**known, **assumed}, 0, is_late=True)
+            late = [_run(text, function, {**known, **assumed}, 0, order) for order in _LATE]
             break
         except ArgumentNeeded as needed:
             if needed.name in assumed or len(assumed) == _MOST_ASSUMED:
                 raise NotEvaluated(function.operation.line, f"`{needed.name}` is not known") from needed
             is_size = needed.name.startswith("num_programs ")
             assumed[needed.name] = _ASSUMED_PROGRAMS if is_size else _ASSUMED_ARGUMENT
-    findings = machine.findings + [
-        each for each in late.findings if each.kind != "deadlock" and each not in machine.findings
-    ]
+    findings = dict.fromkeys(machine.findings)
+    findings |= {each: None for other in late for each in other.findings if each.kind != "deadlock"}
     return Execution(
         machine.step,
         min(machine.step, most_recorded),
@@ -88,7 +89,7 @@ def execute(
         machine.threads,
         machine.barriers,
         machine.in_flight,
-        findings,
+        list(findings),
         {each.line: each.results[0] for each in function.operations if each.results},
         {each.line: each.name for each in function.operations},
         assumed,
@@ -100,7 +101,7 @@ def _has_mbarriers(function: Function) -> bool:
 
 
 def _run(
-    text: str, function: Function, known: Mapping[str, int], most_recorded: int, *, is_late: bool = False
+    text: str, function: Function, known: Mapping[str, int], most_recorded: int, order: Order = "in steps"
 ) -> Machine:
     lines = text.split("\n")
     operation = function.operation
@@ -117,6 +118,6 @@ def _run(
         operation.regions[0],
         Program(lines, values, known),
     )
-    machine = Machine(main, most_recorded, is_late=is_late)
+    machine = Machine(main, most_recorded, order)
     machine.run()
     return machine

@@ -2,8 +2,9 @@
 
 In: the threads of a program. Out: what each of them did in each step, the phases of the mbarriers, and what
 went wrong. A step is no time: in each of them, every thread that need not wait does its next action, then
-each unit completes the oldest operation that began in an earlier step. `is_late`: units complete an operation
-only when no thread can go on, so that a missing wait shows.
+each unit completes the oldest operation that began in an earlier step. In the orders "oldest" and "newest" an
+operation is completed only when no thread can go on, and of copies the oldest or the newest, so that a
+missing wait shows.
 
 An mbarrier completes a phase when no arrival is pending and all expected bytes have come. It then expects
 its count again. A wait for a parity ends when the current phase has the other one.
@@ -23,6 +24,7 @@ from explorer.analysis.mbarriers.thread import Partitions, Steps, Walker
 from explorer.analysis.mbarriers.values import Memory, NotEvaluated, TooLong
 
 Unit = Literal["copies", "products"]
+Order = Literal["in steps", "oldest", "newest"]
 _UNITS: tuple[Unit, ...] = ("copies", "products")
 _MOST_STEPS = 100_000
 _MOST_FINDINGS = 20
@@ -134,7 +136,7 @@ class Machine:
     `step` is how many there were. `is_cut`: there would be more than are executed.
     """
 
-    def __init__(self, main: Walker, most_recorded: int, *, is_late: bool = False) -> None:
+    def __init__(self, main: Walker, most_recorded: int, order: Order = "in steps") -> None:
         self.threads = [Thread(main.title, main.line, main.num_warps, main.steps())]
         self.barriers: list[Barrier] = []
         self.in_flight: list[InFlight] = []
@@ -143,7 +145,7 @@ class Machine:
         self.is_cut = False
         self._by_walker: dict[int, Thread] = {}
         self._most_recorded = most_recorded
-        self._is_late = is_late
+        self._order = order
         self._current: dict[Memory, int] = {}
         self._queues: dict[Unit, list[_Operation]] = {unit: [] for unit in _UNITS}
 
@@ -168,10 +170,10 @@ class Machine:
         self.step = 0
         while self.step < _MOST_STEPS:
             has_moved = any([self._advance(thread) for thread in list(self.threads)])
-            if self._is_late:
-                has_moved = has_moved or self._complete_oldest()
-            else:
+            if self._order == "in steps":
                 has_moved = any([self._complete(unit) for unit in _UNITS]) or has_moved
+            else:
+                has_moved = has_moved or self._complete_late()
             if not has_moved and not any(self._queues.values()):
                 return
             self.step += 1
@@ -270,12 +272,14 @@ class Machine:
         del queue[:done]
         return done > 0
 
-    def _complete_oldest(self) -> bool:
-        queues = [queue for queue in self._queues.values() if queue]
-        if not queues:
+    def _complete_late(self) -> bool:
+        copies, products = self._queues["copies"], self._queues["products"]
+        if not copies and not products:
             return False
-        oldest = min(queues, key=lambda queue: queue[0].began)
-        self._finish(oldest.pop(0))
+        if not copies or (products and products[0].began < copies[0].began and self._order == "oldest"):
+            self._finish(products.pop(0))
+        else:
+            self._finish(copies.pop(0 if self._order == "oldest" else -1))
         return True
 
     def _finish(self, operation: _Operation) -> None:
@@ -303,7 +307,9 @@ class Machine:
         line, count = action.operation.line, action.number
         self._current[memory] = len(self.barriers)
         self.barriers.append(
-            Barrier(memory, line, count, [State(self.step + 1, 0, count, 0, line, thread.title)], pending=count)
+            Barrier(
+                memory, line, count, [State(self.step + 1, 0, count, 0, line, thread.title)], pending=count
+            )
         )
 
     def _index(self, memory: Memory) -> int:
@@ -322,9 +328,7 @@ class Machine:
     def _arrive(self, barrier: Barrier, count: int, action: Action, by: str) -> None:
         barrier.arrivers[by] = None
         if count > barrier.pending:
-            self._find(
-                Finding("too many arrivals", action.operation.line, barrier.line, by, barrier.memory)
-            )
+            self._find(Finding("too many arrivals", action.operation.line, barrier.line, by, barrier.memory))
         barrier.pending = max(0, barrier.pending - count)
         self._note(barrier, action, by)
         if barrier.pending == 0 and barrier.bytes == 0:
@@ -349,7 +353,13 @@ class Machine:
         for running in self._queues["copies"]:
             for memory in running.action.writes:
                 if any(memory.overlaps(each) for each in (*action.reads, *action.writes)):
-                    self._find_hazard("early read" if action.kind != "copy" else "early write", action, running.action, thread, memory)
+                    self._find_hazard(
+                        "early read" if action.kind != "copy" else "early write",
+                        action,
+                        running.action,
+                        thread,
+                        memory,
+                    )
         for pending in self._pending_products(action):
             for memory in pending.reads:
                 if any(memory.overlaps(each) for each in action.writes):
@@ -366,7 +376,12 @@ class Machine:
             yield from thread.products
 
     def _find_hazard(
-        self, kind: Literal["early read", "early write"], action: Action, other: Action, thread: Thread, memory: Memory
+        self,
+        kind: Literal["early read", "early write"],
+        action: Action,
+        other: Action,
+        thread: Thread,
+        memory: Memory,
     ) -> None:
         self._find(Finding(kind, action.operation.line, other.operation.line, thread.title, memory))
 

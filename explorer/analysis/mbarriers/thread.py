@@ -13,7 +13,15 @@ from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from explorer.analysis.mbarriers.actions import Action, integer, is_action, read_action
-from explorer.analysis.mbarriers.values import Memory, NotEvaluated, TooLong, Unknown, Value, evaluate, unknown_of
+from explorer.analysis.mbarriers.values import (
+    Memory,
+    NotEvaluated,
+    TooLong,
+    Unknown,
+    Value,
+    evaluate,
+    unknown_of,
+)
 from explorer.analysis.mlir.operations import Block, Operation, Region
 
 _VIEWS = ("ttg.memdesc_trans", "ttg.memdesc_reshape", "ttg.memdesc_reinterpret", "ttg.memdesc_subslice")

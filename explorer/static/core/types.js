@@ -134,6 +134,9 @@
  * @typedef {import("openapi").RegistersDocument} RegistersDocument
  * @typedef {import("openapi").PtxAsCDocument} PtxAsCDocument
  * @typedef {import("openapi").ScheduleDocument} ScheduleDocument
+ * @typedef {import("openapi").BarrierPhasesDocument} BarrierPhasesDocument
+ * @typedef {import("openapi").BarrierDocument} BarrierDocument
+ * @typedef {import("openapi").PhaseLine} PhaseLine
  * @typedef {import("openapi").ScheduledLoop} ScheduledLoop
  * @typedef {import("openapi").ScheduledOperation} ScheduledOperation
  * @typedef {import("openapi").OperationOrigin} OperationOrigin

@@ -7,6 +7,7 @@ A pane is a Python file here, which describes it, and `static/panes/<name>.js`, 
 from __future__ import annotations
 
 from explorer.views.panes import (
+    barrier_phases,
     graph,
     layouts,
     log,
@@ -26,6 +27,7 @@ PANES: tuple[Pane, ...] = (
     stage.PANE,
     passes.PANE,
     schedule.PANE,
+    barrier_phases.PANE,
     layouts.PANE,
     memory.PANE,
     registers.PANE,
