@@ -5,14 +5,19 @@ Observed in TTGIR: the operations and their counts. Modelled: the order in which
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from explorer.analysis.mbarriers import Barrier, Execution, Finding, NotEvaluated, Thread, execute
+from explorer.analysis.mlir.operations import Operation, shown_name
 from explorer.documents.lines import shortened
 from explorer.errors import NotAnswerable
 from explorer.queries.query import Query, Subject
 from explorer.store import Record
 
+#: A value that has no name in the source.
+_NUMBERED = re.compile(r"%\d")
 _MOST_STEPS = 600
 _MOST_BARRIERS = 200
 
@@ -61,7 +66,8 @@ class BarrierState(msgspec.Struct, frozen=True):
 class BarrierDocument(msgspec.Struct, frozen=True):
     """An mbarrier that is initialized with `count` arrivals in `line`.
 
-    `allocation` is the line of its array. `filled` are the buffers whose copies arrive there. `arrivers` and
+    `allocation` is the line of its array. `filled` are the buffers whose copies arrive there,
+    or the descriptors of these copies. `arrivers` and
     `waiters` are the titles of threads, or "copies" and "products". `completed_phases` counts all steps.
     """
 
@@ -78,7 +84,7 @@ class BarrierDocument(msgspec.Struct, frozen=True):
 
 
 class OperationInFlight(msgspec.Struct, frozen=True):
-    """A copy of `bytes` bytes, or a matrix product, that is done asynchronously in the steps to before `end`."""
+    """An asynchronous copy of `bytes` bytes, or a product, in the steps from `first` to before `end`."""
 
     unit: str
     first: int
@@ -116,9 +122,8 @@ class PhaseLine(msgspec.Struct, frozen=True):
 class BarrierPhasesDocument(msgspec.Struct, frozen=True):
     """An order of the actions of one program that its mbarriers permit, in `steps` steps.
 
-    The first `recorded_steps` have states and spans. A step is no time. `is_cut`: there would be more steps than
-    are executed. `lines` are those of TTGIR
-    that the other members refer to.
+    The first `recorded_steps` have states and spans. A step is no time. `is_cut`: there would be more steps
+    than are executed. `lines` are those of TTGIR that the other members refer to.
     """
 
     steps: int
@@ -224,7 +229,7 @@ def _barrier(barrier: Barrier, execution: Execution) -> BarrierDocument:
         allocation=barrier.memory.root,
         line=barrier.line,
         count=barrier.count,
-        filled=[execution.shown(each) for each in barrier.copied],
+        filled=[_filled(execution.shown(memory), copy) for memory, copy in barrier.copied.items()],
         arrivers=list(barrier.arrivers),
         waiters=list(barrier.waiters),
         completed_phases=barrier.phase,
@@ -234,6 +239,13 @@ def _barrier(barrier: Barrier, execution: Execution) -> BarrierDocument:
         ],
         end=barrier.end,
     )
+
+
+def _filled(buffer: str, copy: Operation) -> str:
+    """Return the name of a buffer, or if that is a number that of the descriptor that it is filled from."""
+    if _NUMBERED.match(buffer) and copy.operands:
+        return shown_name(copy.operands[0])
+    return buffer
 
 
 def _words(finding: Finding, execution: Execution) -> str:

@@ -18,7 +18,10 @@ import triton.language as tl
 
 
 @triton.jit
-def product(a_ptr, b_ptr, c_ptr, sizes_ptr, N, K, SIZE: tl.constexpr, BLOCK_K: tl.constexpr, SPECIALIZE: tl.constexpr, FROM_MEMORY: tl.constexpr):
+def product(
+    a_ptr, b_ptr, c_ptr, sizes_ptr, N, K,
+    SIZE: tl.constexpr, BLOCK_K: tl.constexpr, SPECIALIZE: tl.constexpr, FROM_MEMORY: tl.constexpr,
+):
     a_tiles = tl.make_tensor_descriptor(a_ptr, [N, K], [K, 1], [SIZE, BLOCK_K])
     b_tiles = tl.make_tensor_descriptor(b_ptr, [K, N], [N, 1], [BLOCK_K, SIZE])
     row, column = tl.program_id(0) * SIZE, tl.program_id(1) * SIZE
@@ -33,7 +36,10 @@ def product(a_ptr, b_ptr, c_ptr, sizes_ptr, N, K, SIZE: tl.constexpr, BLOCK_K: t
 
 
 @triton.jit
-def persistent(a_ptr, b_ptr, c_ptr, N, K, SIZE: tl.constexpr, BLOCK_K: tl.constexpr, SPECIALIZE: tl.constexpr):
+def persistent(
+    a_ptr, b_ptr, c_ptr, N, K,
+    SIZE: tl.constexpr, BLOCK_K: tl.constexpr, SPECIALIZE: tl.constexpr,
+):
     a_tiles = tl.make_tensor_descriptor(a_ptr, [N, K], [K, 1], [SIZE, BLOCK_K])
     b_tiles = tl.make_tensor_descriptor(b_ptr, [K, N], [N, 1], [BLOCK_K, SIZE])
     c_tiles = tl.make_tensor_descriptor(c_ptr, [N, N], [N, 1], [SIZE, SIZE])
@@ -62,6 +68,17 @@ TURNS = 6
 @pytest.fixture
 def ask(query_service):
     return lambda record: json.loads(query_service.answer(barrier_phases.QUERY, (record,), {}))
+
+
+@pytest.fixture
+def ttgir(compile_source):
+    """Return the TTGIR of a product of tiles."""
+
+    def ttgir(target, triton, *, is_specialized):
+        record = compile_source(PRODUCT + TILE.format(is_specialized, False), target, triton)
+        return record.text(record.stage("ttgir").text)
+
+    return ttgir
 
 
 def completed(document, is_filled):
@@ -105,11 +122,10 @@ def test_each_turn_of_the_loop_completes_a_phase(ask, compile_source, target, tr
     assert document["findings"] == []
     assert document["assumed"] == []
     assert document["steps"] == document["recorded_steps"]
-    # Partitions of sm_90 have a copy of their own rows each.
-    buffers = {name.partition("[")[0] for each in document["barriers"] for name in each["filled"]}
-    groups = {each["allocation"] for each in document["barriers"] if each["filled"]}
-    assert completed(document, is_filled=True) == TURNS * len(groups)
-    assert len(buffers) == 3 if is_specialized and target == "cuda:90" else 2
+    # The partitions of sm_90 share the columns, and each of them has its own half of the rows.
+    arrays = {each["allocation"] for each in document["barriers"] if each["filled"]}
+    assert len(arrays) == (3 if is_specialized and target == "cuda:90" else 1)
+    assert completed(document, is_filled=True) == TURNS * len(arrays)
     if target == "cuda:100":
         assert completed(document, is_filled=False) >= TURNS
     titles = [each["title"] for each in document["threads"]]
@@ -143,3 +159,74 @@ def test_a_bound_from_memory_is_told(ask, compile_source):
 def test_a_kernel_without_mbarriers_is_told(ask, compile_example):
     with pytest.raises(NotAnswerable, match="no mbarrier"):
         ask(compile_example("vector_add"))
+
+
+def findings(text):
+    """Execute a text; return the kinds of what is wrong with their lines."""
+    execution = execute(text, {"N": 512, "K": 384}, {"x": 4, "y": 4}, 200)
+    return {(each.kind, each.line) for each in execution.findings}
+
+
+def without(text, pattern, number=0):
+    """Leave out the line with the match of a pattern that has this number; return the text."""
+    lines = text.split("\n")
+    at = [index for index, line in enumerate(lines) if re.search(pattern, line)][number]
+    lines[at] = ""
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("triton", TRITONS)
+def test_a_missing_arrival_is_a_deadlock(ttgir, triton):
+    text = ttgir("cuda:90", triton, is_specialized=True)
+    assert findings(text) == set()
+    changed = without(text, "ttng.arrive_barrier")
+    waits = {number for number, line in enumerate(text.split("\n"), 1) if "ttng.wait_barrier" in line}
+    assert findings(changed)
+    assert {kind for kind, _ in findings(changed)} == {"deadlock"}
+    assert {line for _, line in findings(changed)} <= waits
+
+
+@pytest.mark.parametrize("triton", TRITONS)
+@pytest.mark.parametrize("target", ["cuda:90", "cuda:100"])
+def test_a_missing_wait_is_an_early_read(ttgir, target, triton):
+    text = ttgir(target, triton, is_specialized=False)
+    changed = without(text, r"ttng.wait_barrier %acc")
+    found = {line for kind, line in findings(changed) if kind == "early read"}
+    products = {number for number, line in enumerate(text.split("\n"), 1) if re.search("_dot|_mma", line)}
+    assert found
+    assert found <= products
+
+
+@pytest.mark.parametrize("triton", TRITONS)
+def test_a_wrong_parity_is_found(ttgir, triton):
+    """The consumer begins with the parity of the producer, which a new mbarrier has completed."""
+    text = ttgir("cuda:100", triton, is_specialized=True)
+    partition = text.index("partition0(")
+    head, loop = text[:partition], text[partition:]
+    wait = re.search(r"ttng\.wait_barrier (%\w+), (%\w+)", loop)
+    flipped = loop.replace(
+        wait[0], f"%flipped = arith.xori {wait[2]}, %c1_i32 : i32\nttng.wait_barrier {wait[1]}, %flipped", 1
+    )
+    assert findings(text) == set()
+    assert {kind for kind, _ in findings(head + flipped)} & {"early read", "early write"}
+
+
+def test_an_argument_without_a_value_is_assumed(ttgir):
+    text = ttgir("cuda:90", None, is_specialized=False)
+    execution = execute(text, {"N": 512}, {}, 200)
+    assert execution.assumed == {"K": 512}
+    assert sum(each.phase for each in execution.barriers) == 512 // 64
+
+
+def test_a_long_loop_is_cut(ttgir):
+    execution = execute(ttgir("cuda:90", None, is_specialized=False), {"K": 64 * 10**7}, {}, 50)
+    assert execution.is_cut
+    assert execution.findings == []
+    assert max(span.first for thread in execution.threads for span in thread.spans) < 50
+    assert all(each.phase > 100 for each in execution.barriers)
+
+
+def test_clusters_of_blocks_are_refused(ttgir):
+    text = ttgir("cuda:90", None, is_specialized=False).replace('"ttg.num-ctas" = 1', '"ttg.num-ctas" = 2')
+    with pytest.raises(NotEvaluated, match="2 blocks"):
+        execute(text, {}, {}, 50)

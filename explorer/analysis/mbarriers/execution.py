@@ -31,8 +31,8 @@ _LATE: tuple[Order, ...] = ("oldest", "newest")
 class Execution:
     """What the threads did in `steps` steps, of which the first `recorded_steps` are recorded.
 
-    `names` are the first results, and `operations` the operations, by line. `assumed` are the values that no launch
-    gives and that control depends on. `is_cut`: there would be more steps than are executed.
+    `names` are the first results, and `operations` the operations, by line. `assumed` are the values that no
+    launch gives and that control depends on. `is_cut`: there would be more steps than are executed.
     """
 
     steps: int

@@ -22,6 +22,7 @@ from typing import Literal
 from explorer.analysis.mbarriers.actions import Action
 from explorer.analysis.mbarriers.thread import Partitions, Steps, Walker
 from explorer.analysis.mbarriers.values import Memory, NotEvaluated, TooLong
+from explorer.analysis.mlir.operations import Operation
 
 Unit = Literal["copies", "products"]
 Order = Literal["in steps", "oldest", "newest"]
@@ -49,7 +50,8 @@ class State:
 class Barrier:
     """An mbarrier from its initialization in `line`, with `count` arrivals, to the step `end`.
 
-    `waiters` and `arrivers` are the titles of threads and units, `copied` the memory that copies fill.
+    `waiters` and `arrivers` are the titles of threads and units, `copied` the memory that
+    copies fill, with the operation that starts them.
     """
 
     memory: Memory
@@ -62,7 +64,7 @@ class Barrier:
     phase: int = 0
     waiters: dict[str, None] = field(default_factory=dict)
     arrivers: dict[str, None] = field(default_factory=dict)
-    copied: dict[Memory, None] = field(default_factory=dict)
+    copied: dict[Memory, Operation] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ class Finding:
 
 
 @dataclass(eq=False)
-class _Operation:
+class _Running:
     unit: Unit
     action: Action
     thread: Thread
@@ -147,7 +149,7 @@ class Machine:
         self._most_recorded = most_recorded
         self._order = order
         self._current: dict[Memory, int] = {}
-        self._queues: dict[Unit, list[_Operation]] = {unit: [] for unit in _UNITS}
+        self._queues: dict[Unit, list[_Running]] = {unit: [] for unit in _UNITS}
 
     def run(self) -> None:
         """Execute the threads until all have ended, none can go on, or they take too long.
@@ -169,14 +171,20 @@ class Machine:
         self._fetch(self.threads[0])
         self.step = 0
         while self.step < _MOST_STEPS:
-            has_moved = any([self._advance(thread) for thread in list(self.threads)])
+            has_moved = False
+            for thread in list(self.threads):
+                has_moved |= self._advance(thread)
             if self._order == "in steps":
-                has_moved = any([self._complete(unit) for unit in _UNITS]) or has_moved
-            else:
-                has_moved = has_moved or self._complete_late()
-            if not has_moved and not any(self._queues.values()):
+                for unit in _UNITS:
+                    has_moved |= self._complete(unit)
+            elif not has_moved:
+                has_moved = self._complete_late()
+            is_over = not has_moved and not any(self._queues.values())
+            if is_over and all(thread.is_done for thread in self.threads):
                 return
             self.step += 1
+            if is_over:
+                return
         raise TooLong
 
     # --- threads --------------------------------------------------------------------------------
@@ -250,9 +258,11 @@ class Machine:
             unit: Unit = "copies" if action.kind == "copy" else "products"
             for memory in action.signals:
                 barrier = self.barriers[self._index(memory)]
-                barrier.copied.update(dict.fromkeys(action.writes if unit == "copies" else ()))
+                barrier.copied.update(
+                    dict.fromkeys(action.writes if unit == "copies" else (), action.operation)
+                )
                 barrier.pending += action.number if action.is_counted else 0
-            self._queues[unit].append(_Operation(unit, action, thread, self.step))
+            self._queues[unit].append(_Running(unit, action, thread, self.step))
         elif action.kind == "drain":
             thread.products = thread.products[len(thread.products) - action.number :] if action.number else []
         elif action.is_async:
@@ -282,14 +292,13 @@ class Machine:
             self._finish(copies.pop(0 if self._order == "oldest" else -1))
         return True
 
-    def _finish(self, operation: _Operation) -> None:
+    def _finish(self, operation: _Running) -> None:
         action = operation.action
         if operation.began < self._most_recorded:
-            barrier = self._index(action.signals[0]) if action.signals else None
-            size = action.number if action.kind == "copy" else 0
-            self.in_flight.append(
-                InFlight(operation.unit, operation.began, self.step + 1, action.operation.line, barrier, size)
-            )
+            index = self._index(action.signals[0]) if action.signals else None
+            size = action.number if action.kind == "copy" and action.writes else 0
+            line = action.operation.line
+            self.in_flight.append(InFlight(operation.unit, operation.began, self.step + 1, line, index, size))
         for memory in action.signals:
             barrier = self.barriers[self._index(memory)]
             if action.kind != "copy":
@@ -303,7 +312,7 @@ class Machine:
     # --- mbarriers ------------------------------------------------------------------------------
 
     def _initialize(self, thread: Thread, action: Action) -> None:
-        (memory,) = action.signals
+        memory = self._signal(action)
         line, count = action.operation.line, action.number
         self._current[memory] = len(self.barriers)
         self.barriers.append(
@@ -317,10 +326,13 @@ class Machine:
             raise NotEvaluated(memory.root, "an mbarrier of this allocation is used and not initialized")
         return self._current[memory]
 
-    def _barrier(self, action: Action) -> Barrier:
+    def _signal(self, action: Action) -> Memory:
         if not action.signals:
             raise NotEvaluated(action.operation.line, "its mbarrier cannot be read")
-        return self.barriers[self._index(action.signals[0])]
+        return action.signals[0]
+
+    def _barrier(self, action: Action) -> Barrier:
+        return self.barriers[self._index(self._signal(action))]
 
     def _is_over(self, action: Action) -> bool:
         return self._barrier(action).phase % 2 != action.number
@@ -388,17 +400,12 @@ class Machine:
     def _report_deadlock(self, thread: Thread) -> None:
         action = thread.next
         if isinstance(action, Action):
-            index = self._index(action.signals[0])
-            self._find(
-                Finding(
-                    "deadlock", action.operation.line, self.barriers[index].line, thread.title,
-                    action.signals[0], index, action.number,
-                )
-            )  # fmt: skip
+            memory, line = self._signal(action), action.operation.line
+            index = self._index(memory)
+            made = self.barriers[index].line
+            self._find(Finding("deadlock", line, made, thread.title, memory, index, action.number))
             if thread.since < self._most_recorded:
-                thread.spans.append(
-                    Span(thread.since, self.step, action.operation.line, index, action.number, True)
-                )
+                thread.spans.append(Span(thread.since, self.step, line, index, action.number, True))
 
     def _find(self, finding: Finding) -> None:
         if finding not in self.findings and len(self.findings) < _MOST_FINDINGS:

@@ -24,7 +24,8 @@ from explorer.analysis.mbarriers.values import (
 )
 from explorer.analysis.mlir.operations import Block, Operation, Region
 
-_VIEWS = ("ttg.memdesc_trans", "ttg.memdesc_reshape", "ttg.memdesc_reinterpret", "ttg.memdesc_subslice")
+#: Views of the same bytes. A slice is left out: two of them may have no byte in common.
+_VIEWS = ("ttg.memdesc_trans", "ttg.memdesc_reshape", "ttg.memdesc_reinterpret")
 _CALLS = ("tt.call", "call")
 _ALLOCATIONS = ("ttg.local_alloc", "ttng.tmem_alloc")
 _TENSOR = re.compile(r" : .*\btensor<")
@@ -85,7 +86,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partitions of a `ttg.warp_specialize`: its threads begin, or with `is_end` the thread joins them."""
+    """The partitions of a `ttg.warp_specialize`: they begin, or with `is_end` the thread joins them."""
 
     operation: Operation
     threads: tuple[Walker, ...]

@@ -65,8 +65,9 @@ class BarrierPhasesPane extends Pane {
         ${this.navigation(document)}
         ${this.picture(document)}
         ${this.detail(document)}
-        <p class="hint">Observed in TTGIR: operations, arrivals and bytes. Modelled: the order. In each step, each partition
-          executes one operation unless it waits, and the copy unit and the matrix unit complete their oldest one.
+        <p class="hint">The row of an mbarrier has the number of its phase, and the arrivals or bytes that are due. Observed
+          in TTGIR: operations, arrivals and bytes. Modelled: the order. In each step, each partition executes one operation
+          unless it waits, and the copy unit and the matrix unit complete their oldest one.
           ${document.findings.length ? nothing : "No deadlock and no early access was found in this order and in two others, which is no proof."}</p>
       </div>
       <div class="pane-foot"><span class="facts">${factWords(document)}</span></div>`;
@@ -125,8 +126,9 @@ class BarrierPhasesPane extends Pane {
     const cells = inWindow(row.cells, this.from, to);
     const entry = cells.findIndex(({ cell }) => cell);
     return html`<tr>
-      <th scope="row"><span>${row.title}</span><small>${row.note}</small></th>
+      <th scope="row" title=${`${row.title}, ${row.note}`}>${row.title}<small>${row.note}</small></th>
       ${cells.map(({ first, end, cell }, index) => {
+        const isNewPhase = cell?.phase !== cells[index - 1]?.cell?.phase;
         if (!cell) return html`<td colspan=${end - first}></td>`;
         const show = () => this.point(document, cell);
         return html`<td colspan=${end - first}><button
@@ -142,7 +144,7 @@ class BarrierPhasesPane extends Pane {
           @focus=${show}
           @blur=${() => hover([], this.id)}
           @click=${() => this.choose(document, cell.line)}
-        >${cell.phase === undefined ? nothing : html`<b>${cell.phase}</b> `}${cell.label}</button></td>`;
+        >${isNewPhase && cell.phase !== undefined ? html`<b>${cell.phase}</b> ` : nothing}${cell.label}</button></td>`;
       })}
     </tr>`;
   }

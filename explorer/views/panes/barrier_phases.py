@@ -7,5 +7,5 @@ from explorer.views.panes.pane import Pane
 PANE = Pane(
     name="barrier_phases",
     title="Barrier phases",
-    summary="mbarriers and warp-specialized partitions in steps: phases, waits, copies and products under way.",
+    summary="The phases of mbarriers in steps, and what warp-specialized partitions do and wait for.",
 )

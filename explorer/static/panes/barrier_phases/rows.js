@@ -82,9 +82,9 @@ export function groupsOf(document) {
   return [
     { title: "Threads", rows: threads },
     ...unitsOf(document),
-    ...byRole(barriers.filter(isUsed)).map(([title, group]) => ({
-      title,
-      rows: group.map((each) => barrierRow(each, document.recorded_steps, operation)),
+    ...arraysOf(barriers).map((array) => ({
+      title: rolesOf(array),
+      rows: array.map((each) => barrierRow(each, document.recorded_steps, operation)),
     })),
   ];
 }
@@ -92,23 +92,25 @@ export function groupsOf(document) {
 /** Whether anything waits for an mbarrier or arrives there. @param {BarrierDocument} barrier */
 export const isUsed = ({ arrivers, waiters }) => arrivers.length + waiters.length > 0;
 
-/** The mbarriers of each array with the same roles. @param {BarrierDocument[]} barriers @returns {[string, BarrierDocument[]][]} */
-function byRole(barriers) {
-  const groups = new Map();
-  for (const barrier of barriers) {
-    const key = `${barrier.allocation} ${rolesOf(barrier)}`;
-    groups.set(key, [...(groups.get(key) ?? []), barrier]);
+/** The used mbarriers of each array. @param {BarrierDocument[]} barriers @returns {BarrierDocument[][]} */
+function arraysOf(barriers) {
+  /** @type {Map<number, BarrierDocument[]>} */
+  const arrays = new Map();
+  for (const barrier of barriers.filter(isUsed)) {
+    arrays.set(barrier.allocation, [...(arrays.get(barrier.allocation) ?? []), barrier]);
   }
-  return [...groups.values()].map((group) => [rolesOf(group[0]), group]);
+  return [...arrays.values()];
 }
 
-/** Who arrives at an mbarrier, and who waits for it. @param {BarrierDocument} barrier */
-function rolesOf({ arrivers, filled, waiters }) {
-  const buffers = [...new Set(filled.map((name) => name.replace(/\[.*/, "")))];
-  const from = filled.length
-    ? `Copies of ${buffers.join(", ")}`
-    : arrivers.map((each) => (each === "products" ? "Products" : each)).join(", ") || "Nobody";
-  return `${from} → ${waiters.join(", ") || "nobody"}`;
+/** Who arrives at the mbarriers of an array, and who waits for them. @param {BarrierDocument[]} barriers */
+function rolesOf(barriers) {
+  const all = (/** @type {(each: BarrierDocument) => string[]} */ names) => [
+    ...new Set(barriers.flatMap(names)),
+  ];
+  const buffers = all(({ filled }) => filled.map((name) => name.replace(/\[.*/, "")));
+  const arrivers = all((each) => each.arrivers).map((each) => (each === "products" ? "Products" : each));
+  const from = buffers.length ? `Copies of ${buffers.join(", ")}` : arrivers.join(", ") || "Nobody";
+  return `${from} → ${all((each) => each.waiters).join(", ") || "nobody"}`;
 }
 
 /**
