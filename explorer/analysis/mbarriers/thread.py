@@ -31,7 +31,7 @@ _ALLOCATIONS = ("ttg.local_alloc", "ttng.tmem_alloc")
 _TENSOR = re.compile(r" : .*\btensor<")
 _AXIS = re.compile(r"tt\.get_(?:program_id|num_programs) (?:\{[^{}]*\} )?([xyz])\b")
 _NUM_WARPS = re.compile(r"\bnum_warps\((\d{1,3})\)")
-_MOST_OPERATIONS = 150_000
+_MOST_OPERATIONS = 80_000
 _WARP_THREADS = 32
 
 
