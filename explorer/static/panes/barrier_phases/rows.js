@@ -18,25 +18,26 @@ import { grouped, plural, size } from "../../core/format.js";
 /** @typedef {{title: string, note: string, line: number, cells: Cell[]}} Row */
 /** @typedef {{title: string, rows: Row[]}} Group */
 
-const LABELS = new Map([
-  ["ttng.async_tma_copy_global_to_local", "copy"],
-  ["ttng.async_tma_gather", "copy"],
-  ["ttng.async_copy_mbarrier_arrive", "copies"],
-  ["ttng.async_tma_copy_local_to_global", "store"],
-  ["ttng.barrier_expect", "expect"],
-  ["ttng.arrive_barrier", "arrive"],
-  ["ttng.wait_barrier", "wait"],
-  ["ttng.tc_gen5_mma", "mma"],
-  ["ttng.tc_gen5_mma_scaled", "mma"],
-  ["ttng.tc_gen5_commit", "commit"],
-  ["ttng.warp_group_dot", "dot"],
-  ["ttng.warp_group_dot_wait", "dot wait"],
-  ["ttg.warp_specialize", "join"],
-]);
+/** Operations in one word. @type {Record<string, string>} */
+const LABELS = {
+  "ttng.async_tma_copy_global_to_local": "copy",
+  "ttng.async_tma_gather": "copy",
+  "ttng.async_copy_mbarrier_arrive": "copies",
+  "ttng.async_tma_copy_local_to_global": "store",
+  "ttng.barrier_expect": "expect",
+  "ttng.arrive_barrier": "arrive",
+  "ttng.wait_barrier": "wait",
+  "ttng.tc_gen5_mma": "mma",
+  "ttng.tc_gen5_mma_scaled": "mma",
+  "ttng.tc_gen5_commit": "commit",
+  "ttng.warp_group_dot": "dot",
+  "ttng.warp_group_dot_wait": "dot wait",
+  "ttg.warp_specialize": "join",
+};
 
 /** An operation in one word. @param {string} name */
 export function shortLabel(name) {
-  return LABELS.get(name) ?? name.slice(name.indexOf(".") + 1).replace(/^(?:local|tmem)_/, "");
+  return LABELS[name] ?? name.slice(name.indexOf(".") + 1).replace(/^(?:local|tmem)_/, "");
 }
 
 /** @param {BarrierPhasesDocument} document @returns {Map<number, PhaseLine>} */
