@@ -86,7 +86,7 @@ class BarrierPhasesPane extends Pane {
     if (steps <= WINDOW) return nothing;
     const to = Math.min(this.from + WINDOW, steps);
     const button = (/** @type {string} */ words, /** @type {number} */ target) =>
-      html`<button type="button" ?disabled=${target === this.from} @click=${() => this.goTo(target)}>${words}</button>`;
+      html`<button type="button" class="button small" ?disabled=${target === this.from} @click=${() => this.goTo(target)}>${words}</button>`;
     return html`<p class="phases-steps" role="group" aria-label="Steps">
       ${button("Earlier", Math.max(0, this.from - WINDOW))}
       <span role="status">Steps ${this.from} to ${to - 1} of ${grouped(steps)}</span>
@@ -144,7 +144,7 @@ class BarrierPhasesPane extends Pane {
           @focus=${show}
           @blur=${() => hover([], this.id)}
           @click=${() => this.choose(document, cell.line)}
-        >${isNewPhase && cell.phase !== undefined ? html`<b>${cell.phase}</b> ` : nothing}${cell.label}</button></td>`;
+        >${isNewPhase && cell.phase !== undefined ? html`<b>${end - first > 2 ? `phase ${cell.phase}` : cell.phase}</b> ` : nothing}${cell.label}</button></td>`;
       })}
     </tr>`;
   }
