@@ -251,15 +251,15 @@ def _filled(buffer: str, copy: Operation) -> str:
 def _words(finding: Finding, execution: Execution) -> str:
     """Say in a sentence what is wrong."""
     memory = execution.shown(finding.memory)
-    if finding.kind == "deadlock":
-        barrier = execution.barriers[finding.barrier] if finding.barrier is not None else None
-        state = (
-            f" Its phase {barrier.phase} has {barrier.pending} of {barrier.count} arrivals and "
-            f"{barrier.bytes:,} bytes to come."
-            if barrier
-            else ""
+    if finding.kind == "deadlock" and finding.barrier is not None:
+        barrier = execution.barriers[finding.barrier]
+        due = f"{barrier.pending} of {barrier.count} arrivals"
+        if barrier.bytes:
+            due += f" and {barrier.bytes:,} bytes"
+        return (
+            f"{finding.thread} waits for {memory} with parity {finding.parity} without end. "
+            f"Phase {barrier.phase} is not complete: {due} are due."
         )
-        return f"{finding.thread} waits for {memory} with parity {finding.parity} without end.{state}"
     if finding.kind == "too many arrivals":
         return f"{finding.thread} arrives more often at {memory} than the phase expects."
     done = "reads" if finding.kind == "early read" else "writes"
