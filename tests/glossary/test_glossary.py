@@ -49,7 +49,7 @@ EVERYDAY = {
     *("in main loop", "options", "output", "reference", "resource", "resources of the binary"),
     *("result", "roofline", "rows", "scope", "shape", "share of the time", "what"),
     *("source", "timeline", "times", "tolerance", "torch", "type", "waiting for"),
-    *("step", "under way"),
+    *("before · in · after", "iteration", "step", "under way"),
     *("what would help", "whole compilation", "work", "worst element", "measured", "where it ran"),
     *(
         "all instructions",
