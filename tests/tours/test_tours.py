@@ -63,6 +63,7 @@ def step_result(app):
 def test_a_step_can_be_shown(tour, number):
     step = tour.steps[number - 1]
     assert len(step.caption.split()) <= MOST_WORDS
+    assert not re.search(r"\*\w", step.caption), "a caption has code in backquotes and no other marks"
     names = re.findall(r"([a-z_]+)(?::[\w.-]*)?\*?(?:@\d+)?", step.panes)
     assert names
     assert set(names) <= {pane.name for pane in PANES}
