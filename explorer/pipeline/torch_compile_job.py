@@ -29,6 +29,8 @@ def layer(x, weight):
 x = torch.randn(64, 64, device="cuda")
 layer(x, torch.randn(64, 64, device="cuda", requires_grad=True)).sum().backward()
 """
+#: The limit of the warm-up. On a busy machine it takes longer than a program may.
+_WARM_UP_SECONDS = 100.0
 
 
 def warm_up() -> None:
@@ -38,6 +40,8 @@ def warm_up() -> None:
         RuntimeError: the compiler does not work here.
     """
     single_job.warm_up()
+    time_limit.set_job_seconds(_WARM_UP_SECONDS)
+    time_limit.extend_script()
     job.perform(Request(_WARM_UP_SOURCE, _TARGET, "", task="inspect"), job.expect_success)
     torch.compiler.reset()
 

@@ -123,7 +123,8 @@ class BarrierPhasesDocument(msgspec.Struct, frozen=True):
     """An order of the actions of one program that its mbarriers permit, in `steps` steps.
 
     The first `recorded_steps` have states and spans. A step is no time. `is_cut`: there would be more steps
-    than are executed. `lines` are those of TTGIR that the other members refer to.
+    than are executed. `lines` are those of TTGIR that the other members refer to. A kernel without mbarriers
+    and partitions has no threads.
     """
 
     steps: int
@@ -150,9 +151,17 @@ def _find(subject: Subject) -> BarrierPhasesDocument:
             f"The phases are not evaluated, because of line {error.line} of TTGIR: {error}."
         ) from error
     if execution is None:
-        raise NotAnswerable(
-            "The kernel uses no mbarrier and no partitions. The compiler makes mbarriers for tensor "
-            "descriptors, for the matrix products of sm_100, and for `warp_specialize`."
+        return BarrierPhasesDocument(
+            steps=0,
+            recorded_steps=0,
+            is_cut=False,
+            threads=[],
+            barriers=[],
+            total_barriers=0,
+            in_flight=[],
+            findings=[],
+            assumed=[],
+            lines=[],
         )
     return _document(execution, record, text.split("\n"))
 
@@ -273,7 +282,7 @@ def _words(finding: Finding, execution: Execution) -> str:
 QUERY = Query(
     name="barrier_phases",
     summary="The phases of mbarriers and the waits of partitions, in an order that the mbarriers permit.",
-    version=1,
+    version=2,
     document=BarrierPhasesDocument,
     find=_find,
 )

@@ -13,7 +13,11 @@ import { store } from "../core/store.js";
 import { html, nothing, prose, styles } from "../core/template.js";
 import { groupsOf, inWindow, isUsed, linesOf } from "./barrier_phases/rows.js";
 
+const NONE =
+  "The kernel uses no mbarrier and no partitions. The compiler makes mbarriers for tensor descriptors, for the matrix products of sm_100, and for `warp_specialize`.";
 const WAITING = "The phases are computed when the compilation is complete.";
+/** In place of a picture. @param {string} text */
+const words = (text) => html`<div class="empty"><p>${prose(text)}</p></div>`;
 /** Steps that are drawn at once. */
 const WINDOW = 48;
 
@@ -44,12 +48,13 @@ class BarrierPhasesPane extends Pane {
       empty: store.state.result ? WAITING : "Compile a kernel to see the phases of its mbarriers.",
       waiting: WAITING,
       ready: (document) => this.content(document),
-      failed: ({ detail }) => html`<div class="empty"><p>${prose(detail)}</p></div>`,
+      failed: ({ detail }) => words(detail),
     });
   }
 
   /** @param {BarrierPhasesDocument} document */
   content(document) {
+    if (!document.threads.length) return words(NONE);
     return html`<div class="phases">
         ${document.findings.map(
           ({ kind, line, text }) =>
