@@ -84,7 +84,7 @@ class LocalQueue(SharedQueue):
             metrics.running.labels(kind).set_function(partial(self._count_running, kind))
             metrics.oldest_seconds.labels(kind).set_function(partial(self.oldest_seconds, kind))
             metrics.in_service.labels(kind).set_function(partial(self._in_service, kind))
-        self._sharing = Sharing(store, self._take_over, self._stored_jobs, self.leave)
+        self._sharing = Sharing(store, self._take_over, self._stored_jobs, self._leave_as_elsewhere)
         for worker in self._workers:
             worker.start()
 
@@ -133,7 +133,7 @@ class LocalQueue(SharedQueue):
             NotFound: there is no such record.
         """
         follower = current_caller().follower
-        others = self.leave(record_id, follower)
+        others = self._leave(record_id, follower)
         if others is None:
             if self._store.find(record_id).is_finished:
                 return 0
@@ -142,17 +142,25 @@ class LocalQueue(SharedQueue):
                 self._store.leases.leave(record_id, follower)
         return others
 
-    def leave(self, record_id: str, follower: str) -> int | None:
+    def _leave_as_elsewhere(self, record_id: str, follower: str) -> None:
+        """Let a follower leave a job that it has left on another server, which has counted all event streams.
+
+        One that has begun since, to read how the job ends, does not keep the job.
+        """
+        self._leave(record_id, follower, counts_streams=False)
+
+    def _leave(self, record_id: str, follower: str, *, counts_streams: bool = True) -> int | None:
         """Let a follower leave a job, and cancel the job if nobody else follows it.
 
-        Return how many others do; None if this server does not do the job.
+        Return how many others do; None if this server does not do the job. Unless it `counts_streams`,
+        the event streams of other servers do not count.
         """
         job = self._in_flight.get(record_id)
         if job is None:
             return None
         others = job.followers.leave(follower)
         with suppress(StoreError):  # those on other servers are not known
-            others += self._store.followers.leave(record_id, follower)
+            others += self._store.followers.leave(record_id, follower, counts_streams=counts_streams)
         if others:
             return others
         with self._changed:

@@ -71,8 +71,10 @@ class FollowerTable:
                 delete(FollowerRow).where(*own, FollowerRow.server.in_([_SUBMITTED, self._server]))
             )
 
-    def leave(self, record_id: str, follower: str) -> int:
+    def leave(self, record_id: str, follower: str, *, counts_streams: bool = True) -> int:
         """Let a follower leave a job, on all servers. Return how many others follow it on any of them.
+
+        Unless it `counts_streams`, these are the others who have submitted the job.
 
         Raises:
             StoreError: the database cannot be used.
@@ -88,6 +90,8 @@ class FollowerTable:
         others = select(func.count(FollowerRow.follower.distinct())).where(
             of_job, FollowerRow.follower != follower, FollowerRow.expires >= Now()
         )
+        if not counts_streams:
+            others = others.where(FollowerRow.server == _SUBMITTED)
         with self._database.reading() as session:
             return session.scalar(others) or 0
 

@@ -40,6 +40,14 @@ def test_who_leaves_a_job_learns_how_many_others_follow_it_on_any_server(stores,
     assert first.leave(job, "stranger") == 0
 
 
+def test_streams_need_not_count(stores, job):
+    first, second = (store.followers for store in stores)
+    first.begin_stream(job, "reader")
+    assert second.leave(job, "one", counts_streams=False) == 0
+    second.join(job, "other")
+    assert first.leave(job, "one", counts_streams=False) == 1
+
+
 def test_who_ends_the_last_stream_follows_a_job_no_more(stores, job):
     first, second = (store.followers for store in stores)
     first.join(job, "reader")
