@@ -289,7 +289,7 @@ class LayoutsPane extends Pane {
     const { access } = this.view;
     if (!accesses.length)
       return html`<p class="hint">
-        No local_load, local_store or local_alloc uses a buffer of this shape. Its parts may be used under another
+        No operation moves values between registers and a buffer of this shape. Its parts may be used under another
         shape, or copy engines and matrix units use it.
       </p>`;
     const change = (/** @type {Event} */ event) => {

@@ -11,6 +11,10 @@ import { cellColor } from "./colors.js";
 import { inBrackets } from "./linear_layout.js";
 
 const BANK_BYTES = 4;
+/** Swizzles exchange pieces of this size. */
+const PIECE_BYTES = 16;
+/** As many fill the banks, and have a color each. */
+const PIECES = 8;
 
 /**
  * @param {LinearLayout} layout
@@ -34,7 +38,10 @@ export function banksPicture(layout, bits, banks, access, grid, tell) {
     }
   });
   const rows = Math.max(1, Math.ceil((Math.max(0, ...words.keys()) + 1) / banks));
-  const columns = layout.shape.at(-1) ?? 1;
+  // The dimension along which neighbors lie beside each other.
+  const along = layout.coordinates(layout.elements[1] ?? 0).findIndex(Boolean);
+  const piece = (/** @type {number} */ element) =>
+    Math.floor(((layout.coordinates(element)[along] ?? 0) * elementBytes) / PIECE_BYTES);
   const groups = access ? wavefrontsOf(access, banks) : [];
   /** @type {Map<number, {lanes: number[], group: number}>} by word */
   const touched = new Map();
@@ -53,8 +60,9 @@ export function banksPicture(layout, bits, banks, access, grid, tell) {
     rows,
     columns: banks,
     rowTitle: `row of ${banks * BANK_BYTES} bytes`,
-    columnTitle: "bank",
+    columnTitle: access ? "bank" : `bank, a color for each ${PIECE_BYTES} bytes of a row of the tensor`,
     largest: 60,
+    scrolls: true,
     label: `Shared memory by banks${access ? `, with the lanes of ${access.operation}` : ""}`,
     color: (row, column) => {
       const word = row * banks + column;
@@ -66,7 +74,7 @@ export function banksPicture(layout, bits, banks, access, grid, tell) {
             ? cellColor(0, 1, 0.05)
             : 0;
       const element = words.get(word)?.[0];
-      return element === undefined ? 0 : cellColor(Math.floor(element / columns) % 16, 16, 0.5);
+      return element === undefined ? 0 : cellColor(piece(element) % PIECES, PIECES, 0.8);
     },
     text: (row, column) => {
       const word = row * banks + column;

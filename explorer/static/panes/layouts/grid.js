@@ -19,6 +19,7 @@ import { packedOf } from "./colors.js";
  *   none
  * @property {(row: number, column: number) => void} choose called with the clicked cell
  * @property {number} [largest] the largest cell to begin with
+ * @property {boolean} [scrolls] whether it begins with its first rows, as wide as there is room
  */
 
 const LEFT_PX = 40;
@@ -163,14 +164,13 @@ export class Grid {
     context.putImageData(image, 0, 0);
   }
 
-  /** Show the whole grid, unless the cells would be too small. */
+  /** Show the whole grid, unless the cells would be too small or the picture scrolls. */
   fit() {
     const { picture, canvas } = this;
     if (!picture || !canvas.clientWidth) return;
-    const scale = Math.min(
-      (canvas.clientWidth - LEFT_PX - 8) / picture.columns,
-      (canvas.clientHeight - TOP_PX - 8) / picture.rows,
-    );
+    const wide = (canvas.clientWidth - LEFT_PX - 8) / picture.columns;
+    const high = (canvas.clientHeight - TOP_PX - 8) / picture.rows;
+    const scale = picture.scrolls ? wide : Math.min(wide, high);
     this.scale = Math.max(1.5, Math.min(picture.largest ?? 44, scale));
     this.left = this.top = 0;
     this.isFitted = true;
