@@ -32,7 +32,7 @@ def test_a_tour_asks_shows_and_follows_changes(page: Page) -> None:
     expect(card.get_by_text("How many elements does each thread add?")).to_be_visible()
     expect(claims).to_have_count(0)
     card.get_by_label("Your answer").fill("4")
-    card.get_by_role("button", name="Look").click()
+    card.get_by_role("button", name="Answer").click()
     expect(card.get_by_role("status")).to_contain_text("Not quite: 8.")
     expect_stage(page, "TTGIR", "#blocked = ")
     expect(page).to_have_url(re.compile(r"tour=programs\.3"))
@@ -96,11 +96,11 @@ def test_a_step_that_is_skipped_does_not_answer_the_next(visitor: Visitor) -> No
     with page.expect_request("**/api/v1/gallery/*"):
         page.keyboard.press(">")
     page.keyboard.press(">")
-    expect(card.get_by_role("button", name="Look")).to_be_visible()
+    expect(card.get_by_role("button", name="Answer")).to_be_visible()
     with page.expect_response("**/api/v1/gallery/*"):
         held[0].continue_()
     page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
-    expect(card.get_by_role("button", name="Look")).to_be_visible(timeout=1)
+    expect(card.get_by_role("button", name="Answer")).to_be_visible(timeout=1)
 
 
 def test_the_place_of_a_step_is_in_front_on_a_telephone(visitor: Visitor) -> None:

@@ -106,10 +106,24 @@ class TermText extends LitElement {
   render() {
     const seen = /** @type {Set<string>} */ (new Set());
     return this.text.split("`").map((part, index) => {
-      const drawn = pieces(part, seen).map((piece) => (typeof piece === "string" ? piece : mark(piece)));
+      const drawn = drawnPieces(pieces(part, seen));
       return index % 2 ? html`<code>${drawn}</code>` : drawn;
     });
   }
+}
+
+/** A line breaks before and behind a mark, but not before what ends its word. */
+const END_OF_WORD = /^[^\s\w(]\S*/;
+
+/** @param {ReturnType<typeof pieces>} found */
+function drawnPieces(found) {
+  return found.map((piece, index) => {
+    if (typeof piece === "string")
+      return typeof found[index - 1] === "object" ? piece.replace(END_OF_WORD, "") : piece;
+    const next = found[index + 1];
+    const end = typeof next === "string" && next.match(END_OF_WORD)?.[0];
+    return end ? html`<span class="term-end">${mark(piece)}${end}</span>` : mark(piece);
+  });
 }
 
 customElements.define("term-text", TermText);

@@ -90,6 +90,12 @@ export class TourCard extends LessonCard {
     return this.tour?.steps[this.place.number - 1];
   }
 
+  /** Whether the kernel of the step itself was not compiled. */
+  get hasFailed() {
+    const { result, edited } = store.state;
+    return this.awaitsOwn && !edited && result?.finished && result.document.status === "failed";
+  }
+
   get isLast() {
     return this.place.number === this.tour?.steps.length;
   }
@@ -175,9 +181,10 @@ export class TourCard extends LessonCard {
   }
 
   /** Take the answer of the reader, and show what the step is about. @param {number | null} answer */
-  take(answer) {
+  async take(answer) {
     this.answer = answer;
-    void this.tell();
+    await this.tell();
+    await this.scrollToSight();
   }
 
   /** @override */
@@ -187,7 +194,9 @@ export class TourCard extends LessonCard {
     if (!step || !tour) return nothing;
     const { number } = this.place;
     const { isLast } = this;
-    const words = `Step ${number} of ${tour.steps.length}: ${step.title}`;
+    // The title may say what the question asks.
+    const title = step.question && !this.isTold ? "" : `: ${step.title}`;
+    const words = `Step ${number} of ${tour.steps.length}${title}`;
     return html`${this.head(tour.title, words, "Leave the tour")}
       <div class="lesson-body">
         ${step.question ? this.question(step) : nothing}
@@ -220,7 +229,7 @@ export class TourCard extends LessonCard {
     const submit = (/** @type {SubmitEvent} */ event) => {
       event.preventDefault();
       const value = new FormData(/** @type {HTMLFormElement} */ (event.target)).get("number");
-      if (value) this.take(Number(value));
+      if (value) void this.take(Number(value));
     };
     const skip = html`<button type="button" class="link" @click=${() => this.take(null)}>Show me</button>`;
     return html`<p class="tour-question">${prose(question.text)}</p>
@@ -232,7 +241,7 @@ export class TourCard extends LessonCard {
             </div>`
           : html`<form class="tour-choices" @submit=${submit}>
               <input name="number" type="number" min="0" step="1" aria-label="Your answer">
-              <button class="button small">Look</button>
+              <button class="button small">Answer</button>
               ${skip}
             </form>`
       }`;
@@ -260,6 +269,7 @@ export class TourCard extends LessonCard {
       <ul class="tour-claims" aria-label="Read from the result">
         ${this.claims(step)}
       </ul>
+      ${this.hasFailed ? html`<p class="hint">This kernel was not compiled: the Log says why. Compile it again.</p>` : nothing}
       ${
         this.isElsewhere
           ? html`<p class="hint">This step is about another result.

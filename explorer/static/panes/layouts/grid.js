@@ -13,6 +13,7 @@ import { packedOf } from "./colors.js";
  * @property {number} columns
  * @property {string} rowTitle
  * @property {string} columnTitle
+ * @property {() => void} [begin] called before all cells are painted, in the theme of the page
  * @property {(row: number, column: number) => number} color
  * @property {(row: number, column: number) => string} text label of a cell that is large enough; "": none
  * @property {(row: number, column: number) => void} point called with the cell under the pointer or cursor; -1:
@@ -135,6 +136,7 @@ export class Grid {
   paint() {
     const { picture } = this;
     if (!picture) return;
+    picture.begin?.();
     const { rows, columns } = picture;
     this.cells.width = this.over.width = columns;
     this.cells.height = this.over.height = rows;

@@ -57,11 +57,15 @@ export function tensorPicture(layout, grid, tell, choose) {
   const lanes = layout.size("lane");
   const warpOf = (/** @type {number} */ place) =>
     layout.part(place, "warp") + layout.part(place, "block") * layout.size("warp");
-  const colors = Array.from({ length: warps * lanes }, (_, index) =>
-    cellColor(Math.floor(index / lanes), warps, (index % lanes) / Math.max(1, lanes - 1)),
-  );
+  /** @type {number[]} */
+  let colors = [];
   return {
     ...sheet,
+    begin: () => {
+      colors = Array.from({ length: warps * lanes }, (_, index) =>
+        cellColor(Math.floor(index / lanes), warps, (index % lanes) / Math.max(1, lanes - 1)),
+      );
+    },
     label: `Tensor of ${layout.shape.join(" by ")}, colored by warp`,
     color: (row, column) => {
       const place = owners[row * sheet.columns + column] ?? -1;
