@@ -33,7 +33,7 @@ def test_a_tour_asks_shows_and_follows_changes(page: Page) -> None:
     expect(claims).to_have_count(0)
     card.get_by_label("Your answer").fill("4")
     card.get_by_role("button", name="Answer").click()
-    expect(card.get_by_role("status")).to_contain_text("Not quite: 8.")
+    expect(card.get_by_role("status")).to_contain_text("Not quite. The answer is: 8.")
     expect_stage(page, "TTGIR", "#blocked = ")
     expect(page).to_have_url(re.compile(r"tour=programs\.3"))
     # This place comes from no line of the source, so that of the step before is let go.

@@ -255,7 +255,7 @@ export class TourCard extends LessonCard {
     const words = choices.length ? (choices[right] ?? "") : right.toLocaleString("en");
     const isRight = this.answer === right;
     return html`<p class="tour-verdict ${isRight ? "is-right" : ""}" role="status">
-      <b>${this.answer === null ? "Answer:" : isRight ? "Right:" : "Not quite:"} ${prose(words)}.</b>
+      <b>${this.answer === null ? "Answer:" : isRight ? "Right:" : "Not quite. The answer is:"} ${prose(words)}.</b>
       ${marked(question.why)}
     </p>`;
   }
