@@ -113,7 +113,7 @@ const { metafile } = await build({
 });
 
 /** The pages that have a style sheet of their own, so that the first load has less. */
-const STYLED = ["account", "glossary", "matrix", "session"];
+const STYLED = ["account", "compare", "glossary", "matrix", "session"];
 /** These pages share no files with the main page, which would split the files of both. */
 const { metafile: others } = await build({
   ...options,

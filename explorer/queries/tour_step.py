@@ -21,9 +21,10 @@ class FoundPlace(msgspec.Struct, frozen=True):
 
 
 class TourStepDocument(msgspec.Struct, frozen=True):
-    """A step of a tour in a result. `place` is None if the result has no such place."""
+    """A step of a tour in a result. `place` and `beside` are None if the result has no such places."""
 
     place: FoundPlace | None
+    beside: FoundPlace | None
     claims: tuple[CheckedClaim, ...]
 
 
@@ -37,7 +38,11 @@ def _find(subject: Subject) -> TourStepDocument:
     step = tour.steps[number - 1]
     version = record.request.triton
     claims = (claim for claim in step.claims if claim.is_about(version))
-    return TourStepDocument(_place(record, step.look_at), tuple(check(subject, claim) for claim in claims))
+    return TourStepDocument(
+        _place(record, step.look_at),
+        _place(record, step.beside) if step.beside else None,
+        tuple(check(subject, claim) for claim in claims),
+    )
 
 
 def _place(record: Record, place: TourPlace) -> FoundPlace | None:

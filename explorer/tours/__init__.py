@@ -101,7 +101,8 @@ class TourTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class TourStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A caption about a launch, with the layout of the panes as an address has it.
 
-    `teaches` are the passes, kinds of layouts and hints that the page links to this step.
+    `beside` is a line in another stage of the panes. `teaches` are the passes, kinds of layouts and hints
+    that the page links to this step.
     """
 
     title: str
@@ -110,6 +111,7 @@ class TourStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     panes: str
     look_at: TourPlace
     claims: tuple[Claim, ...]
+    beside: TourPlace | None = None
     question: TourQuestion | None = None
     teaches: tuple[str, ...] = ()
     times: TourTimes | None = None

@@ -67,6 +67,7 @@ def test_a_step_can_be_shown(tour, number):
     names = re.findall(r"([a-z_]+)(?::[\w.-]*)?\*?(?:@\d+)?", step.panes)
     assert names
     assert set(names) <= {pane.name for pane in PANES}
+    assert not step.beside or f"stage:{step.beside.stage}" in step.panes
     question = step.question
     if question is not None and question.choices:
         assert 0 <= question.answer < len(question.choices)
@@ -81,6 +82,7 @@ def test_what_a_step_claims_is_true_of_every_triton(client, services, step_resul
         api = step_result(tour.steps[number - 1].launch, version)
         document = client.get(f"{api}/tours/{tour.name}/{number}").get_json()
         assert document["place"]
+        assert bool(document["beside"]) == bool(tour.steps[number - 1].beside)
         assert document["claims"]
         assert [claim for claim in document["claims"] if not claim["holds"]] == [], version
 

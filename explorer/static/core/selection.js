@@ -7,6 +7,8 @@ import { store } from "./store.js";
 
 /** The origin of a selection that moved with its lines: nothing is to be scrolled to it. */
 export const IN_PLACE = "in place";
+/** The origin of what a step of a tour selects. */
+export const TOUR = "tour";
 
 /**
  * Light source lines while the mouse or the cursor is on something that comes from them.

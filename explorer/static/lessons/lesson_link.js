@@ -6,13 +6,10 @@
  * @import { TourRow } from "../core/types.js"
  */
 import { LitElement } from "lit";
-import { get } from "../core/api.js";
 import { canCompile } from "../core/host.js";
 import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
-
-/** All tours; a saved file has none. @type {Promise<TourRow[]> | undefined} */
-let tours;
+import { tourRows } from "./tour_rows.js";
 
 class LessonLink extends LitElement {
   /** @type {PropertyDeclarations} */
@@ -33,8 +30,7 @@ class LessonLink extends LitElement {
   /** @override */
   connectedCallback() {
     super.connectedCallback();
-    tours ??= get("/tours").catch(() => []);
-    void tours.then((rows) => {
+    void tourRows().then((rows) => {
       this.rows = rows;
     });
   }

@@ -12,7 +12,7 @@ import { ApiError, get } from "../core/api.js";
 import { registerFamily } from "../core/commands.js";
 import { canCompile } from "../core/host.js";
 import { Loaded } from "../core/pane.js";
-import { pin, putCursor, unpin } from "../core/selection.js";
+import { TOUR, pin, putCursor, unpin } from "../core/selection.js";
 import { store } from "../core/store.js";
 import { html, nothing, prose } from "../core/template.js";
 import { parseLayout } from "../core/view.js";
@@ -20,8 +20,7 @@ import { marked } from "../glossary/marks.js";
 import { openResult } from "../launch/edit.js";
 import { LessonCard, draftOfLaunch, openDraft } from "./lesson_card.js";
 import { timesTable } from "./times_table.js";
-
-const ORIGIN = "tour";
+import { tourRows } from "./tour_rows.js";
 
 export class TourCard extends LessonCard {
   static kind = "tour";
@@ -48,6 +47,16 @@ export class TourCard extends LessonCard {
     (name, triton, _id) => storedResults(name, triton),
   );
 
+  /** The tour after this one, at its end. */
+  following = new Loaded(
+    this,
+    () => (canCompile && this.isTold && this.isLast ? [this.place.name] : null),
+    async (name) => {
+      const rows = await tourRows();
+      return rows[rows.findIndex((row) => row.name === name) + 1] ?? null;
+    },
+  );
+
   found = new Loaded(
     this,
     () => {
@@ -69,6 +78,8 @@ export class TourCard extends LessonCard {
     this.shown = "";
     /** What the reader has answered; null: nothing. @type {number | null} */
     this.answer = null;
+    /** What the reader has answered to questions of this tour, by the address of the step. @type {Map<string, number | null>} */
+    this.answers = new Map();
     /** Whether the panes show what the step is about. */
     this.isTold = false;
     /** The numbers of the claims in the result of the tour itself. @type {(number | null)[] | null} */
@@ -107,6 +118,7 @@ export class TourCard extends LessonCard {
     this.shown = address;
     const { name } = this.place;
     if (this.tour?.name !== name) {
+      this.answers.clear();
       try {
         this.tour = /** @type {Tour} */ (await get(`/tours/${encodeURIComponent(name)}`));
       } catch (error) {
@@ -115,12 +127,13 @@ export class TourCard extends LessonCard {
         return;
       }
     }
-    this.answer = null;
+    this.answer = this.answers.get(address) ?? null;
     this.own = null;
     this.isTold = false;
+    store.update({ beside: null });
     // A link to a result with a step shows both as they were.
     const isOpened = store.state.result !== null || location.pathname !== "/";
-    if (!this.step?.question) await this.tell();
+    if (!this.step?.question || this.answers.has(address)) await this.tell();
     else if (!isOpened) await this.compile();
     await this.scrollToSight();
   }
@@ -152,9 +165,10 @@ export class TourCard extends LessonCard {
     // The reader has gone on meanwhile.
     if (step !== this.step) return;
     this.dock?.change(parseLayout(step.panes));
-    // A narrow window has all panes as tabs.
+    // A narrow window has all panes as tabs: in front is the one that the step begins with, or else its place.
+    const [first = ""] = step.panes.split(/[@+,*]/);
     const place = `stage:${step.look_at.stage}`;
-    if (step.panes.includes(place)) this.dock?.open(place);
+    this.dock?.open(first.startsWith("stage:") && step.panes.includes(place) ? place : first);
     this.isTold = true;
   }
 
@@ -165,12 +179,13 @@ export class TourCard extends LessonCard {
     if (!answer || !this.awaitsOwn || isOther) return;
     this.awaitsOwn = false;
     this.own = answer.claims.map(({ found }) => found);
-    const { place } = answer;
-    if (place) putCursor(place.stage, place.line, ORIGIN);
+    const { place, beside } = answer;
+    store.update({ beside });
+    if (place) putCursor(place.stage, place.line, TOUR);
     // The line of the step before does not stay.
     const line = place?.source_line;
     if (!line) unpin();
-    else if (!store.state.pinned.includes(line)) pin([line], ORIGIN);
+    else if (!store.state.pinned.includes(line)) pin([line], TOUR);
   }
 
   /** Go to another step. @param {number} by */
@@ -183,6 +198,7 @@ export class TourCard extends LessonCard {
   /** Take the answer of the reader, and show what the step is about. @param {number | null} answer */
   async take(answer) {
     this.answer = answer;
+    this.answers.set(this.shown, answer);
     await this.tell();
     await this.scrollToSight();
   }
@@ -206,12 +222,20 @@ export class TourCard extends LessonCard {
         <button type="button" class="button small" ?disabled=${number === 1} aria-keyshortcuts="<" @click=${() => this.go(-1)}>Back</button>
         <button
           type="button"
-          class="button small ${this.isTold ? "primary" : ""}"
+          class="button small ${this.isTold && !(isLast && this.following.answer) ? "primary" : ""}"
           aria-keyshortcuts=">"
           @click=${() => (isLast ? this.close() : this.go(1))}
         >${isLast ? "End" : "Next"}</button>
+        ${isLast ? this.followingLink() : nothing}
         ${isLast ? this.saveLink(tour) : nothing}
       </footer>`;
+  }
+
+  followingLink() {
+    const row = this.following.answer;
+    if (!row) return nothing;
+    return html`<button type="button" class="button small primary" title=${row.question}
+      @click=${() => store.update({ lesson: `tour=${row.name}.1` })}>Next tour: ${row.title}</button>`;
   }
 
   /** @param {Tour} tour */
@@ -219,7 +243,7 @@ export class TourCard extends LessonCard {
     const { triton } = store.state.result?.document ?? {};
     if (!this.results.answer?.every(Boolean)) return nothing;
     return html`<a class="button small" download href="/api/v1/tours/${name}/export.html?triton=${triton}"
-      title="The tour and its results as a page that works without a server">Save as a file</a>`;
+      title="The tour and its results as a page that works without a server">Save this tour as a file</a>`;
   }
 
   /** @param {TourStep} step */
@@ -252,10 +276,13 @@ export class TourCard extends LessonCard {
     const { choices, claim } = question;
     const right = choices.length ? question.answer : this.own?.[claim ?? 0];
     if (right === undefined || right === null) return nothing;
-    const words = choices.length ? (choices[right] ?? "") : right.toLocaleString("en");
-    const isRight = this.answer === right;
-    return html`<p class="tour-verdict ${isRight ? "is-right" : ""}" role="status">
-      <b>${this.answer === null ? "Answer:" : isRight ? "Right:" : "Not quite. The answer is:"} ${prose(words)}.</b>
+    const wordsOf = (/** @type {number} */ answer) =>
+      choices.length ? (choices[answer] ?? "") : answer.toLocaleString("en");
+    const { answer } = this;
+    const kind = answer === null ? "" : answer === right ? "is-right" : "is-wrong";
+    return html`<p class="tour-verdict ${kind}" role="status">
+      ${answer !== null && answer !== right ? html`<b>Not quite:</b> <s>${prose(wordsOf(answer))}</s>. ` : nothing}
+      <b>${kind === "is-right" ? "Right" : "The answer"}: ${prose(wordsOf(right))}.</b>
       ${marked(question.why)}
     </p>`;
   }

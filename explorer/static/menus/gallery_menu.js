@@ -8,13 +8,14 @@ import { html, nothing, prose, render } from "../core/template.js";
 import { choose, openExample } from "../launch/edit.js";
 import { allProgress, forgetOwn, forgetProgress, ownDraft } from "../lessons/progress.js";
 import { store } from "../core/store.js";
+import { tourRows } from "../lessons/tour_rows.js";
 
 /** @type {Promise<[TourRow[], ExerciseRow[]]> | undefined} */
 let lessons;
 
 /** @param {HTMLElement} popover */
 export async function draw(popover) {
-  lessons ??= Promise.all([get("/tours").catch(() => []), get("/exercises").catch(() => [])]);
+  lessons ??= Promise.all([tourRows(), get("/exercises").catch(() => [])]);
   drawCards(popover, [], []);
   drawCards(popover, ...(await lessons));
 }

@@ -16,8 +16,8 @@ class CommandPalette extends LitElement {
     this.typed = "";
     /** The terms of the field by command; empty until they are loaded. @type {Record<string, string[]>} */
     this.terms = {};
-    /** A command for each term of the glossary, for who types. @type {import("../core/commands.js").Command[]} */
-    this.ofGlossary = [];
+    /** A command for each tour and each term of the glossary, for who types. @type {import("../core/commands.js").Command[]} */
+    this.ofLessons = [];
     this.found = searchCommands(this.commands, "", this.terms);
     /** The chosen one of those found. */
     this.at = 0;
@@ -39,7 +39,7 @@ class CommandPalette extends LitElement {
       @click=${(/** @type {Event} */ { target }) => target === this.dialog && this.dialog.close()}>
       <input type="text" role="combobox" aria-label="Command" aria-controls="palette-list" aria-expanded="true"
         aria-autocomplete="list" aria-activedescendant=${found.length ? `palette-${at}` : nothing}
-        placeholder="Find a command, a pane or a term" autocomplete="off" spellcheck="false"
+        placeholder="Find a command, a pane, a tour or a term" autocomplete="off" spellcheck="false"
         @input=${this.search} @keydown=${this.key}>
       <div class="palette-list" role="listbox" id="palette-list" aria-label="Commands">
         ${found.map((each, index) => this.option(each, index))}
@@ -71,10 +71,10 @@ class CommandPalette extends LitElement {
   async loadTerms() {
     const [{ FIELD_WORDS }, found] = await Promise.all([
       import("./field_words.js"),
-      import("./glossary_commands.js").then(({ glossaryCommands }) => glossaryCommands()),
+      import("./lesson_commands.js").then(({ lessonCommands }) => lessonCommands()),
     ]);
     this.terms = FIELD_WORDS;
-    this.ofGlossary = found;
+    this.ofLessons = found;
     if (!this.typed) return;
     const chosen = this.at > 0 ? this.found[this.at]?.command : null;
     this.find();
@@ -95,9 +95,9 @@ class CommandPalette extends LitElement {
   }
 
   find() {
-    const { commands, ofGlossary, typed } = this;
+    const { commands, ofLessons, typed } = this;
     // What the page does comes before what a word means.
-    const meant = typed ? searchCommands(ofGlossary, typed, {}) : [];
+    const meant = typed ? searchCommands(ofLessons, typed, {}) : [];
     this.found = [...searchCommands(commands, typed, this.terms), ...meant];
     this.at = 0;
   }

@@ -108,7 +108,7 @@ export class StagePane extends TextPane {
     follow(this, ["pinned"], () => this.links.followPin());
     follow(this, ["shown"], () => this.links.followShown());
     follow(this, ["lineage"], () => this.links.lightOperation());
-    follow(this, ["cursor"], () => this.followCursor());
+    follow(this, ["cursor", "beside"], () => this.followCursor());
     this.listen();
   }
 
@@ -414,12 +414,13 @@ export class StagePane extends TextPane {
     this.text.reveal(line, always);
   }
 
-  /** Go to the line that another pane, or the address, has put the cursor on. */
+  /** Go to the line that another pane, the address or a tour has put the cursor on. */
   followCursor() {
-    const { cursor, origin } = store.state;
-    if (!cursor || origin === this.id || !this.content || cursor.stage !== this.content.row.name) return;
-    if (cursor.line === this.text.cursor || cursor.line > this.content.row.lines) return;
-    this.goToLine(cursor.line, false);
+    const { cursor, beside, origin } = store.state;
+    if (origin === this.id || !this.content) return;
+    const { name, lines } = this.content.row;
+    const line = [cursor, beside].find((each) => each?.stage === name)?.line ?? 0;
+    if (line && line !== this.text.cursor && line <= lines) this.goToLine(line, false);
   }
 
   /** Other lines are in sight, or the cursor is on another line. This happens often. @override */

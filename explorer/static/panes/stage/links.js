@@ -3,7 +3,7 @@
  *
  * @import { StagePane } from "../stage.js"
  */
-import { IN_PLACE } from "../../core/selection.js";
+import { IN_PLACE, TOUR } from "../../core/selection.js";
 import { store } from "../../core/store.js";
 import { LINE_HEIGHT_PX } from "../../text/virtual_text.js";
 
@@ -86,7 +86,9 @@ export class Links {
 
   /** Scroll to what another pane has pinned. */
   followPin() {
-    const { pinned, origin } = store.state;
+    const { pinned, origin, beside } = store.state;
+    // A tour that pins a line says itself where this pane is.
+    if (beside?.stage === this.pane.content?.row.name && origin === TOUR) return;
     const isElsewhere = origin !== this.pane.id && origin !== IN_PLACE;
     if (pinned.length > 0 && isElsewhere && this.pane.content?.locations)
       this.bringInSight(this.inOrder(pinned));

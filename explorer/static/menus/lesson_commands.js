@@ -1,0 +1,31 @@
+/** The tours, and the terms of the glossary, as commands of the palette. */
+import { canCompile, isFile } from "../core/host.js";
+import { store } from "../core/store.js";
+import { allTerms, loadTerms } from "../glossary/marks.js";
+import { tourRows } from "../lessons/tour_rows.js";
+
+/** None where there is no server, or no answer. @returns {Promise<import("../core/commands.js").Command[]>} */
+export async function lessonCommands() {
+  if (isFile) return [];
+  const [rows] = await Promise.all([canCompile ? tourRows() : [], loadTerms()]);
+  const tours = rows.map(({ name, title, question }) => ({
+    name: `tour:${name}`,
+    title: `Tour: ${title}`,
+    group: "Tours",
+    summary: question,
+    run: () => take(`tour=${name}.1`),
+  }));
+  const terms = allTerms().map(({ name, title }) => ({
+    name: `term:${name}`,
+    title,
+    group: "Glossary",
+    run: () => void open(`/glossary#${name}`, "_blank", "noopener"),
+  }));
+  return [...tours, ...terms];
+}
+
+/** Show a lesson here, if this page has panes. @param {string} lesson */
+function take(lesson) {
+  if (document.getElementById("panes")) store.update({ lesson });
+  else location.assign(`/#${lesson}`);
+}
