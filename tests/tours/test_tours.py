@@ -64,7 +64,7 @@ def test_a_step_can_be_shown(tour, number):
     step = tour.steps[number - 1]
     assert len(step.caption.split()) <= MOST_WORDS
     assert not re.search(r"\*\w", step.caption), "a caption has code in backquotes and no other marks"
-    names = re.findall(r"([a-z_]+)(?::[\w.-]*)?\*?(?:@\d+)?", step.panes)
+    names = re.findall(r"([a-z_]+)(?::[\w.-]*)?(?:;[a-z]+=[\w.-]*)*\*?(?:@\d+)?", step.panes)
     assert names
     assert set(names) <= {pane.name for pane in PANES}
     assert not step.beside or f"stage:{step.beside.stage}" in step.panes

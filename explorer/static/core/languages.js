@@ -160,7 +160,12 @@ export const SYNTAXES = {
       }),
     },
     lists: [[/^\s*\.(?!text\b|L)[a-z]\w*/, "directives"]],
-    filters: { registers: {}, scoreboards: {} },
+    filters: {
+      registers: {},
+      scoreboards: {},
+      control: { parts: spans(/^B\S+\s+/g) },
+      addresses: { parts: spans(/\/\*[0-9a-f]+\*\/\s*/g) },
+    },
   },
   amdgcn: {
     regions: { by: "labels", function: /^([A-Za-z_][\w$.]*):/, block: /^(\.L[\w$.]*):/ },

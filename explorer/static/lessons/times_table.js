@@ -60,10 +60,9 @@ export function timesTable({ about, runs, claims, peak, machine }) {
       ${claims.map(({ says, than, found }) => (found === null ? nothing : html`<li><span>${prose(says)}</span> <b>${than === null ? percent(found / 100) : `${digits(found)} ×`}</b></li>`))}
     </ul>
     <figcaption>
-      Measured on an ${machine.gpu} on ${machine.date}, with Triton ${machine.triton}, PyTorch ${machine.torch} and
-      driver ${machine.driver}: medians, with a cold L2 cache.
-      ${full ? html`A full bar is the rate of the datasheet (${peak === "dram" ? "DRAM" : peak}).` : "Bars are times."}
-      Changes of the kernel do not change this table.
+      Measured on an ${machine.gpu} on ${machine.date} (Triton ${machine.triton}, PyTorch ${machine.torch}, driver
+      ${machine.driver}): medians with a cold L2 cache, which do not follow the kernel.
+      ${full ? html`A full bar is the datasheet's rate (${peak === "dram" ? "DRAM" : peak}).` : "Bars are times."}
     </figcaption>
   </figure>`;
 }

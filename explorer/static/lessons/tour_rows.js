@@ -8,8 +8,13 @@ import { get } from "../core/api.js";
 /** @type {Promise<TourRow[]> | undefined} */
 let rows;
 
-/** @returns {Promise<TourRow[]>} in order; a saved file has none */
-export function tourRows() {
-  rows ??= get("/tours").catch(() => []);
-  return /** @type {Promise<TourRow[]>} */ (rows);
+/** @returns {Promise<TourRow[]>} in order; none where there is no server, or no answer */
+export async function tourRows() {
+  rows ??= get("/tours");
+  try {
+    return await rows;
+  } catch {
+    rows = undefined;
+    return [];
+  }
 }

@@ -10,14 +10,10 @@ import { allProgress, forgetOwn, forgetProgress, ownDraft } from "../lessons/pro
 import { store } from "../core/store.js";
 import { tourRows } from "../lessons/tour_rows.js";
 
-/** @type {Promise<[TourRow[], ExerciseRow[]]> | undefined} */
-let lessons;
-
-/** @param {HTMLElement} popover */
-export async function draw(popover) {
-  lessons ??= Promise.all([tourRows(), get("/exercises").catch(() => [])]);
-  drawCards(popover, [], []);
-  drawCards(popover, ...(await lessons));
+/** Fetch what the menu shows, before it opens: nothing moves below the pointer or the focus. */
+export async function load() {
+  const [tours, exercises] = await Promise.all([tourRows(), get("/exercises").catch(() => [])]);
+  return { draw: (/** @type {HTMLElement} */ popover) => drawCards(popover, tours, exercises) };
 }
 
 /** @param {HTMLElement} popover @param {TourRow[]} tours @param {ExerciseRow[]} exercises */

@@ -23,6 +23,8 @@ export const FILTERS = [
   { name: "layouts", title: "Layouts in full", byDefault: false },
   { name: "registers", title: "Live registers", byDefault: true },
   { name: "scoreboards", title: "Scoreboards", byDefault: true },
+  { name: "control", title: "Control codes", byDefault: true },
+  { name: "addresses", title: "Addresses", byDefault: true },
   { name: "directives", title: "Directives", byDefault: true },
   { name: "metadata", title: "Declarations and metadata", byDefault: true },
 ];
