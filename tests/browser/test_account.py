@@ -60,6 +60,7 @@ def test_a_token_is_made_copied_used_and_revoked_and_everything_fits(visitor: Vi
         assert ANNA in response.read().decode()
     page.goto("/account")
     assert token not in page.content()
+    expect_fits(page.locator(".account-rows"))
     row = page.get_by_role("row", name="laptop")
     expect(row).to_contain_text(re.compile(r"\d\d:\d\d"))
     row.get_by_role("button", name="Revoke laptop").click()

@@ -60,7 +60,7 @@ export function banksPicture(layout, bits, banks, access, grid, tell) {
     rows,
     columns: banks,
     rowTitle: `row of ${banks * BANK_BYTES} bytes`,
-    columnTitle: access ? "bank" : `bank, a color for each ${PIECE_BYTES} bytes of a row of the tensor`,
+    columnTitle: access ? "bank" : `bank; one color is ${PIECE_BYTES} bytes of a row`,
     largest: 60,
     scrolls: true,
     label: `Shared memory by banks${access ? `, with the lanes of ${access.operation}` : ""}`,

@@ -173,7 +173,7 @@ export class Grid {
     const wide = (canvas.clientWidth - LEFT_PX - 8) / picture.columns;
     const high = (canvas.clientHeight - TOP_PX - 8) / picture.rows;
     const scale = picture.scrolls ? wide : Math.min(wide, high);
-    this.scale = Math.max(1.5, Math.min(picture.largest ?? 44, scale));
+    this.scale = Math.max(1, Math.min(picture.largest ?? 44, scale));
     this.left = this.top = 0;
     this.isFitted = true;
   }
