@@ -18,6 +18,7 @@ from recorded import write_recording
 from s3_server import blobs_url, bucket, faulty_url, proxy, s3_server
 from scheduling import CrashSafeScheduling
 from served import Server, Worker
+from shares import share_of
 
 from explorer import create_app
 from explorer.jobs.isolated_process import Limits
@@ -79,6 +80,7 @@ SLOW_FIXTURES = {
 
 def pytest_addoption(parser):
     parser.addoption("--form", choices=FORMS, default=FORMS[0], help="which form of the service is tested")
+    parser.addoption("--share", help="of the slow tests, which share is run, such as 2/4")
     parser.addoption("--chaos-rounds", type=int, default=3, help="how many processes tests/chaos kills")
     parser.addoption("--chaos-seed", type=int, default=0, help="which processes tests/chaos kills")
 
@@ -88,10 +90,10 @@ def pytest_collection_modifyitems(config, items):
     """Keep tests with shared costly fixtures in one process: those of a file, or of one gallery fixture.
 
     In the distributed form, leave out what does not depend on it, and skip what is about the embedded form.
+    With a share, leave out the others.
     """
+    all_items = list(items)
     if config.getoption("form") == "distributed":
-        without_form = [item for item in items if not depends_on_form(item)]
-        config.hook.pytest_deselected(items=without_form)
         items[:] = filter(depends_on_form, items)
     for item in items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
@@ -101,6 +103,10 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.slow)
         if config.getoption("form") == "distributed" and (marker := item.get_closest_marker("embedded")):
             item.add_marker(pytest.mark.skip(reason=f"embedded form only: {marker.args[0]}"))
+    if share := config.getoption("share"):
+        items[:] = share_of(items, share)
+    if left_out := set(all_items) - set(items):
+        config.hook.pytest_deselected(items=list(left_out))
 
 
 def pytest_xdist_make_scheduler(config, log):
