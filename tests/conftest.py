@@ -18,7 +18,7 @@ from recorded import write_recording
 from s3_server import blobs_url, bucket, faulty_url, proxy, s3_server
 from scheduling import CrashSafeScheduling
 from served import Server, Worker
-from shares import share_of
+from shares import read_share, share_of
 
 from explorer import create_app
 from explorer.jobs.isolated_process import Limits
@@ -80,7 +80,7 @@ SLOW_FIXTURES = {
 
 def pytest_addoption(parser):
     parser.addoption("--form", choices=FORMS, default=FORMS[0], help="which form of the service is tested")
-    parser.addoption("--share", help="of the slow tests, which share is run, such as 2/4")
+    parser.addoption("--share", type=read_share, help="which share of the slow tests is run, such as 2/4")
     parser.addoption("--chaos-rounds", type=int, default=3, help="how many processes tests/chaos kills")
     parser.addoption("--chaos-seed", type=int, default=0, help="which processes tests/chaos kills")
 
@@ -90,7 +90,7 @@ def pytest_collection_modifyitems(config, items):
     """Keep tests with shared costly fixtures in one process: those of a file, or of one gallery fixture.
 
     In the distributed form, leave out what does not depend on it, and skip what is about the embedded form.
-    With a share, leave out the others.
+    With `--share`, leave out the slow tests of the other shares.
     """
     all_items = list(items)
     if config.getoption("form") == "distributed":
@@ -104,7 +104,7 @@ def pytest_collection_modifyitems(config, items):
         if config.getoption("form") == "distributed" and (marker := item.get_closest_marker("embedded")):
             item.add_marker(pytest.mark.skip(reason=f"embedded form only: {marker.args[0]}"))
     if share := config.getoption("share"):
-        items[:] = share_of(items, share)
+        items[:] = share_of(items, *share)
     if left_out := set(all_items) - set(items):
         config.hook.pytest_deselected(items=list(left_out))
 

@@ -2,96 +2,74 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
-
-CONFIGURATION = """\
-import pytest
-from shares import share_of
-
-def pytest_addoption(parser):
-    parser.addoption("--share")
-
-def pytest_collection_modifyitems(config, items):
-    items[:] = share_of(items, config.getoption("share"))
-"""
-SLOW = """\
-import pytest
-
-pytestmark = pytest.mark.slow
-
-@pytest.mark.parametrize("number", range(3))
-def test_it(number):
-    pass
-"""
-GALLERY = """\
-import pytest
-
-@pytest.mark.slow
-@pytest.mark.parametrize("gallery", ["one", "other"])
-@pytest.mark.parametrize("example", ["softmax", "matmul"])
-def test_it(gallery, example):
-    pass
-"""
+from shares import read_share, share_of
 
 
-@pytest.fixture
-def collected(tmp_path: Path) -> Callable[[str], set[str]]:
-    """Return a function from a share to the tests of some files that it has."""
-    (tmp_path / "conftest.py").write_text(CONFIGURATION)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  slow\n")
-    for name, text in {"a": SLOW, "b": SLOW, "c": GALLERY, "d": GALLERY}.items():
-        (tmp_path / f"test_{name}.py").write_text(text)
-    (tmp_path / "test_fast.py").write_text("def test_it():\n    pass\n")
+@dataclass(frozen=True)
+class CallSpec:
+    """The parameters of a test."""
 
-    def collect(share: str) -> set[str]:
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "--collect-only",
-            "-p",
-            "no:cacheprovider",
-            "--share",
-            share,
-        ]
-        run = subprocess.run(
-            command,
-            cwd=tmp_path,
-            env={"PYTHONPATH": str(Path(__file__).parent)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        if run.returncode:
-            raise ValueError(run.stdout)
-        return {line for line in run.stdout.splitlines() if "::" in line}
+    example: str
 
-    return collect
+    @property
+    def params(self) -> Mapping[str, str]:
+        return {"example": self.example, "gallery": "3.9.0"}
 
 
-def test_together_they_are_all_tests(collected: Callable[[str], set[str]]) -> None:
-    shares = [collected(f"{number}/3") for number in (1, 2, 3)]
-    fast = {"test_fast.py::test_it"}
-    assert len(set().union(*shares)) == 3 + 3 + 4 + 4 + 1
-    for one, other in ((0, 1), (1, 2), (0, 2)):
-        assert shares[one] & shares[other] == fast
+@dataclass(frozen=True)
+class Item:
+    """What a share is chosen by."""
+
+    path: str
+    number: int
+    is_slow: bool = True
+
+    def get_closest_marker(self, name: str) -> bool:
+        return self.is_slow
 
 
-def test_what_is_shared_by_tests_is_made_in_one_share(collected: Callable[[str], set[str]]) -> None:
-    shares = [collected(f"{number}/4") for number in (1, 2, 3, 4)]
-    for share in shares:
-        names = {test.partition("::")[0] for test in share if "test_a" in test or "test_b" in test}
-        examples = {test.rpartition("-")[0] for test in share if "test_c" in test or "test_d" in test}
-        assert len(names) + len({test.partition("[")[2] for test in examples}) <= 1
-    assert sum("softmax" in test for share in shares for test in share) == 4
+@dataclass(frozen=True)
+class GalleryItem(Item):
+    callspec: CallSpec = CallSpec("")
 
 
-def test_there_is_no_share_0(collected: Callable[[str], set[str]]) -> None:
-    with pytest.raises(ValueError, match="name one from 1/3 to 3/3"):
-        collected("0/3")
+def of_gallery(path: str, number: int, example: str) -> Item:
+    return GalleryItem(path, number, callspec=CallSpec(example))
+
+
+ITEMS: list[Any] = [
+    *(Item("test_a.py", number) for number in range(3)),
+    Item("test_fast.py", 0, is_slow=False),
+    *(Item("test_b.py", number) for number in range(3)),
+    *(of_gallery("test_c.py", number, example) for number in range(2) for example in ("softmax", "matmul")),
+    *(of_gallery("test_d.py", number, example) for number in range(2) for example in ("softmax", "matmul")),
+]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 9])
+def test_together_they_are_all_tests(count: int) -> None:
+    shares = [share_of(ITEMS, number, count) for number in range(1, count + 1)]
+    slow = [item for share in shares for item in share if item.is_slow]
+    assert len(slow) == len(set(slow)) == len(ITEMS) - 1
+    assert all(ITEMS[3] in share for share in shares)
+
+
+def test_what_tests_have_in_common_is_made_in_one_share() -> None:
+    shares = [[item for item in share_of(ITEMS, number, 4) if item.is_slow] for number in (1, 2, 3, 4)]
+    assert shares[0] == ITEMS[:3]
+    assert shares[1] == ITEMS[4:7]
+    assert shares[2] == ITEMS[7::2]
+    assert shares[3] == ITEMS[8::2]
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "2", "x/y", "1/0", ""])
+def test_there_is_no_such_share(text: str) -> None:
+    assert read_share("2/4") == (2, 4)
+    with pytest.raises(argparse.ArgumentTypeError, match="from 1/4 to 4/4"):
+        read_share(text)

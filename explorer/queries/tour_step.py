@@ -21,7 +21,10 @@ class FoundPlace(msgspec.Struct, frozen=True):
 
 
 class TourStepDocument(msgspec.Struct, frozen=True):
-    """A step of a tour in a result. `place` and `beside` are None if the result has no such places."""
+    """A step of a tour in a result. `beside` is None if the step names no second line.
+
+    Otherwise both are None if the result has no such line.
+    """
 
     place: FoundPlace | None
     beside: FoundPlace | None

@@ -109,6 +109,45 @@ def test_the_place_of_a_step_is_in_front_on_a_telephone(visitor: Visitor) -> Non
     expect(page.locator("pane-stage.hue-ttir .text-row.is-cursor")).to_be_visible(timeout=10_000)
 
 
+def test_the_second_pane_shows_its_line_until_the_reader_goes_on(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#tour=programs.4")
+    ptx, sass = page.locator("pane-stage.hue-ptx"), page.locator("pane-stage.hue-sass")
+    expect(ptx.locator(".text-row.is-cursor")).to_contain_text("ld.global.v4")
+    expect(sass.locator(".text-row.is-cursor")).to_contain_text("LDG.E.128")
+    expect(sass.locator(".text-row.is-cursor")).not_to_contain_text(re.compile(r"B-|/\*"))
+    sass.locator(".text-row", has_text="CS2R").first.locator(".code").click()
+    expect(sass.locator(".text-row.is-cursor")).to_contain_text("CS2R")
+    ptx.locator(".text-row", has_text="mov.u32").first.locator(".code").click()
+    expect(ptx.locator(".text-row.is-cursor")).to_contain_text("mov.u32")
+    expect(sass.locator(".text-row.is-cursor")).to_contain_text("CS2R")
+
+
+def test_answers_stay_and_the_end_leads_to_the_next_tour(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/")
+    wait_for_result(page)
+    run_command(page, "What is a program?")
+    card = page.get_by_role("region", name="Tour")
+    expect(card).to_contain_text("Step 1 of 7")
+    page.keyboard.press(">")
+    page.keyboard.press(">")
+    card.get_by_label("Your answer").fill("4")
+    card.get_by_role("button", name="Answer").click()
+    expect(card.get_by_role("status")).to_contain_text("Not quite: 4")
+    card.get_by_role("button", name="Next").click()
+    expect(card).to_contain_text("Step 4 of 7")
+    card.get_by_role("button", name="Back").click()
+    expect(card.get_by_role("status")).to_contain_text("Not quite: 4")
+    for number in (4, 5, 6, 7):
+        card.get_by_role("button", name="Next").click()
+        expect(card).to_contain_text(f"Step {number} of 7")
+    card.get_by_role("button", name="Show me").click()
+    card.get_by_role("button", name="Next tour: From Python to TTIR").click()
+    expect(card).to_contain_text("From Python to TTIR")
+    expect(card).to_contain_text("Step 1 of 7")
+
+
 def take_tour(page: Page, steps: int) -> None:
     """Go from the first step to the last, by the keyboard, and let each show what it is about."""
     card = page.get_by_role("region", name="Tour")

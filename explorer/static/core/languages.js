@@ -163,7 +163,7 @@ export const SYNTAXES = {
     filters: {
       registers: {},
       scoreboards: {},
-      control: { parts: spans(/^B\S+\s+/g) },
+      control: { parts: spans(/^B[\d-]{6}:\S+\s+/g) },
       addresses: { parts: spans(/\/\*[0-9a-f]+\*\/\s*/g) },
     },
   },

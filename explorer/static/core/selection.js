@@ -48,10 +48,12 @@ export function show(lines, origin) {
  * @param {string} stage
  * @param {number} line
  * @param {string} origin
+ * @param {{stage: string, line: number} | null} [secondCursor] a line of another stage
  */
-export function putCursor(stage, line, origin) {
-  const { cursor } = store.state;
-  if (cursor?.stage !== stage || cursor.line !== line) store.update({ cursor: { stage, line }, origin });
+export function putCursor(stage, line, origin, secondCursor = null) {
+  const { cursor, secondCursor: before } = store.state;
+  if (cursor?.stage !== stage || cursor.line !== line || secondCursor !== before)
+    store.update({ cursor: { stage, line }, secondCursor, origin });
 }
 
 /** Let all pinned lines go. */

@@ -57,7 +57,8 @@ import { freshDraft } from "./fresh_draft.js";
  * @property {number[]} pinned source lines that stay highlighted
  * @property {{line: number}} shown the source line that every pane was last asked to scroll to; 0: none yet
  * @property {{stage: string, line: number} | null} cursor the stage line that the cursor was last put on
- * @property {{stage: string, line: number} | null} beside the line of another stage that a step of a tour is about
+ * @property {{stage: string, line: number} | null} secondCursor the line of another stage that a step of a tour shows
+ *   with the cursor; the next cursor drops it
  * @property {{document: Lineage, lines: Map<string, Set<number>>, touched: Set<number>} | null} lineage of an
  *   operation of `result`: its lines in each stage, and the passes that touched it
  * @property {string | null} origin the pane that caused the last change of `hovered`, `pinned`, `shown` or `cursor`
@@ -119,7 +120,7 @@ const state = {
   pinned: [],
   shown: { line: 0 },
   cursor: null,
-  beside: null,
+  secondCursor: null,
   lineage: null,
   origin: null,
   reading: false,

@@ -61,7 +61,7 @@ export function timesTable({ about, runs, claims, peak, machine }) {
     </ul>
     <figcaption>
       Measured on an ${machine.gpu} on ${machine.date} (Triton ${machine.triton}, PyTorch ${machine.torch}, driver
-      ${machine.driver}): medians, each launch with an empty L2 cache. They stay the same when you edit the kernel.
+      ${machine.driver}): medians, with a cold L2 cache. These times stay the same when you edit the kernel.
       ${full ? html`A full bar is the datasheet's rate (${peak === "dram" ? "DRAM" : peak}).` : "Bars are times."}
     </figcaption>
   </figure>`;

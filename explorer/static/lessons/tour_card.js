@@ -6,6 +6,7 @@
  *
  * @import { PropertyDeclarations } from "lit"
  * @import { State } from "../core/store.js"
+ * @import { Layout } from "../core/view.js"
  * @import { CheckedClaim, Tour, TourStep, TourStepDocument } from "../core/types.js"
  */
 import { ApiError, get } from "../core/api.js";
@@ -15,7 +16,7 @@ import { Loaded } from "../core/pane.js";
 import { TOUR, pin, putCursor, unpin } from "../core/selection.js";
 import { store } from "../core/store.js";
 import { html, nothing, prose } from "../core/template.js";
-import { parseLayout } from "../core/view.js";
+import { groupsOf, parseLayout } from "../core/view.js";
 import { marked } from "../glossary/marks.js";
 import { openResult } from "../launch/edit.js";
 import { LessonCard, draftOfLaunch, openDraft } from "./lesson_card.js";
@@ -29,7 +30,7 @@ export class TourCard extends LessonCard {
   /** @type {PropertyDeclarations} */
   static properties = {
     tour: { state: true },
-    answer: { state: true },
+    place: { state: true },
     isTold: { state: true },
     own: { state: true },
     isElsewhere: { state: true },
@@ -63,7 +64,7 @@ export class TourCard extends LessonCard {
       const { result } = store.state;
       const isComplete = result?.finished && result.document.status === "complete";
       return isComplete && this.tour && this.isTold
-        ? [result.id, (this.address ?? "").replace(".", "/")]
+        ? [result.id, `${this.place.name}/${this.place.number}`]
         : null;
     },
     /** @returns {Promise<TourStepDocument>} */
@@ -74,11 +75,11 @@ export class TourCard extends LessonCard {
     super();
     /** @type {Tour | null} */
     this.tour = null;
-    /** The step that is shown, as the address has it. */
+    /** The last step that the address named. */
     this.shown = "";
-    /** What the reader has answered; null: nothing. @type {number | null} */
-    this.answer = null;
-    /** What the reader has answered to questions of this tour, by the address of the step. @type {Map<string, number | null>} */
+    /** The step that is shown: until another tour has come, that of the tour before. */
+    this.place = { name: "", number: 1 };
+    /** What the reader has answered in this tour, by the number of the step; null: nothing. @type {Map<number, number | null>} */
     this.answers = new Map();
     /** Whether the panes show what the step is about. */
     this.isTold = false;
@@ -88,12 +89,6 @@ export class TourCard extends LessonCard {
     this.isElsewhere = false;
     /** Whether the next numbers are those of the tour's own result. */
     this.awaitsOwn = false;
-  }
-
-  /** @returns {{name: string, number: number}} the step that the address names, from 1 on */
-  get place() {
-    const [name = "", number = "1"] = (this.address ?? "").split(".");
-    return { name, number: Math.max(1, Number(number) || 1) };
   }
 
   /** @returns {TourStep | undefined} */
@@ -112,13 +107,18 @@ export class TourCard extends LessonCard {
   }
 
   /** @override */
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    store.update({ secondCursor: null });
+  }
+
+  /** @override */
   async show() {
     const { address } = this;
     if (address === null || address === this.shown) return;
     this.shown = address;
-    const { name } = this.place;
+    const [name = "", number = "1"] = address.split(".");
     if (this.tour?.name !== name) {
-      this.answers.clear();
       try {
         this.tour = /** @type {Tour} */ (await get(`/tours/${encodeURIComponent(name)}`));
       } catch (error) {
@@ -126,14 +126,16 @@ export class TourCard extends LessonCard {
         store.update({ problem: error.problem, lesson: "" });
         return;
       }
+      this.answers.clear();
     }
-    this.answer = this.answers.get(address) ?? null;
+    // The reader has gone on meanwhile.
+    if (address !== this.shown) return;
+    this.place = { name, number: Math.max(1, Number(number) || 1) };
     this.own = null;
     this.isTold = false;
-    store.update({ beside: null });
     // A link to a result with a step shows both as they were.
     const isOpened = store.state.result !== null || location.pathname !== "/";
-    if (!this.step?.question || this.answers.has(address)) await this.tell();
+    if (!this.step?.question || this.answers.has(this.place.number)) await this.tell();
     else if (!isOpened) await this.compile();
     await this.scrollToSight();
   }
@@ -164,9 +166,11 @@ export class TourCard extends LessonCard {
     await this.compile();
     // The reader has gone on meanwhile.
     if (step !== this.step) return;
-    this.dock?.change(parseLayout(step.panes));
-    // A narrow window has all panes as tabs: in front is the one that the step begins with, or else its place.
-    const [first = ""] = step.panes.split(/[@+,*]/);
+    const layout = /** @type {Layout} */ (parseLayout(step.panes));
+    this.dock?.change(layout);
+    // A narrow window has all panes as tabs. The stage of the place comes to the front, unless the step begins with
+    // a pane that is no stage.
+    const [first = ""] = groupsOf(layout)[0]?.panes ?? [];
     const place = `stage:${step.look_at.stage}`;
     this.dock?.open(first.startsWith("stage:") && step.panes.includes(place) ? place : first);
     this.isTold = true;
@@ -180,8 +184,7 @@ export class TourCard extends LessonCard {
     this.awaitsOwn = false;
     this.own = answer.claims.map(({ found }) => found);
     const { place, beside } = answer;
-    store.update({ beside });
-    if (place) putCursor(place.stage, place.line, TOUR);
+    if (place) putCursor(place.stage, place.line, TOUR, beside);
     // The line of the step before does not stay.
     const line = place?.source_line;
     if (!line) unpin();
@@ -197,8 +200,7 @@ export class TourCard extends LessonCard {
 
   /** Take the answer of the reader, and show what the step is about. @param {number | null} answer */
   async take(answer) {
-    this.answer = answer;
-    this.answers.set(this.shown, answer);
+    this.answers.set(this.place.number, answer);
     await this.tell();
     await this.scrollToSight();
   }
@@ -278,7 +280,7 @@ export class TourCard extends LessonCard {
     if (right === undefined || right === null) return nothing;
     const wordsOf = (/** @type {number} */ answer) =>
       choices.length ? (choices[answer] ?? "") : answer.toLocaleString("en");
-    const { answer } = this;
+    const answer = this.answers.get(this.place.number) ?? null;
     const kind = answer === null ? "" : answer === right ? "is-right" : "is-wrong";
     return html`<p class="tour-verdict ${kind}" role="status">
       ${answer !== null && answer !== right ? html`<b>Not quite:</b> <s>${prose(wordsOf(answer))}</s>. ` : nothing}

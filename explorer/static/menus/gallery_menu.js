@@ -10,10 +10,26 @@ import { allProgress, forgetOwn, forgetProgress, ownDraft } from "../lessons/pro
 import { store } from "../core/store.js";
 import { tourRows } from "../lessons/tour_rows.js";
 
-/** Fetch what the menu shows, before it opens: nothing moves below the pointer or the focus. */
-export async function load() {
+/** @type {Promise<[TourRow[], ExerciseRow[]]> | undefined} */
+let lessons;
+
+/** @param {HTMLElement} popover */
+export function draw(popover) {
+  lessons ??= fetchLessons();
+  drawCards(popover, [], []);
+  void lessons.then(([tours, exercises]) => {
+    const isFirst = document.activeElement === popover.querySelector("button");
+    drawCards(popover, tours, exercises);
+    // The tours come before what had the focus.
+    if (isFirst) popover.querySelector("button")?.focus();
+  });
+}
+
+/** What cannot be had now is asked for at the next opening. @returns {Promise<[TourRow[], ExerciseRow[]]>} */
+async function fetchLessons() {
   const [tours, exercises] = await Promise.all([tourRows(), get("/exercises").catch(() => [])]);
-  return { draw: (/** @type {HTMLElement} */ popover) => drawCards(popover, tours, exercises) };
+  if (!tours.length || !exercises.length) lessons = undefined;
+  return [tours, exercises];
 }
 
 /** @param {HTMLElement} popover @param {TourRow[]} tours @param {ExerciseRow[]} exercises */

@@ -17,7 +17,7 @@ export function startMenus(dock) {
     startShareCommands(menu("share-menu", "share-button", () => import("./share_menu.js")));
   }
   if (canCompile) {
-    menu("gallery-menu", "gallery-button", () => import("./gallery_menu.js").then(({ load }) => load()));
+    menu("gallery-menu", "gallery-button", () => import("./gallery_menu.js"));
     menu("compare-menu", "compare-button", () => import("./compare_menu.js"));
     menu("files-menu", "files-button", () => import("./files_menu.js"));
     menu("privacy-menu", "privacy-button", () => import("../launch/privacy_menu.js"));

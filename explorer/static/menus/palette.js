@@ -16,8 +16,8 @@ class CommandPalette extends LitElement {
     this.typed = "";
     /** The terms of the field by command; empty until they are loaded. @type {Record<string, string[]>} */
     this.terms = {};
-    /** A command for each tour and each term of the glossary, for who types. @type {import("../core/commands.js").Command[]} */
-    this.ofLessons = [];
+    /** The commands for who types; empty until they are loaded. @type {import("../core/commands.js").Command[]} */
+    this.typedCommands = [];
     this.found = searchCommands(this.commands, "", this.terms);
     /** The chosen one of those found. */
     this.at = 0;
@@ -71,10 +71,10 @@ class CommandPalette extends LitElement {
   async loadTerms() {
     const [{ FIELD_WORDS }, found] = await Promise.all([
       import("./field_words.js"),
-      import("./lesson_commands.js").then(({ lessonCommands }) => lessonCommands()),
+      import("./typed_commands.js").then(({ typedCommands }) => typedCommands()),
     ]);
     this.terms = FIELD_WORDS;
-    this.ofLessons = found;
+    this.typedCommands = found;
     if (!this.typed) return;
     const chosen = this.at > 0 ? this.found[this.at]?.command : null;
     this.find();
@@ -95,9 +95,9 @@ class CommandPalette extends LitElement {
   }
 
   find() {
-    const { commands, ofLessons, typed } = this;
-    // What the page does comes before what a word means.
-    const meant = typed ? searchCommands(ofLessons, typed, {}) : [];
+    const { commands, typedCommands, typed } = this;
+    // What the page does comes first.
+    const meant = typed ? searchCommands(typedCommands, typed, {}) : [];
     this.found = [...searchCommands(commands, typed, this.terms), ...meant];
     this.at = 0;
   }

@@ -108,7 +108,7 @@ export class StagePane extends TextPane {
     follow(this, ["pinned"], () => this.links.followPin());
     follow(this, ["shown"], () => this.links.followShown());
     follow(this, ["lineage"], () => this.links.lightOperation());
-    follow(this, ["cursor", "beside"], () => this.followCursor());
+    follow(this, ["cursor", "secondCursor"], () => this.followCursor());
     this.listen();
   }
 
@@ -416,10 +416,10 @@ export class StagePane extends TextPane {
 
   /** Go to the line that another pane, the address or a tour has put the cursor on. */
   followCursor() {
-    const { cursor, beside, origin } = store.state;
+    const { cursor, secondCursor, origin } = store.state;
     if (origin === this.id || !this.content) return;
     const { name, lines } = this.content.row;
-    const line = [cursor, beside].find((each) => each?.stage === name)?.line ?? 0;
+    const line = [cursor, secondCursor].find((each) => each?.stage === name)?.line ?? 0;
     if (line && line !== this.text.cursor && line <= lines) this.goToLine(line, false);
   }
 

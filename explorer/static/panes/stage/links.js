@@ -86,9 +86,9 @@ export class Links {
 
   /** Scroll to what another pane has pinned. */
   followPin() {
-    const { pinned, origin, beside } = store.state;
-    // A tour that pins a line says itself where this pane is.
-    if (beside?.stage === this.pane.content?.row.name && origin === TOUR) return;
+    const { pinned, origin, secondCursor } = store.state;
+    // A tour that pins a line has its own line for this pane.
+    if (secondCursor?.stage === this.pane.content?.row.name && origin === TOUR) return;
     const isElsewhere = origin !== this.pane.id && origin !== IN_PLACE;
     if (pinned.length > 0 && isElsewhere && this.pane.content?.locations)
       this.bringInSight(this.inOrder(pinned));

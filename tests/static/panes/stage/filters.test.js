@@ -41,7 +41,7 @@ test("a language has its own filters, plain text has its locations only", () => 
   const names = (/** @type {Syntax} */ syntax) => filtersOf(syntax).map(({ name }) => name);
   assert.deepEqual(names(SYNTAXES.ttgir), ["locations", "attributes", "layouts"]);
   assert.deepEqual(names(SYNTAXES.llir), ["locations", "attributes", "metadata"]);
-  assert.deepEqual(names(SYNTAXES.sass), ["locations", "registers", "scoreboards"]);
+  assert.deepEqual(names(SYNTAXES.sass), ["locations", "registers", "scoreboards", "control", "addresses"]);
   assert.deepEqual(names(SYNTAXES.ptx), ["locations", "directives"]);
   assert.deepEqual(names(syntaxOf("no-such-language")), ["locations"]);
 });

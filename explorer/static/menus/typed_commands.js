@@ -1,17 +1,17 @@
-/** The tours, and the terms of the glossary, as commands of the palette. */
+/** The commands that the palette finds for who types, and does not list: the tours, and the terms of the glossary. */
 import { canCompile, isFile } from "../core/host.js";
 import { store } from "../core/store.js";
 import { allTerms, loadTerms } from "../glossary/marks.js";
 import { tourRows } from "../lessons/tour_rows.js";
 
 /** None where there is no server, or no answer. @returns {Promise<import("../core/commands.js").Command[]>} */
-export async function lessonCommands() {
+export async function typedCommands() {
   if (isFile) return [];
   const [rows] = await Promise.all([canCompile ? tourRows() : [], loadTerms()]);
   const tours = rows.map(({ name, title, question }) => ({
     name: `tour:${name}`,
-    title: `Tour: ${title}`,
-    group: "Tours",
+    title,
+    group: "Tour",
     summary: question,
     run: () => take(`tour=${name}.1`),
   }));
