@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from typing import Protocol
@@ -23,6 +23,8 @@ from explorer.store import Record, Store
 _MOST_DIGITS = 9
 #: The size of the further answers that are written to the store at once.
 _MOST_PENDING_BYTES = 32 << 20
+#: How many answers are looked up one by one, before all that are stored are asked for.
+_MOST_LOOKUPS = 8
 #: How long a query that needed too much is refused without another attempt, and how many of these are known.
 _REFUSAL_SECONDS = 600.0
 _MOST_REFUSALS = 1_000
@@ -64,6 +66,24 @@ class _Place:
         """Give the place back."""
         if self._is_taken:
             self._places.give_back(self._client)
+
+
+class _StoredAnswers:
+    """The stored answers about a record: looked up one by one, and from a certain number on all at once."""
+
+    def __init__(self, store: Store, record: Record) -> None:
+        self._store = store
+        self._record = record
+        self._lookups = 0
+        self._read: Callable[[str], bytes | None] | None = None
+
+    def find(self, key: str) -> bytes | None:
+        """Return the answer, or None."""
+        self._lookups += 1
+        if self._lookups <= _MOST_LOOKUPS:
+            return self._store.answer(self._record, key)
+        self._read = self._read or self._store.answer_reader(self._record)
+        return self._read(key)
 
 
 class QueryService:
@@ -205,10 +225,11 @@ class QueryService:
         """Compute an answer. Keep it, and what other answers it needed, also if it fails then."""
         record = subject.record
         found: dict[str, bytes] = {}
+        stored = _StoredAnswers(self._store, record)
 
         def cached(other: Query, parameters: Mapping[str, str]) -> bytes | None:
             key = _key(other, subject.records, parameters)
-            return found.get(key) or self._store.answer(record, key)
+            return found.get(key) or stored.find(key)
 
         document = b""
         try:

@@ -319,6 +319,13 @@ class Store(Protocol):
         """Return the stored answer to a query about a result, or None."""
         ...
 
+    def answer_reader(self, record: Record) -> Callable[[str], bytes | None]:
+        """Return a function from a query to the answer about a result that is stored now, or None.
+
+        For many queries, it is faster than `answer`: it asks the database once.
+        """
+        ...
+
     def keep_answers(self, record: Record, answers: Mapping[str, bytes]) -> None:
         """Store the answers to queries about a stored result, by query, if they can be stored."""
         ...

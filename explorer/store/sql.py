@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import lru_cache, partial
@@ -281,6 +281,18 @@ class SqlStore:
             row = session.get(AnswerRow, (record.journal, _answer_key(record, query)))
         return None if row is None else self._blobs.read_if_sound(row.document)
 
+    def answer_reader(self, record: Record) -> Callable[[str], bytes | None]:
+        """Return a function from a query to the answer about a result that is stored now, or None."""
+        with self._database.reading() as session:
+            stored = select(AnswerRow.query, AnswerRow.document).where(AnswerRow.journal == record.journal)
+            addresses = {row.query: row.document for row in session.execute(stored)}
+
+        def read(query: str) -> bytes | None:
+            address = addresses.get(_answer_key(record, query))
+            return None if address is None else self._blobs.read_if_sound(address)
+
+        return read
+
     def keep_answers(self, record: Record, answers: Mapping[str, bytes]) -> None:
         """Store the answers to queries about a stored result, by query, if they can be stored."""
         if record.journal is None:
@@ -288,20 +300,22 @@ class SqlStore:
         try:
             self.admit()
             batch = self.batch()
-            addresses = {_answer_key(record, query): batch.add(answer) for query, answer in answers.items()}
+            keys = (_answer_key(record, query) for query in answers)
+            rows = [
+                {"journal": record.journal, "question": key, "document": batch.add(answer)}
+                for key, answer in zip(keys, answers.values(), strict=True)
+            ]
             size = batch.commit()
             with self._database.writing() as session:
                 # This first: it makes threads with the same answers wait for each other.
                 self._housekeeping.add_result(session, record.id, size)
-                for key, address in addresses.items():
-                    new = insert_into(session, AnswerRow).values(
-                        journal=record.journal, question=key, document=address
-                    )
-                    session.execute(
-                        new.on_conflict_do_update(
-                            index_elements=["journal", "question"], set_={"document": address}
-                        )
-                    )
+                new = insert_into(session, AnswerRow)
+                session.execute(
+                    new.on_conflict_do_update(
+                        index_elements=["journal", "question"], set_={"document": new.excluded.document}
+                    ),
+                    rows,
+                )
             self._revision = next(self._changes)
         except StoreError as error:  # they can be computed again
             _log.warning("Answers about %s are not stored: %s", record.id, error.detail)
