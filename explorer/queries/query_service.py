@@ -186,6 +186,8 @@ class QueryService:
         Raises:
             what `answer` raises for the first of them that fails; the others end then.
         """
+        for query in queries:  # none is begun where one is refused
+            self._check_not_refused(record, _key(query, (record,), _checked(query, {})))
         failures: list[BaseException] = []
         caller = current_caller()
 
@@ -216,10 +218,13 @@ class QueryService:
         Raises:
             ResultTooLarge: the query needed too much a short time ago.
         """
+        self._check_not_refused(record, key)
+        return self._store.answer(record, key)
+
+    def _check_not_refused(self, record: Record, key: str) -> None:
         detail, until = self._refusals.get((record.id, record.journal, key), ("", 0.0))
         if time.monotonic() < until:
             raise ResultTooLarge(detail)
-        return self._store.answer(record, key)
 
     def _compute(self, query: Query, subject: Subject, is_awaited: Awaited, is_cached: bool) -> bytes:
         """Compute an answer. Keep it, and what other answers it needed, also if it fails then."""

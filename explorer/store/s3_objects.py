@@ -33,6 +33,8 @@ _PAUSE_SECONDS = 5.0
 _LONGEST_REASON = 300
 #: An empty object that shows whether the store can be written, and its clock.
 _PROBE = "probe"
+#: Others write it, too. In a store that replaces an object in two steps, it is not there for a moment.
+_PROBE_ATTEMPTS = 3
 #: How often the clock of the store is read.
 _CLOCK_SECONDS = 600.0
 
@@ -157,9 +159,12 @@ class S3Objects:
         """
         known = self._clock
         if known is None or time.monotonic() - known[1] > _CLOCK_SECONDS:
-            self.put(_PROBE, b"")
-            found = self.head(_PROBE)
-            if found is None:
+            for _ in range(_PROBE_ATTEMPTS):
+                self.put(_PROBE, b"")
+                found = self.head(_PROBE)
+                if found is not None:
+                    break
+            else:
                 raise StoreError(f"The S3 store has lost the object {_PROBE} ({self.location}).")
             known = self._clock = found.modified, time.monotonic()
         modified, at = known

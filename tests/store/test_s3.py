@@ -5,7 +5,7 @@ import os
 import sys
 import time
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -14,7 +14,7 @@ from explorer.store import Quotas, open_store, s3, s3_objects
 from explorer.store.address import digest_of
 from explorer.store.cache import BlobCache
 from explorer.store.s3 import S3BlobStore
-from explorer.store.s3_objects import S3Location
+from explorer.store.s3_objects import S3Location, S3Objects
 
 MISSING = digest_of(b"never added")
 
@@ -122,6 +122,20 @@ def test_an_old_object_is_written_again_and_a_young_one_is_not_removed(
     assert "PUT" in proxy.requests
     assert blobs.remove_unreferenced(set) == 1
     assert list(blobs.sizes()) == []
+
+
+@pytest.mark.parametrize(("missing", "is_known"), [(2, True), (3, False)])
+def test_the_clock_is_read_although_others_replace_the_object(blobs_url, monkeypatch, missing, is_known):
+    head, calls = S3Objects.head, iter(range(missing))
+    monkeypatch.setattr(
+        S3Objects, "head", lambda self, name: None if next(calls, None) is not None else head(self, name)
+    )
+    objects = S3Objects(S3Location.of(blobs_url))
+    if is_known:
+        assert abs((objects.now() - datetime.now(UTC)).total_seconds()) < 60
+    else:
+        with pytest.raises(StoreError, match="has lost the object"):
+            objects.now()
 
 
 def test_copies_take_no_more_than_their_space(cache, tmp_path):
