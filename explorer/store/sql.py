@@ -300,11 +300,7 @@ class SqlStore:
         try:
             self.admit()
             batch = self.batch()
-            keys = (_answer_key(record, query) for query in answers)
-            rows = [
-                {"journal": record.journal, "question": key, "document": batch.add(answer)}
-                for key, answer in zip(keys, answers.values(), strict=True)
-            ]
+            addresses = {_answer_key(record, query): batch.add(answer) for query, answer in answers.items()}
             size = batch.commit()
             with self._database.writing() as session:
                 # This first: it makes threads with the same answers wait for each other.
@@ -314,7 +310,10 @@ class SqlStore:
                     new.on_conflict_do_update(
                         index_elements=["journal", "question"], set_={"document": new.excluded.document}
                     ),
-                    rows,
+                    [
+                        {"journal": record.journal, "question": key, "document": address}
+                        for key, address in addresses.items()
+                    ],
                 )
             self._revision = next(self._changes)
         except StoreError as error:  # they can be computed again

@@ -18,7 +18,7 @@ from actions import (
     violations,
     wait_for_result,
 )
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 ESCAPE, RIGHT_TO_LEFT = "\x1b[31m", "\u202e"
 LONG_LINE_CHARACTERS = 900_000
@@ -137,6 +137,21 @@ def test_every_pane_by_keyboard_alone(visitor: Visitor) -> None:
     expect_accessible(page)
     page.keyboard.press("Escape")
     expect(share).to_be_hidden()
+
+
+def test_the_first_entry_has_the_focus_although_tours_come_late(visitor: Visitor) -> None:
+    page = visitor()
+    held: list[Route] = []
+    page.route("**/api/v1/tours", lambda route: held.append(route))
+    page.goto("/")
+    wait_for_result(page)
+    run_command(page, "open the gallery")
+    menu = page.locator("#gallery-menu")
+    expect(menu.locator("button").first).to_be_focused()
+    expect(menu).not_to_contain_text("Tours:")
+    held.pop().continue_()
+    expect(menu).to_contain_text("Tours:")
+    expect(menu.locator("button").first).to_be_focused()
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (375, 812)])

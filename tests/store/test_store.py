@@ -120,6 +120,21 @@ def test_what_was_found_out_is_kept_with_the_result(reopen, store):
     assert again.answer(again.find(record.id), "how many?") == b"[2]"
 
 
+def test_many_answers_are_read_as_single_ones_are(store):
+    record = store.submit(REQUEST)
+    assert store.answer_reader(record)("0?") is None
+    finish(store, record)
+    record = store.find(record.id)
+    early = store.answer_reader(record)
+    store.keep_answers(record, {f"{number}?": f"[{number}]".encode() for number in range(100)})
+    store.keep_answers(record, {"7?": b"[77]"})
+    read = store.answer_reader(record)
+    assert [read(f"{number}?") for number in range(101)] == [
+        store.answer(record, f"{number}?") for number in range(101)
+    ]
+    assert (read("7?"), read("8?"), read("100?"), early("7?")) == (b"[77]", b"[8]", None, None)
+
+
 def test_equal_answers_may_be_stored_at_the_same_time(store):
     record = store.submit(REQUEST)
     finish(store, record)
