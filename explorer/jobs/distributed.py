@@ -174,6 +174,8 @@ class DistributedQueue(SharedQueue):
     def _join_or_start(self, record: Record, count: Count, *, joins: bool, is_new: bool = False) -> Record:
         """Follow a job. Let it wait first, unless it is new and does so already. Then tell the workers."""
         job = self._sharing.remote_job(record.id)
+        if joins and job is not None:
+            job = self._sharing.catch_up(job)
         if joins and job is not None and job.is_canceled:  # it is of no use to the caller
             self._wait_for_end(job)
             job = self._sharing.remote_job(record.id)

@@ -16,6 +16,7 @@ class LocalEventLog:
         self._is_closed = False
         self._changed = threading.Condition()
         self._listeners: dict[object, Callable[[], None]] = {}
+        self._followers = 0
 
     @classmethod
     def of(cls, entries: Sequence[Entry]) -> LocalEventLog:
@@ -30,10 +31,17 @@ class LocalEventLog:
         """Whether the log has ended."""
         return self._is_closed
 
-    def publish(self, entry: Entry) -> None:
-        """Append an entry."""
+    @property
+    def is_followed(self) -> bool:
+        """Whether somebody follows or watches the log."""
+        return bool(self._followers or self._listeners)
+
+    def publish(self, *entries: Entry) -> None:
+        """Append entries."""
+        if not entries:
+            return
         with self._changed:
-            self._entries.append(entry)
+            self._entries.extend(entries)
             self._notify()
 
     def close(self) -> None:
@@ -66,14 +74,20 @@ class LocalEventLog:
 
     def follow(self, skip: int, heartbeat_seconds: float) -> Iterator[Entry | None]:
         """Yield all entries but the first `skip`, as they come; None as a heartbeat."""
-        while True:
+        with self._changed:
+            self._followers += 1
+        try:
+            while True:
+                with self._changed:
+                    if len(self._entries) <= skip and not self._is_closed:
+                        self._changed.wait(heartbeat_seconds)
+                    entries, is_closed = self._entries[skip:], self._is_closed
+                if not entries and not is_closed:
+                    yield None
+                yield from entries
+                skip += len(entries)
+                if is_closed:
+                    return
+        finally:
             with self._changed:
-                if len(self._entries) <= skip and not self._is_closed:
-                    self._changed.wait(heartbeat_seconds)
-                entries, is_closed = self._entries[skip:], self._is_closed
-            if not entries and not is_closed:
-                yield None
-            yield from entries
-            skip += len(entries)
-            if is_closed:
-                return
+                self._followers -= 1

@@ -23,8 +23,13 @@ class EventLog(Protocol):
         """Whether the log has ended."""
         ...
 
-    def publish(self, entry: Entry) -> None:
-        """Append an entry."""
+    @property
+    def is_followed(self) -> bool:
+        """Whether somebody follows or watches the log."""
+        ...
+
+    def publish(self, *entries: Entry) -> None:
+        """Append entries: a single change."""
         ...
 
     def close(self) -> None:

@@ -25,11 +25,14 @@ from explorer.jobs.protocol import EventLog
 from explorer.model import Diagnostic, Done
 from explorer.store import Entry, MeasurementEntry, PassEntry, Record, StageEntry, Status, Store
 from explorer.store.entries import encode_entry
+from explorer.store.leases import Leases
 
 #: How often leases are renewed, and how often it is checked whether the server of a job has ended.
 _BEAT_SECONDS = 3.0
 #: How often jobs are looked at whose server cannot notify this one, and new ones.
 _POLL_SECONDS = 0.2
+#: How long new entries are collected before they are published.
+_MOMENT_SECONDS = 0.02
 _log = logging.getLogger(__name__)
 
 
@@ -63,21 +66,23 @@ class RemoteJob:
         known = self._record
         return Record(known.id, known.request, known.created, status, entries, False, None, known.read)
 
-    def follow(self, owner: str, published: Callable[[int], Sequence[Entry]]) -> None:
-        """Publish what an owner of the job has published since the last call.
+    def follow(self, leases: Leases) -> bool:
+        """Publish what the owner of the job has published since the last call. Return whether it has one.
 
-        `published` returns its entries but the first ones, of a number. An owner that has taken the job over
-        starts anew: what it repeats is not published again.
+        An owner that has taken the job over starts anew: what it repeats is not published again.
+
+        Raises:
+            StoreError: the database cannot be read.
         """
         with self._copying:
-            if self.log.is_closed:
-                return
-            if owner != self._owner:
-                self._owner, self._read = owner, 0
-                self._repeated = Counter(map(_identity, self.log.entries()))
-            entries = published(self._read)
-            self._read += len(entries)
-            self._publish_new(entries)
+            owner, entries = leases.published(self.id, self._owner, self._read)
+            if owner is not None and not self.log.is_closed:
+                if owner != self._owner:
+                    self._owner, self._read = owner, 0
+                    self._repeated = Counter(map(_identity, self.log.entries()))
+                self._read += len(entries)
+                self._publish_new(entries)
+            return owner is not None
 
     def complete(self, entries: Sequence[Entry]) -> None:
         """Publish the entries of the stored result that have not arrived yet, and end the log."""
@@ -93,11 +98,13 @@ class RemoteJob:
         self.complete((Diagnostic("error", f"{error.title}.", hint=error.detail), done))
 
     def _publish_new(self, entries: Sequence[Entry]) -> None:
+        new = []
         for entry in entries:
             if self._repeated[_identity(entry)]:
                 self._repeated[_identity(entry)] -= 1
             else:
-                self.log.publish(entry)
+                new.append(entry)
+        self.log.publish(*new)
 
     def go_on(self, log: EventLog) -> None:
         """Get the further entries from the log of the job that has taken this one over.
@@ -108,8 +115,7 @@ class RemoteJob:
         def copy() -> None:
             is_over, entries = log.is_closed, log.entries()
             with self._copying:
-                for entry in entries[len(self.log.entries()) :]:
-                    self.log.publish(entry)
+                self.log.publish(*entries[len(self.log.entries()) :])
                 if is_over and not self.log.is_closed:
                     if entries and isinstance(entries[-1], Done) and entries[-1] != self.log.entries()[-1]:
                         self.log.publish(entries[-1])  # there were fewer entries than before
@@ -207,10 +213,11 @@ class Sharing:
                     self._leave(record_id, follower)
 
     def _publish(self) -> None:
-        """Publish new entries, those of all jobs at once, when their texts are stored."""
+        """Publish new entries when their texts are stored, those of a moment together."""
         published: dict[str, int] = {}
         while (first := self._changed.get()) is not None:
             jobs = {first.id: first}
+            self._closed.wait(_MOMENT_SECONDS)
             while not self._changed.empty():
                 if (job := self._changed.get()) is None:
                     return
@@ -298,7 +305,10 @@ class Sharing:
         return is_idle
 
     def _listen(self) -> None:
-        """Look at each job at first, when it has changed, and at each beat. Note who follows them."""
+        """Look at each job at each beat. Note who follows them.
+
+        Those that somebody follows here are also looked at when they change, and when that begins.
+        """
         with self._store.leases.listening() as wait:
             next_beat, known = 0.0, set[str]()
             changed = set[str]()
@@ -309,10 +319,12 @@ class Sharing:
                     self._store.followers.renew()
                 self._end_streams()
                 jobs = dict(self._remote)
+                followed = {job.id for job in jobs.values() if job.log.is_followed}
+                due = followed & changed | followed - known
                 for job in jobs.values():
-                    if is_beat or job.id in changed or job.id not in known or not self._is_notified:
+                    if is_beat or job.id in due or not self._is_notified:
                         self.refresh(job)
-                known = set(jobs)
+                known = followed
                 changed = wait(_POLL_SECONDS)
 
     def _end_streams(self) -> None:
@@ -326,11 +338,9 @@ class Sharing:
 
     def refresh(self, job: RemoteJob) -> None:
         """Get the new entries of a job; its result, if it is finished; or take it over."""
-        leases = self._store.leases
-        owner = leases.owner(job.id)
-        job.is_running = self._workers_do_all and owner is not None
-        if owner is not None:
-            job.follow(owner, partial(leases.published, job.id))
+        has_owner = job.follow(self._store.leases)
+        job.is_running = self._workers_do_all and has_owner
+        if has_owner:
             return
         caller = current_caller()
         try:

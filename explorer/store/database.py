@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
@@ -24,7 +25,7 @@ from sqlalchemy import (
     update,
 )
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, IntegrityError, InvalidatePoolError, SQLAlchemyError
 from sqlalchemy.orm import Session, sessionmaker
 
 from explorer.errors import SettingsError, StoreError, StoreFull, StoreLocked
@@ -36,7 +37,8 @@ from explorer.store.tables import REVISIONS, Base, CompilationRow, RevisionRow
 if TYPE_CHECKING:
     from sqlalchemy import CursorResult, Result, Table
     from sqlalchemy.dialects import postgresql
-    from sqlalchemy.engine import ExceptionContext
+    from sqlalchemy.engine import Dialect, ExceptionContext
+    from sqlalchemy.pool import ConnectionPoolEntry
 
 #: The options of a statement that inserts, for `changed_rows`.
 COUNT_INSERTED = {"preserve_rowcount": True}
@@ -55,10 +57,13 @@ _SQLITE: dict[str, Any] = {"max_overflow": -1}
 #: Connections of one process: PostgreSQL accepts 100 of all processes unless it is told otherwise. Those
 #: beyond `pool_size` would be opened anew each time.
 _CONNECTIONS = 15
+#: How long a connection to PostgreSQL may be unused until it is checked before its next use.
+_UNUSED_SECONDS = 1.0
+#: Where a connection notes when it was used, in its pool.
+_USED = "triton_explorer_used"
 _POSTGRESQL: dict[str, Any] = {
     "pool_size": _CONNECTIONS,
     "max_overflow": 0,
-    "pool_pre_ping": True,
     "connect_args": {"options": f"-c lock_timeout={_LOCK_SECONDS}s"},
 }
 #: The drivers that can be used, with the options of their engines.
@@ -90,7 +95,7 @@ class Database:
             if engine is None:
                 raise
             self._engine, self._failure = engine, error
-        self._sessions = sessionmaker(self._engine, expire_on_commit=False)
+        self._open_sessions()
 
     @property
     def is_postgresql(self) -> bool:
@@ -115,13 +120,16 @@ class Database:
         self._engine.dispose()
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
+    def reading(self, *, in_transaction: bool = False) -> Iterator[Session]:
         """Open a session that changes nothing.
+
+        PostgreSQL can return the rows of a statement in parts (`yield_per`) only in a transaction.
 
         Raises:
             StoreError: the database cannot be read.
         """
-        with database_failures(), self._sessions() as session:
+        sessions = self._sessions if in_transaction else self._sessions_without_transactions
+        with database_failures(), sessions() as session:
             yield session
 
     @contextmanager
@@ -172,9 +180,17 @@ class Database:
                 self._failure = error
                 raise
             before, self._engine = self._engine, engine
-            self._sessions = sessionmaker(engine, expire_on_commit=False)
+            self._open_sessions()
             self._failure = None
         before.dispose()
+
+    def _open_sessions(self) -> None:
+        self._sessions = self._sessions_without_transactions = sessionmaker(
+            self._engine, expire_on_commit=False
+        )
+        if self.is_postgresql:  # a BEGIN and a ROLLBACK take longer than what a reader asks for
+            engine = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+            self._sessions_without_transactions = sessionmaker(engine, expire_on_commit=False)
 
 
 def open_database(url: str) -> Engine:
@@ -260,6 +276,9 @@ def _connect(url: str) -> Engine:
         ) from error
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _configure_sqlite)
+    else:
+        event.listen(engine, "checkin", _note_use)
+        event.listen(engine, "checkout", partial(_check_connection, engine.dialect))
     event.listen(engine, "before_cursor_execute", _begin_statement)
     event.listen(engine, "after_cursor_execute", _end_statement)
     event.listen(engine, "handle_error", _count_error)
@@ -320,6 +339,22 @@ def _count_error(context: ExceptionContext) -> None:
         context.sqlalchemy_exception, IntegrityError
     ):
         database_errors.labels(failure_of(context.sqlalchemy_exception).kind).inc()
+
+
+def _note_use(_connection: Any, record: ConnectionPoolEntry) -> None:
+    record.info[_USED] = time.monotonic()
+
+
+def _check_connection(dialect: Dialect, connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
+    """Replace all connections if PostgreSQL has closed one while nobody used it.
+
+    One that was used a moment ago is not checked: there are dozens of statements for each job.
+    """
+    if time.monotonic() - record.info.get(_USED, time.monotonic()) > _UNUSED_SECONDS:
+        try:
+            dialect.do_ping(connection)
+        except dialect.loaded_dbapi.Error as error:
+            raise InvalidatePoolError from error
 
 
 def _configure_sqlite(connection: Any, _record: Any) -> None:

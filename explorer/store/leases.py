@@ -15,7 +15,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, insert, literal, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Executable,
+    Integer,
+    LargeBinary,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    insert,
+    literal,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.orm import Session
 
 from explorer.store.clock import Now
@@ -28,6 +43,28 @@ LEASE_SECONDS = 15.0
 _ABANDONED_SECONDS = 3600.0
 #: The channels of notifications: of jobs that have changed, and of those that somebody has left elsewhere.
 _CHANGED, _LEFT = "triton_explorer", "triton_explorer_left"
+
+
+def _publish() -> Executable:
+    """Return the statement that publishes entries of a job and notifies others: one, since there are many."""
+    own = select(LeaseRow.id).where(LeaseRow.id == bindparam("id"), LeaseRow.owner == bindparam("owner"))
+    locked = own.with_for_update(read=True).cte("own")
+    row = select(locked.c.id, bindparam("number", type_=Integer), bindparam("content", type_=LargeBinary))
+    new = insert(EntryRow).from_select(["id", "number", "content"], row).returning(EntryRow.id).cte("new")
+    not_durable = func.set_config("synchronous_commit", "off", True)  # until the end of the statement
+    return select(not_durable, func.pg_notify(_CHANGED, new.c.id))
+
+
+def _published() -> Executable:
+    """Return the query of the owner of a job, and of what it has published."""
+    read = case((LeaseRow.owner == bindparam("owner"), bindparam("skip", type_=Integer)), else_=0)
+    new = and_(EntryRow.id == LeaseRow.id, EntryRow.number > read)
+    rows = select(LeaseRow.owner, EntryRow.content).outerjoin(EntryRow, new)
+    return rows.where(LeaseRow.id == bindparam("id"), LeaseRow.expires >= Now()).order_by(EntryRow.number)
+
+
+# Built once, since they are executed dozens of times for each job.
+_PUBLISH, _PUBLISHED = _publish(), _published()
 
 
 def is_leased(session: Session, record_ids: Sequence[str]) -> bool:
@@ -168,17 +205,12 @@ class Leases:
         Raises:
             StoreError: the database cannot be written.
         """
-        with self._database.writing(is_durable=False) as session:
-            own = select(LeaseRow.id).where(LeaseRow.id.in_(entries), LeaseRow.owner == self.server)
-            ids = session.scalars(own.with_for_update(read=True)).all()
-            rows = [
-                {"id": record_id, "number": number, "content": encode_entry(entry)}
-                for record_id in ids
-                for number, entry in entries[record_id]
-            ]
-            if rows:
-                session.execute(insert(EntryRow), rows)
-                self._notify(session, ids)
+        with self._database.connection() as connection:
+            for record_id, numbered in entries.items():
+                if numbered:
+                    content = b",".join(encode_entry(entry) for _, entry in numbered)
+                    row = {"id": record_id, "number": numbered[-1][0], "content": content}
+                    connection.execute(_PUBLISH, {**row, "owner": self.server})
 
     def remove_abandoned(self) -> None:
         """Remove what servers have left that ended without a word, and whose jobs nobody has taken over.
@@ -193,16 +225,22 @@ class Leases:
 
     # --- other servers ----------------------------------------------------------------------------
 
-    def owner(self, record_id: str) -> str | None:
-        """Return the living server that does a job, or None.
+    def published(
+        self, record_id: str, owner: str = "", skip: int = 0
+    ) -> tuple[str | None, tuple[Entry, ...]]:
+        """Return the living server that does a job, or None, and the entries that it has published.
+
+        The first `skip` entries are left out, if the server is still the `owner` that published them.
 
         Raises:
             StoreError: the database cannot be read.
         """
-        held = select(LeaseRow.owner).where(LeaseRow.id == record_id, LeaseRow.expires >= Now())
         with self._database.reading() as session:
-            owner = session.scalar(held)
-        return None if owner is None or self._has_ended(owner) else owner
+            found = session.execute(_PUBLISHED, {"id": record_id, "owner": owner, "skip": skip}).all()
+        if not found or self._has_ended(found[0].owner):
+            return None, ()
+        contents = [row.content for row in found if row.content is not None]
+        return found[0].owner, decode_journal(b"[" + b",".join(contents) + b"]")
 
     def _ended_owner(self, session: Session, record_id: str) -> str | None:
         """Return the owner of a lease if its process has ended."""
@@ -235,17 +273,6 @@ class Leases:
             left = update(LeaseRow).where(*news).values(leaving=LeaseRow.leaving + f"{follower}\n")
             if changed_rows(session.execute(left)) and self.publishes:
                 self._notify(session, [record_id], _LEFT)
-
-    def published(self, record_id: str, skip: int) -> tuple[Entry, ...]:
-        """Return the entries that the owner of a job has published, but the first `skip`.
-
-        Raises:
-            StoreError: the database cannot be read.
-        """
-        rows = select(EntryRow.content).where(EntryRow.id == record_id, EntryRow.number > skip)
-        with self._database.reading() as session:
-            contents = session.scalars(rows.order_by(EntryRow.number)).all()
-        return decode_journal(b"[" + b",".join(contents) + b"]")
 
     @contextmanager
     def listening(self, *, to_leaving: bool = False) -> Iterator[Callable[[float], set[str]]]:

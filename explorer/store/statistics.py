@@ -86,7 +86,7 @@ def gather(database: Database, blobs: BlobStore) -> Statistics:
     columns = (row.id, row.target, row.status, row.journal, row.request)
     columns_of_usage = (usage.client, usage.used, usage.request_bytes, usage.result_bytes)
     query = select(*columns, *columns_of_usage).join(usage, usage.id == row.id)
-    with database.reading() as session:
+    with database.reading(in_transaction=True) as session:
         for found in session.execute(query.execution_options(yield_per=_ROWS_AT_ONCE)):
             _add(statistics, found, now)
     statistics.by_client = _by_size(statistics.by_client, lambda group: group.bytes)

@@ -164,7 +164,10 @@ class LeaseRow(Base):
 
 
 class EntryRow(Base):
-    """An entry of a job that is not finished. `number` counts from 1, `content` is JSON."""
+    """Entries of a job that is not finished, one after another.
+
+    `number` is that of the last one, from 1 on. `content` is JSON: what is between the brackets of a list.
+    """
 
     __tablename__ = "entry"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 from explorer.settings import Networks
@@ -45,6 +46,7 @@ def _network(name: str) -> str | None:
     return str(address)
 
 
+@lru_cache(maxsize=1024)
 def _unmapped(name: str) -> IPv4Address | IPv6Address:
     """Return an address; that of an IPv4 host also where the socket is one of IPv6."""
     address = ip_address(name.strip("[]").partition("%")[0])

@@ -91,7 +91,23 @@ def test_who_watches_is_called_after_each_change(log):
     seen = []
     end = log.watch(lambda: seen.append((len(log.entries()), log.is_closed)))
     publish(log, *ENTRIES[:2])
+    log.publish(*ENTRIES[2:5])  # one change
+    log.publish()
     log.close()
     end()
     publish(log, DONE)
-    assert seen == [(1, False), (2, False), (2, True)]
+    assert seen == [(1, False), (2, False), (5, False), (5, True)]
+
+
+def test_a_log_knows_whether_somebody_follows_it(log):
+    assert not log.is_followed
+    follower = log.follow(0, LONG_SECONDS)
+    publish(log, ENTRIES[0])
+    next(follower)
+    assert log.is_followed
+    follower.close()
+    assert not log.is_followed
+    end = log.watch(lambda: None)
+    assert log.is_followed
+    end()
+    assert not log.is_followed

@@ -18,6 +18,10 @@ def stores(tmp_path, database_url):
         yield [opened.enter_context(closing(open_store(tmp_path, database_url))) for _ in range(2)]
 
 
+def owner_of(store, record):
+    return store.leases.published(record.id)[0]
+
+
 def finish(store, record):
     batch = store.batch()
     store.finish(record.id, [EntryWriter(batch).write(Done("failed", 1.0, is_transient=True))], batch)
@@ -29,9 +33,9 @@ def test_a_job_has_one_owner_until_it_is_finished(stores):
     assert second.submit(REQUEST).id == record.id
     assert first.leases.acquire(record.id)
     assert not second.leases.acquire(record.id)
-    assert second.leases.owner(record.id)
+    assert owner_of(second, record)
     finish(first, record)
-    assert not second.leases.owner(record.id)
+    assert not owner_of(second, record)
     assert second.leases.acquire(record.id)
     assert not first.leases.acquire(record.id)
 
@@ -51,7 +55,7 @@ def test_a_job_of_a_server_that_has_ended_without_a_word_is_taken_over(stores, m
     assert second.leases.acquire(record.id)
     assert first.leases.renew([record.id]) == {}
     finish(first, record)  # it had not ended after all
-    assert second.leases.owner(record.id)
+    assert owner_of(second, record)
     assert not second.find(record.id).is_finished, "the result of the one that has taken it over counts"
     finish(second, record)
     assert second.find(record.id).is_finished
@@ -61,10 +65,10 @@ def test_a_lease_is_renewed(stores, monkeypatch):
     first, second = stores
     monkeypatch.setattr(leases, "LEASE_SECONDS", -1.0)
     record = first.submit(REQUEST)
-    assert not second.leases.owner(record.id)
+    assert not owner_of(second, record)
     monkeypatch.undo()
     first.leases.renew([record.id])
-    assert second.leases.owner(record.id)
+    assert owner_of(second, record)
 
 
 def test_an_owner_learns_once_who_has_left_its_job_elsewhere(stores):
@@ -85,12 +89,14 @@ def test_entries_are_published_while_a_job_is_not_finished(tmp_path, postgresql)
         with second.leases.listening() as wait:
             first.leases.publish({record.id: [(1, ENTRIES[0]), (2, ENTRIES[1])]})
             assert wait(30) == {record.id}
-            assert second.leases.published(record.id, 0) == tuple(ENTRIES[:2])
+            owner = first.leases.server
+            assert second.leases.published(record.id) == (owner, tuple(ENTRIES[:2]))
             first.leases.publish({record.id: [(3, ENTRIES[2])]})
             assert wait(30) == {record.id}
-            assert second.leases.published(record.id, 2) == (ENTRIES[2],)
+            assert second.leases.published(record.id, owner, 2) == (owner, (ENTRIES[2],))
+            assert second.leases.published(record.id, "an earlier one", 2) == (owner, tuple(ENTRIES))
             second.leases.publish({record.id: [(4, ENTRIES[2])]})  # it is not the owner
-            assert second.leases.published(record.id, 3) == ()
+            assert second.leases.published(record.id, owner, 3) == (owner, ())
             finish(first, record)
             assert wait(30) == {record.id}
-            assert second.leases.published(record.id, 0) == ()
+            assert second.leases.published(record.id) == (None, ())
