@@ -6,12 +6,13 @@ import secrets
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, select
 
 from explorer.errors import InvalidRequest, StoreError
 from explorer.store.claims import holder_of, new_token
+from explorer.store.clock import NowUtc
 from explorer.store.database import Database, changed_rows
 from explorer.store.tables import LONGEST_ACCOUNT, TokenRow
 
@@ -22,14 +23,17 @@ MOST_TOKENS = 50
 _ID_BYTES = 4
 #: The use of a token is stored no more often.
 _USE_PRECISION = timedelta(minutes=5)
+#: Rows, with the time of the database.
+_ROWS = select(TokenRow, NowUtc())
 
 
 @dataclass(frozen=True)
 class Token:
     """What is known of a token: all but the token itself.
 
-    `name` is what the account calls it. It ends at `expires`; None: never. `used` is when it was last sent,
-    up to five minutes before; None: never.
+    `name` is what the account calls it. It ends at `expires`; None: never. `is_expired` says whether it has
+    ended by the clock of the database. `used` is when it was last sent, up to five minutes before; None:
+    never.
     """
 
     id: str
@@ -39,11 +43,7 @@ class Token:
     name: str = ""
     expires: datetime | None = None
     used: datetime | None = None
-
-    @property
-    def is_expired(self) -> bool:
-        """Whether the token is not accepted any more."""
-        return self.expires is not None and self.expires <= datetime.now(UTC)
+    is_expired: bool = False
 
 
 class Tokens:
@@ -68,7 +68,7 @@ class Tokens:
                 f"The name of a token has at most {LONGEST_ACCOUNT} printable characters, got {name[:60]!r}."
             )
         token = TOKEN_PREFIX + new_token()
-        now = datetime.now(UTC)
+        now = self._database.now()
         expires = None if lifetime is None else now + lifetime
         made = Token(secrets.token_hex(_ID_BYTES), account, frozenset(roles), now, name, expires)
         with self._database.writing() as session:
@@ -99,11 +99,11 @@ class Tokens:
             StoreError: the database cannot be read.
         """
         with self._database.reading() as session:
-            row = session.scalar(select(TokenRow).where(TokenRow.holder == holder_of(token)))
-        if row is None or (found := _token(row)).is_expired:
+            found = session.execute(_ROWS.where(TokenRow.holder == holder_of(token))).one_or_none()
+        if found is None or (known := _token(*found)).is_expired:
             return None
-        self._note_use(found)
-        return found
+        self._note_use(known, found[1])
+        return known
 
     def all(self) -> list[Token]:
         """Return all tokens, by account.
@@ -112,8 +112,8 @@ class Tokens:
             StoreError: the database cannot be read.
         """
         with self._database.reading() as session:
-            rows = session.scalars(select(TokenRow).order_by(TokenRow.account, TokenRow.created))
-            return [_token(row) for row in rows]
+            rows = session.execute(_ROWS.order_by(TokenRow.account, TokenRow.created))
+            return [_token(*each) for each in rows]
 
     def of(self, account: str) -> list[Token]:
         """Return the tokens of an account, newest first.
@@ -121,9 +121,9 @@ class Tokens:
         Raises:
             StoreError: the database cannot be read.
         """
-        query = select(TokenRow).where(TokenRow.account == account)
+        rows = _ROWS.where(TokenRow.account == account).order_by(TokenRow.created.desc())
         with self._database.reading() as session:
-            return [_token(row) for row in session.scalars(query.order_by(TokenRow.created.desc()))]
+            return [_token(*each) for each in session.execute(rows)]
 
     def revoke(self, token_id: str, account: str | None = None) -> bool:
         """Revoke a token, of this account if one is given. Return whether there was one with this ID.
@@ -137,9 +137,8 @@ class Tokens:
         with self._database.writing() as session:
             return changed_rows(session.execute(query)) > 0
 
-    def _note_use(self, token: Token) -> None:
+    def _note_use(self, token: Token, now: datetime) -> None:
         """Store when a token was used, if the database can be written: its holder does not depend on that."""
-        now = datetime.now(UTC)
         if token.used is not None and now - token.used < _USE_PRECISION:
             return
         with suppress(StoreError), self._database.writing() as session:
@@ -160,6 +159,7 @@ def check_account(name: str) -> None:
         )
 
 
-def _token(row: TokenRow) -> Token:
+def _token(row: TokenRow, now: datetime) -> Token:
+    is_expired = row.expires is not None and row.expires <= now
     roles = frozenset(row.roles.split())
-    return Token(row.id, row.account, roles, row.created, row.name, row.expires, row.used)
+    return Token(row.id, row.account, roles, row.created, row.name, row.expires, row.used, is_expired)

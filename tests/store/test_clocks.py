@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from datetime import timedelta
 
 import pytest
 from clocks import clock_environment
@@ -50,3 +51,26 @@ def test_a_process_with_a_wrong_clock_removes_nothing_that_is_young(
         assert pruned.returncode == 0, pruned.stderr
         assert store.find(typed.id).is_finished
         assert text.exists()
+
+
+def test_a_token_ends_by_the_clock_of_the_database(tmp_path, postgresql):
+    url = postgresql.new_database()
+    file = tmp_path / "clock"
+    file.write_text("+3h")
+    program = f"""
+from pathlib import Path
+from explorer.store import open_store
+for token in {{tokens!r}}:
+    print(open_store(Path({str(tmp_path)!r}), {url!r}).tokens.find(token) is not None)
+"""
+    with closing(open_store(tmp_path, url)) as store:
+        lifetimes = (timedelta(hours=1), timedelta(seconds=-1), None)
+        tokens = [store.tokens.add("ada", lifetime=each)[0] for each in lifetimes]
+        assert [each.is_expired for each in store.tokens.of("ada")].count(True) == 1
+        answers = subprocess.run(
+            [sys.executable, "-c", program.format(tokens=tokens)],
+            env={**os.environ, **clock_environment(file), "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+        )
+    assert answers.stdout.split() == ["True", "False", "True"], answers.stderr
