@@ -46,7 +46,7 @@ class DistributedQueue(SharedQueue):
         self._workers = workers
         self._limit = limits.waiting_jobs
         self._sender = Sender(broker_url)
-        self._sharing = Sharing(store, self._resume)
+        self._sharing = Sharing(store, self._unstored, self._resume)
         self._closed = threading.Event()
         self._presence = threading.Thread(target=self._announce, name="presence", daemon=True)
         self._presence.start()

@@ -84,7 +84,9 @@ class LocalQueue(SharedQueue):
             metrics.running.labels(kind).set_function(partial(self._count_running, kind))
             metrics.oldest_seconds.labels(kind).set_function(partial(self.oldest_seconds, kind))
             metrics.in_service.labels(kind).set_function(partial(self._in_service, kind))
-        self._sharing = Sharing(store, self._take_over, self._stored_jobs, self._leave_as_elsewhere)
+        self._sharing = Sharing(
+            store, self._unstored, self._take_over, self._stored_jobs, self._leave_as_elsewhere
+        )
         for worker in self._workers:
             worker.start()
 
@@ -426,6 +428,7 @@ class LocalQueue(SharedQueue):
             _log.error("The result of %s is not stored: %s", job.id, error.detail)
             job.log.publish(Diagnostic("error", f"{error.title}.", hint=error.detail))
             observation.failing = "store"
+            self._unstored.note(job.record())
             done = _transient_failure(job)
         except Exception:  # the thread must survive, and followers must not wait for ever
             _log.exception("Job %s failed with an unexpected error", job.id)

@@ -19,6 +19,7 @@ from explorer.jobs.protocol import EventLog
 from explorer.jobs.rates import Count, Rates
 from explorer.jobs.runners import RunnerKind
 from explorer.jobs.sharing import RemoteJob, Sharing
+from explorer.jobs.unstored import UnstoredResults
 from explorer.model import Request
 from explorer.store import Entry, Record, Store
 
@@ -65,6 +66,7 @@ class SharedQueue(ABC):
         self._store = store
         self._metrics = metrics
         self._asking = Places(limits.waiting_threads, "compiler queries")
+        self._unstored = UnstoredResults()
         self._rates = limits.rates
         self._gpu_gate = GpuGate(limits.gpu_rules, store.gpu_time)
 
@@ -94,6 +96,8 @@ class SharedQueue(ABC):
     def find(self, record_id: str) -> Record:
         """Return a record by its ID. An unfinished job that is not at work is started again.
 
+        If its result could not be stored a moment ago, the record says so, and it is not started.
+
         Raises:
             NotFound: there is none, or what another machine measured is lost.
             QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
@@ -112,8 +116,16 @@ class SharedQueue(ABC):
             )
         if record.is_finished:
             return record
+        failed = self._unstored.find(record_id)
+        if failed is not None and not self._is_under_way(record_id):
+            return failed
         with self._rates.counting(record.request) as count:
             return self._join_or_start(record, count, joins=False)
+
+    def _is_under_way(self, record_id: str) -> bool:
+        """Return whether a job waits or is done, on any server."""
+        waits = self._store.jobs.queue(record_id) is not None
+        return waits or self._store.leases.published(record_id)[0] is not None
 
     def latest(self, record: Record) -> Record:
         """Return the present state of a record, without starting its job."""

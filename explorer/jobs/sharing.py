@@ -22,6 +22,7 @@ from explorer.jobs.event_log import LocalEventLog
 from explorer.jobs.followers import Followers, SharedFollowers
 from explorer.jobs.job import Job
 from explorer.jobs.protocol import EventLog
+from explorer.jobs.unstored import UnstoredResults
 from explorer.model import Diagnostic, Done
 from explorer.store import Entry, MeasurementEntry, PassEntry, Record, StageEntry, Status, Store
 from explorer.store.entries import encode_entry
@@ -141,19 +142,21 @@ def _identity(entry: Entry) -> object:
 class Sharing:
     """What a queue has to do with the other servers of its database.
 
-    `take_over` starts the job of a record for the caller of the thread and returns its log, or None if
-    another server does it. `own_jobs` returns the IDs of the queue's jobs; `leave` lets a follower leave one.
-    Without them, workers do all jobs.
+    `unstored` gets the jobs that nobody does any more. `take_over` starts the job of a record for the caller
+    of the thread and returns its log, or None if another server does it. `own_jobs` returns the IDs of the
+    queue's jobs; `leave` lets a follower leave one. Without them, workers do all jobs.
     """
 
     def __init__(
         self,
         store: Store,
+        unstored: UnstoredResults,
         take_over: Callable[[Record], EventLog | None],
         own_jobs: Callable[[], Sequence[str]] | None = None,
         leave: Callable[[str, str], object] = lambda _record_id, _follower: None,
     ) -> None:
         self._store = store
+        self._unstored = unstored
         self._take_over = take_over
         self._own_jobs = own_jobs or (lambda: ())
         self._leave = leave
@@ -351,8 +354,9 @@ class Sharing:
             if self._workers_do_all and isinstance(error, StoreError):
                 raise  # the worker goes on
             _log.warning("The job %s is not taken over: %s", job.id, error.detail)
-            self._remote.pop(job.id, None)
             job.fail(error)
+            self._unstored.note(job.record())
+            self._remote.pop(job.id, None)
             return
         finally:
             work_for(caller)  # this may be the thread of a request

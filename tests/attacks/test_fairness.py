@@ -73,7 +73,7 @@ def test_a_flood_delays_no_other_client(server, vector_add, tmp_path):
 
 def test_further_jobs_of_a_client_yield_the_processor(tmp_path, endless):
     """Two jobs of one client and one of another: one of the three has a lower priority."""
-    server = Server(tmp_path, slots=2, wall_limit_seconds=60, cpu_limit_seconds=60)
+    server = Server(tmp_path, slots=2, wall_limit_seconds=300, cpu_limit_seconds=300)
     try:
         usual = psutil.Process(server.process.pid).nice()
         flooding, honest = server.client(2), server.client(1)

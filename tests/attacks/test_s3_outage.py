@@ -33,6 +33,9 @@ def test_a_server_survives_an_s3_store_that_fails(tmp_path, faulty_url, proxy, v
         assert "500 Internal Server Error" in events
         assert "Check that the S3 store works" in events
         assert '"ttgir"' in events, "its stages were shown"
+        document = client.ask("GET", lost).document
+        assert document["status"] == "failed", "to look at it does not start it again"
+        assert "500 Internal Server Error" in document["diagnostics"][-1]["hint"]
         health = client.ask("GET", "/healthz")
         assert health.status == 503
         assert "500 Internal Server Error" in health.document["store"]["problem"]

@@ -109,6 +109,8 @@ class Chaos:
         self.supervisor = Supervisor(self.cluster)
         #: The number in each accepted kernel, by its ticket's address.
         self.accepted: dict[str, int] = {}
+        #: What was submitted for it.
+        self._bodies: dict[str, dict[str, str]] = {}
         #: The digests of the stages of each result, as they were first answered.
         self._stages: dict[str, dict[str, str]] = {}
         self._numbers = itertools.count(_FIRST_NUMBER + 10_000 * seed)
@@ -131,14 +133,20 @@ class Chaos:
     def submit(self, seconds: float = 0.0) -> Ticket:
         """Submit a kernel that nobody has submitted, again and again until it is accepted."""
         number = next(self._numbers)
-        ticket: Ticket = self.ask("/api/v1/compilations", _compilation(number, seconds))
-        self.accepted[ticket["api"]] = number
+        body = _compilation(number, seconds)
+        ticket: Ticket = self.ask("/api/v1/compilations", body)
+        self.accepted[ticket["api"]], self._bodies[ticket["api"]] = number, body
         return ticket
+
+    def submit_again(self, ticket: Ticket) -> Ticket:
+        """Submit a kernel that was accepted once more, as somebody does whose result is not complete."""
+        return dict(self.ask("/api/v1/compilations", self._bodies[ticket["api"]]))
 
     def try_to_submit(self) -> Ticket | None:
         """Submit such a kernel once. Return None if it is refused, which is so with a reason."""
         number = next(self._numbers)
-        request = self._request("/api/v1/compilations", _compilation(number, 0.0), "")
+        body = _compilation(number, 0.0)
+        request = self._request("/api/v1/compilations", body, "")
         try:
             with urllib.request.urlopen(request, timeout=_TRY_SECONDS) as answer:
                 ticket: Ticket = json.load(answer)
@@ -147,7 +155,7 @@ class Chaos:
                 assert error.code in (503, 507), error
                 assert json.load(error)["detail"]
             return None
-        self.accepted[ticket["api"]] = number
+        self.accepted[ticket["api"]], self._bodies[ticket["api"]] = number, body
         return ticket
 
     def ask(self, path: str, body: object = None, server: str = "") -> Any:

@@ -14,7 +14,7 @@ from cluster.parts import MissingProgram
 pytestmark = pytest.mark.slow
 
 #: The size of the disk of each part, in MiB.
-DISKS = {"web1": 16, "worker1": 16, "worker2": 16, "postgresql": 256}
+DISKS = {"web1": 16, "worker1": 16, "worker2": 16, "postgresql": 256, "s3": 16}
 
 
 @pytest.fixture(scope="module")
@@ -83,4 +83,23 @@ def test_a_full_disk_of_the_database_loses_nothing(chaos):
         assert accepted < 500, "the database has found space on a full disk"
     chaos.disks["postgresql"].free()
     complete(chaos, before)
+    complete(chaos, chaos.submit())
+
+
+@pytest.mark.usefixtures("has_all")
+def test_a_full_disk_of_the_s3_store_loses_nothing(chaos):
+    before = chaos.submit()
+    complete(chaos, before)
+    late = chaos.submit(seconds=5)  # ends while the disk is full
+    chaos.disks["s3"].fill()
+    accepted = [late, *filter(None, (chaos.try_to_submit() for _ in range(4)))]
+    for ticket in accepted:
+        document = chaos.result(ticket)
+        assert document["status"] == "failed", "its texts have found space on a full disk"
+        assert document["diagnostics"], "it has no reason"
+    complete(chaos, before)
+    chaos.disks["s3"].free()
+    for ticket in accepted:
+        assert chaos.submit_again(ticket) == ticket
+        complete(chaos, ticket)
     complete(chaos, chaos.submit())

@@ -1,0 +1,40 @@
+"""Jobs that have ended without a stored result, because the store has failed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+
+from explorer.model import Diagnostic, Done, Log
+from explorer.store import Record
+
+#: So long a job is not started again by somebody who only looks at it.
+_KEPT_SECONDS = 10.0
+
+
+class UnstoredResults:
+    """Jobs whose results could not be stored, for some seconds. Safe to use from many threads.
+
+    Otherwise nobody who looks at such a job from time to time would learn why: each look would start it
+    again.
+    """
+
+    def __init__(self) -> None:
+        self._keeping = threading.Lock()
+        self._kept: dict[str, tuple[float, Record]] = {}
+
+    def note(self, record: Record) -> None:
+        """Keep what the entries of a job say of its failure. Its texts are lost."""
+        now = time.monotonic()
+        said = [entry for entry in record.entries if isinstance(entry, Diagnostic | Log)]
+        entries = (*said, Done("failed", 0.0, is_transient=True))
+        failed = replace(record, status="failed", entries=entries)
+        with self._keeping:
+            later = {name: kept for name, kept in self._kept.items() if kept[0] > now}
+            self._kept = {**later, record.id: (now + _KEPT_SECONDS, failed)}
+
+    def find(self, record_id: str) -> Record | None:
+        """Return a failure that is kept, or None."""
+        end, record = self._kept.get(record_id, (0.0, None))
+        return record if time.monotonic() < end else None
