@@ -54,7 +54,7 @@ def measure_throughput(service: Service) -> dict[str, Any]:
     figures = {form: _median([measured[form] for measured in rounds]) for form in rounds[0]}
     one = figures[f"{WORKERS[0]} workers"]
     for form, found in figures.items():
-        note = f"p50 {found['p50']:.0f}, p95 {found['p95']:.0f} ms, {found['failures']:.0f} failed"
+        note = f"p50 {found['p50']:.0f}, p95 {found['p95']:.0f} ms, {found['failures']} failed"
         print(Row(f"{form}: compilations", found["per_second"], "1/s", note=note))
         note = f"{found['per_processor_second']:.2f} of all; idle {found['idle_share']:.3f} processors"
         least = None if form in ("embedded", "1 workers") else (1 - _MOST_LOSS) * one["per_job_second"]
@@ -64,12 +64,11 @@ def measure_throughput(service: Service) -> dict[str, Any]:
 
 
 def _median(measured: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the median of each figure, and all of them."""
-    names = (
-        *("per_second", "per_job_second", "per_processor_second", "idle_share"),
-        *("p50", "p95", "failures"),
-    )
-    return {name: median(each[name] for each in measured) for name in names} | {"rounds": list(measured)}
+    """Return the median of each figure, the sum of the failures, and all rounds."""
+    names = ("per_second", "per_job_second", "per_processor_second", "idle_share", "p50", "p95")
+    medians = {name: median(each[name] for each in measured) for name in names}
+    failures = sum(each["failures"] for each in measured)
+    return {**medians, "failures": failures, "rounds": list(measured)}
 
 
 def _measure(service: Service, parts: Mapping[str, int]) -> dict[str, Any]:

@@ -46,7 +46,7 @@ class DistributedQueue(SharedQueue):
         self._workers = workers
         self._limit = limits.waiting_jobs
         self._sender = Sender(broker_url)
-        self._sharing = Sharing(store, self._unstored, self._resume)
+        self._sharing = Sharing(store, self._unstored.note, self._resume)
         self._closed = threading.Event()
         self._presence = threading.Thread(target=self._announce, name="presence", daemon=True)
         self._presence.start()
@@ -175,10 +175,9 @@ class DistributedQueue(SharedQueue):
         """Follow a job. Let it wait first, unless it is new and does so already. Then tell the workers."""
         job = self._sharing.remote_job(record.id)
         if joins and job is not None:
+            if job.is_canceled:  # it is of no use to the caller
+                self._wait_for_end(job)
             job = self._sharing.catch_up(job)
-        if joins and job is not None and job.is_canceled:  # it is of no use to the caller
-            self._wait_for_end(job)
-            job = self._sharing.remote_job(record.id)
         if job is None and not is_new:
             self._store.admit()
             record = self._store.find(record.id)

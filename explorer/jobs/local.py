@@ -85,7 +85,7 @@ class LocalQueue(SharedQueue):
             metrics.oldest_seconds.labels(kind).set_function(partial(self.oldest_seconds, kind))
             metrics.in_service.labels(kind).set_function(partial(self._in_service, kind))
         self._sharing = Sharing(
-            store, self._unstored, self._take_over, self._stored_jobs, self._leave_as_elsewhere
+            store, self._unstored.note, self._take_over, self._stored_jobs, self._leave_as_elsewhere
         )
         for worker in self._workers:
             worker.start()

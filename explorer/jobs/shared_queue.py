@@ -103,10 +103,7 @@ class SharedQueue(ABC):
             QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
             StoreError: the job has to be started again, and its result cannot be stored.
         """
-        job = self._job(record_id)
-        if isinstance(job, RemoteJob):  # notifications may be late
-            job = self._sharing.catch_up(job)
-        if job is not None:
+        if (job := self._present_job(record_id)) is not None:
             return job.record()
         record = self._store.find(record_id)
         if record.request.imported and not record.is_finished:  # a run here is not what was measured there
@@ -118,7 +115,8 @@ class SharedQueue(ABC):
             return record
         failed = self._unstored.find(record_id)
         if failed is not None and not self._is_under_way(record_id):
-            return failed
+            record = self._store.find(record_id)  # it may have finished since
+            return record if record.is_finished else failed
         with self._rates.counting(record.request) as count:
             return self._join_or_start(record, count, joins=False)
 
@@ -129,8 +127,19 @@ class SharedQueue(ABC):
 
     def latest(self, record: Record) -> Record:
         """Return the present state of a record, without starting its job."""
-        job = self._job(record.id)
-        return record if job is None else job.record()
+        is_remote = isinstance(self._job(record.id), RemoteJob)
+        if (job := self._present_job(record.id)) is not None:
+            return job.record()
+        if is_remote:  # it has just ended
+            record = self._store.find(record.id)
+        return record if record.is_finished else self._unstored.find(record.id) or record
+
+    def _present_job(self, record_id: str) -> FollowedJob | None:
+        """Return a job that this server does or follows, in its present state."""
+        job = self._job(record_id)
+        if isinstance(job, RemoteJob):  # notifications may be late
+            return self._sharing.catch_up(job)
+        return job
 
     def refusal(self, kind: RunnerKind) -> str:
         """Return why the caller may not use a kind of runner; "" if it may."""

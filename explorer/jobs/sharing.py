@@ -22,7 +22,6 @@ from explorer.jobs.event_log import LocalEventLog
 from explorer.jobs.followers import Followers, SharedFollowers
 from explorer.jobs.job import Job
 from explorer.jobs.protocol import EventLog
-from explorer.jobs.unstored import UnstoredResults
 from explorer.model import Diagnostic, Done
 from explorer.store import Entry, MeasurementEntry, PassEntry, Record, StageEntry, Status, Store
 from explorer.store.entries import encode_entry
@@ -30,7 +29,7 @@ from explorer.store.leases import Leases
 
 #: How often leases are renewed, and how often it is checked whether the server of a job has ended.
 _BEAT_SECONDS = 3.0
-#: How often jobs are looked at whose server cannot notify this one, and new ones.
+#: How often jobs are looked at whose server cannot notify this one, and those that somebody begins to follow.
 _POLL_SECONDS = 0.2
 #: How long new entries are collected before they are published.
 _MOMENT_SECONDS = 0.02
@@ -142,21 +141,21 @@ def _identity(entry: Entry) -> object:
 class Sharing:
     """What a queue has to do with the other servers of its database.
 
-    `unstored` gets the jobs that nobody does any more. `take_over` starts the job of a record for the caller
-    of the thread and returns its log, or None if another server does it. `own_jobs` returns the IDs of the
-    queue's jobs; `leave` lets a follower leave one. Without them, workers do all jobs.
+    `note_unstored` gets what is known of a job that nobody does any more. `take_over` starts the job of a
+    record for the caller of the thread and returns its log, or None if another server does it. `own_jobs`
+    returns the IDs of the queue's jobs; `leave` lets a follower leave one. Without them, workers do all jobs.
     """
 
     def __init__(
         self,
         store: Store,
-        unstored: UnstoredResults,
+        note_unstored: Callable[[Record], None],
         take_over: Callable[[Record], EventLog | None],
         own_jobs: Callable[[], Sequence[str]] | None = None,
         leave: Callable[[str, str], object] = lambda _record_id, _follower: None,
     ) -> None:
         self._store = store
-        self._unstored = unstored
+        self._note_unstored = note_unstored
         self._take_over = take_over
         self._own_jobs = own_jobs or (lambda: ())
         self._leave = leave
@@ -217,35 +216,36 @@ class Sharing:
 
     def _publish(self) -> None:
         """Publish new entries when their texts are stored, those of a moment together."""
-        published: dict[str, int] = {}
+        published: dict[Job, int] = {}
         while (first := self._changed.get()) is not None:
-            jobs = {first.id: first}
+            jobs = {first}
             self._closed.wait(_MOMENT_SECONDS)
             while not self._changed.empty():
                 if (job := self._changed.get()) is None:
                     return
-                jobs[job.id] = job
-            with _reported("Entries are not published"):
-                new = {job.id: self._new_entries(job, published.get(job.id, 0)) for job in jobs.values()}
-                self._store.leases.publish(new)
-                published |= {job_id: entries[-1][0] for job_id, entries in new.items() if entries}
-            for job in jobs.values():
+                jobs.add(job)
+            for job in jobs:
+                with _reported("Entries are not published"):
+                    skip = published.get(job, 0)
+                    if new := self._new_entries(job, skip):
+                        self._store.leases.publish(job.id, skip, new)
+                        published[job] = skip + len(new)
                 if job.log.is_closed:
-                    published.pop(job.id, None)
+                    published.pop(job, None)
 
-    def _new_entries(self, job: Job, skip: int) -> list[tuple[int, Entry]]:
-        """Return the entries of a job but the first `skip`, with their numbers, when their texts are stored.
+    def _new_entries(self, job: Job, skip: int) -> Sequence[Entry]:
+        """Return the entries of a job but the first `skip`, when their texts are stored.
 
         Those of a job that has ended, or whose texts cannot be stored, come with its result.
         """
         entries = job.log.entries()[skip:]
         if job.log.is_closed or any(isinstance(entry, Done) for entry in entries):
-            return []
+            return ()
         try:
             job.batch.commit()
         except (CancelledError, StoreError):
-            return []
-        return list(enumerate(entries, skip + 1))
+            return ()
+        return entries
 
     # --- the jobs of other servers ----------------------------------------------------------------
 
@@ -310,7 +310,8 @@ class Sharing:
     def _listen(self) -> None:
         """Look at each job at each beat. Note who follows them.
 
-        Those that somebody follows here are also looked at when they change, and when that begins.
+        A job that somebody follows here is also looked at when it changes, and when somebody begins to
+        follow it. Where the database cannot notify others, each job is looked at each time.
         """
         with self._store.leases.listening() as wait:
             next_beat, known = 0.0, set[str]()
@@ -323,7 +324,7 @@ class Sharing:
                 self._end_streams()
                 jobs = dict(self._remote)
                 followed = {job.id for job in jobs.values() if job.log.is_followed}
-                due = followed & changed | followed - known
+                due = followed - (known - changed)
                 for job in jobs.values():
                     if is_beat or job.id in due or not self._is_notified:
                         self.refresh(job)
@@ -355,17 +356,23 @@ class Sharing:
                 raise  # the worker goes on
             _log.warning("The job %s is not taken over: %s", job.id, error.detail)
             job.fail(error)
-            self._unstored.note(job.record())
-            self._remote.pop(job.id, None)
+            self._note_unstored(job.record())
+            self._forget(job)
             return
         finally:
             work_for(caller)  # this may be the thread of a request
         if record.is_finished:
-            self._remote.pop(job.id, None)
+            self._forget(job)
             job.complete(record.entries)
         elif log is not None:
-            self._remote.pop(job.id, None)
+            self._forget(job)
             job.go_on(log)
+
+    def _forget(self, job: RemoteJob) -> None:
+        """Follow a job no more. It may have been started again meanwhile."""
+        with self._starting:
+            if self._remote.get(job.id) is job:
+                del self._remote[job.id]
 
 
 @contextmanager

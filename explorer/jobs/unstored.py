@@ -1,4 +1,4 @@
-"""Jobs that have ended without a stored result, because the store has failed."""
+"""Jobs that have ended without a stored result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KEPT_SECONDS = 10.0
 
 
 class UnstoredResults:
-    """Jobs whose results could not be stored, for some seconds. Safe to use from many threads.
+    """Jobs that could not store their results, for some seconds. Safe to use from many threads.
 
     Otherwise nobody who looks at such a job from time to time would learn why: each look would start it
     again.

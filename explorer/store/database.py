@@ -185,12 +185,11 @@ class Database:
         before.dispose()
 
     def _open_sessions(self) -> None:
-        self._sessions = self._sessions_without_transactions = sessionmaker(
-            self._engine, expire_on_commit=False
-        )
-        if self.is_postgresql:  # a BEGIN and a ROLLBACK take longer than what a reader asks for
-            engine = self._engine.execution_options(isolation_level="AUTOCOMMIT")
-            self._sessions_without_transactions = sessionmaker(engine, expire_on_commit=False)
+        self._sessions = sessionmaker(self._engine, expire_on_commit=False)
+        # Most readers have one statement. SQLite begins no transaction for it, PostgreSQL does.
+        autocommit = {"isolation_level": "AUTOCOMMIT"} if self.is_postgresql else {}
+        engine = self._engine.execution_options(**autocommit)
+        self._sessions_without_transactions = sessionmaker(engine, expire_on_commit=False)
 
 
 def open_database(url: str) -> Engine:

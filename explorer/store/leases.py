@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,8 @@ _ABANDONED_SECONDS = 3600.0
 _CHANGED, _LEFT = "triton_explorer", "triton_explorer_left"
 
 
-def _publish() -> Executable:
-    """Return the statement that publishes entries of a job and notifies others: one, since there are many."""
+def _publication() -> Executable:
+    """Return a statement that publishes entries of a job and notifies others."""
     own = select(LeaseRow.id).where(LeaseRow.id == bindparam("id"), LeaseRow.owner == bindparam("owner"))
     locked = own.with_for_update(read=True).cte("own")
     row = select(locked.c.id, bindparam("number", type_=Integer), bindparam("content", type_=LargeBinary))
@@ -55,16 +55,16 @@ def _publish() -> Executable:
     return select(not_durable, func.pg_notify(_CHANGED, new.c.id))
 
 
-def _published() -> Executable:
+def _publications() -> Executable:
     """Return the query of the owner of a job, and of what it has published."""
     read = case((LeaseRow.owner == bindparam("owner"), bindparam("skip", type_=Integer)), else_=0)
     new = and_(EntryRow.id == LeaseRow.id, EntryRow.number > read)
-    rows = select(LeaseRow.owner, EntryRow.content).outerjoin(EntryRow, new)
+    rows = select(LeaseRow.owner, EntryRow.number, EntryRow.content).outerjoin(EntryRow, new)
     return rows.where(LeaseRow.id == bindparam("id"), LeaseRow.expires >= Now()).order_by(EntryRow.number)
 
 
 # Built once, since they are executed dozens of times for each job.
-_PUBLISH, _PUBLISHED = _publish(), _published()
+_PUBLICATION, _PUBLICATIONS = _publication(), _publications()
 
 
 def is_leased(session: Session, record_ids: Sequence[str]) -> bool:
@@ -199,18 +199,16 @@ class Leases:
         for record_id in tuple(self._held):
             self.release(record_id)
 
-    def publish(self, entries: Mapping[str, Sequence[tuple[int, Entry]]]) -> None:
-        """Publish new entries of jobs, with their numbers from 1 on, unless their lease is lost.
+    def publish(self, record_id: str, skip: int, entries: Sequence[Entry]) -> None:
+        """Publish the entries of a job that follow the first `skip`, unless its lease is lost.
 
         Raises:
             StoreError: the database cannot be written.
         """
+        content = b",".join(map(encode_entry, entries))
+        row = {"id": record_id, "number": skip + len(entries), "content": content}
         with self._database.connection() as connection:
-            for record_id, numbered in entries.items():
-                if numbered:
-                    content = b",".join(encode_entry(entry) for _, entry in numbered)
-                    row = {"id": record_id, "number": numbered[-1][0], "content": content}
-                    connection.execute(_PUBLISH, {**row, "owner": self.server})
+            connection.execute(_PUBLICATION, {**row, "owner": self.server})
 
     def remove_abandoned(self) -> None:
         """Remove what servers have left that ended without a word, and whose jobs nobody has taken over.
@@ -236,11 +234,17 @@ class Leases:
             StoreError: the database cannot be read.
         """
         with self._database.reading() as session:
-            found = session.execute(_PUBLISHED, {"id": record_id, "owner": owner, "skip": skip}).all()
+            found = session.execute(_PUBLICATIONS, {"id": record_id, "owner": owner, "skip": skip}).all()
         if not found or self._has_ended(found[0].owner):
             return None, ()
-        contents = [row.content for row in found if row.content is not None]
-        return found[0].owner, decode_journal(b"[" + b",".join(contents) + b"]")
+        read = skip if found[0].owner == owner else 0
+        entries: list[Entry] = []
+        for row in found:
+            if row.content is not None:
+                # An owner that did not learn that it had published some has repeated them.
+                entries += decode_journal(b"[" + row.content + b"]")[read - row.number :]
+                read = row.number
+        return found[0].owner, tuple(entries)
 
     def _ended_owner(self, session: Session, record_id: str) -> str | None:
         """Return the owner of a lease if its process has ended."""

@@ -100,9 +100,12 @@ class Tokens:
         """
         with self._database.reading() as session:
             found = session.execute(_ROWS.where(TokenRow.holder == holder_of(token))).one_or_none()
-        if found is None or (known := _token(*found)).is_expired:
+        if found is None:
             return None
-        self._note_use(known, found[1])
+        row, now = found
+        if (known := _token(row, now)).is_expired:
+            return None
+        self._note_use(known, now)
         return known
 
     def all(self) -> list[Token]:

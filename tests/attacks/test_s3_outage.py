@@ -36,6 +36,8 @@ def test_a_server_survives_an_s3_store_that_fails(tmp_path, faulty_url, proxy, v
         document = client.ask("GET", lost).document
         assert document["status"] == "failed", "to look at it does not start it again"
         assert "500 Internal Server Error" in document["diagnostics"][-1]["hint"]
+        resumed = client.ask("GET", f"{lost}/events", **{"Last-Event-ID": "20"}).body.decode()
+        assert "500 Internal Server Error" in resumed, "the last events were not sent yet"
         health = client.ask("GET", "/healthz")
         assert health.status == 503
         assert "500 Internal Server Error" in health.document["store"]["problem"]

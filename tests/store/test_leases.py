@@ -87,16 +87,19 @@ def test_entries_are_published_while_a_job_is_not_finished(tmp_path, postgresql)
     with closing(open_store(tmp_path, url)) as first, closing(open_store(tmp_path, url)) as second:
         record = first.submit(REQUEST)
         with second.leases.listening() as wait:
-            first.leases.publish({record.id: [(1, ENTRIES[0]), (2, ENTRIES[1])]})
+            first.leases.publish(record.id, 0, ENTRIES[:2])
             assert wait(30) == {record.id}
             owner = first.leases.server
             assert second.leases.published(record.id) == (owner, tuple(ENTRIES[:2]))
-            first.leases.publish({record.id: [(3, ENTRIES[2])]})
+            first.leases.publish(record.id, 2, ENTRIES[2:])
             assert wait(30) == {record.id}
             assert second.leases.published(record.id, owner, 2) == (owner, (ENTRIES[2],))
             assert second.leases.published(record.id, "an earlier one", 2) == (owner, tuple(ENTRIES))
-            second.leases.publish({record.id: [(4, ENTRIES[2])]})  # it is not the owner
-            assert second.leases.published(record.id, owner, 3) == (owner, ())
+            first.leases.publish(record.id, 2, [ENTRIES[2], ENTRIES[0]])  # it did not learn that it had
+            assert second.leases.published(record.id, owner, 3) == (owner, (ENTRIES[0],))
+            assert second.leases.published(record.id) == (owner, (*ENTRIES, ENTRIES[0]))
+            second.leases.publish(record.id, 4, ENTRIES[2:])  # it is not the owner
+            assert second.leases.published(record.id, owner, 4) == (owner, ())
             finish(first, record)
             assert wait(30) == {record.id}
             assert second.leases.published(record.id) == (None, ())
