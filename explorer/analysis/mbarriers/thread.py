@@ -170,8 +170,8 @@ class Walker:
     def _for(self, loop: Operation) -> Steps:
         bounds = [self._value(name) for name in loop.own_operands[:3]]
         carried = [self._value(name) for name in loop.initial]
-        if len(bounds) < 3:
-            raise NotEvaluated(loop.line, "its bounds cannot be read")
+        if len(bounds) < 3 or not loop.regions:
+            raise NotEvaluated(loop.line, "its bounds or its region cannot be read")
         if self.program.is_silent(loop) and not all(isinstance(each, int) for each in bounds):
             self._define(loop, unknown_of(loop, bounds))
             return []
