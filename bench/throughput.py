@@ -4,8 +4,7 @@ The embedded form, and clusters with 1, 2 and 4 workers of one slot each, run on
 another, several times: the processors of a shared machine are not equally fast all the time. The medians are
 compared. Locust plays people who compile without pauses, and takes a part of the processors. So what more
 workers must not change is how many compilations a second of processor time does: a worker on a machine of its
-own has that machine's processors. What a worker takes without jobs is left out, since it is the same however
-many compilations it does, and shown apart.
+own has that machine's processors. What workers take without jobs is shown apart, and not left out.
 """
 
 from __future__ import annotations
@@ -97,7 +96,7 @@ def _measure(service: Service, parts: Mapping[str, int]) -> dict[str, Any]:
     return {
         **found,
         "per_second": done / _MEASURED_SECONDS,
-        "per_job_second": done / (used - idle_share * _MEASURED_SECONDS),
+        "per_job_second": done / used,
         "per_processor_second": done / used_by_all,
         "idle_share": idle_share,
     }
