@@ -23,6 +23,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from tritons import TRITONS
+
 from bench.command import measure_command
 from bench.compilation import measure_compilation
 from bench.fairness import measure_fairness
@@ -51,7 +53,7 @@ PARTS = {
 #: Settings of the servers of parts. The people of a load have addresses as behind a proxy.
 _SETTINGS: dict[str, dict[str, Any]] = {
     "load": {"proxies": "127.0.0.1"},
-    "throughput": {"proxies": "127.0.0.1", "tritons_dir": Path("none")},
+    "throughput": {"proxies": "127.0.0.1", "tritons": TRITONS[0]},
 }
 
 

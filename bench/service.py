@@ -164,7 +164,7 @@ def running_service(program: Sequence[str] = ("explorer",), **changed: Any) -> I
     `program` is the module to run instead of the command, and its arguments. `changed` are other settings.
     """
     settings = Settings()
-    options: dict[str, Any] = {"slots": settings.slots, "tritons_dir": settings.tritons_dir, **changed}
+    options: dict[str, Any] = {"slots": settings.slots, "tritons": settings.tritons, **changed}
     with (
         tempfile.TemporaryDirectory() as folder,
         closing(

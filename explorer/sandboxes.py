@@ -42,6 +42,7 @@ def compilation_sandbox(settings: Settings) -> SandboxSettings:
         queue_length=settings.queue_limit,
         request_bytes=2 * settings.source_limit_bytes,
         tritons_dir=settings.tritons_dir if settings.tritons_dir.is_dir() else None,
+        tritons=settings.offered_tritons,
         package_folders=(settings.packages_dir,) if settings.packages_dir.is_dir() else (),
         shared_modules=_SHARED_MODULES,
     )

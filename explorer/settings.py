@@ -204,6 +204,12 @@ class Settings:
         default=Path(sys.prefix) / "tritons",
         metadata=_described("Folder with further Triton versions, one folder each, named after the version."),
     )
+    tritons: str = field(
+        default="",
+        metadata=_described(
+            "Triton versions that are offered, separated by commas. Empty: all that are installed."
+        ),
+    )
     packages_dir: Path = field(
         default=Path(sys.prefix) / "packages",
         metadata=_described(
@@ -377,6 +383,11 @@ class Settings:
             wanted = next(iter(typing.get_args(types[name])), types[name])  # int of `int | None`
             values[name] = _parse(variable, text, wanted)
         return cls(**values)
+
+    @property
+    def offered_tritons(self) -> tuple[str, ...]:
+        """The Triton versions that are offered; none: all that are installed."""
+        return tuple(name.strip() for name in self.tritons.split(",") if name.strip())
 
     @property
     def trusted_hosts(self) -> list[str] | None:

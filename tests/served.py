@@ -21,12 +21,15 @@ from typing import IO, Any
 
 import psutil
 from forms import urls_of
+from tritons import TRITONS
 
 from explorer.sandbox import linux
 from explorer.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 _CLIENT_SECONDS = 60
+#: The settings of a server or a worker, where a test has no others.
+_USUAL: Mapping[str, object] = {"slots": 1, "tritons": TRITONS[0], "canary_seconds": 0}
 
 
 def end_with_parent() -> None:
@@ -35,12 +38,13 @@ def end_with_parent() -> None:
 
 
 class Server:
-    """Runs `triton-explorer serve` on a free port, with one slot unless the settings say otherwise.
+    """Runs `triton-explorer serve` on a free port.
 
-    It has the newest Triton version only, unless `tritons_dir` names the folder of the others: each version
-    that a server starts costs seconds of processor time. `environment` has further variables. `program` is
-    the module to run instead of the command, and its arguments. `folder` is its data folder. `log` gets what
-    the server logs; without it, that goes where the log of the tests goes.
+    Unless the settings say otherwise, it has one slot, the newest Triton version only, and no canaries: each
+    version that a server starts costs seconds of processor time, and so do the sandboxes that only canaries
+    would start. `environment` has further variables. `program` is the module to run instead of the command,
+    and its arguments. `folder` is its data folder. `log` gets what the server logs; without it, that goes
+    where the log of the tests goes.
 
     In the distributed form, a worker with the same settings does its jobs, unless they name a database.
     """
@@ -55,7 +59,7 @@ class Server:
     ) -> None:
         self.folder = folder
         urls = {} if "database_url" in settings else urls_of(folder)
-        self.settings = {"slots": 1, "tritons_dir": folder / "none", **urls, **settings}
+        self.settings = {**_USUAL, **urls, **settings}
         self.jobs_worker: Worker | None = None
         if urls:
             self.jobs_worker = Worker(
@@ -156,7 +160,7 @@ class Server:
 
 
 class Worker:
-    """Runs `triton-explorer worker` with one slot, unless the settings say otherwise.
+    """Runs `triton-explorer worker`. Its usual settings are those of `Server`.
 
     `arguments` are those of the command. `environment`, `program` and `log` are as those of `Server`.
     """
@@ -170,7 +174,7 @@ class Worker:
         log: IO[bytes] | None = None,
         **settings: object,
     ) -> None:
-        settings = {"slots": 1, "tritons_dir": folder / "none", **settings}
+        settings = {**_USUAL, **settings}
         self.process = _start(
             [*program, "worker", "--data-dir", str(folder), *arguments], settings, environment, log
         )
@@ -187,7 +191,7 @@ class Worker:
         changed = {
             name: value for name in names if (value := getattr(settings, name)) != getattr(usual, name)
         }
-        return cls(_folder_of_worker(settings.data_dir), **{"tritons_dir": settings.tritons_dir, **changed})
+        return cls(_folder_of_worker(settings.data_dir), **{"tritons": settings.tritons, **changed})
 
     def kill(self) -> None:
         """Kill all processes at once with SIGKILL."""

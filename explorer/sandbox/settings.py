@@ -61,9 +61,10 @@ class SandboxSettings:
     process of a job calls before the request arrives, and a `rehearse()`, which does a typical job (see
     `written_pages`). The zygotes of all versions share `shared_modules`, which must not import Triton.
     `python_path` lists further folders that the jail may read and import from. `tritons_dir` has a folder for
-    each further Triton version. `package_folders` hold what user code may import beside that; they hide no
-    other module. `environment` adds variables to that of the jail,
-    `readable_folders` adds folders if they exist, and `devices` are files below /dev that a job may use.
+    each further Triton version. If `tritons` names versions, only they are offered. `package_folders` hold
+    what user code may import beside that; they hide no other module. `environment` adds variables to that of
+    the jail, `readable_folders` adds folders if they exist, and `devices` are files below /dev that a job may
+    use.
     Without `warm_up`, a slot is started when the first job needs it. `reserve_slots` more of each version are
     started when more than `slots_per_version` jobs run or wait. A slot without a job for `idle_seconds` ends.
     With `warm_up`, those of the newest version stay.
@@ -90,6 +91,7 @@ class SandboxSettings:
     shared_modules: tuple[str, ...] = ()
     python_path: tuple[Path, ...] = ()
     tritons_dir: Path | None = None
+    tritons: tuple[str, ...] = ()
     package_folders: tuple[Path, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     readable_folders: tuple[Path, ...] = ()

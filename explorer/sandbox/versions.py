@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
@@ -47,10 +48,14 @@ def version_key(version: str) -> Version:
 
 
 class InstalledVersions:
-    """The installed versions at any time: looked for again after a change of their folders. Thread-safe."""
+    """The installed versions at any time: looked for again after a change of their folders. Thread-safe.
 
-    def __init__(self, tritons_dir: Path | None) -> None:
+    With `offered`, all others are left out.
+    """
+
+    def __init__(self, tritons_dir: Path | None, offered: Collection[str] = ()) -> None:
         self._tritons_dir = tritons_dir
+        self._offered = offered
         self._state: object = None
         self._found: dict[str, Path | None] = {}
 
@@ -59,7 +64,10 @@ class InstalledVersions:
         """Each version, newest first, with its folder. None is the interpreter's own."""
         state = [_changed(each) for each in (self._tritons_dir, BESIDE)]
         if state != self._state:
-            self._found, self._state = installed_versions(self._tritons_dir), state
+            installed = installed_versions(self._tritons_dir)
+            wanted = self._offered or installed
+            self._found = {version: folder for version, folder in installed.items() if version in wanted}
+            self._state = state
         return self._found
 
 

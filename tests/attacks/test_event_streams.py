@@ -138,7 +138,7 @@ def test_a_refused_stream_says_so(server, job):
 
 def test_a_client_behind_a_proxy_cannot_claim_another_address(tmp_path, endless):
     """WSGI has one variable for a header of the proxy and one of the client, which differ in a dash."""
-    server = Server(tmp_path, client_streams=1, proxies="127.0.0.1", canary_seconds=0)
+    server = Server(tmp_path, client_streams=1, proxies="127.0.0.1")
     try:
         events = server.post({"source": endless, "target": "cuda:90"})["events"]
         with contextlib.ExitStack() as stack:

@@ -24,7 +24,6 @@ from recorded import write_recording
 from served import Server
 
 from explorer.sandbox.settings import default_slots
-from explorer.settings import Settings
 from explorer.store import Store
 
 ROOT = Path(__file__).parents[2]
@@ -64,9 +63,7 @@ def store(server: str, data_dir: Path) -> Iterator[Store]:
 def running_server(recordings: Path, data_dir: Path) -> Iterator[Server]:
     """Start a server for these tests."""
     assert (ROOT / "explorer/static/dist/manifest.json").is_file(), "Run `python hatch_build.py` first."
-    server = Server(
-        data_dir, recordings_dir=recordings, slots=default_slots(), tritons_dir=Settings().tritons_dir
-    )
+    server = Server(data_dir, recordings_dir=recordings, slots=default_slots(), tritons="")
     yield server
     server.close()
 

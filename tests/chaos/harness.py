@@ -19,6 +19,7 @@ from typing import Any
 
 import psutil
 from s3_server import FaultyProxy
+from tritons import TRITONS
 
 from cluster.parts import Cluster, free_ports
 from cluster.supervisor import Supervisor
@@ -100,7 +101,7 @@ class Chaos:
         self.random = random.Random(seed)
         (port,) = free_ports("load_balancer").values()
         # Each Triton version and each slot takes seconds to start.
-        settings = {"TRITON_EXPLORER_SLOTS": "1", "TRITON_EXPLORER_TRITONS_DIR": str(folder / "none")}
+        settings = {"TRITON_EXPLORER_SLOTS": "1", "TRITON_EXPLORER_TRITONS": TRITONS[0]}
         self.cluster = Cluster(folder, port, workers=2, settings=settings)
         self._disks = disks or {}
         self.disks: dict[str, Disk] = {}

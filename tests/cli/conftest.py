@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from served import Server
 
-from explorer.settings import Settings
-
 ROOT = Path(__file__).parents[2]
 #: With the modules of the tests.
 PYTHONPATH = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
@@ -30,7 +28,7 @@ SIGNATURE = "*fp32:16, *fp32:16, i32:16, 256"
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     """A running server with all Triton versions, shared by the tests of all commands."""
-    server = Server(tmp_path_factory.mktemp("data"), tritons_dir=Settings().tritons_dir)
+    server = Server(tmp_path_factory.mktemp("data"), tritons="")
     yield server
     server.close()
     assert not (server.folder / "server.json").exists()

@@ -17,6 +17,7 @@ import pytest
 from recorded import TRACE
 from recorded_gpu import TARGET
 from served import Server
+from tritons import TRITONS
 
 from explorer.cli.api import API, Api, _Connection, server_sender
 from explorer.model.hardware import DEFAULT_TARGET
@@ -45,9 +46,9 @@ def gpu_server(tmp_path_factory):
 
 
 @pytest.fixture
-def one_version(tmp_path, monkeypatch):
+def one_version(monkeypatch):
     """Let commands have the Triton version of the servers."""
-    monkeypatch.setenv("TRITON_EXPLORER_TRITONS_DIR", str(tmp_path / "none"))
+    monkeypatch.setenv("TRITON_EXPLORER_TRITONS", TRITONS[0])
 
 
 @pytest.fixture

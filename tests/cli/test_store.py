@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from api import Api
+from tritons import TRITONS
 
 from explorer import create_app
 from explorer.model import Done, Pass, Request, Stage
@@ -229,7 +230,7 @@ def test_a_result_in_postgresql_and_s3_is_repaired_by_compiling_again(
         blobs_url=blobs_url,
         blob_cache_bytes=0,
         slots=1,
-        tritons_dir=tmp_path / "none",
+        tritons=TRITONS[0],
     )
 
     def stages():

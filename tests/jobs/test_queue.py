@@ -360,6 +360,24 @@ def test_a_refused_request_is_not_stored(open_desk, endless_request):
     desk.queue.cancel(running.id)
 
 
+def test_an_internal_error_is_told_to_who_looks_at_the_job(desk, endless_request, monkeypatch, caplog):
+    begun: list[Request] = []
+
+    def fail(_runner, request, _cancelled):
+        begun.append(request)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(SandboxRunner, "run", fail)
+    record = desk.queue.submit(endless_request)
+    list(desk.queue.follow(record.id))
+    for _ in range(3):  # a look does not start it again
+        found = desk.queue.find(record.id)
+        assert found.status == "failed"
+        assert [entry for entry in found.entries if isinstance(entry, Diagnostic)]
+    assert len(begun) == 1
+    assert "ZeroDivisionError" in caplog.text
+
+
 @does_jobs_itself
 def test_a_request_is_refused_before_it_is_stored_or_not_at_all(open_desk, endless_request, monkeypatch):
     desk = open_desk(limit=1)

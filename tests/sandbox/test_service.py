@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tritons import TRITONS
 
 from explorer.errors import QueueFull, SandboxUnavailable, UnknownTriton
 from explorer.model import Diagnostic, Done, Log, Request, Stage
@@ -41,6 +42,14 @@ def test_versions_are_found_without_an_import(tmp_path):
     assert found["99.1.0"] == folder
     assert found[own] is None
     assert installed_versions(tmp_path / "missing").keys() == installed_versions().keys()
+
+
+def test_versions_that_are_not_offered_are_refused(settings):
+    _, old = TRITONS
+    sandbox = Sandbox(dataclasses.replace(settings, tritons=(old, "0.1")))
+    assert sandbox.versions == (old,)
+    with pytest.raises(UnknownTriton, match=f"There is no Triton '{TRITONS[0]}' here. Versions: {old}."):
+        next(sandbox.run(Request("", "", TRITONS[0])))
 
 
 def test_a_default_timeout_of_sockets_does_not_matter(settings):

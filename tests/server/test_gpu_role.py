@@ -53,7 +53,6 @@ def served(tmp_path) -> Iterator[Any]:
             tmp_path,
             program=("recorded_gpu",),
             environment={"PYTHONPATH": PYTHONPATH},
-            canary_seconds=0,
             **settings,
         )
         servers.append(server)

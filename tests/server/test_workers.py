@@ -31,9 +31,10 @@ class Cluster:
         self._running = ExitStack()
         self.page = self._running.enter_context(closing(Server(folder, **self.settings)))
 
-    def start_worker(self, *arguments):
-        """Start a worker, and wait until the page knows it."""
-        worker = self._running.enter_context(closing(Worker(self.folder, *arguments, **self.settings)))
+    def start_worker(self, *arguments, tritons="3.9.0"):
+        """Start a worker with one or several versions of Triton, and wait until the page knows it."""
+        worker = Worker(self.folder, *arguments, tritons=tritons, **self.settings)
+        self._running.enter_context(closing(worker))
         wait_until(lambda: set(worker.queues) <= set(self.queues))
         return worker
 
@@ -182,7 +183,7 @@ def test_a_worker_serves_the_metrics_of_its_jobs(cluster):
 
 def test_versions_of_triton_never_cross(cluster):
     page = cluster.page
-    oldest = cluster.start_worker("--queues", ONLY_OLDEST)
+    oldest = cluster.start_worker("--queues", ONLY_OLDEST, tritons="3.9.0, 3.6.0")
     newest = cluster.start_worker("--queues", ONLY_NEWEST)
     assert oldest.queues == [ONLY_OLDEST]
     oldest.close()
@@ -196,6 +197,6 @@ def test_versions_of_triton_never_cross(cluster):
     unknown = {"source": VECTOR_ADD, "target": "cuda:90", "triton": "3.7.0"}
     assert page.client().ask("POST", "/api/v1/compilations", unknown).status == 400
     newest.close()
-    cluster.start_worker("--queues", ONLY_OLDEST)
+    cluster.start_worker("--queues", ONLY_OLDEST, tritons="3.6.0")
     wait_for_status(page, waiting, "complete")
     assert page.client().document(waiting)["triton"] == "3.6.0"

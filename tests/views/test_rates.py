@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from api import Api
+from tritons import TRITONS
 
 from explorer import create_app
 from explorer.model import Request
@@ -22,7 +23,7 @@ def limited(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     settings = Settings(
         data_dir=folder,
-        tritons_dir=folder / "none",
+        tritons=TRITONS[0],
         slots=1,
         client_compilations_per_minute=LIMIT,
         client_exports_per_minute=2,
