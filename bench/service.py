@@ -164,7 +164,8 @@ def running_service(program: Sequence[str] = ("explorer",), **changed: Any) -> I
     `program` is the module to run instead of the command, and its arguments. `changed` are other settings.
     """
     settings = Settings()
-    options: dict[str, Any] = {"slots": settings.slots, "tritons": settings.tritons, **changed}
+    names = ("slots", "tritons", "canary_seconds")
+    options: dict[str, Any] = {**{name: getattr(settings, name) for name in names}, **changed}
     with (
         tempfile.TemporaryDirectory() as folder,
         closing(

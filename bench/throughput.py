@@ -6,8 +6,8 @@ compared. Locust plays people who compile without pauses, and takes a part of th
 workers must not change is how many compilations a second of processor time does: a worker on a machine of its
 own has that machine's processors. What workers take without jobs is shown apart, and not left out.
 
-Busy processors are slower for each process. How much, one worker shows beside another cluster, with which it
-shares the machine and nothing else.
+Busy processors are slower for each process. One worker beside another cluster, with which it shares the
+machine and nothing else, shows how much.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _WARM_SECONDS = 30
 _PAUSE_SECONDS = 10
 _IDLE_SECONDS = 10
 _MEASURED_SECONDS = 40
-#: Locust starts and ends in them.
-_MORE_SECONDS = 20
+#: In which Locust starts and ends.
+_LOCUST_SECONDS = 20
 _START_SECONDS = 120
 _CHECK_SECONDS = 0.5
 
@@ -125,11 +125,13 @@ def _compile(service: Service, seconds: int) -> list[dict[str, Any]]:
 @contextlib.contextmanager
 def _compiling(service: Service) -> Iterator[None]:
     """Let people compile until the end of the block."""
-    seconds = _WARM_SECONDS + _PAUSE_SECONDS + _IDLE_SECONDS + _MEASURED_SECONDS + _MORE_SECONDS
+    seconds = _WARM_SECONDS + _PAUSE_SECONDS + _IDLE_SECONDS + _MEASURED_SECONDS + _LOCUST_SECONDS
     with ThreadPoolExecutor(1) as pool:
         people = pool.submit(_compile, service, seconds)
         yield
-        assert not people.done(), "the processors were not busy until the end"
+        has_ended = people.done()
+        people.result()  # raises what went wrong
+        assert not has_ended, "the processors were not busy until the end"
 
 
 def _used_by(parts: Mapping[str, int]) -> float:

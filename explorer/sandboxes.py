@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from explorer.sandbox.settings import Limits, SandboxSettings
+from explorer.sandbox.versions import installed_versions
 from explorer.settings import PREFIX, Settings
 
 #: The module whose jobs run kernels, in the interpreter and on GPUs.
@@ -42,9 +43,18 @@ def compilation_sandbox(settings: Settings) -> SandboxSettings:
         queue_length=settings.queue_limit,
         request_bytes=2 * settings.source_limit_bytes,
         tritons_dir=settings.tritons_dir if settings.tritons_dir.is_dir() else None,
-        tritons=settings.offered_tritons,
+        offered_tritons=settings.offered_tritons,
         package_folders=(settings.packages_dir,) if settings.packages_dir.is_dir() else (),
         shared_modules=_SHARED_MODULES,
+    )
+
+
+def no_version(settings: Settings) -> str:
+    """Return the sentences about a server or a worker that has no Triton version."""
+    installed = ", ".join(installed_versions(settings.tritons_dir)) or "none"
+    return (
+        f"No Triton version is available. {PREFIX}TRITONS is {settings.tritons!r}. Installed: {installed}. "
+        "Change the setting, or add a version with `triton-explorer toolchain add`."
     )
 
 

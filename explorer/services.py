@@ -30,7 +30,7 @@ from explorer.queries import QueryService
 from explorer.runs.documents import DeviceDocument, DevicesDocument, GpusDocument
 from explorer.sandbox import Sandbox
 from explorer.sandbox.nvidia import Gpu
-from explorer.sandboxes import compilation_sandbox, single_job_sandbox
+from explorer.sandboxes import compilation_sandbox, no_version, single_job_sandbox
 from explorer.settings import Settings
 from explorer.store import Pruner, Quotas, SqlStore, Store, location_of, open_store
 
@@ -139,7 +139,10 @@ class Services:
     @property
     def versions(self) -> tuple[str, ...]:
         """The available Triton versions, newest first."""
-        return self.workers.versions if self.workers else _not_none(self.sandbox).versions
+        if self.workers is None:
+            return _not_none(self.sandbox).versions
+        offered = self.settings.offered_tritons
+        return tuple(each for each in self.workers.versions if not offered or each in offered)
 
     @property
     def tier(self) -> str:
@@ -149,7 +152,9 @@ class Services:
     @property
     def problem(self) -> str | None:
         """Why no kernel can be compiled, or None."""
-        return self.workers.problem("compile") if self.workers else self._problem
+        if self.workers:
+            return self.workers.problem("compile")
+        return self._problem or (None if self.versions else no_version(self.settings))
 
     @property
     def gpus(self) -> tuple[Gpu | WorkerGpu, ...]:

@@ -207,7 +207,8 @@ class Settings:
     tritons: str = field(
         default="",
         metadata=_described(
-            "Triton versions that are offered, separated by commas. Empty: all that are installed."
+            "Triton versions that a server or worker offers, separated by commas. Empty: all that are "
+            "installed."
         ),
     )
     packages_dir: Path = field(
@@ -386,7 +387,7 @@ class Settings:
 
     @property
     def offered_tritons(self) -> tuple[str, ...]:
-        """The Triton versions that are offered; none: all that are installed."""
+        """The Triton versions that a server or worker offers; none: all that are installed."""
         return tuple(name.strip() for name in self.tritons.split(",") if name.strip())
 
     @property

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 from prometheus_client import start_http_server
 
+from explorer.errors import SettingsError
 from explorer.jobs import LocalQueue, Metrics, QueueLimits, Runners
 from explorer.jobs.gpu import GpuRunner
 from explorer.jobs.gpu_gate import GpuRules
@@ -17,7 +18,7 @@ from explorer.jobs.worker import Station, Worker
 from explorer.jobs.workers import WorkerGpu, chosen_queues, kind_of, queue_name
 from explorer.monitoring.metrics import REGISTRY
 from explorer.sandbox import Sandbox
-from explorer.sandboxes import compilation_sandbox
+from explorer.sandboxes import compilation_sandbox, no_version
 from explorer.services import (
     RESERVES,
     close_runners,
@@ -35,7 +36,8 @@ class WorkerServices:
     """The services of one worker. `wanted` names its queues; "": all that this machine can do.
 
     Raises:
-        SettingsError: a setting is invalid, or this machine cannot do the jobs of a queue.
+        SettingsError: a setting is invalid, there is no Triton version, or this machine cannot do the jobs of
+            a queue.
         SandboxUnavailable: no jail can be started on this machine.
         StoreError: the data folder or the database cannot be used.
     """
@@ -46,6 +48,8 @@ class WorkerServices:
         location = shared_location(settings, self._store)
         self._sandbox = Sandbox(compilation_sandbox(settings))
         self._runners = make_runners(settings, self._sandbox)
+        if not self._sandbox.versions:
+            raise SettingsError(no_version(settings))
         self.queues = chosen_queues(_possible_queues(self._runners, self._sandbox.versions), wanted)
         self._sandbox.start()
         warm_up_gpus(self._runners)

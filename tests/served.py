@@ -186,12 +186,11 @@ class Worker:
     @classmethod
     def of(cls, settings: Settings) -> Worker:
         """Start the worker of an application with these settings."""
-        usual = Settings()
-        names = [each.name for each in dataclasses.fields(settings) if each.name != "data_dir"]
-        changed = {
-            name: value for name in names if (value := getattr(settings, name)) != getattr(usual, name)
-        }
-        return cls(_folder_of_worker(settings.data_dir), **{"tritons": settings.tritons, **changed})
+        default = Settings()
+        names = {each.name for each in dataclasses.fields(settings)} - {"data_dir", "canary_seconds"}
+        own = {name: value for name in names if (value := getattr(settings, name)) != getattr(default, name)}
+        usual = {name: getattr(settings, name) for name in names & _USUAL.keys()}
+        return cls(_folder_of_worker(settings.data_dir), **{**own, **usual})
 
     def kill(self) -> None:
         """Kill all processes at once with SIGKILL."""

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 from explorer.cli.deletion_token import ownership
 from explorer.cli.tools import open_services
 from explorer.errors import ExplorerError, InvalidRequest, Unavailable
-from explorer.sandbox.versions import InstalledVersions
+from explorer.sandbox.versions import installed_versions
 from explorer.server.address import running_server
 from explorer.settings import Settings
 
@@ -259,7 +259,7 @@ def _is_alike(
         )
     except (ValueError, KeyError, TypeError):  # another program listens there
         return False
-    wanted = triton or next(iter(InstalledVersions(settings.tritons_dir, settings.offered_tritons).now), None)
+    wanted = triton or next(iter(installed_versions(settings.tritons_dir)), None)
     return is_ours and wanted in tritons and (triton is not None or tritons[0] == wanted) and can_do(health)
 
 

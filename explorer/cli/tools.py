@@ -52,6 +52,7 @@ def open_services(
             blobs_url="",
             broker_url="",
             slots=1,
+            tritons="",
             free_disk_bytes=0,  # the folder is removed in the end
             # With --root, these are the user's own files, and may be a whole library.
             source_limit_bytes=max(settings.source_limit_bytes, _LIBRARY_BYTES),

@@ -254,4 +254,4 @@ class DistributedQueue(SharedQueue):
         """
         if self._store.jobs.queue(record.id) is not None or self._store.find(record.id).is_finished:
             return
-        raise Unavailable("The worker could not store the result. Try again.")
+        raise Unavailable("The worker ended the job without a result. Try again.")

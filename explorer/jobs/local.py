@@ -426,12 +426,13 @@ class LocalQueue(SharedQueue):
                     done = self._store_result(job, done)
         except StoreError as error:
             _log.error("The result of %s is not stored: %s", job.id, error.detail)
-            done = self._fail(job, f"{error.title}.", error.detail)
+            job.log.publish(Diagnostic("error", f"{error.title}.", hint=error.detail))
             observation.failing = "store"
+            self._unstored.note(job.record())
+            done = _transient_failure(job)
         except Exception:  # the thread must survive, and followers must not wait for ever
-            _log.exception("Job %s failed with an unexpected error", job.id)
-            done = self._fail(job, "Internal error.", "The server's log has the traceback. Try again.")
-            observation.failing = "server"
+            done = _internal_error(job, observation)
+            self._unstored.note(job.record())
         with suppress(StoreError):  # it expires
             self._store.leases.release(job.id, is_over=done is not None)
         with self._changed:
@@ -440,12 +441,6 @@ class LocalQueue(SharedQueue):
         observation.end(done)
         job.finish(done)
         job.batch.discard()
-
-    def _fail(self, job: Job, message: str, hint: str) -> Done:
-        """Return the end of a job without a stored result, after a diagnostic."""
-        job.log.publish(Diagnostic("error", message, hint=hint))
-        self._unstored.note(job.record())
-        return _transient_failure(job)
 
     def _store_result(self, job: Job, done: Done) -> Done | None:
         """Store a result, as soon as the database is not locked any more. None: the queue is closed before.
@@ -484,7 +479,20 @@ class LocalQueue(SharedQueue):
             observation.failing = "sandbox"
             job.log.publish(Diagnostic("error", f"{error.title}.", hint=error.detail))
             return _transient_failure(job)
+        except StoreError:  # neither is its end stored
+            raise
+        except Exception:
+            return _internal_error(job, observation)
         raise AssertionError("the sandbox ended without a last event")
+
+
+def _internal_error(job: Job, observation: Observation) -> Done:
+    """Log the exception that is handled, and return the end of its job after a diagnostic."""
+    _log.exception("Job %s failed with an unexpected error", job.id)
+    hint = "The server's log has the traceback. Try again."
+    job.log.publish(Diagnostic("error", "Internal error.", hint=hint))
+    observation.failing = "server"
+    return _transient_failure(job)
 
 
 def _transient_failure(job: Job) -> Done:

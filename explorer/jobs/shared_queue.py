@@ -96,7 +96,7 @@ class SharedQueue(ABC):
     def find(self, record_id: str) -> Record:
         """Return a record by its ID. An unfinished job that is not at work is started again.
 
-        If its result could not be stored a moment ago, the record says so, and it is not started.
+        If it ended without a stored result a moment ago, the record says why, and it is not started.
 
         Raises:
             NotFound: there is none, or what another machine measured is lost.

@@ -14,7 +14,7 @@ _KEPT_SECONDS = 10.0
 
 
 class UnstoredResults:
-    """Jobs that could not store their results, for some seconds. Safe to use from many threads.
+    """Jobs that have ended without a stored result, for some seconds. Safe to use from many threads.
 
     Otherwise nobody who looks at such a job from time to time would learn why: each look would start it
     again.

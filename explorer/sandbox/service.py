@@ -39,7 +39,7 @@ class Sandbox:
         self.settings = settings or SandboxSettings()
         #: The program that makes the jails; None where it is missing or not used.
         self.bubblewrap = None if self.settings.unsafe else find_bubblewrap(self.settings)
-        self._installed = InstalledVersions(self.settings.tritons_dir, self.settings.tritons)
+        self._installed = InstalledVersions(self.settings.tritons_dir, self.settings.offered_tritons)
         self._lock = threading.Lock()
         self._pools: VersionPools | None = None
         self._begun: VersionPools | None = None
@@ -126,7 +126,7 @@ class Sandbox:
         """
         if request.triton not in self.versions:
             raise UnknownTriton(
-                f"There is no Triton {request.triton!r} here. Versions: {', '.join(self.versions) or 'none'}."
+                f"Triton {request.triton} is not available. Available: {', '.join(self.versions) or 'none'}."
             )
         self._started.wait(self.settings.start_seconds)
         with self._lock:

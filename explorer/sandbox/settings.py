@@ -61,7 +61,7 @@ class SandboxSettings:
     process of a job calls before the request arrives, and a `rehearse()`, which does a typical job (see
     `written_pages`). The zygotes of all versions share `shared_modules`, which must not import Triton.
     `python_path` lists further folders that the jail may read and import from. `tritons_dir` has a folder for
-    each further Triton version. If `tritons` names versions, only they are offered. `package_folders` hold
+    each further Triton version. If there are `offered_tritons`, no others are used. `package_folders` hold
     what user code may import beside that; they hide no other module. `environment` adds variables to that of
     the jail, `readable_folders` adds folders if they exist, and `devices` are files below /dev that a job may
     use.
@@ -91,7 +91,7 @@ class SandboxSettings:
     shared_modules: tuple[str, ...] = ()
     python_path: tuple[Path, ...] = ()
     tritons_dir: Path | None = None
-    tritons: tuple[str, ...] = ()
+    offered_tritons: tuple[str, ...] = ()
     package_folders: tuple[Path, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     readable_folders: tuple[Path, ...] = ()

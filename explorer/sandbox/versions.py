@@ -18,8 +18,13 @@ from packaging.version import InvalidVersion, Version
 BESIDE = Path(sys.prefix) / "tritons"
 
 
-def installed_versions(tritons_dir: Path | None = None) -> dict[str, Path | None]:
-    """Map each version, newest first, to its folder. None is the interpreter's own."""
+def installed_versions(
+    tritons_dir: Path | None = None, offered: Collection[str] = ()
+) -> dict[str, Path | None]:
+    """Map each version, newest first, to its folder. None is the interpreter's own.
+
+    If versions are `offered`, all others are left out.
+    """
     found: dict[str, Path | None] = {}
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         found[importlib.metadata.version("triton")] = None
@@ -27,7 +32,8 @@ def installed_versions(tritons_dir: Path | None = None) -> dict[str, Path | None
         for distribution in importlib.metadata.distributions(name="triton", path=[str(folder)]):
             if (folder / "triton").is_dir():
                 found.setdefault(distribution.version, folder)
-    return dict(sorted(found.items(), key=lambda item: version_key(item[0]), reverse=True))
+    newest_first = sorted(found.items(), key=lambda item: version_key(item[0]), reverse=True)
+    return {version: folder for version, folder in newest_first if not offered or version in offered}
 
 
 def version_folders(tritons_dir: Path | None = None) -> list[Path]:
@@ -50,25 +56,21 @@ def version_key(version: str) -> Version:
 class InstalledVersions:
     """The installed versions at any time: looked for again after a change of their folders. Thread-safe.
 
-    With `offered`, all others are left out.
+    The arguments are those of `installed_versions`.
     """
 
     def __init__(self, tritons_dir: Path | None, offered: Collection[str] = ()) -> None:
         self._tritons_dir = tritons_dir
         self._offered = offered
-        self._state: object = None
-        self._found: dict[str, Path | None] = {}
+        self._known: tuple[list[int], dict[str, Path | None]] = ([], {})
 
     @property
     def now(self) -> dict[str, Path | None]:
         """Each version, newest first, with its folder. None is the interpreter's own."""
         state = [_changed(each) for each in (self._tritons_dir, BESIDE)]
-        if state != self._state:
-            installed = installed_versions(self._tritons_dir)
-            wanted = self._offered or installed
-            self._found = {version: folder for version, folder in installed.items() if version in wanted}
-            self._state = state
-        return self._found
+        if state != self._known[0]:
+            self._known = (state, installed_versions(self._tritons_dir, self._offered))
+        return self._known[1]
 
 
 def _changed(folder: Path | None) -> int:

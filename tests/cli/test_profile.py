@@ -17,7 +17,6 @@ import pytest
 from recorded import TRACE
 from recorded_gpu import TARGET
 from served import Server
-from tritons import TRITONS
 
 from explorer.cli.api import API, Api, _Connection, server_sender
 from explorer.model.hardware import DEFAULT_TARGET
@@ -43,12 +42,6 @@ def gpu_server(tmp_path_factory):
     server = Server(folder, environment, (RECORDED_GPU,), interpreter_slots=0)
     yield server
     server.close()
-
-
-@pytest.fixture
-def one_version(monkeypatch):
-    """Let commands have the Triton version of the servers."""
-    monkeypatch.setenv("TRITON_EXPLORER_TRITONS", TRITONS[0])
 
 
 @pytest.fixture
@@ -107,7 +100,6 @@ def test_documents_and_files_do_not_depend_on_who_is_asked(server, short, tmp_pa
     assert results[0] == results[1]
 
 
-@pytest.mark.usefixtures("one_version")
 def test_a_server_with_a_gpu_is_asked_also_from_a_machine_without_one(gpu_server, tmp_path):
     before = gpu_server.is_asked
     asked = json.loads(run("profile", VECTOR_ADD, "--json", server=gpu_server.url).stdout)
@@ -129,7 +121,6 @@ def test_a_server_with_a_gpu_is_asked_also_from_a_machine_without_one(gpu_server
     assert "add --device interpreter. A GPU has check" in refused.stderr
 
 
-@pytest.mark.usefixtures("one_version")
 def test_each_run_measures_once_more(gpu_server):
     arguments = ("profile", VECTOR_ADD, "--seed", "7", "--json")
     runs = [json.loads(run(*arguments, server=gpu_server.url).stdout)["run"] for _ in range(2)]
@@ -137,7 +128,6 @@ def test_each_run_measures_once_more(gpu_server):
     assert runs[1]["run"]["attempt"] == runs[0]["run"]["attempt"] + 1
 
 
-@pytest.mark.usefixtures("one_version")
 def test_a_server_without_the_device_is_not_asked(server, gpu_server, short):
     before = server.is_asked, gpu_server.is_asked
     here = run("profile", VECTOR_ADD, server=server.url, program=RECORDED_GPU)
@@ -154,7 +144,6 @@ def test_without_any_gpu_the_server_s_interpreter_is_asked(server, short):
     assert server.is_asked > before
 
 
-@pytest.mark.usefixtures("one_version")
 def test_a_kernel_that_does_not_compile_is_told(gpu_server, tmp_path):
     script = tmp_path / "broken.py"
     script.write_text(SHORT_VECTOR_ADD.replace("x + y, mask=mask)", "x + nothing, mask=mask)"))

@@ -360,7 +360,7 @@ def test_a_refused_request_is_not_stored(open_desk, endless_request):
     desk.queue.cancel(running.id)
 
 
-def test_an_internal_error_is_told_to_who_looks_at_the_job(desk, endless_request, monkeypatch, caplog):
+def test_an_internal_error_is_told_to_whoever_looks_at_the_job(desk, endless_request, monkeypatch, caplog):
     begun: list[Request] = []
 
     def fail(_runner, request, _cancelled):
@@ -373,7 +373,8 @@ def test_an_internal_error_is_told_to_who_looks_at_the_job(desk, endless_request
     for _ in range(3):  # a look does not start it again
         found = desk.queue.find(record.id)
         assert found.status == "failed"
-        assert [entry for entry in found.entries if isinstance(entry, Diagnostic)]
+        messages = [entry.message for entry in found.entries if isinstance(entry, Diagnostic)]
+        assert messages[0] == "Internal error."
     assert len(begun) == 1
     assert "ZeroDivisionError" in caplog.text
 

@@ -61,6 +61,7 @@ def server(tmp_path_factory, collector, log):
             queue_age_limit_seconds=QUEUE_SECONDS,
             wall_limit_seconds=WALL_SECONDS,
             interpreter_slots=0,
+            tritons="",
             environment={"OTEL_BSP_SCHEDULE_DELAY": "100"},
         )
         with closing(server):

@@ -46,9 +46,9 @@ def test_versions_are_found_without_an_import(tmp_path):
 
 def test_versions_that_are_not_offered_are_refused(settings):
     _, old = TRITONS
-    sandbox = Sandbox(dataclasses.replace(settings, tritons=(old, "0.1")))
+    sandbox = Sandbox(dataclasses.replace(settings, offered_tritons=(old, "0.1")))
     assert sandbox.versions == (old,)
-    with pytest.raises(UnknownTriton, match=f"There is no Triton '{TRITONS[0]}' here. Versions: {old}."):
+    with pytest.raises(UnknownTriton, match=f"Triton {TRITONS[0]} is not available. Available: {old}."):
         next(sandbox.run(Request("", "", TRITONS[0])))
 
 

@@ -1,5 +1,8 @@
 """A page without a sandbox, and workers that do its jobs: with each broker, and with processes that fail."""
 
+import os
+import subprocess
+import sys
 import time
 import urllib.request
 from contextlib import ExitStack, closing
@@ -29,7 +32,7 @@ class Cluster:
         self.settings = {"database_url": database_url, "broker_url": broker_url}
         self.folder = folder
         self._running = ExitStack()
-        self.page = self._running.enter_context(closing(Server(folder, **self.settings)))
+        self.page = self._running.enter_context(closing(Server(folder, tritons="", **self.settings)))
 
     def start_worker(self, *arguments, tritons="3.9.0"):
         """Start a worker with one or several versions of Triton, and wait until the page knows it."""
@@ -184,10 +187,12 @@ def test_a_worker_serves_the_metrics_of_its_jobs(cluster):
 def test_versions_of_triton_never_cross(cluster):
     page = cluster.page
     oldest = cluster.start_worker("--queues", ONLY_OLDEST, tritons="3.9.0, 3.6.0")
-    newest = cluster.start_worker("--queues", ONLY_NEWEST)
+    newest = cluster.start_worker()
     assert oldest.queues == [ONLY_OLDEST]
+    assert ONLY_NEWEST in newest.queues
+    assert ONLY_OLDEST not in newest.queues
     oldest.close()
-    wait_until(lambda: list(cluster.queues) == [ONLY_NEWEST])
+    wait_until(lambda: ONLY_OLDEST not in cluster.queues)
     waiting = submit(page, 0, "with the oldest", triton="3.6.0")
     done = submit(page, 0, "with the newest", triton="3.9.0")
     wait_for_status(page, done, "complete")
@@ -200,3 +205,13 @@ def test_versions_of_triton_never_cross(cluster):
     cluster.start_worker("--queues", ONLY_OLDEST, tritons="3.6.0")
     wait_for_status(page, waiting, "complete")
     assert page.client().document(waiting)["triton"] == "3.6.0"
+
+
+def test_a_worker_without_a_version_does_not_start(cluster):
+    settings = {**cluster.settings, "tritons": "0.1"}
+    variables = {f"TRITON_EXPLORER_{name.upper()}": value for name, value in settings.items()}
+    command = [sys.executable, "-m", "explorer", "worker", "--data-dir", str(cluster.folder)]
+    ended = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert "TRITON_EXPLORER_TRITONS is '0.1'" in ended.stderr
+    assert "Traceback" not in ended.stderr

@@ -1,12 +1,18 @@
+from contextlib import closing
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
 import msgspec
 import pytest
+from tritons import TRITONS
 
+from explorer import create_app
 from explorer.model.hardware import TARGETS
 from explorer.profiles.read import Profiles
+from explorer.sandbox.versions import installed_versions
+from explorer.services import Services
+from explorer.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,6 +27,31 @@ def test_the_newest_triton_is_the_default(client, services):
     document = client.get("/api/v1/tritons").get_json()
     assert tuple(document["versions"]) == services.versions
     assert document["default"] == services.versions[0]
+
+
+@pytest.mark.slow
+@pytest.mark.embedded("workers have the setting, which tests/server/test_workers.py looks at")
+def test_only_versions_that_a_server_offers_are_used(tmp_path, vector_add):
+    newest, other = TRITONS
+    with closing(Services(Settings(data_dir=tmp_path, slots=1, tritons=f"{other}, 0.1"))) as services:
+        client = create_app(services.settings, services).test_client()
+        assert client.get("/api/v1/tritons").get_json()["versions"] == [other]
+        body = {"source": vector_add, "target": "cuda:90", "triton": newest}
+        refused = client.post("/api/v1/compilations", json=body)
+        assert refused.status_code == 400
+        assert f"Available: {other}." in refused.get_json()["detail"]
+        assert client.get("/healthz").get_json()["tritons"] == [other]
+
+
+@pytest.mark.slow
+@pytest.mark.embedded("workers have the setting, which tests/server/test_workers.py looks at")
+def test_a_server_that_offers_no_installed_version_says_so(tmp_path):
+    with closing(Services(Settings(data_dir=tmp_path, slots=1, tritons="0.1"))) as services:
+        client = create_app(services.settings, services).test_client()
+        health = client.get("/healthz")
+        assert health.status_code == 503
+        problem = f"TRITON_EXPLORER_TRITONS is '0.1'. Installed: {', '.join(installed_versions())}."
+        assert problem in health.get_json()["problem"]
 
 
 def test_every_example_of_the_gallery_can_be_had(client):
