@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from actions import Visitor, expect_stage, run_command, violations, wait_for_result
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from explorer.pipeline.stages import STAGES
 from explorer.views.panes import PANES
@@ -48,6 +48,20 @@ def test_the_palette_finds_by_a_few_letters_and_arrow_keys(page: Page) -> None:
     page.keyboard.type("zzzz")
     expect(page.locator("dialog.palette")).to_contain_text("No command matches")
     page.keyboard.press("Escape")
+    expect(page.locator("dialog.palette")).to_have_count(0)
+
+
+def test_enter_waits_for_commands_that_are_still_loaded(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/api/v1/tours", lambda route: held.append(route))
+    with page.expect_request("**/api/v1/tours"):
+        open_palette(page)
+    page.keyboard.type("What is a program?")
+    page.keyboard.press("Enter")
+    expect(page.locator("dialog.palette")).to_contain_text("No command matches")
+    with page.expect_response("**/api/v1/tours"):
+        held[0].continue_()
+    expect(page.get_by_role("region", name="Tour")).to_contain_text("Step 1 of 7")
     expect(page.locator("dialog.palette")).to_have_count(0)
 
 

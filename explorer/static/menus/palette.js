@@ -18,6 +18,7 @@ class CommandPalette extends LitElement {
     this.terms = {};
     /** The commands for who types; empty until they are loaded. @type {import("../core/commands.js").Command[]} */
     this.typedCommands = [];
+    this.loading = Promise.resolve();
     this.found = searchCommands(this.commands, "", this.terms);
     /** The chosen one of those found. */
     this.at = 0;
@@ -65,7 +66,7 @@ class CommandPalette extends LitElement {
   firstUpdated() {
     this.dialog.showModal();
     this.querySelector("input")?.focus();
-    void this.loadTerms();
+    this.loading = this.loadTerms();
   }
 
   async loadTerms() {
@@ -109,6 +110,12 @@ class CommandPalette extends LitElement {
     found?.command.run();
   }
 
+  /** Choose a command, which may have to be loaded: some users press Enter at once. */
+  async enter() {
+    if (!this.found.length) await this.loading;
+    if (this.dialog.open && this.found.length) this.choose(this.at);
+  }
+
   /** @param {KeyboardEvent} event */
   key(event) {
     const { length } = this.found;
@@ -116,7 +123,7 @@ class CommandPalette extends LitElement {
     if (step && length) {
       const next = this.at + step;
       this.at = Math.abs(step) === 1 ? (next + length) % length : Math.min(length - 1, Math.max(0, next));
-    } else if (event.key === "Enter") this.choose(this.at);
+    } else if (event.key === "Enter") void this.enter();
     else if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) this.dialog.close();
     else return;
     event.preventDefault();
