@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,7 +32,11 @@ NOW = datetime.now(UTC)
 
 
 def disk_bytes(folder):
-    return sum(path.stat().st_size for path in (folder / "blobs").rglob("*") if path.is_file())
+    found = 0
+    for path in (folder / "blobs").rglob("*"):
+        with suppress(FileNotFoundError):  # the pruner has just removed it
+            found += path.stat().st_size if path.is_file() else 0
+    return found
 
 
 def request_of(name):
