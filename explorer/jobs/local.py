@@ -481,7 +481,7 @@ class LocalQueue(SharedQueue):
             return _transient_failure(job)
         except StoreError:  # neither is its end stored
             raise
-        except Exception:
+        except Exception:  # its followers learn of it, and so does who looks at the job later
             return _internal_error(job, observation)
         raise AssertionError("the sandbox ended without a last event")
 

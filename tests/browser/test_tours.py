@@ -131,7 +131,6 @@ def test_answers_stay_and_the_end_leads_to_the_next_tour(visitor: Visitor) -> No
     card = page.get_by_role("region", name="Tour")
     expect(card).to_contain_text("Step 1 of 7")
     page.keyboard.press(">")
-    expect(card).to_contain_text("Step 2 of 7")
     page.keyboard.press(">")
     card.get_by_label("Your answer").fill("4")
     card.get_by_role("button", name="Answer").click()

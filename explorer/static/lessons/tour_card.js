@@ -117,7 +117,8 @@ export class TourCard extends LessonCard {
     const { address } = this;
     if (address === null || address === this.shown) return;
     this.shown = address;
-    const [name = "", number = "1"] = address.split(".");
+    const place = placeOf(address);
+    const { name } = place;
     if (this.tour?.name !== name) {
       try {
         this.tour = /** @type {Tour} */ (await get(`/tours/${encodeURIComponent(name)}`));
@@ -130,7 +131,7 @@ export class TourCard extends LessonCard {
     }
     // The reader has gone on meanwhile.
     if (address !== this.shown) return;
-    this.place = { name, number: Math.max(1, Number(number) || 1) };
+    this.place = place;
     this.own = null;
     this.isTold = false;
     // A link to a result with a step shows both as they were.
@@ -193,9 +194,12 @@ export class TourCard extends LessonCard {
 
   /** Go to another step. @param {number} by */
   go(by) {
-    const { name, number } = this.place;
+    // From the step of the address: who presses a key twice does not wait until the first one is shown.
+    const { name, number } = placeOf(this.address ?? "");
+    const { tour } = this;
     const next = number + by;
-    if (next >= 1 && next <= (this.tour?.steps.length ?? 0)) store.update({ lesson: `tour=${name}.${next}` });
+    if (tour?.name === name && next >= 1 && next <= tour.steps.length)
+      store.update({ lesson: `tour=${name}.${next}` });
   }
 
   /** Take the answer of the reader, and show what the step is about. @param {number | null} answer */
@@ -349,6 +353,12 @@ function firstResult() {
       queueMicrotask(() => stop());
     });
   });
+}
+
+/** @param {string} address such as "programs.2" @returns {{name: string, number: number}} a step, from 1 on */
+function placeOf(address) {
+  const [name = "", number = "1"] = address.split(".");
+  return { name, number: Math.max(1, Number(number) || 1) };
 }
 
 /**
