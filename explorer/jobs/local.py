@@ -426,10 +426,9 @@ class LocalQueue(SharedQueue):
                     done = self._store_result(job, done)
         except StoreError as error:
             _log.error("The result of %s is not stored: %s", job.id, error.detail)
-            job.log.publish(Diagnostic("error", f"{error.title}.", hint=error.detail))
-            observation.failing = "store"
-            self._unstored.note(job.record())
             done = _transient_failure(job)
+            self._tell_failure(job, Diagnostic("error", f"{error.title}.", hint=error.detail), done)
+            observation.failing = "store"
         except Exception:  # the thread must survive, and followers must not wait for ever
             done = _internal_error(job, observation)
             self._unstored.note(job.record())
@@ -458,6 +457,15 @@ class LocalQueue(SharedQueue):
                         return None
             else:
                 return done
+
+    def _tell_failure(self, job: Job, reason: Diagnostic, done: Done) -> None:
+        """Tell whoever follows a job, or looks at it later, why its result is not stored."""
+        job.log.publish(reason)
+        if job.is_stored:
+            try:
+                self._store.fail(job.id, reason, done)
+            except StoreError:
+                self._unstored.note(job.record())
 
     def _run(self, job: Job, runner: Runner, observation: Observation) -> Done:
         """Publish all entries but the last one and return it."""

@@ -43,6 +43,7 @@ from explorer.store.tables import (
     AnswerRow,
     ClaimRow,
     CompilationRow,
+    FailureRow,
     FollowerRow,
     JobRow,
     LeaseRow,
@@ -60,6 +61,17 @@ _HEALTH_SECONDS = 5.0
 #: What the rows of a request take beside its text, with their indexes: measured with SQLite.
 _ROWS_BYTES = 600
 _COUNT_SECONDS = 60.0
+_TABLES_OF_REQUESTS = (
+    RunRow,
+    LiveRow,
+    LeaseRow,
+    JobRow,
+    FollowerRow,
+    ClaimRow,
+    UsageRow,
+    FailureRow,
+    CompilationRow,
+)
 
 
 class Housekeeping:
@@ -292,7 +304,7 @@ class Housekeeping:
     def remove_requests(self, session: Session, record_ids: Iterable[str]) -> None:
         """Remove requests with their results; the blobs are removed when the store is pruned next."""
         for ids in _chunks(record_ids):
-            for table in (RunRow, LiveRow, LeaseRow, JobRow, FollowerRow, ClaimRow, UsageRow, CompilationRow):
+            for table in _TABLES_OF_REQUESTS:
                 session.execute(delete(table).where(table.id.in_(ids)))
 
     def _collect(self) -> int:

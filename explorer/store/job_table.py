@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from explorer.store.clock import Now
 from explorer.store.database import Database, insert_into
 from explorer.store.followers import forget_followers
-from explorer.store.leases import Leases
+from explorer.store.leases import Leases, forget_failure
 from explorer.store.tables import JobRow, LeaseRow, TurnRow
 
 #: A job that has waited so long is as urgent as any other: more urgent ones overtake it no more.
@@ -97,6 +97,8 @@ class JobTable:
     def enter(self, record_id: str, job: NewJob) -> bool:
         """Let the job of a stored request wait. Return False if it does so already, or runs.
 
+        If the job has failed before, nobody takes that for its end.
+
         Raises:
             QueueFull, TooManyRequests: raised by `admit`.
             StoreError: the database cannot be written.
@@ -105,6 +107,7 @@ class JobTable:
             is_new = self.add(session, record_id, job)
             if is_new:
                 forget_followers(session, record_id)
+                forget_failure(session, record_id)
             return is_new
 
     def queue(self, record_id: str) -> str | None:

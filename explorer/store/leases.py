@@ -37,7 +37,7 @@ from explorer.store.clock import Now
 from explorer.store.database import COUNT_INSERTED, Database, changed_rows, insert_into
 from explorer.store.entries import Entry, decode_journal, encode_entry
 from explorer.store.followers import forget_followers
-from explorer.store.tables import EntryRow, JobRow, LeaseRow, TurnRow
+from explorer.store.tables import CompilationRow, EntryRow, FailureRow, JobRow, LeaseRow, TurnRow
 
 LEASE_SECONDS = 15.0
 _ABANDONED_SECONDS = 3600.0
@@ -73,6 +73,14 @@ def is_leased(session: Session, record_ids: Sequence[str]) -> bool:
     return session.scalar(found.limit(1)) is not None
 
 
+def forget_failure(session: Session, record_id: str) -> None:
+    """Make a record unfinished whose job is started again. A final result stays."""
+    failed = (CompilationRow.id == record_id, CompilationRow.status != "queued", ~CompilationRow.is_final)
+    unfinished = update(CompilationRow).where(*failed).values(status="queued", journal=None)
+    if changed_rows(session.execute(unfinished)):
+        session.execute(delete(FailureRow).where(FailureRow.id == record_id))
+
+
 class Leases:
     """The leases of one server, the owner. `publishes`: others can read the entries of its jobs."""
 
@@ -93,13 +101,18 @@ class Leases:
     def acquire(self, record_id: str) -> bool:
         """Take the lease of a job, unless another living server holds it. Return whether this one has it.
 
+        If the job has failed before, others do not take that for its end.
+
         Raises:
             StoreError: the database cannot be written.
         """
         if record_id in self._held:
             return True
         with self._database.writing() as session:
-            return self.take(session, record_id)
+            is_taken = self.take(session, record_id)
+            if is_taken:
+                forget_failure(session, record_id)
+            return is_taken
 
     def add(self, session: Session, record_id: str) -> None:
         """Take the lease of a job that has just been inserted."""

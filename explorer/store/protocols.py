@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 
-from explorer.model import Request
+from explorer.model import Diagnostic, Done, Request
 from explorer.store.address import Address
 from explorer.store.claims import Claim, Deleted
 from explorer.store.entries import Entry
@@ -299,6 +299,14 @@ class Store(Protocol):
         Raises:
             StoreLocked: another process has locked the database; the call may be repeated.
             StoreError: the result cannot be stored.
+        """
+        ...
+
+    def fail(self, record_id: str, reason: Diagnostic, done: Done) -> None:
+        """Store that a job has ended, and why its result cannot be stored, and end its lease.
+
+        Raises:
+            StoreError: neither can that be stored.
         """
         ...
 

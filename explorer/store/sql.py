@@ -20,7 +20,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from explorer.errors import DamagedText, NotFound, StoreError
-from explorer.model import Done, Request
+from explorer.model import Diagnostic, Done, Request
 from explorer.store.address import (
     ALPHABET,
     LONGEST_ID,
@@ -46,11 +46,11 @@ from explorer.store.job_table import JobTable, NewJob
 from explorer.store.leases import Leases
 from explorer.store.processes import ProcessTable
 from explorer.store.protocols import BlobBatch, BlobStore
-from explorer.store.record import Record, Status, compilation_of
+from explorer.store.record import Record, Status, compilation_of, is_over
 from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
 from explorer.store.s3 import S3BlobStore
 from explorer.store.statistics import Statistics, gather
-from explorer.store.tables import AnswerRow, CompilationRow, LiveRow, RunRow
+from explorer.store.tables import AnswerRow, CompilationRow, FailureRow, LiveRow, RunRow
 from explorer.store.tokens import Tokens
 
 _DIGITS = set(ALPHABET)
@@ -259,6 +259,23 @@ class SqlStore:
         assert isinstance(done, Done)
         journal = batch.add(encode_journal(entries))
         size = batch.commit()
+        self._end(
+            record_id, done, journal, lambda session: self._housekeeping.set_result(session, record_id, size)
+        )
+
+    def fail(self, record_id: str, reason: Diagnostic, done: Done) -> None:
+        """Store that a job has ended, and why its result cannot be stored. This writes no text.
+
+        Raises:
+            StoreError: the database cannot be written.
+        """
+        row = FailureRow(id=record_id, journal=encode_journal((reason, done)))
+        self._end(record_id, done, None, lambda session: session.merge(row))
+
+    def _end(
+        self, record_id: str, done: Done, journal: Address | None, also: Callable[[Session], object]
+    ) -> None:
+        """End a job and its lease. Do something else with it unless another result counts, see `finish`."""
         with self._database.writing() as session:
             updated = session.execute(
                 update(CompilationRow)
@@ -270,7 +287,7 @@ class SqlStore:
                 .values(status=done.status, journal=journal, is_final=not done.is_transient)
             )
             if changed_rows(updated):
-                self._housekeeping.set_result(session, record_id, size)
+                also(session)
             self.leases.end(session, record_id)
 
     def answer(self, record: Record, query: str) -> bytes | None:
@@ -444,6 +461,9 @@ class SqlStore:
         entries: tuple[Entry, ...] = ()
         status: Status = msgspec.convert(row.status, Status)
         journal, is_final = row.journal, row.is_final
+        if journal is None and is_over(status):
+            entries = self._failure(row.id)
+            status = status if entries else "queued"  # its job has been started again
         if journal is not None:
             try:
                 entries = self._journal(journal)
@@ -463,6 +483,12 @@ class SqlStore:
             read=self._blobs.read if journal is None else partial(self._read, row.id, journal),
             stream=None if journal is None else partial(self._stream, row.id, journal),
         )
+
+    def _failure(self, record_id: str) -> tuple[Entry, ...]:
+        """Return the entries that are left of a result that could not be stored."""
+        with self._database.reading() as session:
+            found = session.get(FailureRow, record_id)
+        return decode_journal(found.journal) if found else ()
 
     def _load_journal(self, address: Address) -> tuple[Entry, ...]:
         return read_earlier(decode_journal(self._blobs.read(address)))

@@ -14,7 +14,7 @@ LONGEST_ACCOUNT = 50
 #: The characters of the name of a follower: its client, and the name that it has chosen.
 LONGEST_FOLLOWER = 200
 #: The revisions of the tables, oldest first. `explorer.store.migrations` leads from each to the next.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -43,10 +43,10 @@ class RevisionRow(Base):
 
 
 class CompilationRow(Base):
-    """A compilation or a run: inserted when it is submitted, finished once `journal` is set.
+    """A compilation or a run: inserted when it is submitted, finished once its `status` says so.
 
     `digest` is the SHA-256 of the request, `id` its shortest unique prefix in base 58. `request` is its
-    canonical JSON, compressed. `journal` is the address of a blob.
+    canonical JSON, compressed. `journal` is the address of a blob; None if the result could not be stored.
     """
 
     __tablename__ = "compilation"
@@ -60,6 +60,15 @@ class CompilationRow(Base):
     status: Mapped[str] = mapped_column(String(16))
     is_final: Mapped[bool] = mapped_column(default=False)
     journal: Mapped[str | None] = mapped_column(String(64), default=None)
+
+
+class FailureRow(Base):
+    """Why the result with this `id` could not be stored. `journal` has all entries that are left."""
+
+    __tablename__ = "failure"
+
+    id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
+    journal: Mapped[bytes] = mapped_column(LargeBinary())
 
 
 class AnswerRow(Base):

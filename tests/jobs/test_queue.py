@@ -6,7 +6,7 @@ from threading import Event, Thread
 
 import pytest
 
-from explorer.errors import NotFound, QueueFull, Unavailable
+from explorer.errors import NotFound, QueueFull, StoreError, Unavailable
 from explorer.jobs import LocalQueue, Metrics, Queue, QueueLimits, Runners, SandboxRunner
 from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.jobs.distributed import DistributedQueue
@@ -15,6 +15,7 @@ from explorer.jobs.workers import Workers
 from explorer.model import Diagnostic, Done, Inspection, Request
 from explorer.store import StageEntry, open_store
 from explorer.store.address import canonical_json, digest_of
+from explorer.store.sql import SqlStore
 
 pytestmark = pytest.mark.embedded("runs on each queue, with the sandbox of the application")
 
@@ -203,6 +204,24 @@ def test_a_job_can_be_cancelled_and_tried_again(desk, endless_request):
     desk.queue.cancel(record.id)
 
 
+def test_what_was_cancelled_waits_for_its_turn_when_it_is_tried_again(desk, endless_request):
+    record = desk.queue.submit(endless_request)
+    wait_until_running(desk, record)
+    desk.queue.cancel(record.id)
+    list(desk.queue.follow(record.id))
+    other = desk.queue.submit(replace(endless_request, source=endless_request.source + "# other"))
+    wait_until_running(desk, other)
+    desk.queue.submit(endless_request)
+    entries = desk.queue.follow(record.id)
+    for _ in range(20):
+        assert desk.queue.find(record.id).status == "queued"
+        time.sleep(0.05)
+    desk.queue.cancel(other.id)
+    wait_until_running(desk, record)
+    desk.queue.cancel(record.id)
+    assert isinstance(list(entries)[-1], Done)
+
+
 def test_a_waiting_job_is_cancelled_at_once(desk, endless_request, request_):
     running = desk.queue.submit(endless_request)
     wait_until_running(desk, running)
@@ -377,6 +396,24 @@ def test_an_internal_error_is_told_to_whoever_looks_at_the_job(desk, endless_req
         assert messages[0] == "Internal error."
     assert len(begun) == 1
     assert "ZeroDivisionError" in caplog.text
+
+
+def test_a_failure_to_store_is_told_to_whoever_looks_at_the_job(desk, request_, monkeypatch):
+    with monkeypatch.context() as during:
+
+        def fail(*_):
+            raise StoreError("The S3 store answers 500.")
+
+        during.setattr(SqlStore, "finish", fail)
+        record = desk.queue.submit(request_)
+        *_, message, _ = desk.queue.follow(record.id)
+        assert message.hint == "The S3 store answers 500."
+    for _ in range(3):  # a look does not start it again
+        found = desk.queue.find(record.id)
+        assert (found.status, [entry.hint for entry in found.entries[:-1]]) == ("failed", [message.hint])
+    assert desk.compiled() == 1
+    assert desk.queue.complete(request_).status == "complete"
+    assert desk.store.find(record.id).is_final
 
 
 @does_jobs_itself

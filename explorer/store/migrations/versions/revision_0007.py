@@ -1,0 +1,16 @@
+"""Why results could not be stored."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0007"
+down_revision = "0006"
+
+
+def upgrade() -> None:
+    """Create the table."""
+    op.create_table(
+        "failure",
+        sa.Column("id", sa.String(44), primary_key=True),
+        sa.Column("journal", sa.LargeBinary(), nullable=False),
+    )
