@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +22,7 @@ _TORCH_COMPILE = "explorer.pipeline.torch_compile_job"
 _SHARED_MODULES = ("torch", "torch.distributed.tensor", "torch.fx.experimental.symbolic_shapes")
 _GPU_OPEN_FILES = 4096
 _GPU_SCRATCH_FILES = 20_000
+_log = logging.getLogger(__name__)
 
 
 def compilation_sandbox(settings: Settings) -> SandboxSettings:
@@ -56,6 +58,14 @@ def no_version(settings: Settings) -> str:
         f"No Triton version is available. {PREFIX}TRITONS is {settings.tritons!r}. Installed: {installed}. "
         "Change the setting, or add a version with `triton-explorer toolchain add`."
     )
+
+
+def log_missing_versions(settings: Settings, available: Collection[str]) -> None:
+    """Log which Triton versions are named in the settings and not installed."""
+    if missing := set(settings.offered_tritons).difference(available):
+        _log.warning(
+            "%sTRITONS names versions that are not installed: %s", PREFIX, ", ".join(sorted(missing))
+        )
 
 
 def single_job_sandbox(settings: Settings) -> SandboxSettings:

@@ -30,7 +30,7 @@ from explorer.queries import QueryService
 from explorer.runs.documents import DeviceDocument, DevicesDocument, GpusDocument
 from explorer.sandbox import Sandbox
 from explorer.sandbox.nvidia import Gpu
-from explorer.sandboxes import compilation_sandbox, no_version, single_job_sandbox
+from explorer.sandboxes import compilation_sandbox, log_missing_versions, no_version, single_job_sandbox
 from explorer.settings import Settings
 from explorer.store import Pruner, Quotas, SqlStore, Store, location_of, open_store
 
@@ -213,6 +213,7 @@ class Services:
     def _start_sandbox(self, warm_up: bool) -> None:
         try:
             if self.sandbox:
+                log_missing_versions(self.settings, self.sandbox.versions)
                 self.sandbox.start()
             if warm_up:
                 self.query_service.warm_up()

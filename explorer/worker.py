@@ -18,7 +18,7 @@ from explorer.jobs.worker import Station, Worker
 from explorer.jobs.workers import WorkerGpu, chosen_queues, kind_of, queue_name
 from explorer.monitoring.metrics import REGISTRY
 from explorer.sandbox import Sandbox
-from explorer.sandboxes import compilation_sandbox, no_version
+from explorer.sandboxes import compilation_sandbox, log_missing_versions, no_version
 from explorer.services import (
     RESERVES,
     close_runners,
@@ -50,6 +50,7 @@ class WorkerServices:
         self._runners = make_runners(settings, self._sandbox)
         if not self._sandbox.versions:
             raise SettingsError(no_version(settings))
+        log_missing_versions(settings, self._sandbox.versions)
         self.queues = chosen_queues(_possible_queues(self._runners, self._sandbox.versions), wanted)
         self._sandbox.start()
         warm_up_gpus(self._runners)

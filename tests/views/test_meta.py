@@ -31,7 +31,7 @@ def test_the_newest_triton_is_the_default(client, services):
 
 @pytest.mark.slow
 @pytest.mark.embedded("workers have the setting, which tests/server/test_workers.py looks at")
-def test_only_versions_that_a_server_offers_are_used(tmp_path, vector_add):
+def test_only_versions_that_a_server_offers_are_used(tmp_path, vector_add, caplog):
     newest, other = TRITONS
     with closing(Services(Settings(data_dir=tmp_path, slots=1, tritons=f"{other}, 0.1"))) as services:
         client = create_app(services.settings, services).test_client()
@@ -41,6 +41,7 @@ def test_only_versions_that_a_server_offers_are_used(tmp_path, vector_add):
         assert refused.status_code == 400
         assert f"Available: {other}." in refused.get_json()["detail"]
         assert client.get("/healthz").get_json()["tritons"] == [other]
+    assert "TRITON_EXPLORER_TRITONS names versions that are not installed: 0.1" in caplog.text
 
 
 @pytest.mark.slow
