@@ -85,7 +85,7 @@ class LocalQueue(SharedQueue):
             metrics.oldest_seconds.labels(kind).set_function(partial(self.oldest_seconds, kind))
             metrics.in_service.labels(kind).set_function(partial(self._in_service, kind))
         self._sharing = Sharing(
-            store, self._unstored.note, self._take_over, self._stored_jobs, self._leave_as_elsewhere
+            store, self._unstored.note, self._take_over, self.stored_jobs, self._leave_as_elsewhere
         )
         for worker in self._workers:
             worker.start()
@@ -200,6 +200,11 @@ class LocalQueue(SharedQueue):
         job = self._enter(record.id, record.request, record.created, ExitStack, joins=False)
         return job.wait(do_nothing).is_finished
 
+    def stored_jobs(self) -> list[str]:
+        """Return the IDs of the jobs of this server whose results are stored."""
+        with self._changed:
+            return [job.id for job in self._in_flight.values() if job.is_stored]
+
     def close(self) -> None:
         """Stop all jobs. Unfinished ones are started again when they are asked for."""
         with self._changed:
@@ -271,11 +276,6 @@ class LocalQueue(SharedQueue):
         else:
             self._metrics.answered.labels("new job" if is_new else "job in flight").inc()
         return job.record()
-
-    def _stored_jobs(self) -> list[str]:
-        """Return the IDs of the jobs of this server whose results are stored."""
-        with self._changed:
-            return [job.id for job in self._in_flight.values() if job.is_stored]
 
     def _take_over(self, record: Record) -> EventLog | None:
         """Start a job whose server has ended, for the caller of the thread. None: another one does it.

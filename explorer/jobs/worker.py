@@ -75,7 +75,8 @@ class Station:
             is_of_reserve = self._running > self.slots
         job = None
         try:
-            job = self._store.jobs.take(self.queues, Urgency.INTERACTIVE if is_of_reserve else None)
+            urgency = Urgency.INTERACTIVE if is_of_reserve else None
+            job = self._store.jobs.take(self.queues, urgency, self._queue.stored_jobs())
         except StoreError as error:
             _log.warning("No job is taken: %s", error.detail)
         finally:

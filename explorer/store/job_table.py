@@ -179,18 +179,22 @@ class JobTable:
 
     # --- workers ----------------------------------------------------------------------------------
 
-    def take(self, queues: Collection[str], urgency_of_idle: int | None = None) -> TakenJob | None:
+    def take(
+        self, queues: Collection[str], urgency_of_idle: int | None = None, busy: Collection[str] = ()
+    ) -> TakenJob | None:
         """Take the next job of some queues; None if none waits.
 
         The most urgent jobs come first. Of these, one of the client with the fewest running jobs, and of
         several clients, of the one whose last turn is the longest ago. With `urgency_of_idle`, only a job of
         a client that has none running is taken, up to this urgency. A job that this worker does already is
-        not taken again, even if its lease has expired.
+        not taken again, even if its lease has expired; nor is a `busy` one, whose result is stored while the
+        worker has not ended it yet.
 
         Raises:
             StoreError: the database cannot be used.
         """
-        following = _waiting(queues, urgency_of_idle).where(JobRow.id.not_in(self._leases.held))
+        own = self._leases.held.union(busy)
+        following = _waiting(queues, urgency_of_idle).where(JobRow.id.not_in(own))
         following = following.limit(1).with_for_update(of=JobRow, skip_locked=True)
         while True:
             with self._database.writing() as session:

@@ -15,6 +15,7 @@ from explorer.jobs.workers import Workers
 from explorer.model import Diagnostic, Done, Inspection, Request
 from explorer.store import StageEntry, open_store
 from explorer.store.address import canonical_json, digest_of
+from explorer.store.leases import Leases
 from explorer.store.sql import SqlStore
 
 pytestmark = pytest.mark.embedded("runs on each queue, with the sandbox of the application")
@@ -220,6 +221,39 @@ def test_what_was_cancelled_waits_for_its_turn_when_it_is_tried_again(desk, endl
     wait_until_running(desk, record)
     desk.queue.cancel(record.id)
     assert isinstance(list(entries)[-1], Done)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("open_desk", ["workers"], indirect=True)
+def test_a_worker_takes_a_job_again_only_when_it_is_done_with_it(desk, endless_request, monkeypatch):
+    (worker,) = desk.workers
+    (station,) = worker.worker._stations
+    station.at_once = 2
+    release = Leases.release
+    ending, goes_on = Event(), Event()
+
+    def release_late(leases, record_id, **options):
+        if leases is worker.store.leases and not ending.is_set():  # the result is stored already
+            ending.set()
+            goes_on.wait()
+        release(leases, record_id, **options)
+
+    monkeypatch.setattr(Leases, "release", release_late)
+    record = desk.queue.submit(endless_request)
+    wait_until_running(desk, record)
+    desk.queue.cancel(record.id)
+    ending.wait()
+    list(desk.queue.follow(record.id))
+    desk.queue.submit(endless_request)
+    for _ in range(3):
+        station.look()
+        time.sleep(0.1)
+    goes_on.set()
+    wait_until_running(desk, record)
+    assert desk.queue.find(record.id).status == "running"
+    desk.queue.cancel(record.id)
+    *_, message, _ = desk.queue.follow(record.id)
+    assert message.message == "Canceled."
 
 
 def test_a_waiting_job_is_cancelled_at_once(desk, endless_request, request_):
