@@ -64,7 +64,10 @@ def log_missing_versions(settings: Settings, available: Collection[str]) -> None
     """Log which Triton versions are named in the settings and not installed."""
     if missing := set(settings.offered_tritons).difference(available):
         _log.warning(
-            "%sTRITONS names versions that are not installed: %s", PREFIX, ", ".join(sorted(missing))
+            "%sTRITONS names versions that are not installed: %s. Change the setting, or add them with "
+            "`triton-explorer toolchain add`.",
+            PREFIX,
+            ", ".join(sorted(missing)),
         )
 
 

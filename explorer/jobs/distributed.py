@@ -12,19 +12,21 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 from explorer.errors import QueueFull, StoreError, TooManyRequests, Unavailable
 from explorer.jobs.broker import Sender
 from explorer.jobs.caller import Urgency, current_caller
 from explorer.jobs.fairness import CHECK_SECONDS, Check, do_nothing, refusal
+from explorer.jobs.job import CANCELED
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.rates import Count
 from explorer.jobs.runners import RunnerKind, runner_kind
 from explorer.jobs.shared_queue import FollowedJob, QueueLimits, SharedQueue
 from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.jobs.workers import BEAT_SECONDS, RUNNER_KINDS, Workers, kind_of, process_name
-from explorer.model import Diagnostic, Done, Request
+from explorer.model import Done, Request
 from explorer.store import NewJob, Record, Store
 
 #: How long a request for a job waits that is being canceled, before it joins the job all the same.
@@ -181,7 +183,7 @@ class DistributedQueue(SharedQueue):
         if job is None and not is_new:
             self._store.admit()
             record = self._store.find(record.id)
-            if record.is_final:  # its job has just finished
+            if record.is_final or (record.is_finished and not joins):  # its job has just ended
                 return record
             is_new = self._store.jobs.enter(record.id, self._new_job(record.request, count))
         caller = current_caller()
@@ -227,9 +229,16 @@ class DistributedQueue(SharedQueue):
         """Wait until a job is over."""
         if record.is_final:
             return record
-        for _ in self.log(record.id).follow(0, CHECK_SECONDS):
+        log = self.log(record.id)
+        for _ in log.follow(0, CHECK_SECONDS):
             check()
-        return self._store.find(record.id)
+        found = self._store.find(record.id)
+        entries = log.entries()
+        if (
+            not found.is_finished and entries and isinstance(entries[-1], Done)
+        ):  # somebody has started it again
+            return replace(found, status=entries[-1].status, entries=entries)
+        return found
 
     def _wait_for_end(self, job: RemoteJob) -> None:
         deadline = time.monotonic() + _CANCEL_SECONDS
@@ -239,12 +248,11 @@ class DistributedQueue(SharedQueue):
 
     def _finish_canceled(self, record_id: str) -> None:
         """Store the end of a job that this server has taken to cancel it."""
-        batch = self._store.batch(record_id)
-        entries = (
-            Diagnostic("error", "Canceled.", hint="Start it again."),
-            Done("failed", 0.0, is_transient=True),
-        )
-        self._store.finish(record_id, entries, batch)
+        try:
+            done = Done("failed", 0.0, is_transient=True)
+            self._store.finish(record_id, (CANCELED, done), self._store.batch(record_id))
+        except StoreError:  # without the text, which may be all that cannot be stored
+            self._store.fail(record_id, CANCELED, 0.0)
 
     def _resume(self, record: Record) -> None:
         """Wait on for a job that a worker will take.

@@ -27,7 +27,7 @@ from explorer.errors import (
 )
 from explorer.jobs.caller import Urgency, current_caller
 from explorer.jobs.fairness import CHECK_SECONDS, Check, FairQueue, Places, do_nothing
-from explorer.jobs.job import Job
+from explorer.jobs.job import CANCELED, Job
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.observation import Observation
 from explorer.jobs.protocol import EventLog
@@ -46,6 +46,9 @@ from explorer.store.entry_writer import EntryWriter
 _RECOVERY_CHECK_SECONDS = 10.0
 #: How long to wait before a result is stored once more in a database that another process has locked.
 _LOCKED_SECONDS = 1.0
+_INTERNAL_ERROR = Diagnostic(
+    "error", "Internal error.", hint="The server's log has the traceback. Try again."
+)
 _log = logging.getLogger(__name__)
 
 
@@ -85,7 +88,7 @@ class LocalQueue(SharedQueue):
             metrics.oldest_seconds.labels(kind).set_function(partial(self.oldest_seconds, kind))
             metrics.in_service.labels(kind).set_function(partial(self._in_service, kind))
         self._sharing = Sharing(
-            store, self._unstored.note, self._take_over, self.stored_jobs, self._leave_as_elsewhere
+            store, self._unstored.note, self._take_over, self.jobs_in_flight, self._leave_as_elsewhere
         )
         for worker in self._workers:
             worker.start()
@@ -200,8 +203,8 @@ class LocalQueue(SharedQueue):
         job = self._enter(record.id, record.request, record.created, ExitStack, joins=False)
         return job.wait(do_nothing).is_finished
 
-    def stored_jobs(self) -> list[str]:
-        """Return the IDs of the jobs of this server whose results are stored."""
+    def jobs_in_flight(self) -> list[str]:
+        """Return the IDs of the jobs that this server has not ended yet, but for those of `ask`."""
         with self._changed:
             return [job.id for job in self._in_flight.values() if job.is_stored]
 
@@ -261,7 +264,7 @@ class LocalQueue(SharedQueue):
             is_new = record.id not in self._in_flight
             if is_new:
                 record = self._store.find(record.id)
-                if record.is_final:  # its job has just finished
+                if record.is_final or (record.is_finished and not joins):  # its job has just ended
                     return record
             job: Job | RemoteJob | None = None
             if not is_new or self._store.leases.acquire(record.id):
@@ -270,6 +273,9 @@ class LocalQueue(SharedQueue):
                 except ExplorerError:
                     self._store.leases.release(record.id)
                     raise
+                if is_new and record.is_finished:
+                    with suppress(StoreError):  # other servers only would take it for the end
+                        self._store.leases.forget_failure(record.id)
         if job is None:
             job = self._sharing.follow(record, joins=joins)
             self._metrics.answered.labels("job in flight").inc()
@@ -426,12 +432,13 @@ class LocalQueue(SharedQueue):
                     done = self._store_result(job, done)
         except StoreError as error:
             _log.error("The result of %s is not stored: %s", job.id, error.detail)
-            done = _transient_failure(job)
-            self._tell_failure(job, Diagnostic("error", f"{error.title}.", hint=error.detail), done)
+            reason = Diagnostic("error", f"{error.title}.", hint=error.detail)
+            done = self._end_without_result(job, reason)
             observation.failing = "store"
         except Exception:  # the thread must survive, and followers must not wait for ever
-            done = _internal_error(job, observation)
-            self._unstored.note(job.record())
+            _log.exception("Job %s failed with an unexpected error", job.id)
+            done = self._end_without_result(job, _INTERNAL_ERROR)
+            observation.failing = "server"
         with suppress(StoreError):  # it expires
             self._store.leases.release(job.id, is_over=done is not None)
         with self._changed:
@@ -458,21 +465,24 @@ class LocalQueue(SharedQueue):
             else:
                 return done
 
-    def _tell_failure(self, job: Job, reason: Diagnostic, done: Done) -> None:
-        """Tell whoever follows a job, or looks at it later, why its result is not stored."""
+    def _end_without_result(self, job: Job, reason: Diagnostic) -> Done:
+        """Tell and store why the result of a job is not stored, and return the last entry of the job."""
+        done = _transient_failure(job)
         job.log.publish(reason)
-        if job.is_stored:
-            try:
-                self._store.fail(job.id, reason, done)
-            except StoreError:
-                self._unstored.note(job.record())
+        try:
+            if job.is_stored:
+                self._store.fail(job.id, reason, done.milliseconds)
+        except Exception as error:  # as in `_do`
+            _log.warning("Why %s has no result is not stored: %s", job.id, error)
+            self._unstored.note(job.record())
+        return done
 
     def _run(self, job: Job, runner: Runner, observation: Observation) -> Done:
         """Publish all entries but the last one and return it."""
         writer = EntryWriter(job.batch)
         if job.cancelled.is_set():
             observation.failing = "canceled"
-            job.log.publish(Diagnostic("error", "Canceled.", hint="Start it again."))
+            job.log.publish(CANCELED)
             return _transient_failure(job)
         is_on_gpu = runner_kind(job.request) == "gpu"
         try:
@@ -490,17 +500,11 @@ class LocalQueue(SharedQueue):
         except StoreError:  # neither is its end stored
             raise
         except Exception:  # its followers learn of it, and so does who looks at the job later
-            return _internal_error(job, observation)
+            _log.exception("Job %s failed with an unexpected error", job.id)
+            observation.failing = "server"
+            job.log.publish(_INTERNAL_ERROR)
+            return _transient_failure(job)
         raise AssertionError("the sandbox ended without a last event")
-
-
-def _internal_error(job: Job, observation: Observation) -> Done:
-    """Log the exception that is handled, and return the end of its job after a diagnostic."""
-    _log.exception("Job %s failed with an unexpected error", job.id)
-    hint = "The server's log has the traceback. Try again."
-    job.log.publish(Diagnostic("error", "Internal error.", hint=hint))
-    observation.failing = "server"
-    return _transient_failure(job)
 
 
 def _transient_failure(job: Job) -> Done:

@@ -8,13 +8,11 @@ from dataclasses import replace
 
 from explorer.model import Diagnostic, Done, Log
 from explorer.store import Record
-
-#: So long a job is not started again by somebody who only looks at it.
-_KEPT_SECONDS = 10.0
+from explorer.store.sql import FAILURE_SECONDS
 
 
 class UnstoredResults:
-    """Jobs that have ended without a stored result, for some seconds. Safe to use from many threads.
+    """Jobs whose results could not be stored, nor why, for some seconds. Safe to use from many threads.
 
     Otherwise nobody who looks at such a job from time to time would learn why: each look would start it
     again.
@@ -32,7 +30,7 @@ class UnstoredResults:
         failed = replace(record, status="failed", entries=entries)
         with self._keeping:
             later = {name: kept for name, kept in self._kept.items() if kept[0] > now}
-            self._kept = {**later, record.id: (now + _KEPT_SECONDS, failed)}
+            self._kept = {**later, record.id: (now + FAILURE_SECONDS, failed)}
 
     def find(self, record_id: str) -> Record | None:
         """Return a failure that is kept, or None."""

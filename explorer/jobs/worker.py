@@ -76,7 +76,7 @@ class Station:
         job = None
         try:
             urgency = Urgency.INTERACTIVE if is_of_reserve else None
-            job = self._store.jobs.take(self.queues, urgency, self._queue.stored_jobs())
+            job = self._store.jobs.take(self.queues, urgency, self._queue.jobs_in_flight())
         except StoreError as error:
             _log.warning("No job is taken: %s", error.detail)
         finally:

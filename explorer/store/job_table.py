@@ -97,7 +97,7 @@ class JobTable:
     def enter(self, record_id: str, job: NewJob) -> bool:
         """Let the job of a stored request wait. Return False if it does so already, or runs.
 
-        If the job has failed before, nobody takes that for its end.
+        The transient result of an earlier execution is removed.
 
         Raises:
             QueueFull, TooManyRequests: raised by `admit`.
@@ -180,20 +180,20 @@ class JobTable:
     # --- workers ----------------------------------------------------------------------------------
 
     def take(
-        self, queues: Collection[str], urgency_of_idle: int | None = None, busy: Collection[str] = ()
+        self, queues: Collection[str], urgency_of_idle: int | None = None, in_flight: Collection[str] = ()
     ) -> TakenJob | None:
         """Take the next job of some queues; None if none waits.
 
         The most urgent jobs come first. Of these, one of the client with the fewest running jobs, and of
         several clients, of the one whose last turn is the longest ago. With `urgency_of_idle`, only a job of
         a client that has none running is taken, up to this urgency. A job that this worker does already is
-        not taken again, even if its lease has expired; nor is a `busy` one, whose result is stored while the
-        worker has not ended it yet.
+        not taken again, even if its lease has expired. Neither is one of those `in_flight`: it has been
+        started again since its result was stored, and this worker has not ended it yet.
 
         Raises:
             StoreError: the database cannot be used.
         """
-        own = self._leases.held.union(busy)
+        own = self._leases.held.union(in_flight)
         following = _waiting(queues, urgency_of_idle).where(JobRow.id.not_in(own))
         following = following.limit(1).with_for_update(of=JobRow, skip_locked=True)
         while True:

@@ -37,7 +37,7 @@ from explorer.store.clock import Now
 from explorer.store.database import COUNT_INSERTED, Database, changed_rows, insert_into
 from explorer.store.entries import Entry, decode_journal, encode_entry
 from explorer.store.followers import forget_followers
-from explorer.store.tables import CompilationRow, EntryRow, FailureRow, JobRow, LeaseRow, TurnRow
+from explorer.store.tables import CompilationRow, EntryRow, FailureRow, JobRow, LeaseRow, TurnRow, UsageRow
 
 LEASE_SECONDS = 15.0
 _ABANDONED_SECONDS = 3600.0
@@ -74,11 +74,12 @@ def is_leased(session: Session, record_ids: Sequence[str]) -> bool:
 
 
 def forget_failure(session: Session, record_id: str) -> None:
-    """Make a record unfinished whose job is started again. A final result stays."""
-    failed = (CompilationRow.id == record_id, CompilationRow.status != "queued", ~CompilationRow.is_final)
+    """Remove the result of a job that has failed for a transient reason and is started again."""
+    failed = (CompilationRow.id == record_id, CompilationRow.journal.is_not(None), ~CompilationRow.is_final)
     unfinished = update(CompilationRow).where(*failed).values(status="queued", journal=None)
     if changed_rows(session.execute(unfinished)):
-        session.execute(delete(FailureRow).where(FailureRow.id == record_id))
+        session.execute(update(UsageRow).where(UsageRow.id == record_id).values(result_bytes=0))
+    session.execute(delete(FailureRow).where(FailureRow.id == record_id))
 
 
 class Leases:
@@ -101,18 +102,22 @@ class Leases:
     def acquire(self, record_id: str) -> bool:
         """Take the lease of a job, unless another living server holds it. Return whether this one has it.
 
-        If the job has failed before, others do not take that for its end.
-
         Raises:
             StoreError: the database cannot be written.
         """
         if record_id in self._held:
             return True
         with self._database.writing() as session:
-            is_taken = self.take(session, record_id)
-            if is_taken:
-                forget_failure(session, record_id)
-            return is_taken
+            return self.take(session, record_id)
+
+    def forget_failure(self, record_id: str) -> None:
+        """Remove the transient result of a job of this server: other servers would take it for the end.
+
+        Raises:
+            StoreError: the database cannot be written.
+        """
+        with self._database.writing() as session:
+            forget_failure(session, record_id)
 
     def add(self, session: Session, record_id: str) -> None:
         """Take the lease of a job that has just been inserted."""
@@ -168,6 +173,11 @@ class Leases:
         """The jobs that this server does, also those whose leases have expired."""
         return frozenset(self._held)
 
+    def is_held(self, record_id: str) -> ColumnElement[bool]:
+        """Return the condition that this server has the lease of a job, which may have expired."""
+        own = select(LeaseRow.id).where(LeaseRow.id == record_id, LeaseRow.owner == self.server)
+        return own.exists()
+
     def is_not_lost(self, record_id: str) -> ColumnElement[bool]:
         """Return the condition that no other living server has taken a job over."""
         others = select(LeaseRow.id).where(
@@ -175,15 +185,16 @@ class Leases:
         )
         return ~others.exists()
 
-    def end(self, session: Session, record_id: str, *, is_over: bool = True) -> None:
+    def end(self, session: Session, record_id: str, *, is_over: bool = True) -> bool:
         """End a lease, in the transaction that stores the result if there is one, and notify others.
 
-        Unless the job `is_over`, it waits for the next worker.
+        Unless the job `is_over`, it waits for the next worker. Return whether this server had the lease.
         """
         # Whoever takes a job locks its rows in the same order.
         session.execute(select(JobRow.id).where(JobRow.id == record_id).with_for_update())
         own = delete(LeaseRow).where(LeaseRow.id == record_id, LeaseRow.owner == self.server)
-        if changed_rows(session.execute(own)):
+        was_held = bool(changed_rows(session.execute(own)))
+        if was_held:
             if is_over:
                 session.execute(delete(JobRow).where(JobRow.id == record_id))
                 forget_followers(session, record_id)
@@ -191,6 +202,7 @@ class Leases:
                 session.execute(delete(EntryRow).where(EntryRow.id == record_id))
                 self._notify(session, [record_id])
         self._held.discard(record_id)
+        return was_held
 
     def release(self, record_id: str, *, is_over: bool = False) -> None:
         """End a lease without a result, unless this has been done. The arguments are those of `end`.
@@ -233,6 +245,7 @@ class Leases:
             session.execute(delete(LeaseRow).where(LeaseRow.expires < Now() - _ABANDONED_SECONDS))
             session.execute(delete(EntryRow).where(EntryRow.id.not_in(select(LeaseRow.id))))
             session.execute(delete(TurnRow).where(TurnRow.taken < Now() - _ABANDONED_SECONDS))
+            session.execute(delete(FailureRow).where(FailureRow.expires < Now()))
 
     # --- other servers ----------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol
 
-from explorer.model import Diagnostic, Done, Request
+from explorer.model import Diagnostic, Request
 from explorer.store.address import Address
 from explorer.store.claims import Claim, Deleted
 from explorer.store.entries import Entry
@@ -293,8 +293,8 @@ class Store(Protocol):
     def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
         """Store a result and end its lease: `entries` ends with `Done`, `batch` holds its texts.
 
-        A final result is never replaced; a transient one is replaced by the next. If another server has taken
-        the job over meanwhile, its result counts, and nothing is stored.
+        A final result is never replaced; a transient one is removed when its job is started again. If another
+        server has taken the job over meanwhile, its result counts, and nothing is stored.
 
         Raises:
             StoreLocked: another process has locked the database; the call may be repeated.
@@ -302,8 +302,11 @@ class Store(Protocol):
         """
         ...
 
-    def fail(self, record_id: str, reason: Diagnostic, done: Done) -> None:
-        """Store that a job has ended, and why its result cannot be stored, and end its lease.
+    def fail(self, record_id: str, reason: Diagnostic, milliseconds: float) -> None:
+        """Store for some seconds why the result of a job cannot be stored, and end its lease.
+
+        `milliseconds` is how long the job took. If another server has taken the job over meanwhile, nothing
+        is stored.
 
         Raises:
             StoreError: neither can that be stored.

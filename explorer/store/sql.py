@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 import msgspec
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session
 
 from explorer.errors import DamagedText, NotFound, StoreError
@@ -33,7 +33,7 @@ from explorer.store.address import (
 )
 from explorer.store.backup import DATABASE_NAME, Copied, back_up, restore
 from explorer.store.claims import Claim, Claims, Deleted
-from explorer.store.clock import NowUtc
+from explorer.store.clock import Now, NowUtc
 from explorer.store.database import Database, changed_rows, insert_into
 from explorer.store.earlier_results import read_earlier
 from explorer.store.entries import Entry, decode_journal, encode_journal
@@ -46,7 +46,7 @@ from explorer.store.job_table import JobTable, NewJob
 from explorer.store.leases import Leases
 from explorer.store.processes import ProcessTable
 from explorer.store.protocols import BlobBatch, BlobStore
-from explorer.store.record import Record, Status, compilation_of, is_over
+from explorer.store.record import Record, Status, compilation_of
 from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
 from explorer.store.s3 import S3BlobStore
 from explorer.store.statistics import Statistics, gather
@@ -55,6 +55,8 @@ from explorer.store.tokens import Tokens
 
 _DIGITS = set(ALPHABET)
 _JOURNALS_IN_MEMORY = 64
+#: So long a job whose result could not be stored is not started again by somebody who only looks at it.
+FAILURE_SECONDS = 10.0
 _NO_QUOTAS = Quotas()
 _log = logging.getLogger(__name__)
 
@@ -248,8 +250,8 @@ class SqlStore:
     def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
         """Store a result: `entries` ends with `Done`, `batch` holds its texts.
 
-        A final result is never replaced; a transient one is replaced by the next. If another server has taken
-        the job over meanwhile, its result counts, and nothing is stored.
+        A final result is never replaced; a transient one is removed when its job is started again. If another
+        server has taken the job over meanwhile, its result counts, and nothing is stored.
 
         Raises:
             StoreLocked: another process has locked the database; the call may be repeated.
@@ -259,36 +261,33 @@ class SqlStore:
         assert isinstance(done, Done)
         journal = batch.add(encode_journal(entries))
         size = batch.commit()
-        self._end(
-            record_id, done, journal, lambda session: self._housekeeping.set_result(session, record_id, size)
-        )
+        # Of a late server, only a final result counts: what it has failed to do may wait again.
+        leases = self.leases
+        may_end = leases.is_held(record_id) if done.is_transient else leases.is_not_lost(record_id)
+        with self._database.writing() as session:
+            updated = session.execute(
+                update(CompilationRow)
+                .where(CompilationRow.id == record_id, CompilationRow.is_final.is_(False), may_end)
+                .values(status=done.status, journal=journal, is_final=not done.is_transient)
+            )
+            if changed_rows(updated):
+                self._housekeeping.set_result(session, record_id, size)
+            self.leases.end(session, record_id)
 
-    def fail(self, record_id: str, reason: Diagnostic, done: Done) -> None:
-        """Store that a job has ended, and why its result cannot be stored. This writes no text.
+    def fail(self, record_id: str, reason: Diagnostic, milliseconds: float) -> None:
+        """Store for some seconds why the result of a job cannot be stored, and end its lease.
+
+        This writes no text. If another server has taken the job over meanwhile, nothing is stored.
 
         Raises:
             StoreError: the database cannot be written.
         """
-        row = FailureRow(id=record_id, journal=encode_journal((reason, done)))
-        self._end(record_id, done, None, lambda session: session.merge(row))
-
-    def _end(
-        self, record_id: str, done: Done, journal: Address | None, also: Callable[[Session], object]
-    ) -> None:
-        """End a job and its lease. Do something else with it unless another result counts, see `finish`."""
+        journal = encode_journal((reason, Done("failed", milliseconds, is_transient=True)))
         with self._database.writing() as session:
-            updated = session.execute(
-                update(CompilationRow)
-                .where(
-                    CompilationRow.id == record_id,
-                    CompilationRow.is_final.is_(False),
-                    self.leases.is_not_lost(record_id),
-                )
-                .values(status=done.status, journal=journal, is_final=not done.is_transient)
-            )
-            if changed_rows(updated):
-                also(session)
-            self.leases.end(session, record_id)
+            if self.leases.end(session, record_id):
+                expires = Now() + FAILURE_SECONDS
+                session.execute(delete(FailureRow).where(FailureRow.id == record_id))
+                session.add(FailureRow(id=record_id, journal=journal, expires=expires))
 
     def answer(self, record: Record, query: str) -> bytes | None:
         """Return the stored answer to a query about a result, or None."""
@@ -461,10 +460,10 @@ class SqlStore:
         entries: tuple[Entry, ...] = ()
         status: Status = msgspec.convert(row.status, Status)
         journal, is_final = row.journal, row.is_final
-        if journal is None and is_over(status):
-            entries = self._failure(row.id)
-            status = status if entries else "queued"  # its job has been started again
-        if journal is not None:
+        if journal is None:
+            if entries := self._failure(row.id):
+                status = "failed"
+        else:
             try:
                 entries = self._journal(journal)
                 if isinstance(done := entries[-1], Done):
@@ -485,10 +484,13 @@ class SqlStore:
         )
 
     def _failure(self, record_id: str) -> tuple[Entry, ...]:
-        """Return the entries that are left of a result that could not be stored."""
-        with self._database.reading() as session:
-            found = session.get(FailureRow, record_id)
-        return decode_journal(found.journal) if found else ()
+        """Return what is left of a result that could not be stored a moment ago; () if there is none."""
+        found = select(FailureRow.journal).where(FailureRow.id == record_id, FailureRow.expires >= Now())
+        # An earlier revision, which is read from a full disk, has no such table.
+        with suppress(StoreError), self._database.reading() as session:
+            journal = session.scalar(found)
+            return () if journal is None else decode_journal(journal)
+        return ()
 
     def _load_journal(self, address: Address) -> tuple[Entry, ...]:
         return read_earlier(decode_journal(self._blobs.read(address)))

@@ -43,10 +43,10 @@ class RevisionRow(Base):
 
 
 class CompilationRow(Base):
-    """A compilation or a run: inserted when it is submitted, finished once its `status` says so.
+    """A compilation or a run: inserted when it is submitted, finished once `journal` is set.
 
     `digest` is the SHA-256 of the request, `id` its shortest unique prefix in base 58. `request` is its
-    canonical JSON, compressed. `journal` is the address of a blob; None if the result could not be stored.
+    canonical JSON, compressed. `journal` is the address of a blob.
     """
 
     __tablename__ = "compilation"
@@ -63,12 +63,17 @@ class CompilationRow(Base):
 
 
 class FailureRow(Base):
-    """Why the result with this `id` could not be stored. `journal` has all entries that are left."""
+    """Why the result of a job could not be stored. `id` is that of the record, which is unfinished.
+
+    `journal` has the entries that are left. They count until `expires`, in seconds since 1970 by the clock of
+    the database.
+    """
 
     __tablename__ = "failure"
 
     id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
     journal: Mapped[bytes] = mapped_column(LargeBinary())
+    expires: Mapped[float] = mapped_column(Double())
 
 
 class AnswerRow(Base):

@@ -111,10 +111,10 @@ def event_stream(record: Record) -> Response:
     """
     last = request.headers.get("Last-Event-ID", "")
     skip = int(last) if last.isascii() and last.isdigit() and len(last) < 10 else 0
+    if record.is_finished and record.journal is None:
+        skip = 0  # the result could not be stored, and other entries are left than were sent
     if record.is_finished and len(record.entries) <= skip:
-        if record.status != "failed" or record.journal is not None:
-            return Response(status=204)
-        skip = 0  # the result could not be stored, and fewer entries are left than were sent
+        return Response(status=204)
     streams, name = services().streams, client()
     if not streams.acquire(name):
         raise TooManyRequests(

@@ -4,8 +4,8 @@ from contextlib import ExitStack, closing
 
 import pytest
 
-from explorer.model import Done, Log, Request
-from explorer.store import leases, open_store
+from explorer.model import Diagnostic, Done, Log, Request
+from explorer.store import leases, open_store, sql
 from explorer.store.entry_writer import EntryWriter
 
 REQUEST = Request("source", "cuda:90", "3.9.0")
@@ -103,3 +103,47 @@ def test_entries_are_published_while_a_job_is_not_finished(tmp_path, postgresql)
             finish(first, record)
             assert wait(30) == {record.id}
             assert second.leases.published(record.id) == (None, ())
+
+
+REASON = Diagnostic("error", "The store cannot be used.", hint="It is full.")
+
+
+def test_why_a_result_could_not_be_stored_is_known_everywhere_until_the_job_is_started_again(stores):
+    first, second = stores
+    record = first.submit(REQUEST)
+    first.fail(record.id, REASON, 5.0)
+    failed = second.find(record.id)
+    assert failed.entries == (REASON, Done("failed", 5.0, is_transient=True))
+    assert (failed.status, failed.is_final, owner_of(second, record)) == ("failed", False, None)
+    assert second.leases.acquire(record.id)
+    second.leases.forget_failure(record.id)
+    assert first.find(record.id).status == "queued"
+    second.fail(record.id, REASON, 5.0)  # once more
+    assert first.find(record.id).status == "failed"
+
+
+def test_why_a_result_could_not_be_stored_is_forgotten_after_some_seconds(stores, monkeypatch):
+    first, second = stores
+    monkeypatch.setattr(sql, "FAILURE_SECONDS", -1.0)
+    record = first.submit(REQUEST)
+    first.fail(record.id, REASON, 5.0)
+    assert second.find(record.id).status == "queued"
+    second.prune()
+    monkeypatch.undo()
+    assert second.leases.acquire(record.id)
+    second.fail(record.id, REASON, 5.0)
+    second.delete([record.id], None, "")
+    assert first.submit(REQUEST).status == "queued"
+
+
+def test_a_failure_of_a_late_server_does_not_count(stores, monkeypatch):
+    first, second = stores
+    with monkeypatch.context() as patch:
+        patch.setattr(leases, "LEASE_SECONDS", 0.0)
+        record = first.submit(REQUEST)
+    assert second.leases.acquire(record.id)
+    finish(second, record)
+    second.leases.forget_failure(record.id)  # it is started again, and waits
+    first.fail(record.id, REASON, 5.0)
+    finish(first, record)
+    assert second.find(record.id).status == "queued"

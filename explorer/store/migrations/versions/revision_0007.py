@@ -1,4 +1,4 @@
-"""Why results could not be stored."""
+"""Why the results of jobs could not be stored."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -13,4 +13,5 @@ def upgrade() -> None:
         "failure",
         sa.Column("id", sa.String(44), primary_key=True),
         sa.Column("journal", sa.LargeBinary(), nullable=False),
+        sa.Column("expires", sa.Double(), nullable=False),
     )
