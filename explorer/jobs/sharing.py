@@ -201,9 +201,10 @@ class Sharing:
             with _reported("Leases are not renewed"), self._store.leases.listening(to_leaving=True) as wait:
                 self._renew_once()
                 while not self._closed.is_set():
-                    beat = time.monotonic() + _BEAT_SECONDS
+                    beat, left = time.monotonic() + _BEAT_SECONDS, set[str]()
                     while not self._closed.is_set() and time.monotonic() < beat:
-                        if (left := wait(_POLL_SECONDS)) and not left.isdisjoint(self._own_jobs()):
+                        left |= wait(_POLL_SECONDS)  # this server may begin such a job only now
+                        if left and not left.isdisjoint(self._own_jobs()):
                             break
                     self._renew_once()
             self._closed.wait(_POLL_SECONDS)

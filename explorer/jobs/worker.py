@@ -43,6 +43,8 @@ class Station:
         self._queue = queue
         self._running = 0
         self._changing = threading.Lock()
+        #: Held while a job is taken: the next one is chosen when the database knows of this one.
+        self._taking = threading.Lock()
         self._closed = threading.Event()
 
     def close(self) -> None:
@@ -68,21 +70,22 @@ class Station:
 
     def _take(self) -> TakenJob | None:
         """Take the next job and a slot for it; None if there is none."""
-        with self._changing:
-            if self._closed.is_set() or self._running >= self.at_once:
-                return None
-            self._running += 1
-            is_of_reserve = self._running > self.slots
-        job = None
-        try:
-            urgency = Urgency.INTERACTIVE if is_of_reserve else None
-            job = self._store.jobs.take(self.queues, urgency, self._queue.jobs_in_flight())
-        except StoreError as error:
-            _log.warning("No job is taken: %s", error.detail)
-        finally:
-            if job is None:
-                self._free()
-        return job
+        with self._taking:
+            with self._changing:
+                if self._closed.is_set() or self._running >= self.at_once:
+                    return None
+                self._running += 1
+                is_of_reserve = self._running > self.slots
+            job = None
+            try:
+                urgency = Urgency.INTERACTIVE if is_of_reserve else None
+                job = self._store.jobs.take(self.queues, urgency, self._queue.jobs_in_flight())
+            except StoreError as error:
+                _log.warning("No job is taken: %s", error.detail)
+            finally:
+                if job is None:
+                    self._free()
+            return job
 
     def _free(self) -> None:
         with self._changing:

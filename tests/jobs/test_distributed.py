@@ -3,21 +3,25 @@
 import time
 from contextlib import ExitStack, closing
 from dataclasses import replace
+from threading import Thread
+from typing import cast
 
 import msgspec
 import pytest
 
 from explorer import create_app
-from explorer.jobs import Metrics
+from explorer.jobs import LocalQueue, Metrics
 from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.shared_queue import QueueLimits
+from explorer.jobs.worker import Station
 from explorer.jobs.workers import WorkerDocument, Workers
 from explorer.matrix import Configuration, Matrix
 from explorer.model import Done, Request
 from explorer.services import services_of
 from explorer.settings import Settings
-from explorer.store import open_store
+from explorer.store import NewJob, open_store
+from explorer.store.job_table import JobTable
 
 pytestmark = pytest.mark.slow
 
@@ -140,3 +144,34 @@ def test_a_matrix_follows_the_slots_of_the_workers(tmp_path, postgresql):
         announce(5)
         wait_for_jobs(5 + 1)
     work_for(Caller())
+
+
+class IdleQueue:
+    """The queue of a worker that does nothing yet."""
+
+    def jobs_in_flight(self):
+        return []
+
+
+def test_a_worker_takes_one_job_of_a_client_for_its_slot_and_its_reserve(tmp_path, postgresql, monkeypatch):
+    url = postgresql.new_database()
+    with closing(open_store(tmp_path, url)) as page, closing(open_store(tmp_path, url)) as worker:
+        for number in range(2):
+            job = NewJob("compile:3.9.0", "one", Urgency.INTERACTIVE, lambda _: None)
+            page.submit(replace(REQUEST, source=f"source {number}"), "one", job=job)
+        station = Station(worker, cast("LocalQueue", IdleQueue()), ["compile:3.9.0"], slots=1, reserve=1)
+        take = JobTable.take
+
+        def take_late(jobs, queues, urgency_of_idle, in_flight):
+            if urgency_of_idle is None:  # the reserve is asked for at this moment
+                time.sleep(0.3)
+            return take(jobs, queues, urgency_of_idle, in_flight)
+
+        monkeypatch.setattr(JobTable, "take", take_late)
+        taken = []
+        threads = [Thread(target=lambda: taken.append(station._take())) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len([job for job in taken if job is not None]) == 1
