@@ -232,12 +232,10 @@ class DistributedQueue(SharedQueue):
         log = self.log(record.id)
         for _ in log.follow(0, CHECK_SECONDS):
             check()
-        found = self._store.find(record.id)
-        entries = log.entries()
-        if (
-            not found.is_finished and entries and isinstance(entries[-1], Done)
-        ):  # somebody has started it again
-            return replace(found, status=entries[-1].status, entries=entries)
+        found, entries = self._store.find(record.id), log.entries()
+        last = entries[-1] if entries else None
+        if isinstance(last, Done) and not found.is_finished:  # somebody has started the job again
+            return replace(found, status=last.status, entries=entries)
         return found
 
     def _wait_for_end(self, job: RemoteJob) -> None:

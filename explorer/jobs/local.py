@@ -46,9 +46,6 @@ from explorer.store.entry_writer import EntryWriter
 _RECOVERY_CHECK_SECONDS = 10.0
 #: How long to wait before a result is stored once more in a database that another process has locked.
 _LOCKED_SECONDS = 1.0
-_INTERNAL_ERROR = Diagnostic(
-    "error", "Internal error.", hint="The server's log has the traceback. Try again."
-)
 _log = logging.getLogger(__name__)
 
 
@@ -262,26 +259,33 @@ class LocalQueue(SharedQueue):
             if joins:  # a job that is being canceled is of no use to the caller
                 self._changed.wait_for(lambda: not self._is_canceled(record.id))
             is_new = record.id not in self._in_flight
-            if is_new:
-                record = self._store.find(record.id)
-                if record.is_final or (record.is_finished and not joins):  # its job has just ended
-                    return record
             job: Job | RemoteJob | None = None
             if not is_new or self._store.leases.acquire(record.id):
                 try:
+                    if is_new:
+                        record = self._store.find(record.id)
+                        if record.is_final or (record.is_finished and not joins):  # it has just ended
+                            self._store.leases.release(record.id)
+                            return record
                     job = self._enter(record.id, record.request, record.created, take_place, joins=joins)
                 except ExplorerError:
                     self._store.leases.release(record.id)
                     raise
                 if is_new and record.is_finished:
-                    with suppress(StoreError):  # other servers only would take it for the end
-                        self._store.leases.forget_failure(record.id)
+                    self._forget_failure(record.id)
         if job is None:
             job = self._sharing.follow(record, joins=joins)
             self._metrics.answered.labels("job in flight").inc()
         else:
             self._metrics.answered.labels("new job" if is_new else "job in flight").inc()
         return job.record()
+
+    def _forget_failure(self, record_id: str) -> None:
+        """Remove the transient result of a job that is started again."""
+        try:
+            self._store.leases.forget_failure(record_id)
+        except StoreError as error:
+            _log.warning("Other servers may take an earlier failure of %s for its end: %s", record_id, error)
 
     def _take_over(self, record: Record) -> EventLog | None:
         """Start a job whose server has ended, for the caller of the thread. None: another one does it.
@@ -436,9 +440,7 @@ class LocalQueue(SharedQueue):
             done = self._end_without_result(job, reason)
             observation.failing = "store"
         except Exception:  # the thread must survive, and followers must not wait for ever
-            _log.exception("Job %s failed with an unexpected error", job.id)
-            done = self._end_without_result(job, _INTERNAL_ERROR)
-            observation.failing = "server"
+            done = self._end_without_result(job, _internal_error(job, observation))
         with suppress(StoreError):  # it expires
             self._store.leases.release(job.id, is_over=done is not None)
         with self._changed:
@@ -472,7 +474,7 @@ class LocalQueue(SharedQueue):
         try:
             if job.is_stored:
                 self._store.fail(job.id, reason, done.milliseconds)
-        except Exception as error:  # as in `_do`
+        except Exception as error:  # the thread must survive
             _log.warning("Why %s has no result is not stored: %s", job.id, error)
             self._unstored.note(job.record())
         return done
@@ -500,11 +502,16 @@ class LocalQueue(SharedQueue):
         except StoreError:  # neither is its end stored
             raise
         except Exception:  # its followers learn of it, and so does who looks at the job later
-            _log.exception("Job %s failed with an unexpected error", job.id)
-            observation.failing = "server"
-            job.log.publish(_INTERNAL_ERROR)
+            job.log.publish(_internal_error(job, observation))
             return _transient_failure(job)
         raise AssertionError("the sandbox ended without a last event")
+
+
+def _internal_error(job: Job, observation: Observation) -> Diagnostic:
+    """Log the exception that is handled, and return what the followers of its job learn."""
+    _log.exception("Job %s failed with an unexpected error", job.id)
+    observation.failing = "server"
+    return Diagnostic("error", "Internal error.", hint="The server's log has the traceback. Try again.")
 
 
 def _transient_failure(job: Job) -> Done:

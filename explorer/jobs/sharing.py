@@ -20,7 +20,7 @@ from explorer.errors import ExplorerError, StoreError
 from explorer.jobs.caller import Caller, current_caller, work_for
 from explorer.jobs.event_log import LocalEventLog
 from explorer.jobs.followers import Followers, SharedFollowers
-from explorer.jobs.job import CANCELED, Job
+from explorer.jobs.job import Job
 from explorer.jobs.protocol import EventLog
 from explorer.model import Diagnostic, Done
 from explorer.store import Entry, MeasurementEntry, PassEntry, Record, StageEntry, Status, Store
@@ -275,6 +275,7 @@ class Sharing:
                 self._follower = threading.Thread(target=self._follow, name="remote-jobs", daemon=True)
                 self._follower.start()
         if joins:
+            job.is_canceled = False
             job.followers.join(current_caller().follower)
         return job
 
@@ -365,9 +366,6 @@ class Sharing:
         if record.is_finished:
             self._forget(job)
             job.complete(record.entries)
-        elif job.is_canceled:  # somebody has started it again, on another server
-            self._forget(job)
-            job.complete((CANCELED, Done("failed", 0.0, is_transient=True)))
         elif log is not None:
             self._forget(job)
             job.go_on(log)

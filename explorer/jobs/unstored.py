@@ -7,15 +7,14 @@ import time
 from dataclasses import replace
 
 from explorer.model import Diagnostic, Done, Log
-from explorer.store import Record
-from explorer.store.sql import FAILURE_SECONDS
+from explorer.store import FAILURE_SECONDS, Record
 
 
 class UnstoredResults:
-    """Jobs whose results could not be stored, nor why, for some seconds. Safe to use from many threads.
+    """Failures of jobs that the database does not have, for some seconds. Safe to use from many threads.
 
-    Otherwise nobody who looks at such a job from time to time would learn why: each look would start it
-    again.
+    It could not be written, or nobody does the job any more. Otherwise nobody who looks at such a job from
+    time to time would learn why: each look would start it again.
     """
 
     def __init__(self) -> None:

@@ -43,7 +43,7 @@ class Station:
         self._queue = queue
         self._running = 0
         self._changing = threading.Lock()
-        #: Held while a job is taken: the next one is chosen when the database knows of this one.
+        #: Held while a job is taken: the next one is chosen when the database knows that this one runs.
         self._taking = threading.Lock()
         self._closed = threading.Event()
 

@@ -12,6 +12,7 @@ import msgspec
 from explorer.documents import ApiLinks, TargetDocument
 from explorer.documents.links import API
 from explorer.jobs import Queue
+from explorer.jobs.job import CANCELED
 from explorer.matrix.compiler import MatrixCompiler
 from explorer.matrix.matrix import Cell, Matrix
 from explorer.matrix.times import CellTime, Timed, cell_time
@@ -26,8 +27,6 @@ from explorer.store import Record
 #: of a program with `torch.compile` is compiled; its kernels are in the output code.
 CellState = Literal["missing", "waiting", "compiling", "complete", "failed", "kernels_found", "refused"]
 
-#: The message of a job that was canceled.
-_CANCELED = "Canceled."
 #: User code determines these texts, and a table may have each 500 times: settings, and characters of a text.
 _MOST_SETTINGS = 100
 _MOST_CHARACTERS = 1_000
@@ -184,7 +183,7 @@ def _state(record: Record | None, *, is_at_work: bool, is_refused: bool) -> Cell
 
 
 def _is_canceled(record: Record) -> bool:
-    return not record.is_final and any(each.message == _CANCELED for each in record.result.diagnostics)
+    return not record.is_final and any(each.message == CANCELED.message for each in record.result.diagnostics)
 
 
 def _metrics(host: Host, record: Record) -> MetricsDocument | None:

@@ -13,10 +13,11 @@ from explorer.store.protocols import BlobBatch, BlobStore, Store
 from explorer.store.pruner import Pruner
 from explorer.store.record import Record, Status, compilation_of, is_over
 from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
-from explorer.store.sql import SqlStore, open_store, restore_store
+from explorer.store.sql import FAILURE_SECONDS, SqlStore, open_store, restore_store
 from explorer.store.statistics import Group, Statistics
 
 __all__ = [
+    "FAILURE_SECONDS",
     "BinaryEntry",
     "BlobBatch",
     "BlobStore",

@@ -173,11 +173,6 @@ class Leases:
         """The jobs that this server does, also those whose leases have expired."""
         return frozenset(self._held)
 
-    def is_held(self, record_id: str) -> ColumnElement[bool]:
-        """Return the condition that this server has the lease of a job, which may have expired."""
-        own = select(LeaseRow.id).where(LeaseRow.id == record_id, LeaseRow.owner == self.server)
-        return own.exists()
-
     def is_not_lost(self, record_id: str) -> ColumnElement[bool]:
         """Return the condition that no other living server has taken a job over."""
         others = select(LeaseRow.id).where(

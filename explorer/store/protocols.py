@@ -293,8 +293,9 @@ class Store(Protocol):
     def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
         """Store a result and end its lease: `entries` ends with `Done`, `batch` holds its texts.
 
-        A final result is never replaced; a transient one is removed when its job is started again. If another
-        server has taken the job over meanwhile, its result counts, and nothing is stored.
+        A final result is never replaced; a transient one is stored only while this server has the lease, and
+        removed when the job is started again. If another server has taken the job over meanwhile, its result
+        counts, and nothing is stored.
 
         Raises:
             StoreLocked: another process has locked the database; the call may be repeated.

@@ -250,8 +250,9 @@ class SqlStore:
     def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
         """Store a result: `entries` ends with `Done`, `batch` holds its texts.
 
-        A final result is never replaced; a transient one is removed when its job is started again. If another
-        server has taken the job over meanwhile, its result counts, and nothing is stored.
+        A final result is never replaced; a transient one is stored only while this server has the lease, and
+        removed when the job is started again. If another server has taken the job over meanwhile, its result
+        counts, and nothing is stored.
 
         Raises:
             StoreLocked: another process has locked the database; the call may be repeated.
@@ -261,18 +262,21 @@ class SqlStore:
         assert isinstance(done, Done)
         journal = batch.add(encode_journal(entries))
         size = batch.commit()
-        # Of a late server, only a final result counts: what it has failed to do may wait again.
-        leases = self.leases
-        may_end = leases.is_held(record_id) if done.is_transient else leases.is_not_lost(record_id)
         with self._database.writing() as session:
+            was_held = self.leases.end(session, record_id)
+            if done.is_transient and not was_held:
+                return  # the job may wait for another server already
             updated = session.execute(
                 update(CompilationRow)
-                .where(CompilationRow.id == record_id, CompilationRow.is_final.is_(False), may_end)
+                .where(
+                    CompilationRow.id == record_id,
+                    CompilationRow.is_final.is_(False),
+                    self.leases.is_not_lost(record_id),
+                )
                 .values(status=done.status, journal=journal, is_final=not done.is_transient)
             )
             if changed_rows(updated):
                 self._housekeeping.set_result(session, record_id, size)
-            self.leases.end(session, record_id)
 
     def fail(self, record_id: str, reason: Diagnostic, milliseconds: float) -> None:
         """Store for some seconds why the result of a job cannot be stored, and end its lease.
@@ -282,12 +286,12 @@ class SqlStore:
         Raises:
             StoreError: the database cannot be written.
         """
-        journal = encode_journal((reason, Done("failed", milliseconds, is_transient=True)))
+        content = encode_journal((reason, Done("failed", milliseconds, is_transient=True)))
         with self._database.writing() as session:
             if self.leases.end(session, record_id):
                 expires = Now() + FAILURE_SECONDS
                 session.execute(delete(FailureRow).where(FailureRow.id == record_id))
-                session.add(FailureRow(id=record_id, journal=journal, expires=expires))
+                session.add(FailureRow(id=record_id, content=content, expires=expires))
 
     def answer(self, record: Record, query: str) -> bytes | None:
         """Return the stored answer to a query about a result, or None."""
@@ -485,11 +489,11 @@ class SqlStore:
 
     def _failure(self, record_id: str) -> tuple[Entry, ...]:
         """Return what is left of a result that could not be stored a moment ago; () if there is none."""
-        found = select(FailureRow.journal).where(FailureRow.id == record_id, FailureRow.expires >= Now())
+        found = select(FailureRow.content).where(FailureRow.id == record_id, FailureRow.expires >= Now())
         # An earlier revision, which is read from a full disk, has no such table.
         with suppress(StoreError), self._database.reading() as session:
-            journal = session.scalar(found)
-            return () if journal is None else decode_journal(journal)
+            content = session.scalar(found)
+            return () if content is None else decode_journal(content)
         return ()
 
     def _load_journal(self, address: Address) -> tuple[Entry, ...]:

@@ -65,14 +65,14 @@ class CompilationRow(Base):
 class FailureRow(Base):
     """Why the result of a job could not be stored. `id` is that of the record, which is unfinished.
 
-    `journal` has the entries that are left. They count until `expires`, in seconds since 1970 by the clock of
-    the database.
+    `content` is a journal: the entries that are left. They count until `expires`, in seconds since 1970 by
+    the clock of the database.
     """
 
     __tablename__ = "failure"
 
     id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
-    journal: Mapped[bytes] = mapped_column(LargeBinary())
+    content: Mapped[bytes] = mapped_column(LargeBinary())
     expires: Mapped[float] = mapped_column(Double())
 
 

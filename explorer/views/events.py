@@ -111,7 +111,7 @@ def event_stream(record: Record) -> Response:
     """
     last = request.headers.get("Last-Event-ID", "")
     skip = int(last) if last.isascii() and last.isdigit() and len(last) < 10 else 0
-    if record.is_finished and record.journal is None:
+    if record.status == "failed" and record.journal is None:
         skip = 0  # the result could not be stored, and other entries are left than were sent
     if record.is_finished and len(record.entries) <= skip:
         return Response(status=204)

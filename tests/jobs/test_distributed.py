@@ -3,7 +3,7 @@
 import time
 from contextlib import ExitStack, closing
 from dataclasses import replace
-from threading import Thread
+from threading import Event, Thread
 from typing import cast
 
 import msgspec
@@ -146,32 +146,50 @@ def test_a_matrix_follows_the_slots_of_the_workers(tmp_path, postgresql):
     work_for(Caller())
 
 
-class IdleQueue:
-    """The queue of a worker that does nothing yet."""
+class BusyQueue:
+    """The queue of a worker, whose jobs end when it is told so."""
+
+    def __init__(self):
+        self.begun = []
+        self.may_end = Event()
 
     def jobs_in_flight(self):
         return []
 
+    def perform(self, record):
+        self.begun.append(record.id)
+        self.may_end.wait(60)
+        return False
+
 
 def test_a_worker_takes_one_job_of_a_client_for_its_slot_and_its_reserve(tmp_path, postgresql, monkeypatch):
     url = postgresql.new_database()
+    reserve_has_taken = Event()
+    take = JobTable.take
+
+    def take_late(jobs, queues, urgency_of_idle, in_flight):
+        if urgency_of_idle is None:  # meanwhile, the reserve is asked
+            reserve_has_taken.wait(0.5)
+        taken = take(jobs, queues, urgency_of_idle, in_flight)
+        if urgency_of_idle is not None:
+            reserve_has_taken.set()
+        return taken
+
+    monkeypatch.setattr(JobTable, "take", take_late)
+    queue = BusyQueue()
     with closing(open_store(tmp_path, url)) as page, closing(open_store(tmp_path, url)) as worker:
         for number in range(2):
             job = NewJob("compile:3.9.0", "one", Urgency.INTERACTIVE, lambda _: None)
             page.submit(replace(REQUEST, source=f"source {number}"), "one", job=job)
-        station = Station(worker, cast("LocalQueue", IdleQueue()), ["compile:3.9.0"], slots=1, reserve=1)
-        take = JobTable.take
-
-        def take_late(jobs, queues, urgency_of_idle, in_flight):
-            if urgency_of_idle is None:  # the reserve is asked for at this moment
-                time.sleep(0.3)
-            return take(jobs, queues, urgency_of_idle, in_flight)
-
-        monkeypatch.setattr(JobTable, "take", take_late)
-        taken = []
-        threads = [Thread(target=lambda: taken.append(station._take())) for _ in range(2)]
+        station = Station(worker, cast("LocalQueue", queue), ["compile:3.9.0"], slots=1, reserve=1)
+        threads = [Thread(target=station.work) for _ in range(2)]
         for thread in threads:
             thread.start()
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while len(queue.begun) < 2 and all(thread.is_alive() for thread in threads):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        queue.may_end.set()
         for thread in threads:
             thread.join()
-    assert len([job for job in taken if job is not None]) == 1
+    assert len(queue.begun) == 1

@@ -7,6 +7,7 @@ import pytest
 from explorer.model import Diagnostic, Done, Log, Request
 from explorer.store import leases, open_store, sql
 from explorer.store.entry_writer import EntryWriter
+from explorer.store.tables import FailureRow
 
 REQUEST = Request("source", "cuda:90", "3.9.0")
 ENTRIES = [Log("stdout", str(number)) for number in range(3)]
@@ -129,6 +130,8 @@ def test_why_a_result_could_not_be_stored_is_forgotten_after_some_seconds(stores
     first.fail(record.id, REASON, 5.0)
     assert second.find(record.id).status == "queued"
     second.prune()
+    with second._database.reading() as session:
+        assert session.get(FailureRow, record.id) is None
     monkeypatch.undo()
     assert second.leases.acquire(record.id)
     second.fail(record.id, REASON, 5.0)

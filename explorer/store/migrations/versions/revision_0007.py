@@ -12,6 +12,6 @@ def upgrade() -> None:
     op.create_table(
         "failure",
         sa.Column("id", sa.String(44), primary_key=True),
-        sa.Column("journal", sa.LargeBinary(), nullable=False),
+        sa.Column("content", sa.LargeBinary(), nullable=False),
         sa.Column("expires", sa.Double(), nullable=False),
     )
