@@ -15,7 +15,7 @@ from captured import cache, capture, captured
 from databases import database_url, postgresql
 from forms import FORMS, depends_on_form, form, urls_of
 from recorded import write_recording
-from s3_server import blobs_url, bucket, faulty_url, proxy, s3_server
+from s3_server import blobs_url, bucket, faulty_url, proxy, s3_server, s3_server_of_form
 from scheduling import CrashSafeScheduling
 from served import Server, Worker
 from shares import read_share, share_of
@@ -43,6 +43,7 @@ __all__ = [
     "rabbitmq",
     "redis",
     "s3_server",
+    "s3_server_of_form",
 ]
 
 VECTOR_ADD = (Path(__file__).parents[1] / "explorer/examples/vector_add.py").read_text(encoding="utf-8")

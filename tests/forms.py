@@ -1,7 +1,7 @@
 """The two forms of the service that tests run on: embedded, or distributed with `--form distributed`.
 
 In the distributed form, each server and each application of the tests has a database of PostgreSQL, a virtual
-host of RabbitMQ, a bucket of an S3 server, and a worker process, which does its jobs.
+host of RabbitMQ, a folder of an S3 server, and a worker process, which does its jobs.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from s3_server import S3Server
 
 FORMS = ("embedded", "distributed")
+#: The bucket in which each server of the distributed form has a folder.
+BUCKET = "servers"
 #: Fixtures that depend on the form. So does what a test file makes of `Server`.
 _FIXTURES = {"app", "server", "services"}
 
@@ -38,12 +40,11 @@ class Distributed:
     def urls(self, folder: Path) -> dict[str, str]:
         """Return the settings of a server, and of its workers. It keeps them from one start to the next."""
         if folder not in self._urls:
-            bucket = f"bucket-{len(self._urls)}"
-            (self._s3.folder / bucket).mkdir()
+            place = f"{BUCKET}/{len(self._urls)}"
             self._urls[folder] = {
                 "database_url": self._postgresql.new_database(),
                 "broker_url": self._rabbitmq.new_virtual_host(),
-                "blobs_url": f"s3://{bucket}/texts?endpoint={self._s3.endpoint}&timeout_seconds=60",
+                "blobs_url": f"s3://{place}/texts?endpoint={self._s3.endpoint}&timeout_seconds=60",
             }
         return self._urls[folder]
 
@@ -75,6 +76,8 @@ def form(request: pytest.FixtureRequest) -> Iterator[str]:
     global _distributed
     name: str = request.config.getoption("form")
     if name == "distributed":
-        _distributed = Distributed(*map(request.getfixturevalue, ("postgresql", "rabbitmq", "s3_server")))
+        _distributed = Distributed(
+            *map(request.getfixturevalue, ("postgresql", "rabbitmq", "s3_server_of_form"))
+        )
     yield name
     _distributed = None
