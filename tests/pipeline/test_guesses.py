@@ -4,11 +4,20 @@ import pytest
 
 from explorer.model import Argument, Event, Request, Stage
 from explorer.model.hardware import find_target
+from explorer.pipeline import trials
 from explorer.pipeline.compile import Compilation
 from explorer.pipeline.module import load
 from explorer.pipeline.specialize import Specialization, resolve
 
 HOPPER = find_target("cuda:90")
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """Let a loaded machine make all trials that a guess needs."""
+    monkeypatch.setattr(trials, "_TIME_LIMIT_SECONDS", 120.0)
+
+
 HEAD = "import triton\nimport triton.language as tl\nfrom triton.experimental import gluon\n\n"
 GLUON = "from triton.experimental.gluon import language as gl\n\n"
 
