@@ -19,14 +19,13 @@ from explorer.errors import QueueFull, StoreError, TooManyRequests, Unavailable
 from explorer.jobs.broker import Sender
 from explorer.jobs.caller import Urgency, current_caller
 from explorer.jobs.fairness import CHECK_SECONDS, Check, do_nothing, refusal
-from explorer.jobs.job import CANCELED
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.rates import Count
 from explorer.jobs.runners import RunnerKind, runner_kind
 from explorer.jobs.shared_queue import FollowedJob, QueueLimits, SharedQueue
 from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.jobs.workers import BEAT_SECONDS, RUNNER_KINDS, Workers, kind_of, process_name
-from explorer.model import Done, Request
+from explorer.model import CANCELED, Done, Request
 from explorer.store import NewJob, Record, Store
 
 #: How long a request for a job waits that is being canceled, before it joins the job all the same.

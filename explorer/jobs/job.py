@@ -12,10 +12,8 @@ from explorer.jobs.event_log import LocalEventLog
 from explorer.jobs.fairness import CHECK_SECONDS, Check
 from explorer.jobs.followers import Followers
 from explorer.jobs.protocol import EventLog
-from explorer.model import Diagnostic, Done, Request
+from explorer.model import Done, Request
 from explorer.store import BlobBatch, Record, Status
-
-CANCELED = Diagnostic("error", "Canceled.", hint="Start it again.")
 
 
 class Job:

@@ -27,7 +27,7 @@ from explorer.errors import (
 )
 from explorer.jobs.caller import Urgency, current_caller
 from explorer.jobs.fairness import CHECK_SECONDS, Check, FairQueue, Places, do_nothing
-from explorer.jobs.job import CANCELED, Job
+from explorer.jobs.job import Job
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.observation import Observation
 from explorer.jobs.protocol import EventLog
@@ -35,7 +35,7 @@ from explorer.jobs.rates import Count
 from explorer.jobs.runners import NoDevice, Runner, RunnerKind, Runners, runner_kind
 from explorer.jobs.shared_queue import FollowedJob, QueueLimits, SharedQueue
 from explorer.jobs.sharing import RemoteJob, Sharing
-from explorer.model import Diagnostic, Done, Request
+from explorer.model import CANCELED, Diagnostic, Done, Request
 from explorer.monitoring.traces import span
 from explorer.sandbox.priority import yields
 from explorer.store import Record, Store
@@ -475,7 +475,8 @@ class LocalQueue(SharedQueue):
             if job.is_stored:
                 self._store.fail(job.id, reason, done.milliseconds)
         except Exception as error:  # the thread must survive
-            _log.warning("Why %s has no result is not stored: %s", job.id, error)
+            is_unexpected = not isinstance(error, StoreError)
+            _log.warning("Why %s has no result is not stored: %s", job.id, error, exc_info=is_unexpected)
             self._unstored.note(job.record())
         return done
 

@@ -12,11 +12,10 @@ import msgspec
 from explorer.documents import ApiLinks, TargetDocument
 from explorer.documents.links import API
 from explorer.jobs import Queue
-from explorer.jobs.job import CANCELED
 from explorer.matrix.compiler import MatrixCompiler
 from explorer.matrix.matrix import Cell, Matrix
 from explorer.matrix.times import CellTime, Timed, cell_time
-from explorer.model import Inspection, Scalar
+from explorer.model import CANCELED, Inspection, Scalar
 from explorer.model.hardware import find_target
 from explorer.model.metrics import TABLE_METRICS, Better
 from explorer.queries import QueryService, metrics

@@ -12,6 +12,7 @@ from __future__ import annotations
 from explorer.model.basics import DeviceKind, LineNumber, Scalar
 from explorer.model.encoding import decode_request, encode_event, to_plain
 from explorer.model.events import (
+    CANCELED,
     EVENT_TYPES,
     Allocation,
     Answer,
@@ -52,6 +53,7 @@ from explorer.model.requests import (
 
 __all__ = [
     "BINARY_STAGES",
+    "CANCELED",
     "EVENT_TYPES",
     "SCRIPT_TASKS",
     "UNKNOWN_VERSION",

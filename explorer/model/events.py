@@ -226,6 +226,10 @@ class Diagnostic:
     stage_line: LineNumber = 0
 
 
+#: The last diagnostic of a job that was canceled.
+CANCELED = Diagnostic("error", "Canceled.", hint="Start it again.")
+
+
 @dataclass(frozen=True)
 class Log:
     """Output of a tool or of the user's code. `source` names it: "stdout", "ptxas", …"""

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterator
 
 from explorer.errors import SandboxUnavailable, UnknownTriton
-from explorer.model import Diagnostic, Done, Event, Request
+from explorer.model import CANCELED, Diagnostic, Done, Event, Request
 from explorer.sandbox import control_group, landlock
 from explorer.sandbox.errors import SlotBroken
 from explorer.sandbox.launch import Launch, find_bubblewrap, ways
@@ -223,7 +223,7 @@ def _follow(job: SandboxJob, pool: SlotPool) -> Iterator[Event]:
                 event = job.events.get(timeout=0.2)
             except queue.Empty:
                 if job.is_cancelled() and pool.withdraw(job):
-                    job.deliver(Diagnostic("error", "Canceled.", hint="Start it again."))
+                    job.deliver(CANCELED)
                     job.deliver(Done("failed", 0, is_transient=True))
                 continue
             if isinstance(event, SandboxUnavailable):

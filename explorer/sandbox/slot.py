@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
-from explorer.model import Diagnostic, Done, Event, Progress, Request, to_plain
+from explorer.model import CANCELED, Diagnostic, Done, Event, Progress, Request, to_plain
 from explorer.monitoring.metrics import sandbox_stops
 from explorer.sandbox import control_group, linux
 from explorer.sandbox.disassemblers import Disassemblers
@@ -206,7 +206,7 @@ class Slot:
         while True:
             ready = dict(poller.poll(_CANCEL_LOOK_SECONDS * 1000))
             if is_cancelled():
-                raise _JobEnded("canceled", Diagnostic("error", "Canceled.", hint="Start it again."))
+                raise _JobEnded("canceled", CANCELED)
             if time.monotonic() > deadline:
                 seconds = self._settings.limits.wall_seconds
                 raise _JobEnded(
