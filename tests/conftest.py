@@ -110,6 +110,11 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=list(left_out))
 
 
+def pytest_make_parametrize_id(val, argname):
+    """Name a long text by its length: the processes of the tests send each other the names of all tests."""
+    return f"{argname} of length {len(val)}" if isinstance(val, str | bytes) and len(val) > 500 else None
+
+
 def pytest_xdist_make_scheduler(config, log):
     return CrashSafeScheduling(config, log)
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from select import POLLIN, poll
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
@@ -347,13 +348,17 @@ def _note_use(_connection: Any, record: ConnectionPoolEntry) -> None:
 def _check_connection(dialect: Dialect, connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
     """Replace all connections if PostgreSQL has closed one while nobody used it.
 
-    One that was used a moment ago is not checked: there are dozens of statements for each job.
+    PostgreSQL is not asked about one that was used a moment ago, and of which nothing has arrived since,
+    such as its end: there are dozens of statements for each job.
     """
-    if time.monotonic() - record.info.get(_USED, time.monotonic()) > _UNUSED_SECONDS:
-        try:
+    unused_seconds = time.monotonic() - record.info.get(_USED, time.monotonic())
+    arrived = poll()
+    try:
+        arrived.register(connection.fileno(), POLLIN)
+        if unused_seconds > _UNUSED_SECONDS or arrived.poll(0):
             dialect.do_ping(connection)
-        except dialect.loaded_dbapi.Error as error:
-            raise InvalidatePoolError from error
+    except dialect.loaded_dbapi.Error as error:
+        raise InvalidatePoolError from error
 
 
 def _configure_sqlite(connection: Any, _record: Any) -> None:

@@ -6,7 +6,7 @@ ends. Who reads its event stream does so as long as the server that sends the st
 
 from __future__ import annotations
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import ColumnElement, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from explorer.store.clock import Now
@@ -24,6 +24,13 @@ _SUBMITTED = ""
 def forget_followers(session: Session, record_id: str) -> None:
     """Remove the followers of a job that is over, or that starts anew."""
     session.execute(delete(FollowerRow).where(FollowerRow.id == record_id))
+
+
+def is_submitted(record_id: str) -> ColumnElement[bool]:
+    """Return the condition that somebody follows a job who has submitted it."""
+    return (
+        select(FollowerRow.id).where(FollowerRow.id == record_id, FollowerRow.server == _SUBMITTED).exists()
+    )
 
 
 class FollowerTable:

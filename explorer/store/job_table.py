@@ -202,7 +202,7 @@ class JobTable:
                 row = None if found is None else session.get(JobRow, found)
                 if row is None:
                     return None
-                if self._leases.take(session, row.id):
+                if self._leases.take(session, row.id, starts_anew=False):
                     turn = insert_into(session, TurnRow).values(client=row.client, taken=Now())
                     session.execute(
                         turn.on_conflict_do_update(index_elements=["client"], set_={"taken": Now()})

@@ -36,7 +36,7 @@ from sqlalchemy.orm import Session
 from explorer.store.clock import Now
 from explorer.store.database import COUNT_INSERTED, Database, changed_rows, insert_into
 from explorer.store.entries import Entry, decode_journal, encode_entry
-from explorer.store.followers import forget_followers
+from explorer.store.followers import forget_followers, is_submitted
 from explorer.store.tables import CompilationRow, EntryRow, FailureRow, JobRow, LeaseRow, TurnRow, UsageRow
 
 LEASE_SECONDS = 15.0
@@ -127,16 +127,18 @@ class Leases:
     def _values(self) -> dict[str, Any]:
         return {"owner": self.server, "expires": Now() + LEASE_SECONDS, "leaving": ""}
 
-    def take(self, session: Session, record_id: str) -> bool:
+    def take(self, session: Session, record_id: str, *, starts_anew: bool = True) -> bool:
         """Take a lease that is free or has expired, and forget what an earlier owner has published.
 
-        Return whether this server has it now.
+        Unless the job `starts_anew`, somebody else has let it wait. Who has canceled it since stays known,
+        as long as nobody has submitted it again. Return whether this server has the lease now.
         """
         values = self._values()
         new = insert_into(session, LeaseRow).values(id=record_id, **values)
+        kept = {} if starts_anew else {"leaving": case((is_submitted(record_id), ""), else_=LeaseRow.leaving)}
         new = new.on_conflict_do_update(
             index_elements=["id"],
-            set_=values,
+            set_={**values, **kept},
             where=or_(
                 LeaseRow.owner == self.server,
                 LeaseRow.expires < Now(),
@@ -187,8 +189,9 @@ class Leases:
         """
         # Whoever takes a job locks its rows in the same order.
         session.execute(select(JobRow.id).where(JobRow.id == record_id).with_for_update())
-        own = delete(LeaseRow).where(LeaseRow.id == record_id, LeaseRow.owner == self.server)
-        was_held = bool(changed_rows(session.execute(own)))
+        own = (LeaseRow.id == record_id, LeaseRow.owner == self.server)
+        ended = delete(LeaseRow) if is_over else update(LeaseRow).values(expires=0.0)
+        was_held = bool(changed_rows(session.execute(ended.where(*own))))
         if was_held:
             if is_over:
                 session.execute(delete(JobRow).where(JobRow.id == record_id))

@@ -243,9 +243,15 @@ def test_a_job_that_waits_too_long_makes_the_server_unhealthy(server, endless):
     wait_until_ready(server)
     client = server.client()
     tickets = [client.submit(f"{endless}# {number}\n").document for number in range(2)]
-    answer = wait_for(lambda: (found := health(server)).status == 503 and found)
+    # Beside a busy machine, the test compilation of another slot may end too late.
+    answer = wait_for(
+        lambda: (
+            (found := health(server)).status == 503
+            and found.document["problem"].startswith("A job has waited for ")
+            and found
+        )
+    )
     assert answer.document["status"] == "unavailable"
-    assert "A job has waited for" in answer.document["problem"]
     assert value_of(server, "triton_explorer_queue_age_seconds", device="compile") > QUEUE_SECONDS
     for ticket in tickets:
         client.ask("DELETE", ticket["api"])

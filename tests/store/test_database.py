@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import zipfile
-from contextlib import closing
+from contextlib import ExitStack, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -184,3 +184,19 @@ def test_a_row_that_another_process_has_locked_is_named(postgresql):
                 database.check()
         engine.dispose()
         database.check()
+
+
+@pytest.mark.slow
+def test_connections_that_have_just_been_closed_are_replaced(postgresql):
+    url = postgresql.new_database()
+    of_others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    with closing(Database(url)) as database:
+        with ExitStack() as opened:
+            for _ in range(3):
+                opened.enter_context(database.connection())
+        engine = create_engine(url)
+        with engine.connect() as administrator:
+            ended = administrator.scalar(text(f"SELECT count(pg_terminate_backend(pid, 5000)) {of_others}"))
+        engine.dispose()
+        database.check()
+    assert ended == 3
