@@ -37,6 +37,7 @@ IN_TWO_PROCESSES := -n 2 --dist loadgroup --timeout 300 --timeout-method thread
 # With MATRIX=1 the gallery is compiled for every target, not only for those that stand for the others. With SHARE=2/4,
 # of the slow tests only those of the second of four shares run.
 # With FORM=distributed, the tests that depend on the form of the service run on PostgreSQL, RabbitMQ, S3 and workers.
+# With EXCEPT=2/4, those are left out that FORM=distributed SHARE=2/4 runs.
 # With RERUNS=1, as in CI, a test that fails is run again, and its first failure is listed at the end.
 # The package is compiled to bytecode first. Where Python may not write it, each of the hundreds of processes that the
 # tests start would compile it again.
@@ -45,7 +46,7 @@ test: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chro
 	$(BIN)/python hatch_build.py --test
 	$(BIN)/python -m compileall -q explorer
 	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) $(if $(MATRIX),-m "") $(if $(SHARE),--share $(SHARE)) \
-	  $(if $(FORM),--form $(FORM)) \
+	  $(if $(FORM),--form $(FORM)) $(if $(EXCEPT),--except $(EXCEPT)) \
 	  $(if $(RERUNS),--reruns $(RERUNS) --rerun-show-tracebacks) $(PYTEST)
 
 # Lint and the tests that need no server, browser, sandbox or compiler: two minutes at most.

@@ -82,6 +82,9 @@ SLOW_FIXTURES = {
 def pytest_addoption(parser):
     parser.addoption("--form", choices=FORMS, default=FORMS[0], help="which form of the service is tested")
     parser.addoption("--share", type=read_share, help="which share of the slow tests is run, such as 2/4")
+    parser.addoption(
+        "--except", type=read_share, help="leave out what --form distributed runs of this share, such as 2/4"
+    )
     parser.addoption("--chaos-rounds", type=int, default=3, help="how many processes tests/chaos kills")
     parser.addoption("--chaos-seed", type=int, default=0, help="which processes tests/chaos kills")
 
@@ -91,7 +94,8 @@ def pytest_collection_modifyitems(config, items):
     """Keep tests with shared costly fixtures in one process: those of a file, or of one gallery fixture.
 
     In the distributed form, leave out what does not depend on it, and skip what is about the embedded form.
-    With `--share`, leave out the slow tests of the other shares.
+    With `--share`, leave out the slow tests of the other shares. With `--except`, leave out what is run with
+    `--form distributed` and this share.
     """
     all_items = list(items)
     if config.getoption("form") == "distributed":
@@ -106,6 +110,13 @@ def pytest_collection_modifyitems(config, items):
             item.add_marker(pytest.mark.skip(reason=f"embedded form only: {marker.args[0]}"))
     if share := config.getoption("share"):
         items[:] = share_of(items, *share)
+    if share := config.getoption("except"):
+        run_elsewhere = {
+            item
+            for item in share_of(list(filter(depends_on_form, items)), *share)
+            if not item.get_closest_marker("embedded")
+        }
+        items[:] = [item for item in items if item not in run_elsewhere]
     if left_out := set(all_items) - set(items):
         config.hook.pytest_deselected(items=list(left_out))
 
