@@ -98,24 +98,23 @@ def pytest_collection_modifyitems(config, items):
     `--form distributed` and this share.
     """
     all_items = list(items)
-    if config.getoption("form") == "distributed":
-        items[:] = filter(depends_on_form, items)
     for item in items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
         shared = parameters.get("gallery") or item.path.relative_to(config.rootpath).as_posix()
         item.add_marker(pytest.mark.xdist_group(shared))
         if not SLOW_FIXTURES.isdisjoint(item.fixturenames):
             item.add_marker(pytest.mark.slow)
-        if config.getoption("form") == "distributed" and (marker := item.get_closest_marker("embedded")):
-            item.add_marker(pytest.mark.skip(reason=f"embedded form only: {marker.args[0]}"))
+    of_form = list(filter(depends_on_form, items))
+    if config.getoption("form") == "distributed":
+        items[:] = of_form
+        for item in items:
+            if marker := item.get_closest_marker("embedded"):
+                item.add_marker(pytest.mark.skip(reason=f"embedded form only: {marker.args[0]}"))
     if share := config.getoption("share"):
         items[:] = share_of(items, *share)
     if share := config.getoption("except"):
-        run_elsewhere = {
-            item
-            for item in share_of(list(filter(depends_on_form, items)), *share)
-            if not item.get_closest_marker("embedded")
-        }
+        of_share = share_of(of_form, *share)
+        run_elsewhere = {item for item in of_share if not item.get_closest_marker("embedded")}
         items[:] = [item for item in items if item not in run_elsewhere]
     if left_out := set(all_items) - set(items):
         config.hook.pytest_deselected(items=list(left_out))

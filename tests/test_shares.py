@@ -1,10 +1,13 @@
-"""Test that the shares of the slow tests are all of them, and that fast tests are in each."""
+"""Test that the shares of the slow tests are all of them, and that each test runs in one of the forms."""
 
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,3 +76,24 @@ def test_there_is_no_such_share(text: str) -> None:
     assert read_share("2/4") == (2, 4)
     with pytest.raises(argparse.ArgumentTypeError, match="from 1/4 to 4/4"):
         read_share(text)
+
+
+def collected(*options: str) -> list[str]:
+    """Return the tests of two folders that some options choose."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0", *options]
+    folders = ["tests/server", "tests/attacks"]
+    done = subprocess.run(
+        [*command, *folders], cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True
+    )
+    return [line for line in done.stdout.splitlines() if "::" in line]
+
+
+@pytest.mark.slow
+def test_what_does_not_run_in_the_distributed_form_runs_in_the_other() -> None:
+    all_tests = collected()
+    distributed = collected("--form", "distributed", "--share", "2/3")
+    others = collected("--except", "2/3")
+    assert 0 < len(others) < len(all_tests)
+    assert set(distributed) | set(others) == set(all_tests)
+    of_embedded_form = [test for test in distributed if test in others]
+    assert 0 < len(of_embedded_form) < len(distributed) / 2

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Dialect, ExceptionContext
     from sqlalchemy.pool import ConnectionPoolEntry
 
-#: The options of a statement that inserts, for `changed_rows`.
-COUNT_INSERTED = {"preserve_rowcount": True}
 _LOCK_SECONDS = 5
 #: A write-ahead log of SQLite that has grown beyond this, because of a long read, is truncated afterwards.
 _MOST_LOG_BYTES = 64 << 20
@@ -58,7 +56,7 @@ _SQLITE: dict[str, Any] = {"max_overflow": -1}
 #: Connections of one process: PostgreSQL accepts 100 of all processes unless it is told otherwise. Those
 #: beyond `pool_size` would be opened anew each time.
 _CONNECTIONS = 15
-#: How long a connection to PostgreSQL may be unused until it is checked before its next use.
+#: How long a connection to PostgreSQL may be unused until it is pinged before its next use.
 _UNUSED_SECONDS = 1.0
 #: Where a connection notes when it was used, in its pool.
 _USED = "triton_explorer_used"
@@ -251,7 +249,7 @@ def insert_into(session: Session, row: type[Base]) -> sqlite.Insert | postgresql
 
 
 def changed_rows(result: Result[Any]) -> int:
-    """Return how many rows a statement has updated or removed; with `COUNT_INSERTED`, inserted."""
+    """Return how many rows a statement has updated or removed."""
     return cast("CursorResult[Any]", result).rowcount
 
 
@@ -348,14 +346,14 @@ def _note_use(_connection: Any, record: ConnectionPoolEntry) -> None:
 def _check_connection(dialect: Dialect, connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
     """Replace all connections if PostgreSQL has closed one while nobody used it.
 
-    PostgreSQL is not asked about one that was used a moment ago, and of which nothing has arrived since,
-    such as its end: there are dozens of statements for each job.
+    One that was used a moment ago is pinged only if something has arrived, such as its end: there are dozens
+    of statements for each job.
     """
     unused_seconds = time.monotonic() - record.info.get(_USED, time.monotonic())
-    arrived = poll()
+    poller = poll()
     try:
-        arrived.register(connection.fileno(), POLLIN)
-        if unused_seconds > _UNUSED_SECONDS or arrived.poll(0):
+        poller.register(connection.fileno(), POLLIN)
+        if unused_seconds > _UNUSED_SECONDS or poller.poll(0):
             dialect.do_ping(connection)
     except dialect.loaded_dbapi.Error as error:
         raise InvalidatePoolError from error

@@ -27,7 +27,7 @@ def forget_followers(session: Session, record_id: str) -> None:
 
 
 def is_submitted(record_id: str) -> ColumnElement[bool]:
-    """Return the condition that somebody follows a job who has submitted it."""
+    """Return the condition that somebody has submitted a job and has not left it."""
     return (
         select(FollowerRow.id).where(FollowerRow.id == record_id, FollowerRow.server == _SUBMITTED).exists()
     )

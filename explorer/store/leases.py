@@ -34,7 +34,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from explorer.store.clock import Now
-from explorer.store.database import COUNT_INSERTED, Database, changed_rows, insert_into
+from explorer.store.database import Database, changed_rows, insert_into
 from explorer.store.entries import Entry, decode_journal, encode_entry
 from explorer.store.followers import forget_followers, is_submitted
 from explorer.store.tables import CompilationRow, EntryRow, FailureRow, JobRow, LeaseRow, TurnRow, UsageRow
@@ -130,8 +130,8 @@ class Leases:
     def take(self, session: Session, record_id: str, *, starts_anew: bool = True) -> bool:
         """Take a lease that is free or has expired, and forget what an earlier owner has published.
 
-        Unless the job `starts_anew`, somebody else has let it wait. Who has canceled it since stays known,
-        as long as nobody has submitted it again. Return whether this server has the lease now.
+        Unless the job `starts_anew`, those who have canceled it since its owner ended remain in `leaving`, if
+        nobody has submitted it again. Return whether this server has the lease now.
         """
         values = self._values()
         new = insert_into(session, LeaseRow).values(id=record_id, **values)
@@ -145,11 +145,14 @@ class Leases:
                 LeaseRow.owner == self._ended_owner(session, record_id),
             ),
         )
-        if not changed_rows(session.execute(new, execution_options=COUNT_INSERTED)):
+        leaving = session.scalar(new.returning(LeaseRow.leaving))
+        if leaving is None:
             return False
         if self.publishes:
             session.execute(delete(EntryRow).where(EntryRow.id == record_id))
             self._notify(session, [record_id])
+            if leaving:
+                self._notify(session, [record_id], _LEFT)
         self._held.add(record_id)
         return True
 
@@ -189,9 +192,8 @@ class Leases:
         """
         # Whoever takes a job locks its rows in the same order.
         session.execute(select(JobRow.id).where(JobRow.id == record_id).with_for_update())
-        own = (LeaseRow.id == record_id, LeaseRow.owner == self.server)
-        ended = delete(LeaseRow) if is_over else update(LeaseRow).values(expires=0.0)
-        was_held = bool(changed_rows(session.execute(ended.where(*own))))
+        own = delete(LeaseRow).where(LeaseRow.id == record_id, LeaseRow.owner == self.server)
+        was_held = bool(changed_rows(session.execute(own)))
         if was_held:
             if is_over:
                 session.execute(delete(JobRow).where(JobRow.id == record_id))

@@ -189,14 +189,15 @@ def test_a_row_that_another_process_has_locked_is_named(postgresql):
 @pytest.mark.slow
 def test_connections_that_have_just_been_closed_are_replaced(postgresql):
     url = postgresql.new_database()
-    of_others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    others = "datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+    end = text(f"SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE {others}")
     with closing(Database(url)) as database:
         with ExitStack() as opened:
             for _ in range(3):
                 opened.enter_context(database.connection())
         engine = create_engine(url)
         with engine.connect() as administrator:
-            ended = administrator.scalar(text(f"SELECT count(pg_terminate_backend(pid, 5000)) {of_others}"))
+            ended = administrator.scalar(end)
         engine.dispose()
         database.check()
     assert ended == 3
