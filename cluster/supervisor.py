@@ -21,7 +21,7 @@ from supervisor.xmlrpc import SupervisorTransport
 
 from cluster.parts import GROUPS, Cluster, Part
 
-_START_SECONDS = 120
+_START_SECONDS = 300
 _STOP_SECONDS = 30
 _CHECK_SECONDS = 0.2
 #: How often a part is tried that ends within a second.
@@ -88,7 +88,7 @@ class Supervisor:
         """Wait until the broker and, through the load balancer, a web server answer and a worker has begun.
 
         Raises:
-            PartFailed: a part does not start, or does not answer in two minutes.
+            PartFailed: a part does not start, or does not answer in five minutes.
         """
         deadline = time.monotonic() + _START_SECONDS
         while (silent := self._silent_part()) is not None:
