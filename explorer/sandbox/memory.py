@@ -181,9 +181,12 @@ def _descendants(process: int) -> list[int]:
     """Return the children of a process, their children, and so on."""
     found = [process]
     for parent in found:
-        for task in Path(f"/proc/{parent}/task").glob("*/children"):
+        threads: list[Path] = []
+        with contextlib.suppress(OSError):  # it has ended
+            threads = list(Path(f"/proc/{parent}/task").iterdir())
+        for thread in threads:
             with contextlib.suppress(OSError):
-                found += map(int, task.read_text().split())
+                found += map(int, (thread / "children").read_text().split())
     return found[1:]
 
 
