@@ -130,8 +130,9 @@ class Leases:
     def take(self, session: Session, record_id: str, *, starts_anew: bool = True) -> bool:
         """Take a lease that is free or has expired, and forget what an earlier owner has published.
 
-        Unless the job `starts_anew`, those who have canceled it since its owner ended remain in `leaving`, if
-        nobody has submitted it again. Return whether this server has the lease now.
+        Unless the job `starts_anew`, the lease keeps the followers that have canceled the job without being
+        noticed by its earlier owner, if nobody has submitted it again. Return whether this server has the
+        lease now.
         """
         values = self._values()
         new = insert_into(session, LeaseRow).values(id=record_id, **values)

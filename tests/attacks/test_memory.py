@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import time
 
 import pytest
 
@@ -232,6 +233,17 @@ def test_a_job_without_its_zygote_has_no_processes(monkeypatch):
             assert own.processes() == []
         finally:
             bystander.kill()
+
+
+def test_processes_may_end_while_they_are_looked_for():
+    own = memory.JobMemory(Limits(), jailed=False, zygote=os.getpid())
+    deadline = time.monotonic() + 3
+    with subprocess.Popen(["sh", "-c", "while :; do /bin/true; done"]) as shell:
+        try:
+            while time.monotonic() < deadline:
+                assert shell.pid in own.processes()
+        finally:
+            shell.kill()
 
 
 def test_what_is_swapped_out_and_page_tables_count(monkeypatch, tmp_path):

@@ -243,14 +243,14 @@ def test_a_job_that_waits_too_long_makes_the_server_unhealthy(server, endless):
     wait_until_ready(server)
     client = server.client()
     tickets = [client.submit(f"{endless}# {number}\n").document for number in range(2)]
-    # Beside a busy machine, the test compilation of another slot may end too late.
-    answer = wait_for(
-        lambda: (
-            (found := health(server)).status == 503
-            and found.document["problem"].startswith("A job has waited for ")
-            and found
-        )
-    )
+
+    def health_with_old_job():
+        # On a busy machine, the test compilation of another slot may end too late, which is a problem, too.
+        found = health(server)
+        return found if "A job has waited for" in (found.document["problem"] or "") else None
+
+    answer = wait_for(health_with_old_job)
+    assert answer.status == 503
     assert answer.document["status"] == "unavailable"
     assert value_of(server, "triton_explorer_queue_age_seconds", device="compile") > QUEUE_SECONDS
     for ticket in tickets:
@@ -302,4 +302,5 @@ def test_a_canary_leaves_nothing_in_the_store(server):
 
     wait_for(is_tested_again)
     checks = value_of(server, "triton_explorer_blob_seconds_count", operation="write") - stored
-    assert checks <= 3, "only the health check itself writes, every five seconds"
+    most = (time.monotonic() - begin) / 5 + 1
+    assert checks <= most, "only the health check itself writes, every five seconds"

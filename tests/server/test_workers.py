@@ -170,6 +170,19 @@ def test_a_job_of_a_worker_that_was_killed_or_stops_goes_on_elsewhere(cluster):
     wait_for_status(page, given_back, "complete")
 
 
+def test_a_job_that_is_canceled_after_its_worker_was_killed_is_not_done_elsewhere(cluster):
+    page = cluster.page
+    worker = cluster.start_worker("--queues", ONLY_NEWEST)
+    canceled = submit(page, 50, "of a killed worker")
+    until_stage(page, canceled)
+    worker.kill()
+    assert page.client().ask("DELETE", f"{canceled['api']}?follower=page").status == 204
+    cluster.start_worker("--queues", ONLY_NEWEST)
+    wait_for_status(page, canceled, "failed")
+    messages = [document["message"] for _, kind, document in events(page, canceled) if kind == "diagnostic"]
+    assert messages == ["Canceled."]
+
+
 def test_a_worker_serves_the_metrics_of_its_jobs(cluster):
     worker = cluster.start_worker("--queues", ONLY_NEWEST, "--metrics-port", "0")
     address = worker.process.stdout.readline().split()[-1]
