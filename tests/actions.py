@@ -24,24 +24,6 @@ TIMEOUT_MS = COMPILE_TIMEOUT_MS = 60_000
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
 
-#: A small kernel and its launch.
-SCALE = """import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def scale(x_ptr, y_ptr, n, factor, BLOCK: tl.constexpr):
-    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + offsets, mask=offsets < n)
-    tl.store(y_ptr + offsets, x * factor, mask=offsets < n)
-
-
-x = torch.empty(4096, device="cuda")
-scale[(4,)](x, x, 4096, 2.0, BLOCK=1024)
-"""
-
-
 def wait_for_result(page: Page, status: str = "complete") -> None:
     """Wait until the last compilation has this status."""
     expect(page.locator("status-bar .state")).to_have_class(f"state is-{status}", timeout=COMPILE_TIMEOUT_MS)

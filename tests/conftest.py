@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 from contextlib import ExitStack, closing
 from pathlib import Path
 
@@ -13,17 +14,20 @@ from api import Api
 from brokers import broker, rabbitmq, redis
 from captured import cache, capture, captured
 from databases import database_url, postgresql
-from forms import FORMS, depends_on_form, form, urls_of
+from forms import form, urls_of
+from measured_recordings import write_measured_recording
 from recorded import write_recording
+from recorded_results import copy_recorded_results
 from s3_server import blobs_url, bucket, faulty_url, proxy, s3_server, s3_server_of_form
 from scheduling import CrashSafeScheduling
 from served import Server, Worker
-from shares import read_share, share_of
+from sources import SCALE
 
 from explorer import create_app
 from explorer.jobs.isolated_process import Limits
 from explorer.queries import QueryService
 from explorer.queries.isolated_worker import IsolatedWorkers
+from explorer.sandbox.settings import default_slots
 from explorer.services import services_of
 from explorer.settings import Settings
 
@@ -46,7 +50,8 @@ __all__ = [
     "s3_server_of_form",
 ]
 
-VECTOR_ADD = (Path(__file__).parents[1] / "explorer/examples/vector_add.py").read_text(encoding="utf-8")
+ROOT = Path(__file__).parents[1]
+VECTOR_ADD = (ROOT / "explorer/examples/vector_add.py").read_text(encoding="utf-8")
 ENDLESS = "while True:\n    pass\n"
 
 # Triton's bindings list on the standard error what they have not freed when the interpreter ends, behind
@@ -72,6 +77,7 @@ SLOW_FIXTURES = {
         "rabbitmq",
         "real_texts",
         "redis",
+        "running_server",
         "scripts",
         "server",
         "wall",
@@ -80,44 +86,40 @@ SLOW_FIXTURES = {
 
 
 def pytest_addoption(parser):
-    parser.addoption("--form", choices=FORMS, default=FORMS[0], help="which form of the service is tested")
-    parser.addoption("--share", type=read_share, help="which share of the slow tests is run, such as 2/4")
-    parser.addoption(
-        "--except", type=read_share, help="leave out what --form distributed runs of this share, such as 2/4"
-    )
     parser.addoption("--chaos-rounds", type=int, default=3, help="how many processes tests/chaos kills")
     parser.addoption("--chaos-seed", type=int, default=0, help="which processes tests/chaos kills")
 
 
+def pytest_generate_tests(metafunc):
+    """Run tests marked `both_forms` in each form of the service.
+
+    The embedded form has the parameter None, as tests without this mark have, so that all share its fixtures.
+    """
+    if metafunc.definition.get_closest_marker("both_forms"):
+        metafunc.parametrize(
+            "form", [None, "distributed"], ids=["embedded", "distributed"], indirect=True, scope="session"
+        )
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Keep tests with shared costly fixtures in one process: those of a file, or of one gallery fixture.
+    """Keep tests with shared costly fixtures in one process: the tests of a file, or of a gallery fixture.
 
-    In the distributed form, leave out what does not depend on it, and skip what is about the embedded form.
-    With `--share`, leave out the slow tests of the other shares. With `--except`, leave out what is run with
-    `--form distributed` and this share.
+    One process runs all tests of the distributed form, and runs them first: their servers start once.
     """
-    all_items = list(items)
     for item in items:
         parameters = item.callspec.params if hasattr(item, "callspec") else {}
-        shared = parameters.get("gallery") or item.path.relative_to(config.rootpath).as_posix()
-        item.add_marker(pytest.mark.xdist_group(shared))
-        if not SLOW_FIXTURES.isdisjoint(item.fixturenames):
+        file = item.path.relative_to(config.rootpath).as_posix()
+        item.add_marker(pytest.mark.xdist_group(_form_of(item) or parameters.get("gallery") or file))
+        if _form_of(item) or not SLOW_FIXTURES.isdisjoint(item.fixturenames):
             item.add_marker(pytest.mark.slow)
-    of_form = list(filter(depends_on_form, items))
-    if config.getoption("form") == "distributed":
-        items[:] = of_form
-        for item in items:
-            if marker := item.get_closest_marker("embedded"):
-                item.add_marker(pytest.mark.skip(reason=f"embedded form only: {marker.args[0]}"))
-    if share := config.getoption("share"):
-        items[:] = share_of(items, *share)
-    if share := config.getoption("except"):
-        of_share = share_of(of_form, *share)
-        run_elsewhere = {item for item in of_share if not item.get_closest_marker("embedded")}
-        items[:] = [item for item in items if item not in run_elsewhere]
-    if left_out := set(all_items) - set(items):
-        config.hook.pytest_deselected(items=list(left_out))
+    items.sort(key=lambda item: not _form_of(item))
+
+
+def _form_of(item):
+    """Return "distributed" for a test that runs in this form, otherwise an empty text."""
+    is_distributed = hasattr(item, "callspec") and item.callspec.params.get("form") == "distributed"
+    return "distributed" if is_distributed else ""
 
 
 def pytest_make_parametrize_id(val, argname):
@@ -154,6 +156,8 @@ def settings(tmp_path_factory, form):
     recordings = tmp_path_factory.mktemp("recordings")
     write_recording(recordings, VECTOR_ADD)
     data = tmp_path_factory.mktemp("data")
+    if form == "embedded":
+        copy_recorded_results(data)
     return Settings(data_dir=data, slots=1, wall_limit_seconds=60, recordings_dir=recordings, **urls_of(data))
 
 
@@ -185,12 +189,41 @@ def strict(app):
     services.query_service = usual
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    """A running server, shared by the tests of a file."""
-    server = Server(tmp_path_factory.mktemp("data"))
+@pytest.fixture(scope="session")
+def recordings(tmp_path_factory):
+    """A folder with all profiles, a hand-written profile of `SCALE`, and one of a vector addition."""
+    folder = tmp_path_factory.mktemp("recordings")
+    for file in (ROOT / "proton_profiles").glob("*.json"):
+        shutil.copy(file, folder)
+    write_recording(folder, SCALE, example="scale", kernel="scale")
+    write_measured_recording(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def running_server(tmp_path_factory, recordings):
+    """A running server with all Triton versions, shared by the tests of this process.
+
+    Tests keep apart by the addresses of their clients, and by their sources.
+    """
+    folder = tmp_path_factory.mktemp("shared-server")
+    copy_recorded_results(folder)
+    server = Server(
+        folder,
+        recordings_dir=recordings,
+        slots=default_slots(),
+        tritons="",
+        wall_limit_seconds=600,
+        cpu_limit_seconds=600,
+    )
     yield server
     server.close()
+
+
+@pytest.fixture(scope="session")
+def server(running_server):
+    """The running server."""
+    return running_server
 
 
 @pytest.fixture

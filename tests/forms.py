@@ -1,4 +1,4 @@
-"""The two forms of the service that tests run on: embedded, or distributed with `--form distributed`.
+"""The two forms of the service: embedded, and distributed for tests marked `both_forms`.
 
 In the distributed form, each server and each application of the tests has a database of PostgreSQL, a virtual
 host of RabbitMQ, a folder of an S3 server, and a worker process, which does its jobs.
@@ -20,11 +20,8 @@ if TYPE_CHECKING:
     from databases import PostgreSql
     from s3_server import S3Server
 
-FORMS = ("embedded", "distributed")
 #: The bucket in which each server of the distributed form has a folder.
 BUCKET = "servers"
-#: Fixtures that depend on the form. So does what a test file makes of `Server`.
-_FIXTURES = {"app", "server", "services"}
 
 
 class Distributed:
@@ -63,18 +60,11 @@ def open_store_of(folder: Path) -> Store:
     return open_store(folder, urls.get("database_url", ""), blobs_url=urls.get("blobs_url", ""))
 
 
-def depends_on_form(item: pytest.Item) -> bool:
-    """Return whether a test may behave differently in the two forms."""
-    uses_fixture = not _FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))
-    may_start_server = hasattr(getattr(item, "module", None), "Server")
-    return uses_fixture or (may_start_server and item.get_closest_marker("slow") is not None)
-
-
 @pytest.fixture(scope="session", autouse=True)
 def form(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The chosen form, with what servers share."""
+    """Select the form of the service: embedded, unless the test names another."""
     global _distributed
-    name: str = request.config.getoption("form")
+    name = getattr(request, "param", None) or "embedded"
     if name == "distributed":
         _distributed = Distributed(
             *map(request.getfixturevalue, ("postgresql", "rabbitmq", "s3_server_of_form"))

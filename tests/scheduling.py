@@ -7,7 +7,7 @@ from xdist.workermanage import WorkerController  # type: ignore[import-untyped]
 
 
 class CrashSafeScheduling(LoadGroupScheduling):  # type: ignore[misc]
-    """Runs what is left of a process that has crashed, and the test that crashed if it has another chance.
+    """Runs the tests that a crashed process has left.
 
     In pytest-xdist 3.8 the groups that the process had completed are given out again. They are empty, so the
     process that gets one waits for ever, as does a new process whose first group has one test. And a new
@@ -26,10 +26,6 @@ class CrashSafeScheduling(LoadGroupScheduling):  # type: ignore[misc]
         for other in self.nodes:
             self._reschedule(other)
         return crashed
-
-    def mark_test_pending(self, item: str) -> None:
-        """Run a test again. pytest-rerunfailures calls this after a crash."""
-        self.workqueue.setdefault(self._split_scope(item), {})[item] = False
 
     def _reschedule(self, node: WorkerController) -> None:
         if node in self.registered_collections:

@@ -5,16 +5,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from served import Server
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    server = Server(tmp_path_factory.mktemp("data"), wall_limit_seconds=600, cpu_limit_seconds=600)
-    yield server
-    server.kill()
 
 
 @pytest.fixture

@@ -15,9 +15,7 @@ import uuid
 
 import psutil
 import pytest
-from forms import open_store_of
 from processor_time import least_processor_seconds, processor_time
-from served import Server
 
 from explorer.analysis.assembly.operations import operation_lines
 from explorer.analysis.diff import Alignment
@@ -39,7 +37,7 @@ from explorer.queries.isolated_worker import IsolatedWorkers
 from explorer.sandbox.errors import ProtocolError
 from explorer.sandbox.protocol import EventStream, decode_event
 from explorer.sandbox.settings import SandboxSettings
-from explorer.store import Record
+from explorer.store import Record, open_store
 from explorer.store.entry_writer import EntryWriter
 
 pytestmark = pytest.mark.slow
@@ -420,14 +418,11 @@ def test_a_query_goes_on_while_another_client_waits(services, workers, endless):
 
 
 @pytest.fixture
-def server(tmp_path):
-    """A server that has an endless result, and the address of what takes its time."""
-    store = open_store_of(tmp_path)
-    record = stored(store, *long_passes())
-    store.close()
-    server = Server(tmp_path)
-    yield server, f"/api/v1/compilations/{record.id}/passes/1/alignment"
-    server.close()
+def server(running_server):
+    """A server that has an endless result, and the address of an endless query about it."""
+    with contextlib.closing(open_store(running_server.folder)) as store:
+        record = stored(store, *long_passes())
+    return running_server, f"/api/v1/compilations/{record.id}/passes/1/alignment"
 
 
 def computing(server):

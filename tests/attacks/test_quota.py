@@ -350,7 +350,6 @@ def full_queue(services, tmp_path, endless):
     store.close()
 
 
-@pytest.mark.embedded("its queue uses the sandbox of the application")
 def test_what_a_full_queue_refuses_is_not_stored(full_queue, tmp_path):
     store, queue = full_queue
     sources = [f"# {os.urandom(200_000).hex()}" for _ in range(40)]

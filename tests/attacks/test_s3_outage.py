@@ -5,10 +5,7 @@ from contextlib import closing
 import pytest
 from served import Server
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.embedded("the server has copies of the results of its own jobs; see tests/chaos"),
-]
+pytestmark = pytest.mark.slow
 
 
 def compile_(client, source):

@@ -6,7 +6,6 @@ appear there, too.
 
 from __future__ import annotations
 
-import shutil
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -16,17 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from actions import SCALE, TIMEOUT_MS, Visitor, wait_for_result
-from forms import open_store_of
-from measured_recordings import write_measured_recording
+from actions import TIMEOUT_MS, Visitor, wait_for_result
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
-from recorded import write_recording
 from served import Server
 
-from explorer.sandbox.settings import default_slots
-from explorer.store import Store
+from explorer.store import Store, open_store
 
-ROOT = Path(__file__).parents[2]
 #: Chromium without its windows, which cost each visit as much time as half of the page.
 CHROMIUM = "/usr/bin/chromium-headless-shell"
 CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
@@ -34,38 +28,12 @@ CHROMIUM_ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-net
 expect.set_options(timeout=TIMEOUT_MS)
 
 
-@pytest.fixture(scope="session")
-def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Create a folder with all profiles, a hand-written one of `SCALE`, and one of a vector addition."""
-    folder = tmp_path_factory.mktemp("recordings")
-    for file in (ROOT / "proton_profiles").glob("*.json"):
-        shutil.copy(file, folder)
-    write_recording(folder, SCALE, example="scale", kernel="scale")
-    write_measured_recording(folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The server's data folder."""
-    return tmp_path_factory.mktemp("data")
-
-
 @pytest.fixture
-def store(server: str, data_dir: Path) -> Iterator[Store]:
+def store(running_server: Server) -> Iterator[Store]:
     """The server's store, for tests that insert results."""
-    store = open_store_of(data_dir)
+    store = open_store(running_server.folder)
     yield store
     store.close()
-
-
-@pytest.fixture(scope="session")
-def running_server(recordings: Path, data_dir: Path) -> Iterator[Server]:
-    """Start a server for these tests."""
-    assert (ROOT / "explorer/static/dist/manifest.json").is_file(), "Run `python hatch_build.py` first."
-    server = Server(data_dir, recordings_dir=recordings, slots=default_slots(), tritons="")
-    yield server
-    server.close()
 
 
 @pytest.fixture(scope="session")

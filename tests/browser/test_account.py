@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from actions import (
-    SCALE,
     SCHEMES,
     Visitor,
     choose_scheme,
@@ -20,6 +19,7 @@ from actions import (
 )
 from playwright.sync_api import Page, expect
 from served import Server
+from sources import SCALE
 
 ANNA = "anna@example.org"
 

@@ -6,17 +6,9 @@ import re
 from functools import partial
 
 import pytest
-from actions import (
-    SCALE,
-    Visitor,
-    eventually,
-    expect_fits,
-    expect_stage,
-    result_id,
-    set_source,
-    wait_for_result,
-)
+from actions import Visitor, eventually, expect_fits, expect_stage, result_id, set_source, wait_for_result
 from playwright.sync_api import Locator, Page, expect
+from sources import SCALE
 
 from explorer.views.panes import PANES
 

@@ -6,7 +6,6 @@ import re
 
 import pytest
 from actions import (
-    SCALE,
     Visitor,
     editor_line,
     expect_stage,
@@ -18,6 +17,7 @@ from actions import (
     whole_text,
 )
 from playwright.sync_api import Locator, Page, expect
+from sources import SCALE
 
 
 @pytest.fixture

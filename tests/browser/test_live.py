@@ -10,9 +10,10 @@ from functools import partial
 from typing import Any
 
 import pytest
-from actions import COMPILE_TIMEOUT_MS, SCALE, Visitor, compile_now, eventually, result_id, wait_for_result
+from actions import COMPILE_TIMEOUT_MS, Visitor, compile_now, eventually, result_id, wait_for_result
 from playwright.sync_api import Locator, Page, expect
 from served import Client, Server
+from sources import SCALE
 
 PANES = "stage:ttir*+stage:ttgir*"
 FACTOR = "x * factor"

@@ -10,17 +10,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from actions import (
-    SCALE,
-    Visitor,
-    eventually,
-    expect_fits,
-    lit_rows,
-    run_command,
-    violations,
-    wait_for_result,
-)
+from actions import Visitor, eventually, expect_fits, lit_rows, run_command, violations, wait_for_result
 from playwright.sync_api import Locator, Page, expect
+from sources import SCALE
 
 from explorer.views.panes import PANES
 

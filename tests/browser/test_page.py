@@ -12,7 +12,6 @@ import pytest
 from actions import (
     COMPILE_TIMEOUT_MS,
     DOCUMENT,
-    SCALE,
     SCHEMES,
     Visitor,
     choose_scheme,
@@ -31,6 +30,7 @@ from actions import (
     wait_for_result,
 )
 from playwright.sync_api import Page, Route, expect
+from sources import SCALE
 
 LOAD_LINE, STORE_LINE = 9, 10
 

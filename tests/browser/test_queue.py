@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from actions import COMPILE_TIMEOUT_MS, SCALE, eventually, set_source, wait_for_result
+from actions import COMPILE_TIMEOUT_MS, eventually, set_source, wait_for_result
 from playwright.sync_api import Page, Route, expect
+from sources import SCALE
 
 ENDLESS = "while True:\n    pass\n"
 

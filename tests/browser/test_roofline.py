@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import pytest
 from actions import (
-    SCALE,
     SCHEMES,
     Visitor,
     choose_scheme,
@@ -24,6 +23,7 @@ from actions import (
 )
 from measured_recordings import COMMAND, source_of
 from playwright.sync_api import Locator, Page, Position, expect
+from sources import SCALE
 
 from explorer.examples import find_example
 

@@ -12,7 +12,6 @@ from collections.abc import Callable
 import pytest
 from actions import (
     DOCUMENT,
-    SCALE,
     Visitor,
     compile_now,
     expect_fits,
@@ -24,6 +23,7 @@ from actions import (
     wait_for_result,
 )
 from playwright.sync_api import Locator, Page, Route, expect
+from sources import SCALE
 
 #: 1000 elements are no multiple of the block: the mask keeps the last program inside of the tensors.
 ADD = """import torch

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 import pytest
 from actions import (
-    SCALE,
     SCHEMES,
     Visitor,
     choose_scheme,
@@ -24,6 +23,7 @@ from actions import (
     wait_for_result,
 )
 from playwright.sync_api import Browser, FrameLocator, Page, expect
+from sources import SCALE
 
 
 @pytest.fixture

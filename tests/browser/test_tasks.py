@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from actions import SCALE, Visitor, compile_now, wait_for_result
+from actions import Visitor, compile_now, wait_for_result
 from playwright.sync_api import Page, Request, Route, expect
+from sources import SCALE
 
 COUNT_UPDATES = """
 (() => {

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from actions import SCALE, Visitor, eventually
+from actions import Visitor, eventually
 from playwright.sync_api import FrameLocator, Locator, Page, expect
+from sources import SCALE
 
 from explorer.python.notebook import page_frame
 

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from actions import DOCUMENT, SCALE, compile_now, expect_stage, unfinished, wait_for_result
+from actions import DOCUMENT, compile_now, expect_stage, unfinished, wait_for_result
 from playwright.sync_api import Page, expect
+from sources import SCALE
 
 from explorer.settings import Settings
 

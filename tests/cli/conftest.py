@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from served import Server
 
 ROOT = Path(__file__).parents[2]
 #: With the modules of the tests.
@@ -23,15 +22,6 @@ def copy_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     tl.store(y_ptr + offsets, tl.load(x_ptr + offsets, mask=offsets < n), mask=offsets < n)
 """
 SIGNATURE = "*fp32:16, *fp32:16, i32:16, 256"
-
-
-@pytest.fixture(scope="session")
-def server(tmp_path_factory):
-    """A running server with all Triton versions, shared by the tests of all commands."""
-    server = Server(tmp_path_factory.mktemp("data"), tritons="")
-    yield server
-    server.close()
-    assert not (server.folder / "server.json").exists()
 
 
 @pytest.fixture

@@ -63,11 +63,7 @@ def without_times(run):
     [
         ([], True),
         (["--measure", "check", "--benchmark", "--size", "size=4096"], True),
-        pytest.param(
-            ["--measure", "time"],
-            True,
-            marks=pytest.mark.embedded("a server with workers has another reason to have no GPU"),
-        ),
+        (["--measure", "time"], True),
         (["--kernel", "nothing"], True),
         (["--repeats", "1001"], True),
         (["--device", "gpu"], False),

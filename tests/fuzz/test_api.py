@@ -17,7 +17,6 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from served import Server
 
 pytestmark = pytest.mark.slow
 
@@ -31,13 +30,6 @@ CHECKS: list[Callable[..., bool | None]] = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    server = Server(tmp_path_factory.mktemp("data"))
-    yield server
-    server.close()
 
 
 @pytest.fixture(scope="module")

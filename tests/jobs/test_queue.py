@@ -18,8 +18,6 @@ from explorer.store.address import canonical_json, digest_of
 from explorer.store.leases import Leases
 from explorer.store.sql import SqlStore
 
-pytestmark = pytest.mark.embedded("runs on each queue, with the sandbox of the application")
-
 STAGES = ["ast", "ttir", "ttgir", "llir", "ptx", "sass"]
 
 

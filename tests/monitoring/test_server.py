@@ -169,7 +169,6 @@ def metrics_and_labels(expression):
     return metrics, labels
 
 
-@pytest.mark.embedded("the metrics of jobs and slots are those of the worker")
 def test_each_metric_of_the_dashboard_is_there(server, vector_add, endless):
     client = server.client()
     client.compile(vector_add)
@@ -215,7 +214,6 @@ def test_each_metric_of_the_dashboard_is_there(server, vector_add, endless):
     ] == []
 
 
-@pytest.mark.embedded("the metrics of jobs and slots are those of the worker")
 def test_stops_and_failures_are_counted_by_reason(server, endless):
     client = server.client()
     stopped = value_of(server, "triton_explorer_sandbox_stops_total", reason="time")
@@ -273,7 +271,6 @@ def processes_in_jails(server):
     return found
 
 
-@pytest.mark.embedded("the slots are those of workers")
 def test_a_slot_that_hangs_makes_the_server_unhealthy(server):
     wait_until_ready(server)
     hung = processes_in_jails(server)

@@ -1,5 +1,6 @@
-"""The gallery, compiled by each supported Triton version when a test first needs it."""
+"""The gallery, compiled by each supported Triton version when a test first needs it, and then kept."""
 
+import functools
 import os
 import pickle
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kept import kept_folder
 from tritons import TRITONS
 
 from explorer.sandbox.versions import installed_versions
@@ -44,15 +46,6 @@ class Gallery:
             "PYTHONPATH": os.pathsep.join(paths),
         }
         self._log = folder / "log"
-        with self._log.open("wb") as log:
-            self._compiler = subprocess.Popen(
-                [sys.executable, str(Path(__file__).with_name("serve_gallery.py")), str(folder)],
-                env=self.environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
 
     def __call__(self, example, target, stage="", as_source=""):
         """Return the compilation of an example for a target. The first call compiles it.
@@ -67,15 +60,30 @@ class Gallery:
             assert self._compiler.stdout.readline() == f"{path.name}\n", self._log.read_text()[-4000:]
         return Captured(*pickle.loads(path.read_bytes()))
 
+    @functools.cached_property
+    def _compiler(self):
+        with self._log.open("wb") as log:
+            return subprocess.Popen(
+                [sys.executable, str(Path(__file__).with_name("serve_gallery.py")), str(self.folder)],
+                env=self.environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+
     def close(self):
-        self._compiler.stdin.close()
-        self._compiler.stdout.close()
-        self._compiler.wait()
+        if "_compiler" in self.__dict__:
+            self._compiler.stdin.close()
+            self._compiler.stdout.close()
+            self._compiler.wait()
 
 
 @pytest.fixture(scope="session", params=TRITONS)
-def gallery(request, tmp_path_factory):
+def gallery(request):
     """Return a function from example and target to its `Captured` compilation."""
-    gallery = Gallery(request.param, tmp_path_factory.mktemp("gallery"))
+    gallery = Gallery(
+        request.param, kept_folder(f"gallery-{request.param}", "tests/pipeline/serve_gallery.py")
+    )
     yield gallery
     gallery.close()

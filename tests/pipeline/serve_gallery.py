@@ -89,11 +89,11 @@ def serve(folder, replies, dumps):
                 wanted = dataclasses.replace(wanted, edits=Edits(own.name, own.text))
             path = folder / f"{example.name}@{target.name}={''.join(stage)}.pickle"
         perform(wanted, emit)
-        if stage:
-            path.write_bytes(pickle.dumps((events, [], None)))
-            print(path.name, file=replies, flush=True)
-            continue
-        path.write_bytes(pickle.dumps((events, dumps, live(example, target, events))))
+        found = (events, [], None) if stage else (events, dumps, live(example, target, events))
+        # Whole or absent: the file may be used by later runs of the tests.
+        unfinished = path.with_suffix(".unfinished")
+        unfinished.write_bytes(pickle.dumps(found))
+        unfinished.rename(path)
         print(path.name, file=replies, flush=True)
 
 

@@ -3,15 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from served import Server
-
-
-@pytest.fixture(scope="session")
-def server(tmp_path_factory):
-    """A running server."""
-    server = Server(tmp_path_factory.mktemp("data"))
-    yield server
-    server.close()
 
 
 @pytest.fixture

@@ -33,6 +33,7 @@ def by_label(document, label, shape):
 
 
 @pytest.mark.parametrize("triton", TRITONS)
+@pytest.mark.both_forms
 def test_layouts_of_a_matmul(document_of, triton):
     document = document_of("matmul", triton=triton)
     accumulator = by_label(document, "#mma", [128, 128])

@@ -54,6 +54,7 @@ def record(compile_example):
     return compile_example("vector_add")
 
 
+@pytest.mark.both_forms
 def test_an_answer_is_found_once(query_service, record):
     finder = Finder()
     with ThreadPoolExecutor(4) as threads:
@@ -164,6 +165,7 @@ def test_the_parts_of_a_saved_page_take_one_place(services, record):
     assert service.answer(Finder(400).query, (record,), {"line": "1"}) == b'{"calls":1}'
 
 
+@pytest.mark.both_forms
 def test_slow_queries_of_one_client_delay_no_other(services, record):
     """They take all processes, and all threads that one client gets."""
     begun, end = threading.Semaphore(0), threading.Event()

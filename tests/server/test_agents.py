@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
-from served import Server
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = re.findall(
@@ -22,12 +21,10 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory, vector_add):
+def server(running_server, vector_add):
     """A running server that has compiled something: tools do not wait long for the start of its sandbox."""
-    server = Server(tmp_path_factory.mktemp("data"))
-    list(server.events(server.post({"source": vector_add, "target": "cuda:80"})))
-    yield server
-    server.close()
+    list(running_server.events(running_server.post({"source": vector_add, "target": "cuda:80"})))
+    return running_server
 
 
 def run(task):

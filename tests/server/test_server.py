@@ -76,6 +76,7 @@ def test_a_stopped_server_leaves_no_process_behind(start, endless):
     server.stop()
     assert time.monotonic() - began < 15
     assert server.process.returncode == 0
+    assert not (server.folder / "server.json").exists()
     assert psutil.wait_procs(family, timeout=60)[1] == []
     stream.close()
 
@@ -168,7 +169,6 @@ def test_a_data_folder_that_cannot_be_used_is_named(tmp_path):
     assert "Traceback" not in result.stderr
 
 
-@pytest.mark.embedded("the sandbox is that of the worker")
 def test_without_a_sandbox_stored_results_are_served_and_the_server_says_what_to_do(
     start, tmp_path, vector_add, capfd
 ):
@@ -204,7 +204,6 @@ def test_without_a_sandbox_stored_results_are_served_and_the_server_says_what_to
         server.close()
 
 
-@pytest.mark.embedded("the sandbox is that of the worker")
 def test_the_server_says_which_bubblewrap_it_uses(server):
     health = server.get("/healthz")
     found, abi = health["bubblewrap"], health["landlock_abi"]

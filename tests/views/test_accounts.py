@@ -98,6 +98,7 @@ def test_the_header_needs_a_proxy():
         Settings(account_header="X-User")
 
 
+@pytest.mark.both_forms
 def test_a_token_names_the_account_until_it_is_revoked(client, services):
     token, made = services.store.tokens.add("build machine", ["gpu"])
     headers = {"Authorization": f"Bearer {token}"}
@@ -196,6 +197,7 @@ def test_an_administrator_deletes_results_of_others(with_header, client):
     assert deleted.get_json()["removed"] == [result]
 
 
+@pytest.mark.both_forms
 def test_limits_are_counted_for_the_account(with_header, services):
     body = {**BODY, "source": "x = 2  # who submits it"}
     headers = {"X-User": "anna", "X-Forwarded-For": "198.51.100.1"}

@@ -35,6 +35,7 @@ def submitted(api, kernels):
     return ticket, finished(api, ticket)
 
 
+@pytest.mark.both_forms
 def test_the_stages_are_those_of_the_program(client, kernels, submitted):
     _, document = submitted
     assert document["status"] == "complete"
@@ -98,6 +99,7 @@ def test_a_session_compares_with_what_is_compiled_here(api, client, kernels, sub
     assert row["agreement"] == "different"
 
 
+@pytest.mark.both_forms
 def test_equal_sessions_have_one_permanent_link(client, submitted):
     ticket, _ = submitted
     first, second = (session_of(client, {"compilation": ticket["id"]}, title="one") for _ in range(2))

@@ -6,6 +6,7 @@ import pytest
 from tritons import TRITONS
 
 
+@pytest.mark.both_forms
 def test_a_finished_compilation_has_everything(index, ticket, vector_add, services):
     assert index["id"] == ticket["id"]
     assert index["url"] == f"/k/{ticket['id']}"
@@ -81,6 +82,7 @@ def test_the_source_is_plain_text(client, ticket, vector_add):
     assert response.get_data(as_text=True) == vector_add
 
 
+@pytest.mark.both_forms
 def test_the_archive_holds_all_texts(client, ticket, index):
     response = client.get(ticket["api"] + "/archive.zip")
     assert response.mimetype == "application/zip"
@@ -101,6 +103,7 @@ def test_an_unknown_compilation_is_not_found(client, path):
     assert response.get_json()["kind"] == "not_found"
 
 
+@pytest.mark.both_forms
 def test_a_cancelled_compilation_says_so(client, api, endless):
     ticket = api.submit(endless).get_json()
     assert client.delete(ticket["api"]).status_code == 204
@@ -110,6 +113,7 @@ def test_a_cancelled_compilation_says_so(client, api, endless):
     assert index["diagnostics"][-1]["message"] == "Canceled."
 
 
+@pytest.mark.both_forms
 def test_a_script_of_several_files_is_compiled(api, client, vector_add):
     source = vector_add.replace("import torch\n", "import torch\nfrom .shapes import COUNT\n", 1)
     files = {"kernels/shapes.py": "COUNT = 3\n"}

@@ -45,6 +45,7 @@ def delete(client):
     return delete
 
 
+@pytest.mark.both_forms
 def test_the_token_of_a_new_submission_deletes_it_with_its_runs_and_answers(client, submit, delete):
     compilation, token = submit(1)
     assert token is not None
@@ -81,6 +82,7 @@ def test_a_second_submission_gets_no_token_and_keeps_the_result(client, submit, 
     assert client.get(f"/api/v1/compilations/{compilation}").status_code == 200
 
 
+@pytest.mark.both_forms
 def test_everybody_who_submits_with_an_own_token_has_to_delete(client, submit, delete):
     anna, bert = new_token(), new_token()
     compilation, given = submit(4, anna)
@@ -108,6 +110,7 @@ def test_a_matrix_is_deleted_with_its_cells(client, submit, delete):
     assert client.get(f"/api/v1/compilations/{cells[0]}").status_code == 404
 
 
+@pytest.mark.both_forms
 def test_a_session_is_deleted_with_its_kernels(client, submit, delete):
     token = new_token()
     kernel, _ = submit(6, token)

@@ -1,3 +1,7 @@
+import pytest
+
+
+@pytest.mark.both_forms
 def test_a_stored_result_is_replayed(api, ticket, index):
     events = api.events(ticket["events"])
     assert [number for number, _, _ in events] == list(range(1, len(events) + 1))
@@ -13,6 +17,7 @@ def test_a_stored_result_is_replayed(api, ticket, index):
     )
 
 
+@pytest.mark.both_forms
 def test_a_listener_goes_on_where_it_was_cut_off(api, ticket):
     events = api.events(ticket["events"])
     assert api.events(ticket["events"], **{"Last-Event-ID": "3"}) == events[3:]
@@ -38,6 +43,7 @@ def test_ptx_does_not_wait_for_the_disassembler(api, ticket):
     assert kinds.index("ptx") < kinds.index("sass") < kinds.index("done")
 
 
+@pytest.mark.both_forms
 def test_a_stage_can_be_read_as_soon_as_it_is_announced(api, client, vector_add):
     ticket = api.submit(vector_add + "# read at once\n").get_json()
     for chunk in client.get(ticket["events"]).response:
@@ -46,6 +52,7 @@ def test_a_stage_can_be_read_as_soon_as_it_is_announced(api, client, vector_add)
             assert client.get(ticket["api"]).get_json()["status"] in ("running", "complete")
 
 
+@pytest.mark.both_forms
 def test_a_client_has_a_limited_number_of_streams(client, ticket, services):
     url = ticket["events"]
     most = services.settings.client_streams

@@ -65,6 +65,7 @@ def test_a_cache_that_is_packed_has_the_kernels_of_the_folder(api, client, cache
     assert all(row["resources"]["registers"] for row in session["kernels"])
 
 
+@pytest.mark.both_forms
 def test_a_capture_that_is_packed_is_that_of_push(client, captured):
     document = send(client, "kernels.zip", packed(files_in(captured.folder))).get_json()
     assert (document["title"], document["problems"]) == ("program.py", [])

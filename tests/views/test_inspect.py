@@ -1,3 +1,7 @@
+import pytest
+
+
+@pytest.mark.both_forms
 def test_kernels_and_launches_are_listed(client, vector_add):
     response = client.post("/api/v1/inspect", json={"source": vector_add})
     document = response.get_json()

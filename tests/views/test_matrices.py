@@ -52,6 +52,7 @@ def matrix(app):
     return settled(client, response.get_json()["api"])
 
 
+@pytest.mark.both_forms
 def test_each_cell_is_an_ordinary_compilation_with_its_metrics(client, matrix):
     assert [(cell["configuration"], cell["target"]) for cell in matrix["cells"]] == [
         (0, "cuda:90"), (0, "cuda:80"), (1, "cuda:90"), (1, "cuda:80"),
@@ -119,6 +120,7 @@ def test_options_and_constants_are_configurations(client):
     assert "'n' is no constexpr" in response.get_json()["detail"]
 
 
+@pytest.mark.both_forms
 def test_a_canceled_matrix_says_so_and_can_go_on(client, app, endless):
     body = {
         "compilation": {"source": f"{endless}# of a matrix\n", "target": "cuda:90"},

@@ -30,7 +30,6 @@ def test_the_newest_triton_is_the_default(client, services):
 
 
 @pytest.mark.slow
-@pytest.mark.embedded("workers have the setting, which tests/server/test_workers.py looks at")
 def test_only_versions_that_a_server_offers_are_used(tmp_path, vector_add, caplog):
     newest, other = TRITONS
     with closing(Services(Settings(data_dir=tmp_path, slots=1, tritons=f"{other}, 0.1"))) as services:
@@ -45,7 +44,6 @@ def test_only_versions_that_a_server_offers_are_used(tmp_path, vector_add, caplo
 
 
 @pytest.mark.slow
-@pytest.mark.embedded("workers have the setting, which tests/server/test_workers.py looks at")
 def test_a_server_that_offers_no_installed_version_says_so(tmp_path):
     with closing(Services(Settings(data_dir=tmp_path, slots=1, tritons="0.1"))) as services:
         client = create_app(services.settings, services).test_client()
@@ -83,7 +81,6 @@ def test_an_example_names_the_target_and_the_version_of_its_profile(client, serv
     assert row() == (None, None)
 
 
-@pytest.mark.embedded("the sandboxes are on the workers, which tests/server/test_workers.py looks at")
 def test_health_names_the_sandbox_there_is(client, services, ticket):
     found = services.sandbox.bubblewrap
     document = client.get("/healthz").get_json()
@@ -122,7 +119,6 @@ def test_the_process_says_that_it_lives(client):
     assert client.get("/livez").get_json() == {"status": "ok"}
 
 
-@pytest.mark.embedded("a worker counts its jobs, at an address of its own")
 def test_metrics_count_jobs(client, ticket):
     response = client.get("/metrics")
     assert response.mimetype == "text/plain"

@@ -8,6 +8,7 @@ def index(client, ticket):
     return client.get(ticket["api"]).get_json()
 
 
+@pytest.mark.both_forms
 def test_a_diff_leads_from_one_pass_to_the_next(client, ticket, index):
     row = next(row for row in index["passes"] if row["index"] > 0 and row["lines_added"])
     diff = client.get(row["url"] + "/diff")

@@ -51,6 +51,7 @@ def test_nobody_can_guess_the_address(submit, private):
     assert private[:12] != again[:12]
 
 
+@pytest.mark.both_forms
 def test_equal_requests_are_joined_only_by_the_key(submit):
     assert submit(private=KEY) == submit(private=KEY)
     assert submit(private=KEY) != submit(private=KEY[::-1])
@@ -97,6 +98,7 @@ def test_the_server_does_not_send_it_again_by_itself(app, client, submit, privat
     assert kept[-4:] == [True, True, False, False]
 
 
+@pytest.mark.both_forms
 def test_what_is_made_of_it_is_private(client, submit, private):
     index = client.get(f"/api/v1/compilations/{private}").get_json()
     key = index["request"]["private"]

@@ -194,6 +194,7 @@ def test_a_run_is_no_compilation(client, ticket, interpreted, part):
         assert client.get(f"/k/{shown[1]}").status_code == 200
 
 
+@pytest.mark.both_forms
 def test_a_recorded_run_answers_like_any_other(client):
     run = client.get(RECORDED).get_json()
     assert run["status"] == "complete"
@@ -436,6 +437,7 @@ def small(app):
     return Api(app.test_client()).compile(find_example("vector_add").source.replace("1_000_000", "4_099"))
 
 
+@pytest.mark.both_forms
 def test_a_run_in_the_interpreter_from_its_start_to_what_it_has_found(client, api, small):
     ticket = post(client, small, device="interpreter", measures=["counts", "check"])
     assert ticket.status_code == 202, ticket.get_json()
@@ -463,6 +465,7 @@ def test_a_run_in_the_interpreter_from_its_start_to_what_it_has_found(client, ap
     assert listed[0]["run"]["measures"] == ["check", "counts"]
 
 
+@pytest.mark.both_forms
 def test_a_run_is_cancelled(client, api, app, endless):
     compilation = api.submit(endless + "# to be run").get_json()
     client.delete(compilation["api"])
