@@ -59,7 +59,7 @@ def within(value: Value, binds: int, is_right: bool = False) -> str:
 
 
 def combined(text: str, kind: str, binds: int, *parts: Value) -> Value:
-    """Return an expression that is made of others."""
+    """Return an expression that combines other expressions."""
     return Value(
         text,
         kind,
@@ -134,7 +134,7 @@ def converted(value: Value, kind: str) -> Value:
 
 
 def _settled(kind: str) -> str:
-    # An integer literal takes the type of the other operand: the one without sign would change that.
+    # An integer literal takes the type of the other operand: an unsigned literal would change that type.
     return f"int{kind[3:]}_t" if kind.startswith("any") else kind
 
 
