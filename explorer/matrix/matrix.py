@@ -102,7 +102,8 @@ class _Stored(msgspec.Struct, frozen=True):
 
 
 def configurations_of(request: Request, inspection: Inspection) -> tuple[Configuration, ...]:
-    """Return the autotune configurations of the kernel that a request compiles, or else an empty one.
+    """Return the autotune configurations of the kernel that a request compiles, or else an empty
+    configuration.
 
     Raises:
         InvalidRequest: the source has no such kernel, or the indices of its configurations are out of range.

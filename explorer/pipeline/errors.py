@@ -9,7 +9,7 @@ from explorer.model import Diagnostic
 
 
 class UserError(Exception):
-    """The request or its source is wrong. `diagnostic` says what is wrong, where, and what to do."""
+    """The request or its source is wrong. `diagnostic` describes the error, its place, and the remedy."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)

@@ -1,10 +1,10 @@
-"""A source that is the text of a stage: the compiler goes on from there.
+"""A source that is the text of a stage: the compiler continues from it.
 
 In: a request whose source is TTIR, Gluon IR, TTGIR, LLVM IR, PTX or AMDGCN. Out: the specialization, and the
-artifact that Triton's next step takes. A text says itself for which target and how many warps it is.
+artifact that Triton's next step takes. The text itself specifies its target and its number of warps.
 
-Operations get the lines of the text as their locations. Locations in a text are those of another file, and
-are left out.
+Operations get the lines of the text as their locations. Locations in a text refer to another file, and are
+left out.
 
 Source: `IRSource` of triton.compiler.compiler, 3.6 and 3.9.
 """
@@ -34,7 +34,7 @@ from explorer.pipeline.tool_output import ToolOutput
 from explorer.pipeline.user_source import SOURCE_FILE
 
 _MLIR = ("ttir", "glir", "ttgir")
-#: What names the target in the text of a stage: "cuda:90", "sm_90a", "gfx942".
+#: The names of the target in the text of a stage: "cuda:90", "sm_90a", "gfx942".
 _TARGETS = {
     "ttgir": re.compile(r'\bttg\.target"? = "([\w:-]+)"'),
     "glir": re.compile(r'\bttg\.target"? = "([\w:-]+)"'),
@@ -53,7 +53,9 @@ _THREADS = re.compile(
 
 
 def threads_of(text: str) -> int | None:
-    """Return the threads of a block in the text of LLVM IR or assembly; None: it does not say."""
+    """Return the threads of a block in the text of LLVM IR or assembly; None: the text does not specify
+    them.
+    """
     found = _THREADS.search(text)
     return int(next(filter(None, found.groups()))) if found else None
 

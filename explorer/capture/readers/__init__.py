@@ -36,7 +36,7 @@ class _ImportReader(KernelReader, Protocol):
     def recognizes(path: Path) -> bool: ...
 
 
-#: The first one that recognizes a path reads it.
+#: The first reader that recognizes a path reads it.
 _READERS: tuple[type[_ImportReader], ...] = (
     TritonparseReader,
     TritonCacheReader,
