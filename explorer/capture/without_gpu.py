@@ -51,7 +51,7 @@ def use_fake_gpu(target_name: str, recorder: Recorder) -> None:
     launches = stack.enter_context(fake.fake_gpu(target, program=program))
     launches.__class__ = Launches
     launches.limit = sys.maxsize
-    # Registered early, so that it runs last: the capture ends after the program's own exit functions.
+    # Registered after the recorder's exit function, and so called before it.
     atexit.register(stack.close)
     _explain_missing_values(fake.NeedsValue)
 

@@ -24,7 +24,7 @@ from pygments.token import Error, Text
 #: A Pygments token type; Pygments has no types of its own.
 TokenType = Any
 
-#: White space inside a line: any number of characters; one character at least.
+#: White space inside a line: any number of characters, and at least one.
 SPACE = r"[^\S\n]*+"
 GAP = r"[^\S\n]++"
 

@@ -105,14 +105,14 @@ class StageSource:
         return replace(diagnostic, line=diagnostic.stage_line, stage_line=0)
 
     def inspection(self) -> Inspection:
-        """Return what the source has: a kernel, without launches."""
-        return Inspection((Kernel(self.kernel, self.line, self.kind.language, ()),), ())  # type: ignore[arg-type]  # the languages of stages are among those of kernels
+        """Return the contents of the source: a kernel, without launches."""
+        return Inspection((Kernel(self.kernel, self.line, self.kind.language, ()),), ())  # type: ignore[arg-type]  # the languages of kernels include the languages of stages
 
     def specialization(self, request: Request, target: Target) -> Specialization:
-        """Return what a request compiles of this source.
+        """Return the specialization that a request compiles from this source.
 
         Raises:
-            UserError: it asks for what a text does not have.
+            UserError: the request selects something that a text does not have.
         """
         if request.kernel not in (None, self.kernel):
             raise self.error(
@@ -154,7 +154,7 @@ class StageSource:
             own = {} if threads is None else {"num_warps": max(1, threads // target.warp_size)}
             return self._lowering(specialization, target, own), self.restored.text
         try:
-            # The path is what operations have as their location.
+            # The path becomes the location of operations.
             with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
                 module = parse_module(self.restored.text, make_context(target), Path(SOURCE_FILE), output)
         except ParseError as error:
@@ -176,7 +176,7 @@ class StageSource:
         return Lowering(target, {**specialization.options, **own}, is_gluon=self.kind.name == "glir")
 
     def _options_of(self, module: Any) -> dict[str, int]:
-        """Return the options that a module says it is compiled with."""
+        """Return the options that the attributes of a module specify."""
         if self.kind.name == "ttir":
             return {}
         options = {
@@ -219,7 +219,7 @@ class StageSource:
 
 
 def find_stage_source(source: str) -> StageSource | None:
-    """Return the stage that a source is the text of; None: it is Python.
+    """Return the stage whose text a source is; None: the source is Python.
 
     Raises:
         UserError: the text has no kernel.

@@ -26,7 +26,7 @@ from explorer.store import Record
 
 _MOST_ROWS = 12
 _MOST_CHARACTERS = 100
-#: The measurements with lines of their own, and those that are not for a terminal.
+#: The measurements with separate lines, and the measurements that are not for a terminal.
 _KNOWN = {
     "launch", "check", "timings", "counters", "counts", "samples", "autotuning", "sweep",
     "environment", "files", "roofs", "timeline",

@@ -134,7 +134,7 @@ class Contents:
 
     def _guess(self, content: torch.Tensor) -> None:
         storage = content.untyped_storage()
-        self._written[storage._cdata] = storage  # The tensor is kept, so that no other object gets its identity.
+        self._written[storage._cdata] = storage  # Kept, so that no other storage gets its identity.
 
 
 def is_small(result: Any) -> bool:

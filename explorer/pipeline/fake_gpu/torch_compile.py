@@ -251,7 +251,7 @@ def _compile(
             with _compiling():
                 program.report(f"torch.compile: compiling {name}")
                 return run(*args, **kwargs)
-        except Exception as error:  # The compiler may raise any exception. An error of the program occurs again.
+        except Exception as error:  # The compiler may raise anything. An error of the program occurs again.
             is_failed = True
             program.failures.append((name, error))
             return function(*args, **kwargs)

@@ -17,7 +17,9 @@ _libraries: list[torch.library.Library] = []
 
 
 def collected() -> list[tuple[Any, str, Any]]:
-    """Remove the operators of the previous script. List the replacement that collects those of the next."""
+    """Remove the operators of the previous script. List the replacement that collects the operators of the
+    next.
+    """
     for library in reversed(_libraries):
         library._destroy()
     _libraries.clear()
