@@ -111,7 +111,7 @@ class Recorder:
         self._folder.write_process(f"{platform.node()}-{self._pid}-{int(self._started * 1000)}", document)
 
     def summary(self) -> str:
-        """Return what was captured, in a sentence."""
+        """Summarize the capture in a sentence."""
         counts = self._counts
         parts = [f"{counts['kernels']} kernel{'' if counts['kernels'] == 1 else 's'}"]
         for name, words in (
@@ -316,7 +316,7 @@ def _milliseconds(times: Any, cache_hit: bool) -> dict[str, float] | None:
 
 
 def _argument_name(names: list[str], path: tuple[int, ...]) -> str:
-    """Name an argument, or an item of one that is a tuple."""
+    """Return the name of an argument, or of an item of a tuple."""
     return ".".join([names[path[0]], *map(str, path[1:])])
 
 

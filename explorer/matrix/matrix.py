@@ -117,7 +117,7 @@ def configurations_of(request: Request, inspection: Inspection) -> tuple[Configu
         raise InvalidRequest(f"The source has no kernel {name or ''!r}. It has: {known}.")
     indices = [config.index for config in kernels[name].configs]
     if indices and not 0 <= min(indices) <= max(indices) <= _MOST_INDEX:
-        raise InvalidRequest(f"The indices of the configurations of {name!r} are not those of autotune.")
+        raise InvalidRequest(f"The configurations of {name!r} have invalid autotune indices.")
     return tuple(map(Configuration, indices)) or (Configuration(),)
 
 

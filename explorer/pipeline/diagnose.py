@@ -93,7 +93,7 @@ def _hint(message: str) -> str:
     if _GLOBAL.search(message):
         return "Write it as tl.constexpr(…) where it is assigned, or pass it as an argument."
     if "power of 2" in message or "power of two" in message:
-        return "Round it up to a power of two and mask what is out of bounds."
+        return "Round it up to a power of two and mask the elements out of bounds."
     if re.search(r"\bmodule '.*' has no attribute", message):
         return "This Triton version has no such function."
     if message.startswith("KeyError('__main__."):

@@ -22,7 +22,7 @@ def user_error(message: str, line: int = 0, hint: str = "") -> UserError:
 
 
 class NeedsValue(BaseException):
-    """The program needs a value that is not known here, for example one that only a GPU could compute.
+    """The program needs a value that is not known here, for example a result of a kernel.
 
     Not an `Exception`, so that the user's own `except Exception` does not catch it.
     """

@@ -77,13 +77,13 @@ def choose_kernel(found: SourceContents, request: Request) -> FoundKernel | None
         _refuse_broken(found)
         if found.output_code is not None:
             raise user_error(
-                "The source has no kernel. Its kernels are those that torch.compile writes.",
-                hint="Use the output code that an inspection of the source has.",
+                "The source has no kernel: torch.compile writes the kernels of this program.",
+                hint="Compile the output code, which an inspection of the source contains.",
             )
         raise user_error(
             "The source has no kernel.",
             hint="A kernel is a function with the decorator @triton.jit or @gluon.jit. For kernels of "
-            "PyTorch, call what torch.compile returns.",
+            "PyTorch, call the function that torch.compile returns.",
         )
     if request.kernel is None:
         return None

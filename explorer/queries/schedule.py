@@ -184,12 +184,12 @@ def _reason(loop: Loop, num_stages: int | None) -> str:
         return "It loads nothing that could start ahead."
     if loop.num_stages is None and not loop.has_matrix_product:
         return (
-            "It has no matrix product and no `num_stages` of its own. Such a loop is pipelined only if it is "
+            "It has no matrix product and sets no `num_stages`. The compiler pipelines it only if it is "
             "written as `tl.range(…, num_stages=N)`."
         )
     return (
-        "The compiler chose no load to start ahead: no matrix product uses what they load, or a thread loads "
-        "fewer than 4 consecutive bytes."
+        "The compiler chose no load to start ahead: no matrix product uses the loaded data, or a thread "
+        "loads fewer than 4 consecutive bytes."
     )
 
 

@@ -215,7 +215,7 @@ def _tours(kind: WhyKind, stage: str, text: str) -> list[TourMention]:
 
 QUERY = Query(
     name="why",
-    summary="The reason of an operation, a buffer, a barrier or an instruction, in words, with the origin of each statement.",
+    summary="The reason of an operation, buffer, barrier or instruction, in words, with its origin.",
     version=2,
     document=WhyDocument,
     find=_find,

@@ -100,10 +100,11 @@ def _users(function: FunctionMap, buffer: BufferMap) -> Iterator[WhyFact]:
 def barrier_facts(
     functions: Sequence[FunctionMap], lines: Sequence[int], ordinal: int, count: int, maker: WhyLink | None
 ) -> Iterator[WhyFact]:
-    """Yield why a barrier stands there.
+    """Yield the reason of a barrier.
 
-    It is number `ordinal`, from 0 on, of the `count` barriers in its stage that come from operations in these
-    lines of the allocating module. `maker` is the pass that inserts barriers (None: the lowering to LLVM).
+    The barrier has the number `ordinal`, from 0 on, among the `count` barriers in its stage that come from
+    operations in these lines of the allocating module. `maker` is the pass that inserts barriers (None: the
+    lowering to LLVM).
     """
     if not lines:
         yield WhyFact(

@@ -89,7 +89,7 @@ def _differing(gpu: Product, multiprocessors: int) -> str:
         return ""
     return (
         f"The driver reports {multiprocessors} multiprocessors, the {gpu.title} {gpu.multiprocessors}: the "
-        "bandwidths are those of the whole GPU."
+        "bandwidths apply to the whole GPU."
     )
 
 

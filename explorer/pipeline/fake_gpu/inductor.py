@@ -86,7 +86,7 @@ def record_unlaunched(recorder: Recorder, values: list[Any]) -> None:
 
 
 def load_kernel(name: str, source: str) -> Any:
-    """Execute the text of a kernel and return the kernel. Its lines are those of the script."""
+    """Execute the text of a kernel and return the kernel. Its line numbers are line numbers of the script."""
     namespace: dict[str, Any] = {"__name__": "__main__", "__file__": user_source.SOURCE_FILE}
     tree = user_source.embedded_tree(source)
     if tree is None:

@@ -1,7 +1,7 @@
-"""Counts what a kernel requests in the interpreter: bytes, sectors and flops, by source line.
+"""Counts the requests of a kernel in the interpreter: bytes, sectors and flops, by source line.
 
-It wraps the interpreter's builder, which executes every operation of the language with its masks. Source:
-triton/runtime/interpreter.py, 3.6.0 and 3.9.0.
+The counter wraps the interpreter's builder, which executes every operation of the language with its masks.
+Source: triton/runtime/interpreter.py, 3.6.0 and 3.9.0.
 """
 
 from __future__ import annotations
@@ -309,7 +309,7 @@ class Counter:
             f"Program {index} {verb} outside of its tensors{where}: "
             f"{addresses.size:,} {'element' if addresses.size == 1 else 'elements'} of this operation.",
             line,
-            "Mask what is out of bounds: tl.load(…, mask=…), tl.store(…, mask=…).",
+            "Mask the elements out of bounds: tl.load(…, mask=…), tl.store(…, mask=…).",
         )
 
 

@@ -27,8 +27,8 @@ class Launch(Protocol):
 
     `tensors` are its tensor arguments by name, `namespace` the global names of the user's script. `configs`
     are the kernel's autotune configurations. `compiled` is Triton's `CompiledKernel` of the last launch; None
-    before it. `reference` computes the expected results in the types of the kernel's arguments; None: there
-    is no reference.
+    before it. `reference` computes the expected results in the types of the kernel's arguments; None: no
+    reference.
     """
 
     facts: LaunchFacts

@@ -88,7 +88,7 @@ def _emit_sweep(
     found: list[SweepPoint] = []
     try:
         for point in points:
-            found.append(point)  # noqa: PERF402  those before one that fails are kept
+            found.append(point)  # noqa: PERF402  points before a failure are kept
     except Exception as problem:  # raised again: the points so far are kept
         if not is_fatal(problem):
             raise

@@ -38,8 +38,8 @@ def _again_from_dram(case: Case) -> Hint | None:
     return case.hint(
         "reuse",
         f"DRAM transfers {scaled(moved, 'B')}, the tensors have {scaled(held, 'B')}",
-        "The same bytes are read from DRAM several times. Change the order of the programs, so that those "
-        "that share operands run at about the same time: the L2 then serves all but the first.",
+        "The same bytes are read from DRAM several times. Change the order of the programs, so that programs "
+        "with common operands run at about the same time: the L2 then serves all but the first.",
         [
             _moved(case, "dram", moved),
             Evidence("bytes of the tensors, read and written once", held, "B", "static"),
