@@ -86,9 +86,7 @@ def match_passes(before: Sequence[PassFacts], after: Sequence[PassFacts]) -> lis
 
 
 def _group(one: PassFacts, kind: Literal["moved", "renamed"]) -> str:
-    """Return the property that two passes must share: the name of a moved pass, the stage of a renamed
-    pass.
-    """
+    """Return the property that two passes must share: the name (moved) or the stage (renamed)."""
     return one.name if kind == "moved" else one.stage
 
 

@@ -19,9 +19,7 @@ from explorer.pipeline.torch_nodes import describe_node
 
 
 def watch_output_code(note: Callable[[Path], None]) -> Callable[[], None]:
-    """Call `note` with the file of each output code, before it is loaded. Return a function that ends these
-    calls.
-    """
+    """Call `note` with the file of each output code before it is loaded. Return a function to stop."""
     ends: list[Callable[[], None]] = []
     is_ended = False
 

@@ -162,9 +162,7 @@ class CaptureReader:
                 yield Damaged(f"kernels/{path.name}", str(error))
 
     def _files(self, name: str, most: int) -> list[Path]:
-        """Return the files of a folder; none if the folder is missing because an earlier version wrote the
-        capture.
-        """
+        """Return the files of a folder; none if the capture of an earlier version lacks the folder."""
         folder = self._folder / name
         return _json_files(folder, most) if folder.exists() else []
 

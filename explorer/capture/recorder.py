@@ -131,9 +131,7 @@ class Recorder:
     # --- recording ----------------------------------------------------------------------------------
 
     def _guarded(self, record: Callable[[], None]) -> None:
-        """Call a recording function, and count its failures: a capture must not change the behavior of the
-        program.
-        """
+        """Call a recording function, and count its failures: a capture must not disturb the program."""
         start = time.perf_counter()
         try:
             record()

@@ -52,9 +52,7 @@ class TargetDocument(msgspec.Struct, frozen=True):
 
 
 class RequestDocument(msgspec.Struct, frozen=True):
-    """The request of a compilation. `private` is the key of a private request, with which other clients join
-    it.
-    """
+    """The request of a compilation. `private` is its key, with which other clients join it."""
 
     source: str
     target: str

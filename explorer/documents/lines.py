@@ -55,9 +55,7 @@ class FoundLinesDocument(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, lines: Iterable[str], text: str, first: int) -> FoundLinesDocument:
-        """Return the lines with a text, in upper or lower case, from index `first` on, `MOST_LINES` at
-        most.
-        """
+        """Return the lines with a text, ignoring case, from index `first` on, `MOST_LINES` at most."""
         wanted = text.casefold()
         found, total = [], 0
         for number, line in enumerate(lines, 1):

@@ -59,9 +59,7 @@ class SourceLines:
         return tuple(self._texts)
 
     def number(self, name: str, line: LineNumber) -> LineNumber:
-        """Return the number of a line of a file, which is "" for the script. 0: it is not one of these
-        files.
-        """
+        """Return the number of a line of a file ("": the script). 0: it is not one of these files."""
         file = self._by_name.get(name.removeprefix(_HERE))
         if file is None or line < 1:
             return 0
@@ -69,9 +67,7 @@ class SourceLines:
         return number if number <= file.last_line or len(self.files) == 1 else 0
 
     def number_of(self, location: Location) -> LineNumber:
-        """Return the number of the innermost line in these files; for library code, the line of its call. 0:
-        none.
-        """
+        """Return the number of the innermost line in these files, or of the call of library code. 0: none."""
         numbers = (self.number(frame.file, frame.line) for frame in location.frames)
         return next((number for number in numbers if number), 0)
 

@@ -146,9 +146,7 @@ class CapturedStages(Compilation):
             return Resources()
 
     def _assembler_report(self, binary: bytes) -> str:
-        """Return the report of the assembler about the captured assembly; "": the report is not about this
-        binary.
-        """
+        """Return the assembler's report about the captured assembly; "": it is about another binary."""
         from triton import __version__, knobs
 
         stages = self._captured.stages
@@ -173,9 +171,7 @@ class CapturedStages(Compilation):
         return printed.getvalue()
 
     def _assembler(self) -> tuple[Make, dict[str, Any]]:
-        """Return the last step, with the options of the launch, or else with the options in the program's
-        metadata.
-        """
+        """Return the last step, with the options of the launch or of the program's metadata."""
         if self._own is not None:
             lowering = Lowering.of(self._own, self._target)
         else:

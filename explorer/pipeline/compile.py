@@ -163,8 +163,7 @@ class Compilation:
         return {each: make for each, make in self._steps(lowering).items() if each in later}, module
 
     def _edited(self, step: str, made: Any) -> Any:
-        """Return the edited artifact if the request edits the output of `step`, otherwise the output of
-        `step`.
+        """Return the edited artifact if the request edits the output of `step`, otherwise the output.
 
         Raises:
             UserError: the text has an error, at its line of the edited text.

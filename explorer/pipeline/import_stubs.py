@@ -254,9 +254,7 @@ def _can_be_decorated(value: Any) -> bool:
 
 
 def _unpacked_count(frame: FrameType) -> int:
-    """Return the number of values that the current instruction of `frame` unpacks; 0 for other
-    instructions.
-    """
+    """Return how many values the current instruction of `frame` unpacks; 0 for other instructions."""
     code, position = frame.f_code.co_code, frame.f_lasti
     is_unpacking = 0 <= position < len(code) and dis.opname[code[position]] == "UNPACK_SEQUENCE"
     return code[position + 1] if is_unpacking else 0

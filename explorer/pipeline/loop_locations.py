@@ -46,9 +46,7 @@ def _loops(module: Any) -> list[list[Any]]:
     found: list[list[Any]] = []
 
     def visit(operation: Any) -> None:
-        """Collect the loops up to this operation. The operation is visited after the operations of its
-        regions.
-        """
+        """Collect the loops up to this operation, which is visited after the operations of its regions."""
         nonlocal found
         regions = [operation.get_region(index).id() for index in range(operation.get_num_regions())]
         found = [loop for region in regions for loop in inside.pop(region, ())]

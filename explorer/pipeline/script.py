@@ -82,9 +82,7 @@ class Script:
         return True
 
     def run(self, goes_on: bool = True) -> None:
-        """Execute the script. With `goes_on`, continue after a failure with the statements that can still
-        run.
-        """
+        """Execute the script. With `goes_on`, continue after a failure with what can still run."""
         self._goes_on = goes_on
         with self._executing(), _time_limit() if goes_on else contextlib.nullcontext():
             self._run(self._tree.body)
@@ -124,9 +122,7 @@ class Script:
             self.diagnostics += notes()
 
     def _rest_of_package(self, package: str, error: Exception) -> Callable[[str], Any]:
-        """Report the error that ended the `__init__.py` of a package. Return the function that provides its
-        other names.
-        """
+        """Report the error that ended a package's `__init__.py`. Return the source of its other names."""
         message = f"{describe(error)} The package {package} keeps what it had defined."
         self.diagnostics.append(replace(diagnostic_at(error), severity="warning", message=message))
         return stub_attributes(package, f"Its __init__.py ended with {type(error).__name__}.")

@@ -53,9 +53,7 @@ _THREADS = re.compile(
 
 
 def threads_of(text: str) -> int | None:
-    """Return the threads of a block in the text of LLVM IR or assembly; None: the text does not specify
-    them.
-    """
+    """Return the threads of a block in the text of LLVM IR or assembly; None: unspecified."""
     found = _THREADS.search(text)
     return int(next(filter(None, found.groups()))) if found else None
 

@@ -60,9 +60,7 @@ def _find(subject: Subject) -> AllocationDocument:
 
 
 def _without_report(record: Record) -> str:
-    """Explain why there is no allocation: the compilation failed before, or the compiler did not report
-    it.
-    """
+    """Explain why there is no allocation: an earlier failure, or no report of the compiler."""
     passes = record.result.passes.values()
     allocating = next((each for each in passes if _ALLOCATES.search(each.name)), None)
     if allocating is None or allocating.failed:

@@ -23,9 +23,7 @@ _MOST_CHARACTERS = 500
 
 
 class KindCount(msgspec.Struct, frozen=True):
-    """The number of operations of a kind that only the module of one side has. Moved operations do not
-    count.
-    """
+    """The operations of a kind that only one side has. Moved operations do not count."""
 
     name: str
     before: int

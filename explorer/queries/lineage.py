@@ -190,9 +190,7 @@ class _Way:
         return text.operations(self.at[index]) if text.is_known else self.at[index]
 
     def operations(self, index: int) -> list[tuple[int, str]]:
-        """Return the shown lines of the operations after a pass, with their names; none if they are
-        unknown.
-        """
+        """Return the shown lines of the operations after a pass, with their names; none if unknown."""
         text = self.modules.text(index)
         if index not in self.at or not text.is_known:
             return []

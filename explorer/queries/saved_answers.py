@@ -48,9 +48,7 @@ class _Writer:
             self.written.problems[address] = status
 
     def add_text(self, address: str, text: Address) -> None:
-        """Add a text that the record refers to. Most passes change nothing, and share the text of an earlier
-        pass.
-        """
+        """Add a text of the record. Most passes change nothing, and share an earlier text."""
         if text not in self._texts:
             self.add(address, self._record.text(text).encode("utf-8", errors="replace"))
             self._texts[text] = self.written.numbers[address]

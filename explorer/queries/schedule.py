@@ -239,9 +239,7 @@ def _ends(text: str) -> dict[int, int]:
 
 
 def _in_order(found: Iterable[tuple[int, str]], name: str, spans: Spans) -> list[int]:
-    """Return lines of operations: lines in loops first, and among them the copy, or the operation with the
-    name.
-    """
+    """Return lines of operations: first lines in loops, among them first the copy or the name."""
     is_other = {line: made != name and _COPY not in made for line, made in found}
     return sorted(is_other, key=lambda line: (not _is_in(line, spans), is_other[line], line))
 

@@ -1,4 +1,4 @@
-"""The query for the reason of an element: an operation, a conversion, a buffer, a barrier, an instruction.
+"""The query for why an element exists: an operation, a conversion, a buffer, a barrier, an instruction.
 
 The answer puts the answers of other queries into words: `lineage`, `layouts`, `allocation` and `registers`.
 Each statement names its origin: the compiler, a model of the compiler's rules, or a conclusion from
@@ -50,7 +50,7 @@ class WhyTerm(msgspec.Struct, frozen=True):
 
 
 class WhyDocument(msgspec.Struct, frozen=True):
-    """The reason of an element. `facts` explain it, `way` leads from the source through the passes.
+    """Why an element exists. `facts` explain it, `way` leads from the source through the passes.
 
     `tours` are the steps of tours that teach it.
     """
@@ -181,9 +181,7 @@ def _operations(rows: Sequence[OperationLine]) -> str:
 
 
 def _among(subject: Subject, stage: str, line: int) -> tuple[int, int]:
-    """Return the position of a barrier among the barriers from the same operations, and the number of
-    these.
-    """
+    """Return the position of a barrier among the barriers of its operations, and their number."""
     lines = _module(subject, stage).split("\n")
     origins = lineage.origins_of_lines(subject, stage)
     same = [
@@ -215,7 +213,7 @@ def _tours(kind: WhyKind, stage: str, text: str) -> list[TourMention]:
 
 QUERY = Query(
     name="why",
-    summary="The reason of an operation, buffer, barrier or instruction, in words, with its origin.",
+    summary="Why an operation, buffer, barrier or instruction exists, in words, with the origin of each fact.",
     version=2,
     document=WhyDocument,
     find=_find,

@@ -1,4 +1,4 @@
-"""The reason of a layout conversion: the producer of the tensor in one layout, and the users of the other
+"""Why a layout conversion exists: the producer of the tensor in one layout, and the users of the other
 layout.
 """
 

@@ -1,4 +1,4 @@
-"""The reason and the lifetime of a buffer of shared memory, and the accesses that a barrier separates.
+"""Why a buffer of shared memory exists, its lifetime, and the accesses that a barrier separates.
 
 In: the answer to `allocation`, and lines of the module after the pass that allocates. The allocation is the
 compiler's. The accesses of each operation to a buffer, and so the hazards of a barrier, are modeled by the
@@ -39,9 +39,7 @@ def buffers_at(
 
 
 def buffer_facts(function: FunctionMap, buffer: BufferMap) -> Iterator[WhyFact]:
-    """Yield the place of a buffer, its users, the reason of its lifetime, and the buffers that share its
-    bytes.
-    """
+    """Yield the place, users and lifetime of a buffer, and the buffers that share its bytes."""
     first, last = buffer.offset_bytes, buffer.offset_bytes + buffer.size_bytes - 1
     slots = (
         f": {buffer.slots} slots of {counted(buffer.size_bytes // buffer.slots, 'byte')}"
@@ -100,7 +98,7 @@ def _users(function: FunctionMap, buffer: BufferMap) -> Iterator[WhyFact]:
 def barrier_facts(
     functions: Sequence[FunctionMap], lines: Sequence[int], ordinal: int, count: int, maker: WhyLink | None
 ) -> Iterator[WhyFact]:
-    """Yield the reason of a barrier.
+    """Yield why a barrier exists.
 
     The barrier has the number `ordinal`, from 0 on, among the `count` barriers in its stage that come from
     operations in these lines of the allocating module. `maker` is the pass that inserts barriers (None: the

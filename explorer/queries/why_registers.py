@@ -1,4 +1,4 @@
-"""The reason of the maximum of live registers in a line of SASS: their number, and the tensors in them."""
+"""Why the most registers are live at a line of SASS: the number of registers, and the tensors in them."""
 
 from __future__ import annotations
 
@@ -43,9 +43,7 @@ def peak_facts(subject: Subject, line: int, ttgir_lines: list[int]) -> Iterator[
 
 
 def _around(text: str, line: int) -> tuple[int, int]:
-    """Return the lines before and at the operation of a line, or the operation whose region combines
-    elements.
-    """
+    """Return the lines around the operation of a line, or around the reduction that contains it."""
     found = find_operation(text, line)
     operation = found[1] if found else None
     while operation and operation.parent and operation.parent.name in _COMBINE:

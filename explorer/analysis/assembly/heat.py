@@ -67,9 +67,7 @@ class StageHeat(msgspec.Struct, frozen=True):
 
 
 class HeatDocument(msgspec.Struct, frozen=True):
-    """Samples by line. `reason` says why there are none. `unplaced` samples belong to no line of the
-    stage.
-    """
+    """Samples by line. `reason` says why there are none. `unplaced` samples have no line of the stage."""
 
     reason: str
     tool: str = ""

@@ -30,9 +30,7 @@ _ORDER: tuple[Kind, ...] = get_args(Kind)
 
 @dataclass(frozen=True, order=True)
 class Purpose:
-    """The purpose of an instruction. `bits` are the bits that a lane moves in a memory access (0:
-    unknown).
-    """
+    """The purpose of an instruction. In a memory access, a lane moves `bits` bits (0: unknown)."""
 
     kind: Kind
     space: str = ""

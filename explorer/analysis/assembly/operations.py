@@ -32,9 +32,7 @@ def operation_kinds(text: str, language: str) -> list[str]:
 def operations_by_source_line(
     is_operation: Sequence[bool], source_lines: Sequence[Sequence[int]]
 ) -> dict[int, int]:
-    """Count the operations that stem from each source line; an operation that stems from two lines counts for
-    both.
-    """
+    """Count the operations that stem from each source line; an operation may count for several lines."""
     counts: Counter[int] = Counter()
     for is_one, numbers in zip(is_operation, source_lines, strict=False):
         if is_one:

@@ -71,9 +71,7 @@ class _Instruction:
 
 @dataclass
 class _State:
-    """The instructions that have set each scoreboard, as bits: the instructions in flight, and the last of
-    them.
-    """
+    """The instructions that have set each scoreboard, as bits: all in flight, and the last of them."""
 
     pending: dict[str, int] = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)

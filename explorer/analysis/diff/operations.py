@@ -23,9 +23,7 @@ class KindChange:
 
 @dataclass(frozen=True)
 class OperationChanges:
-    """The numbers of changed operations. A rewritten operation counts as removed and added, a moved operation
-    only as moved.
-    """
+    """The numbers of changed operations. A rewritten operation counts as removed and added."""
 
     added: int
     removed: int

@@ -120,9 +120,7 @@ class _ValueAlignment:
             candidates = align_gaps(*self._resolved(), self.pairs)
 
     def _is_same(self, i: int, j: int) -> bool:
-        """Return whether the values that two lines use correspond. If so, let the values that they define
-        correspond.
-        """
+        """Return whether the values that two lines use correspond. If so, pair the values they define."""
         old, new = self._old.lines[i], self._new.lines[j]
         same = old.used == new.used or all(map(self._values.match, old.used, new.used))
         if old.defined == new.defined:

@@ -65,9 +65,7 @@ def without_addresses(graph: Graph) -> Graph:
 
 
 class _Flow:
-    """The uses of the values of each node. A value that a region yields flows on to the users of the region's
-    results.
-    """
+    """The uses of the values of each node; a value that a region yields also has the uses of the result."""
 
     def __init__(self, graph: Graph) -> None:
         self.nodes = {node.id: node for node in graph.nodes}
@@ -139,9 +137,7 @@ def _foldable(flow: _Flow) -> set[str]:
 
 
 def _is_index(node: Node) -> bool:
-    """Return whether a node is an argument other than a pointer: an access reads or writes through
-    pointers.
-    """
+    """Return whether a node is an argument other than a pointer, through which memory is accessed."""
     return node.kind == "argument" and not any("!tt.ptr" in text or "desc" in text for text in node.label[1:])
 
 

@@ -61,9 +61,7 @@ class Program:
             raise TooLong
 
     def relevant(self, block: Block) -> list[Operation]:
-        """Return the operations of a block that act, or whose result may decide something. Tensors decide
-        nothing.
-        """
+        """Return the operations of a block that act, or that may decide something. Tensors decide nothing."""
         found = self._relevant.get(id(block))
         if found is None:
             found = self._relevant[id(block)] = [each for each in block.operations if self._is_relevant(each)]

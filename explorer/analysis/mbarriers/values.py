@@ -18,9 +18,7 @@ _PREDICATE = re.compile(r"arith\.cmpi (\w+),")
 
 
 class NotEvaluated(Exception):
-    """The execution cannot continue: the message says why, and `line` is the line of the operation, from
-    1.
-    """
+    """The execution cannot continue: the message says why. `line` is the operation's line, from 1."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(reason)

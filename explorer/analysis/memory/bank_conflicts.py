@@ -66,8 +66,7 @@ def shared_access(
 
 
 def wavefronts_of(offsets: Sequence[int], vector_bytes: int, banks: int = 32) -> tuple[int, int]:
-    """Return the wavefronts of lanes that use `vector_bytes` from these offsets on, and the smallest possible
-    number.
+    """Return the wavefronts of lanes that use `vector_bytes` from these offsets on, and the minimum.
 
     Lanes are served in groups that fill the banks once: 8 lanes of 16 bytes, 16 of 8.
     """

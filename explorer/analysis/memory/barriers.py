@@ -120,9 +120,7 @@ def is_barrier(operation: Operation) -> bool:
 
 
 class Barriers:
-    """The barriers of a function: the barriers in its text, and after `model` the barriers that will be
-    inserted.
-    """
+    """The barriers of a function: those in its text, and after `model` also the modeled barriers."""
 
     def __init__(self, function: Function, memory: SharedMemory) -> None:
         self._graphs = [
@@ -141,9 +139,7 @@ class Barriers:
 
 
 def _concurrent_regions(function: Operation) -> Iterator[Region]:
-    """Yield the regions whose threads share barriers: the region of the function and the regions of its
-    partitions.
-    """
+    """Yield the regions whose threads share barriers: the function's region and each partition's."""
     for operation in function.walk():
         if operation is function or operation.name.startswith("ttg.warp_specialize"):
             yield from operation.regions
@@ -256,9 +252,7 @@ def _explained(graph: list[_Node]) -> Iterator[Placed]:
 
 
 def _around(order: dict[int, int], position: int) -> Callable[[Operation, Operation], bool]:
-    """Return a test whether the operation before a barrier comes later in the text than the operation after
-    it.
-    """
+    """Return a test whether the first of two operations comes later in the text than the second."""
 
     def around(before: Operation, after: Operation) -> bool:
         if id(before) in order and order[id(before)] > position:
@@ -269,9 +263,7 @@ def _around(order: dict[int, int], position: int) -> Callable[[Operation, Operat
 
 
 def _reaching(graph: list[_Node], *, forward: bool) -> dict[int, _Pending]:
-    """Return the accesses pending at the start of each block; backward, the accesses still to come at its
-    end.
-    """
+    """Return the accesses pending at the start of each block; backward, the later ones at its end."""
     known = {id(node): _Pending() for node in graph}
     queue = deque(graph)
     while queue:
@@ -330,9 +322,7 @@ def _hazards(
 
 
 def _nearest(hazards: list[Hazard]) -> list[Hazard]:
-    """Return a hazard for each kind and pair of buffers: the hazard with the operations nearest to the
-    barrier.
-    """
+    """Return the hazard with the nearest operations for each kind and pair of buffers."""
     chosen: dict[tuple[HazardKind, int, int], Hazard] = {}
     for hazard in sorted(hazards, key=lambda each: (each.around_loop, -each.before.line, each.after.line)):
         chosen.setdefault((hazard.kind, hazard.before_buffer, hazard.after_buffer), hazard)

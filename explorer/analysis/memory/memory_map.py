@@ -141,9 +141,7 @@ def _without_operations(allocation: Allocation, problem: str) -> FunctionMap:
 def _neighbors(
     buffer: Buffer, buffers: Sequence[Buffer], operations: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the buffers that are alive at the same time, and the buffers at the same addresses at other
-    times.
-    """
+    """Return the buffers that are alive at once, and the buffers that share addresses at other times."""
     alive, sharing = [], []
     for other in buffers:
         if other is buffer:

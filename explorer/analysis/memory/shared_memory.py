@@ -141,9 +141,7 @@ class SharedMemory:
         return sorted(found, key=lambda buffer: buffer.index)
 
     def _follow_views(self) -> None:
-        """Give results and block arguments the buffers of the values that they are made from, until nothing
-        changes.
-        """
+        """Give results and block arguments the buffers of their sources, until nothing changes."""
         flows = list(_flows(self._function))
         changed = True
         while changed:

@@ -80,9 +80,7 @@ class TensorMemoryMap:
 
 
 def map_tensor_memory(text: str, source_lines: Sequence[int]) -> list[TensorMemoryMap]:
-    """Make the map of each function that has tensor memory; `source_lines` has the source line of each
-    line.
-    """
+    """Make the map of each function with tensor memory; `source_lines` has the lines' source lines."""
     total = _TOTAL.search(text)
     encodings = dict(_ALIAS.findall(text))
     maps = []

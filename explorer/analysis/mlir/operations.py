@@ -102,9 +102,7 @@ class Operation:
 
     @property
     def printed_regions(self) -> list[Region]:
-        """The regions that the text contains: the regions of partitions replace the region of their
-        holder.
-        """
+        """The regions in the text: the regions of partitions replace the region of their holder."""
         regions: list[Region] = []
         for region in self.regions:
             first = region.blocks[0].operations[:1]

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Waves:
-    """`blocks` is the number of blocks, `at_once` the number that the GPU holds; the last wave has `tail`
-    blocks.
+    """`blocks` is the number of blocks. The GPU holds `at_once`; the last wave has `tail` blocks.
 
     `used_share` is the used share of the time of all places: 1 if the last wave is full.
     """

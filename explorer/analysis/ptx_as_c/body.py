@@ -154,9 +154,7 @@ class Body(Reading):
         self._store_value(register, value, statement.guard, value.lines, statement.is_guard_negated)
 
     def _is_unnamed_or_continued(self, register: str) -> bool:
-        """Return whether no name of the source is lost if a value becomes a part of the value that reads
-        it.
-        """
+        """Return whether folding a value into its reader loses no name of the source."""
         name = self.names[register].rsplit("_", 1)
         return len(name) == 1 or name[0] in self.continued.get(register, ())
 

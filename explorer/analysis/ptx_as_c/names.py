@@ -54,9 +54,7 @@ def read_names(
 
 
 def _source_name(value: str, identifiers: Collection[str]) -> str:
-    """Return the variable that a value is named after; "" if there is none, or if there are two
-    candidates.
-    """
+    """Return the variable that a value is named after; "" if there is none, or two candidates."""
     numbered = _NUMBERED.fullmatch(value)
     shorter = numbered[1] if numbered else ""
     candidates = [name for name in (value, shorter) if name in identifiers]

@@ -96,9 +96,7 @@ class LocalSources:
         return found
 
     def functions_by_file(self, names: Iterable[str]) -> tuple[dict[str, list[Function]], str]:
-        """Return the functions of all readable files, and the reason why the first unreadable file cannot be
-        read.
-        """
+        """Return the functions of all readable files, and why the first unreadable file cannot be read."""
         known, problem = {}, ""
         for name in names:
             try:

@@ -51,9 +51,7 @@ class _Record(msgspec.Struct):
 
 @dataclass
 class _Code:
-    """The part of a graph's output code that was read so far. `digest` is the digest of the complete code, or
-    "".
-    """
+    """The output code of a graph, as far as it is read. `digest` is that of the complete code, or ""."""
 
     place: str
     digest: str = ""
@@ -154,9 +152,7 @@ def _codes(path: Path) -> Iterator[_Code | Damaged]:
 
 
 def _logged(logged: dict[tuple[bytes, ...], _Code], line: re.Match[bytes], place: str) -> Iterator[_Code]:
-    """Process a line of the text, and yield the output code that it ends. Several processes may write to one
-    file.
-    """
+    """Process a line, and yield the output code that it ends. Processes may share the file."""
     key = (line[1], line[2], line[3] or b"")
     text = line[4].removesuffix(b"\r")
     if text.startswith((_BEGIN, _END)):

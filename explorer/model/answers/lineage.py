@@ -72,9 +72,7 @@ def spans_of(origins: Iterable[Iterable[int]]) -> tuple[Span, ...]:
 
 
 def _grown(span: Span, origin: int) -> Span | None:
-    """Return the span extended by a line that comes from `origin`; None if the line does not continue the
-    span.
-    """
+    """Return the span extended by a line from `origin`; None if the line does not continue the span."""
     line, count, first, step = span
     if count == 1 and origin in (first, first + 1):
         return (line, 2, first, origin - first)

@@ -141,9 +141,7 @@ class OutputCheck:
 
 @dataclass(frozen=True)
 class Check(MeasurementDocument):
-    """The comparison with the reference. `reason` says why nothing was compared; "": the results were
-    compared.
-    """
+    """The comparison with the reference. `reason` says why nothing was compared, or is ""."""
 
     reason: str
     reference: str

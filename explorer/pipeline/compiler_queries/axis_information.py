@@ -161,9 +161,7 @@ def _pointer_tensor(line: str) -> tuple[str, str, str] | None:
 
 
 def _buffer_tensor(line: str) -> tuple[str, str, str] | None:
-    """Return the same for a buffer access, which has one pointer, from the type of the loaded or stored
-    value.
-    """
+    """Return the same for a buffer access, which has one pointer, from the type of its data."""
     for tensor in reversed(re.findall(_TENSOR, line)):
         found = _PLAIN_TENSOR.fullmatch(tensor)
         if found:

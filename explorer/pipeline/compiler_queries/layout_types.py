@@ -55,9 +55,7 @@ class LayoutType:
 
     @property
     def layout_shape(self) -> tuple[int, ...]:
-        """The shape that the layout is for: the shape of one of several buffers, or of the whole buffer for a
-        part.
-        """
+        """The shape that the layout is for: a single buffer, or the whole buffer of a part."""
         if self.memory == "registers":
             return self.shape
         return self.allocation[-rank_of(self.encoding, len(self.allocation)) :]

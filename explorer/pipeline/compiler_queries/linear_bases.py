@@ -107,9 +107,7 @@ def _by_reshaping(builder: Any, value: Any, shape: tuple[int, ...], block: Any) 
 
 
 def _with_a_dimension_more(shape: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Yield shapes of the same size, and the new dimension, which is the outer part of a dimension of
-    `shape`.
-    """
+    """Yield shapes of the same size, and the new dimension, the outer part of one in `shape`."""
     yield (1, *shape), 0
     for dimension in reversed(range(len(shape))):
         if shape[dimension] > 1:

@@ -70,9 +70,7 @@ def _reachable(roots: list[Any]) -> list[Any]:
 
 
 def _add(received: dict[Any, dict[int, torch.Tensor]], node: Any, index: int, gradient: Any) -> None:
-    """Add a gradient to the gradients that a node has received, with the type and the shape that the node
-    expects.
-    """
+    """Add a gradient to the sum for a node, with the type and the shape that the node expects."""
     if gradient is None:
         return
     expected = node._input_metadata[index]

@@ -272,9 +272,7 @@ def record_source(
 
 
 def _in_the_users_words(error: TypeError, name: str) -> TypeError:
-    """Return the name of the kernel, which replaces the function that Triton generates to bind its
-    arguments.
-    """
+    """Return the kernel's name in place of the function that Triton generates to bind arguments."""
     return TypeError(str(error).replace("dynamic_func()", f"{name}()")).with_traceback(error.__traceback__)
 
 
@@ -299,9 +297,7 @@ def _run_one_config(recorder: Recorder, autotuner: Any, args: tuple[Any, ...], k
 
 
 def choose_config(autotuner: Any, index: int | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return a configuration by its index, or the first configuration that pruning leaves for the
-    arguments.
-    """
+    """Return a configuration by its index, or the first that pruning leaves for the arguments."""
     autotuner.nargs = dict(zip(autotuner.arg_names, args, strict=False))
     if index is not None:
         return autotuner.configs[index]

@@ -42,9 +42,7 @@ class _DebugInfo:
                 }
 
     def chain(self, number: str) -> Frames:
-        """Return the frames of a `!DILocation`, or the frame of a `!DISubprogram`. The innermost is the
-        first.
-        """
+        """Return the frames of a `!DILocation` or `!DISubprogram`, the innermost first."""
         numbers: list[str] = []
         caller: str | None = number
         while caller is not None and caller not in self._chains:

@@ -32,9 +32,7 @@ Fact = Literal[
 
 @dataclass(frozen=True)
 class Atom:
-    """A parameter (depth 0), a value loaded from it (depth 1), or a value loaded from a loaded address
-    (2).
-    """
+    """A parameter (depth 0), a value loaded from it (1), or a value loaded from a loaded address (2)."""
 
     name: str
     depth: int = 0
@@ -42,9 +40,7 @@ class Atom:
 
 @dataclass
 class Facts:
-    """The facts about one atom, with the first line that shows each fact, and the constants that belong to
-    it.
-    """
+    """The facts about one atom, with the first line that shows each fact, and their constants."""
 
     lines: dict[Fact, int] = field(default_factory=dict)
     values: list[Any] = field(default_factory=list)

@@ -26,9 +26,7 @@ class Notes:
         self.usage.note(atoms, fact, self.line(node), value)
 
     def note_inputs(self, atoms: Iterable[Atom], fact: Fact, node: ast.AST) -> None:
-        """Note a fact about the atoms that `node` depends on, with an earlier line if `node` does not name
-        them.
-        """
+        """Note a fact about the atoms behind `node`, with an earlier line if `node` does not name them."""
         names = (self.names.get(each.id) for each in ast.walk(node) if isinstance(each, ast.Name))
         named = {atom for value in names if value is not None for atom in value.atoms}
         for atom in atoms:

@@ -333,9 +333,7 @@ def _type_name(dtype: Any) -> str:
 
 
 def _product_kind(dtype: Any, precision: Any) -> str:
-    """Name the unit and type of a product: tensor cores take fp32 as TF32, unless the kernel requests exact
-    products.
-    """
+    """Name the unit and type of a product: tensor cores take fp32 as TF32, except exact products."""
     if dtype.scalar != tl.float32:
         return f"tensor {_type_name(dtype)}"
     return "tensor tf32" if precision is None or "TF32" in str(precision) else "fp32"

@@ -44,9 +44,7 @@ class InterpretedKernel(FakeKernel):
         self._taker.launching(self.launch, grid, arguments, self)
 
     def run(self, *launch: Any) -> None:
-        """Run the programs. The first three arguments are the grid, the last are the arguments of the
-        kernel.
-        """
+        """Run the programs. The arguments are the grid (three), and last the kernel's."""
         arguments = launch[len(launch) - len(self.launch.jit_function.params) :]
         self._taker.run(self.launch, (launch[0], launch[1], launch[2]), arguments)
 

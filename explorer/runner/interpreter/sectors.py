@@ -60,9 +60,7 @@ class Memory:
         self._is_unset = _first_bytes_unset(tensor)
 
     def touch(self, operation: str, sectors: Addresses) -> None:
-        """Record that an operation ("load", "store", "atomic") accesses sectors. An atomic operation loads
-        and stores.
-        """
+        """Record that an operation ("load", "store", "atomic") accesses sectors. "atomic" means both."""
         places = sectors - self.first_sector
         if operation != "store":
             self.is_loaded[places] = True

@@ -138,9 +138,7 @@ class GpuLaunch(CapturedLaunch):
         return None
 
     def uninitialized_inputs(self) -> list[Diagnostic]:
-        """Return warnings about uninitialized inputs that the kernel does not write. Its reads are
-        unknown.
-        """
+        """Return warnings about uninitialized inputs that the kernel does not write (reads: unknown)."""
         return [
             _uninitialized(f"{name} is uninitialized, before the launch and after it", self.facts.line)
             for name, tensor in self.tensors.items()
@@ -152,9 +150,7 @@ class GpuLaunch(CapturedLaunch):
 
 
 class InterpretedLaunch(CapturedLaunch):
-    """A launch in the interpreter. The first launch is counted. `interpretation` is the part of it that was
-    run.
-    """
+    """A launch in the interpreter. The first is counted. `interpretation` is the part that was run."""
 
     def __init__(self, selected: SelectedLaunch, capture_context: CaptureContext) -> None:
         super().__init__(selected, capture_context)
