@@ -15,7 +15,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-#: The version of the format. A reader refuses later ones.
+#: The version of the format. A reader refuses later versions.
 VERSION = 1
 DEFAULT_LIMIT_BYTES = 2 << 30
 

@@ -1,4 +1,4 @@
-"""Reads the folder of a capture, which anybody may have written.
+"""Reads the folder of a capture. Its content is not trusted.
 
 Nothing in it is executed or unpickled. Each file is limited in size, must be a regular file, and is checked
 against its type or its digest. A damaged kernel is reported as a problem, and the other kernels are read.

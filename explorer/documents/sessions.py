@@ -46,7 +46,7 @@ class SessionProblem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     reason: Annotated[str, msgspec.Meta(max_length=1000)]
 
 
-# Without problems, the body is that of earlier versions: equal sessions have one address.
+# Without problems, the body equals the body of earlier versions: equal sessions have one address.
 class SessionBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
     """The kernels of a program that were submitted as captures, and the unreadable kernels and files."""
 

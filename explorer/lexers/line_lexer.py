@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from pygments.lexer import Lexer
 from pygments.token import Error, Text
 
-#: A Pygments token type; Pygments has no types of its own.
+#: A Pygments token type; Pygments has no type annotations.
 TokenType = Any
 
 #: White space inside a line: any number of characters, and at least one.

@@ -147,7 +147,7 @@ class MatrixCompiler:
         work_for(work.caller)
         try:
             self._compile(work)
-        except Exception:  # nobody joins the thread, so that an error is logged here
+        except Exception:  # the thread is not joined, so that an error is logged here
             _log.exception("The matrix %s failed with an unexpected error", work.matrix_id)
         finally:
             with self._lock:

@@ -16,7 +16,7 @@ from explorer.pipeline.errors import UserError
 
 Emit = Callable[[Event], None]
 
-#: Folders of this installation, the innermost ones first.
+#: Folders of this installation, the innermost first.
 _FOLDERS = sorted(
     {
         *(path for name in ("purelib", "platlib", "stdlib") if (path := sysconfig.get_path(name))),

@@ -219,7 +219,7 @@ def _read_folder(folder: Path) -> dict[str, Profile]:
 
 
 def _printable(path: Path) -> str:
-    """Return a path as one line of a log, whatever its characters."""
+    """Return a path as one line of a log; special characters are escaped."""
     return str(path) if str(path).isprintable() else ascii(str(path))
 
 

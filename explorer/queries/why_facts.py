@@ -32,7 +32,7 @@ class WhyFact(msgspec.Struct, frozen=True):
 
 
 def code(name: str) -> str:
-    """Return a name or a line of code between backticks, without backticks of its own."""
+    """Return a name or a line of code between backticks, without the backticks in it."""
     return f"`{name.replace('`', ' ')}`"
 
 

@@ -167,7 +167,7 @@ def _places(sass: str, kernel: str) -> dict[int, _Place]:
 
 
 def _differs(sample: InstructionSamples, place: _Place) -> bool:
-    """Return whether the sampled instruction differs from the one in the SASS, if the profiler names it."""
+    """Return whether the sampled instruction differs from the SASS, if the profiler names it."""
     sampled = opcode_of(sample.instruction)
     return bool(sampled) and sampled != place.opcode
 

@@ -53,7 +53,7 @@ def _pairs(
 ) -> Iterator[Pair]:
     """Pair the lines of two ranges: first at anchors, then in the gaps between them.
 
-    A small gap is aligned with as few changes as possible; a large one is split again at wider anchors.
+    A small gap is aligned with as few changes as possible; a large gap is split again at wider anchors.
     """
     length = 0
     while length < min(len(old), len(new)) and before[old[length]] == after[new[length]]:

@@ -250,7 +250,7 @@ class _Side:
 
 
 class _Latest(threading.local):
-    """The text that was read last: the text after a pass is that before the next one."""
+    """The last text: the text after a pass is also the text before the next pass."""
 
     side: _Side | None = None
 
@@ -346,7 +346,7 @@ def _first_group(found: re.Match[str]) -> str:
     return found[1]
 
 
-@lru_cache(maxsize=2)  # the text after a pass is that before the next one
+@lru_cache(maxsize=2)  # the text after a pass is also the text before the next pass
 def _without_names(text: str) -> tuple[list[str], list[str]]:
     """Return the lines of a text without the numbers of names, and without names."""
     count = len(split_lines(text))

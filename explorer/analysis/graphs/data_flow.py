@@ -273,7 +273,7 @@ class _Builder:
 
 
 def _name(value: str) -> str:
-    """Return the name of an operation's results, without the number of one of them."""
+    """Return the name of an operation's results, without the number of a result."""
     return value.partition("#")[0]
 
 

@@ -209,7 +209,7 @@ class _Basis:
         return len(self._rows)
 
     def add(self, vector: int) -> bool:
-        """Add a vector; return whether it is independent of the previous ones."""
+        """Add a vector; return whether it is independent of the previous vectors."""
         left, combination = self.reduce(vector)
         combination ^= 1 << self._count
         self._count += 1

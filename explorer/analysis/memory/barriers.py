@@ -209,7 +209,7 @@ def _pass_step(steps: list[Step], position: int, pending: _Pending) -> int:
         pending.clear()
         inserted = 1
     if step.uses.scratch is not None:
-        # The operation has a barrier of its own between writing its scratch and reading it.
+        # The operation itself has a barrier between writing and reading its scratch.
         pending.clear()
         pending.reads.add((step.uses.scratch, step.operation))
     else:

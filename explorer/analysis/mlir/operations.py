@@ -259,7 +259,7 @@ def _end_region(operation: Operation, number: int) -> None:
 
 
 def _make_names_unique(function: Operation) -> None:
-    """Give each value of a function a name of its own: sibling regions may use the same names."""
+    """Give each value of a function a unique name: sibling regions may use the same names."""
     taken: set[str] = set()
 
     def define(names: tuple[str, ...], line: int, scope: ChainMap[str, str]) -> tuple[str, ...]:

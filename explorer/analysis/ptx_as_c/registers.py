@@ -15,7 +15,7 @@ from explorer.analysis.ptx_as_c.statements import Operand, Statement, declared_t
 
 _TYPE = re.compile(r"[bsuf](?:8|16|32|64|128)|pred|f16x2|bf16|bf16x2|tf32")
 _FLOATS = ("f32", "f64")
-#: LLVM writes these with a sign whatever the sign of the operands is.
+#: LLVM writes these as signed for operands of any sign.
 _SIGN_FREE = frozenset(["add", "sub", "mul", "mad", "ld", "st"])
 _WIDER = {"s16": "s32", "u16": "u32", "s32": "s64", "u32": "u64"}
 

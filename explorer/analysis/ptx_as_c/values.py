@@ -109,7 +109,7 @@ def cast(value: Value, kind: str) -> Value:
 
 
 def converted(value: Value, kind: str) -> Value:
-    """Return the same bits as a value of another type; of integers the low ones.
+    """Return the same bits as a value of another type; for integers the low bits.
 
     `kind` is a type of C, or "any16", "any32" or "any64": an integer of that size, with or without sign.
     """

@@ -1,4 +1,4 @@
-"""Unpacks a zip archive that anybody may have made: files below a folder, limited in number and size."""
+"""Unpacks a zip archive that is not trusted: files below a folder, limited in number and size."""
 
 from __future__ import annotations
 

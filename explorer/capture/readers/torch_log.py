@@ -51,7 +51,9 @@ class _Record(msgspec.Struct):
 
 @dataclass
 class _Code:
-    """The output code of a graph, as far as it is read. `digest` is that of the complete code, or ""."""
+    """The output code of a graph, as far as it is read. `digest` is the digest of the complete code, or
+    "".
+    """
 
     place: str
     digest: str = ""

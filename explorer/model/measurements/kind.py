@@ -26,7 +26,7 @@ class MeasurementKind:
     the measure that a run requests for the document; "": every run has it. `devices` are the devices that
     support the measure. `description` is one sentence for the page and for `--help`. `most_characters` bounds
     the document as
-    JSON: lists of runs hold several short ones at a time.
+    JSON: lists of runs hold several short documents at a time.
     """
 
     name: str

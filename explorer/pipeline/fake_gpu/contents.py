@@ -94,7 +94,7 @@ class Contents:
             vars(args[0])[_ATTRIBUTE] = torch.empty(
                 args[0].shape,
                 dtype=args[0].dtype,
-                device="cpu",  # whatever the default device is
+                device="cpu",  # independent of the default device
             )
         used: list[torch.Tensor] = []
         try:

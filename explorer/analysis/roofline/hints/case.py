@@ -91,7 +91,7 @@ class Case:
         )
 
     def next_need_ns(self, *besides: str) -> float:
-        """Return the longest need of all resources except the named ones."""
+        """Return the longest need of all resources except the named resources."""
         needs = (self.need_ns(row.name) for row in self.resources if row.name not in besides)
         return max((need for need in needs if need), default=0.0)
 
