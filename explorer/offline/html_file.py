@@ -51,8 +51,8 @@ def html_file(
     runs = [run_answers(each, fetch) for each in records]
     plotly = bundled_file("plotly.js") if any(each.has_plots for each in runs) else None
     theme, style, script = (bundled_file(name) for name in ("theme.js", "offline.css", "offline.js"))
-    # Equal results have equal digests, so that their files are equal. The code of the result does not know
-    # it.
+    # Equal results have equal nonces, so that their files are equal. The code of the result cannot know its
+    # nonce.
     nonce = sha256(record.id.encode()).hexdigest()[:24]
     of_server = [*_page_answers(fetch), *answers_of_server(record.request.triton, fetch)]
     of_results = [*of_lesson, *(answer for each in runs for answer in each.answers)]

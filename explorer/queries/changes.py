@@ -79,7 +79,7 @@ def _find(subject: Subject) -> list[PassChanges]:
 
 QUERY = Query(
     name="changes",
-    summary="Count the lines that each pass added, removed and moved. A renamed SSA value is no change.",
+    summary="The lines and operations that each pass added, removed and moved, without renamed SSA values.",
     version=2,
     document=list[PassChanges],
     find=_find,

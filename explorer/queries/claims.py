@@ -183,7 +183,7 @@ _CLAIMS = (Parameter("claims", str, "The claims, a list as JSON: at most 12, and
 
 QUERY = Query(
     name="claims",
-    summary="The claims that hold for the compilation, and their numbers.",
+    summary="Whether claims about the compilation hold, and their numbers.",
     version=1,
     document=list[CheckedClaim],
     find=_find,
@@ -195,7 +195,7 @@ RUN_QUERY = Query(
     name="run-claims",
     about="run",
     path="/claims",
-    summary="The claims that hold for the run, and their numbers.",
+    summary="Whether claims about the run hold, and their numbers.",
     version=1,
     document=list[CheckedClaim],
     find=_find_of_run,

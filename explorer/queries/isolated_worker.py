@@ -206,7 +206,7 @@ class _Parent:
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
         self._asked: list[tuple[Request, Record]] = []
-        #: Texts by address: the text after a pass is the text before the next pass.
+        #: Texts by record and address: the text after a pass is the text before the next pass.
         self.read = lru_cache(maxsize=4)(self._read)
 
     def _read(self, record: int, address: str) -> bytes:

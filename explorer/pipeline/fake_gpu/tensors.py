@@ -22,7 +22,7 @@ from explorer.pipeline.user_source import source_numbers, user_line
 
 GPU = torch.device("cuda", 0)
 
-#: The integer that is assumed where a script reads an unknown integer: a size with many divisors.
+#: The integer that is assumed where a script reads an unknown integer: block sizes often divide it.
 ASSUMED_NUMBER = 128
 
 #: CPU tensors with more elements than this are not filled.

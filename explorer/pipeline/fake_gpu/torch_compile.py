@@ -196,7 +196,7 @@ def compile_with(program: CompiledProgram, prepare: Callable[[], None]) -> list[
 def _largest_template(choices: list[Any]) -> Any:
     """Return the template of Triton with the largest tile that fits into shared memory.
 
-    Return the first template if none has a tile size, and the first choice if there is no template.
+    Return the first template if no tile fits, and the first choice if there is no template.
     """
     from torch._inductor.select_algorithm import TritonTemplateCaller
 
