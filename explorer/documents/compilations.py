@@ -77,11 +77,12 @@ class CompilationDocument(msgspec.Struct, frozen=True):
     """The index of a compilation: everything but the texts.
 
     `queue_position` is the position of a waiting compilation in its queue, from 1 on. `waits_for` names the
-    missing worker, or is "". `output_code` has the kernels of a script that defines no kernel and calls a
-    function returned by `torch.compile`. A result with the status "kernels_found" has nothing else: the
-    program itself is not compiled. `alternatives` may help a failed compilation. A file has none: nothing can
-    be compiled there. Lines of the source are numbered through all its files: `source_files` has the numbers
-    of each.
+    missing worker, or is "".
+    `output_code` has the kernels of a script that defines no kernel and calls a function returned by
+    `torch.compile`. A result with the status "kernels_found" has nothing else: the program itself is not
+    compiled.
+    `alternatives` may help a failed compilation. A file has none: nothing can be compiled there.
+    Lines of the source are numbered through all its files: `source_files` has the numbers of each.
     """
 
     id: str

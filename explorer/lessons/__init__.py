@@ -18,13 +18,16 @@ Taken = Literal["first", "least", "most", "sum"]
 class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A statement about a number of a result.
 
-    `says` is the statement in words. The number is one of these: the number of the lines of `stage` in which
-    `pattern`, a regular expression, is found; the metric of the compilation with the name `metric`; the field
-    `occupancy` of its occupancy, such as `active_warps`; the field `access` of the accesses of tensors to
-    global memory whose operation `pattern` matches, or the field `shared_access` of accesses to shared
-    memory: the first, the least, the most, or the sum, by `taken`; the number `run` of a run in Triton's
-    interpreter. The number must be from `least` to `most`; None: no bound. `exactly` stands for both.
-    `tritons` are the Triton versions that the claim is about; empty: all.
+    `says` is the statement in words. The number is one of these:
+    the number of the lines of `stage` in which `pattern`, a regular expression, is found;
+    the metric of the compilation with the name `metric`;
+    the field `occupancy` of its occupancy, such as `active_warps`;
+    the field `access` of the accesses of tensors to global memory whose operation `pattern` matches, or the
+    field `shared_access` of accesses to shared memory: the first, the least, the most, or the sum, by
+    `taken`;
+    the number `run` of a run in Triton's interpreter.
+    The number must be from `least` to `most`; None: no bound. `exactly` stands for both. `tritons` are the
+    Triton versions that the claim is about; empty: all.
     """
 
     says: str = ""

@@ -20,15 +20,19 @@ Renaming = Literal["none", "values", "registers"]
 class Language:
     """A language.
 
-    `family` groups languages with a similar syntax; the page folds, filters and links by it. `suffix` is the
-    suffix of exported files. `lexer` is a Pygments lexer class. `hue` names a color of the page (`--<hue>`
-    and `.hue-<hue>` in tokens.css); "": none. `operation` finds a line that is an operation or an
-    instruction; None: no line is. Its group `kind` matches the name of the operation or instruction.
+    `family` groups languages with a similar syntax; the page folds, filters and links by it.
+    `suffix` is the suffix of exported files.
+    `lexer` is a Pygments lexer class.
+    `hue` names a color of the page (`--<hue>` and `.hue-<hue>` in tokens.css); "": none.
+    `operation` finds a line that is an operation or an instruction; None: no line is. Its group `kind`
+    matches the name of the operation or instruction.
     `vocabulary` names a file of `explorer/explanations`; the first group of `word` matches the word of a line
-    to explain. The page reads `word` as a regular expression of JavaScript. `has_data_flow`: the data flow of
-    its values is drawn, by the MLIR reader. `control_flow` is a function that reads the basic blocks to draw.
-    `purpose` is a function that returns the purpose of an instruction of machine code. `unstable` are
-    replacements that a comparison makes first: parts that depend on other lines, such as addresses.
+    to explain. The page reads `word` as a regular expression of JavaScript.
+    `has_data_flow`: the data flow of its values is drawn, by the MLIR reader.
+    `control_flow` is a function that reads the basic blocks to draw.
+    `purpose` is a function that returns the purpose of an instruction of machine code.
+    `unstable` are replacements that a comparison makes first: parts that depend on other lines, such as
+    addresses.
     `renaming` says which names may differ in two equal texts: names of SSA values, names of the registers of
     a machine, or none.
     """

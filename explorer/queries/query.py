@@ -120,12 +120,13 @@ class Query:
     `name` is its name on the command line, and its address below the subject unless `path` gives another.
     Variables of the path, as Flask writes them (`<int:index>`), are parameters.
     `document` is the type of the document that `find` returns, "text/plain" for a text, or the media type for
-    bytes. `find` runs in a process with limits (`explorer.queries.isolated_worker`). Its answer is cached.
+    bytes.
+    `find` runs in a process with limits (`explorer.queries.isolated_worker`). Its answer is cached.
     Increase `version` when `find` returns other answers: cached answers of other versions are not used.
-    `needs_compilation`: `find` about a run needs the finished compilation of the run's kernel. `is_lasting`:
-    the answer about final results never changes, so that browsers may keep it. `saved` returns the parameters
-    of the answers that a saved page contains, in the order in which the page asks for them. It applies to
-    queries about a compilation.
+    `needs_compilation`: `find` about a run needs the finished compilation of the run's kernel.
+    `is_lasting`: the answer about final results never changes, so that browsers may keep it.
+    `saved` returns the parameters of the answers that a saved page contains, in the order in which the page
+    asks for them. It applies to queries about a compilation.
     """
 
     name: str

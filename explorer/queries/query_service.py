@@ -137,8 +137,8 @@ class QueryService:
 
         `records` are the records that the query's kind demands; see `Kind`. An answer is cached if all of
         them are stored. It depends on each record: a result that replaces an earlier result has separate
-        answers. The computation ends when `is_awaited` returns false for all clients that wait for the
-        answer.
+        answers.
+        The computation ends when `is_awaited` returns false for all clients that wait for the answer.
 
         Raises:
             InvalidRequest: the query does not have this parameter, or its value is of another type.

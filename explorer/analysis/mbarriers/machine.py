@@ -155,8 +155,8 @@ class Machine:
         """Execute the threads until all have ended, none can continue, or they take too long.
 
         Raises:
-            ArgumentNeeded: the next action depends on an argument without a value. NotEvaluated: the next
-            action is not known.
+            ArgumentNeeded: the next action depends on an argument without a value.
+            NotEvaluated: the next action is not known.
         """
         try:
             self._execute()

@@ -110,8 +110,8 @@ class Walker:
         """Yield the actions of the region.
 
         Raises:
-            ArgumentNeeded: the next action depends on an argument without a value. NotEvaluated: the next
-            action is not known.
+            ArgumentNeeded: the next action depends on an argument without a value.
+            NotEvaluated: the next action is not known.
             TooLong: it takes too many operations.
         """
         return self._run(self.region)

@@ -69,8 +69,8 @@ class Operation:
     Values have the names of the text ("%a_1", "%b#0"). `operands` are all values that the operation uses. The
     last of them are either `initial`, the first values of the carried arguments of a loop, or the values that
     are passed to `successors`. `successors` are the labels that the operation may branch to, each with its
-    values. In a `Function`, a name that an earlier region has used is followed by "@" and the line that
-    defines it.
+    values.
+    In a `Function`, a name that an earlier region has used is followed by "@" and the line that defines it.
     """
 
     name: str

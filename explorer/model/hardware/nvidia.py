@@ -1,9 +1,10 @@
 """NVIDIA GPUs, by compute capability.
 
 Source of the resources of a multiprocessor: CUDA programming guide, technical specifications by compute
-capability. Source of rates: CUDA programming guide, "Arithmetic instructions", and the products' datasheets
-and whitepapers; checked against Nsight Compute's peaks of an H200. Rates are dense; a multiply-add counts as
-two. Source of the L1 cache of sm_75: Jia et al., "Dissecting the NVIDIA Turing T4 GPU via Microbenchmarking".
+capability.
+Source of rates: CUDA programming guide, "Arithmetic instructions", and the products' datasheets and
+whitepapers; checked against Nsight Compute's peaks of an H200. Rates are dense; a multiply-add counts as two.
+Source of the L1 cache of sm_75: Jia et al., "Dissecting the NVIDIA Turing T4 GPU via Microbenchmarking".
 """
 
 from __future__ import annotations
