@@ -13,17 +13,17 @@ from typing import Literal, NamedTuple
 
 from explorer.analysis.diff.sequence import align
 
-#: How two passes belong together: the same name in the same order, the same name elsewhere, or a different #:
+#: How two passes belong together: the same name in the same order, the same name elsewhere, or a different
 #: name and a similar effect; or a pass is alone.
 How = Literal["same", "moved", "renamed", "alone"]
 #: How many operations of each kind a pass added (or, negative, removed), sorted by kind.
 Effect = tuple[tuple[str, int], ...]
 
 #: The weight of a pair of the same name, the additional weight if both changed something or nothing, and the
-#: #: weight of equal effects. The order counts first: no likely pair outweighs a pass that is left alone.
+#: weight of equal effects. The order counts first: no likely pair outweighs a pass that is left alone.
 _SAME_NAME, _BOTH_CHANGED, _SAME_EFFECT = 100, 2, 4
 
-#: The least share of the effect that a renamed pass has in common with its counterpart. The modules of two #:
+#: The least share of the effect that a renamed pass has in common with its counterpart. The modules of two
 #: Triton versions differ, so that the effects of the same pass differ a little.
 _LEAST_COMMON_EFFECT = 0.7
 

@@ -22,7 +22,7 @@ TASK = "session"
 
 _Id = Annotated[str, msgspec.Meta(pattern=r"^[0-9A-Za-z]{1,44}$")]
 #: The comparison of the binary compiled here with the program's binary: the same bytes, the same code with
-#: other #: debug information, other code, not compiled yet, not comparable, or compiled here only.
+#: other debug information, other code, not compiled yet, not comparable, or compiled here only.
 Agreement = Literal["equal", "equal code", "different", "waiting", "unknown", "only here"]
 
 

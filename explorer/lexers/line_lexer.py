@@ -67,7 +67,7 @@ class LineLexer(Lexer):  # type: ignore[misc]  # Pygments is untyped
         patterns, actions, group = [], {}, 0
         for pattern, action in (*cls.rules, (r"[^\S\n]+|\n", Text), (r".", Error)):
             # An empty group behind each rule identifies the rule that matched. A group around the rule would
-            # hide the # rule's first character from the search, which then could not skip quickly.
+            # hide the rule's first character from the search, which then could not skip quickly.
             patterns.append(f"(?:{pattern})()")
             group += re.compile(pattern).groups + 1
             actions[group] = action

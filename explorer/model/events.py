@@ -12,7 +12,7 @@ from explorer.model.source_language import KernelLanguage
 
 Severity = Literal["error", "warning", "remark", "note"]
 #: How a job ends. "kernels_found": a program with `torch.compile` is not compiled itself; its kernels are in
-#: #: the output code.
+#: the output code.
 Outcome = Literal["complete", "failed", "kernels_found"]
 
 

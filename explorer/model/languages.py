@@ -62,7 +62,7 @@ class Language:
 #: %rd12 of PTX, %.frozen12 of LLVM IR: names that end with a number, as comparisons know them: %rd_12.
 _NUMBERED_NAMES = ((r"%([\w.$-]*[A-Za-z.$-])(\d+)(?![\w.$-])", r"%\1_\2"),)
 #: The parts of SASS that follow from the schedule and the registers: control codes, addresses, and the
-#: operands #: that the next instruction reuses.
+#: operands that the next instruction reuses.
 _SCHEDULE = ((r"(?m)^B[\d-]{6}:\S++\s++(?=/\*)", ""), (r"/\*[0-9a-f]{4,}\*/", ""), (r"\.reuse\b", ""))
 _OPERATION_OF_MLIR = re.compile(
     r'^\s*+(?:%[\w$.:,\s%#-]*+=\s)?+\s*+"?+(?!\w++\.func\b|llvm\.mlir\.global\b)'

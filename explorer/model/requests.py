@@ -11,7 +11,7 @@ from explorer.model.measurements import MEASURES
 #: The assumptions of the compiler about an argument beyond its type.
 Specialization = Literal["", "divisible by 16", "equal to 1", "constexpr"]
 
-#: The tasks for a script: compile a kernel, list kernels and launches, record LLVM's passes, record the #:
+#: The tasks for a script: compile a kernel, list kernels and launches, record LLVM's passes, record the
 #: lineage of operations, show a compilation of another program, run a launch.
 SCRIPT_TASKS = ("compile", "inspect", "llvm-passes", "lineage", "captured", "run")
 

@@ -13,7 +13,7 @@ SourceLanguage = Literal["python", "ttir", "glir", "ttgir", "llir", "ptx", "amdg
 #: The languages of kernels.
 KernelLanguage = Literal["triton", "gluon", "ttir", "glir", "ttgir", "llir", "ptx", "amdgcn"]
 
-#: White space, comments of MLIR, LLVM IR and assembly, and aliases of MLIR such as `#blocked = …`. The web #:
+#: White space, comments of MLIR, LLVM IR and assembly, and aliases of MLIR such as `#blocked = …`. The web
 #: process reads sources with these: possessive quantifiers avoid backtracking.
 _BEFORE = re.compile(r"\ufeff?+(?:\s*+(?://|;|#)[^\n]*+\n)*+\s*+")
 _MODULE = re.compile(r'(?:(?:builtin\.)?module\b[^=\n]*?(?:\{|attributes\b)|"builtin\.module"|tt\.func\b)')

@@ -13,7 +13,7 @@ import socket
 import struct
 
 ARGUMENTS_WITH_DATA_FLOW = ("-c", "-gi", "-hex")
-#: The options of nvdisasm. The data-flow analysis takes a third of the time and only finds the targets of #:
+#: The options of nvdisasm. The data-flow analysis takes a third of the time and only finds the targets of
 #: indirect branches.
 ARGUMENTS = (*ARGUMENTS_WITH_DATA_FLOW, "-ndf")
 

@@ -41,9 +41,8 @@ _MOST_CHARACTERS = 1_000
 _EXAMPLE = re.compile(r"[A-Za-z0-9_]{1,100}")
 ID_PREFIX = "recorded-"
 
-#: How a profile matches a compilation: it has the same kernel; the same except for the version of Triton; #:
-#: the same except for the configuration, options or launch; or an earlier text of the same kernel of the #:
-#: gallery.
+#: How a profile matches a compilation: it has the same kernel; the same except for the version of Triton; the
+#: same except for the configuration, options or launch; or an earlier text of the same kernel of the gallery.
 Match = Literal["exact", "other triton", "other config", "same kernel"]
 MATCHES: tuple[Match, ...] = ("exact", "other triton", "other config", "same kernel")
 _log = logging.getLogger(__name__)

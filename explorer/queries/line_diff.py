@@ -87,5 +87,5 @@ class DiffDocument(ChangeCounts, frozen=True):
 
 
 #: The cached documents of two texts. A saved page has the changes of each pass line by line and counted; most
-#: #: passes change nothing. The cache ends with the process of a query.
+#: passes change nothing. The cache ends with the process of a query.
 compared = lru_cache(maxsize=256)(DiffDocument.of)

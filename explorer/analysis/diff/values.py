@@ -29,7 +29,7 @@ _MOST_ROUNDS = 4
 #: The number of equal lines among which a moved line is searched.
 _MOST_CANDIDATES = 32
 #: The length in characters of an alias with its aliases resolved, and of all aliases of a module. Aliases may
-#: #: refer to each other so that their length doubles with each line; no compiler prints such aliases.
+#: refer to each other so that their length doubles with each line; no compiler prints such aliases.
 _MOST_ALIAS_CHARACTERS = 10_000
 _MOST_ALIASES_CHARACTERS = 4_000_000
 #: The factor by which renamed aliases may lengthen a text; compilers write aliases of equal length.

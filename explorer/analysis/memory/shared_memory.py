@@ -18,8 +18,8 @@ from typing import Literal
 
 from explorer.analysis.mlir.operations import Function, Operation, Region
 
-#: Positions of an operation's results and operands that are the same memory; None: each result is the #:
-#: operand at the same position.
+#: Positions of an operation's results and operands that are the same memory; None: each result is the operand
+#: at the same position.
 _VIEWS = ("ttg.memdesc_", "amdg.memdesc_", "amdgpu.memdesc_")
 _PASSES_ON = ("ttng.warp_group_dot_wait",)
 

@@ -31,7 +31,7 @@ _WARP_SIZE = 32
 _MOST_WARPS = 32
 _MOST_SYMBOLS = 100_000
 #: Each kernel is sent with the whole file, so a file with several kernels is sent several times. This limits
-#: #: the bytes of these repetitions, of all files together.
+#: the bytes of these repetitions, of all files together.
 _MOST_REPEATED_BYTES = 256 << 20
 
 _SIZED = 4  # EIFMT_SVAL: an attribute with the number of its bytes in front of it

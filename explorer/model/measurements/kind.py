@@ -9,7 +9,7 @@ from explorer.model.basics import DeviceKind
 
 #: The order in which measures run. "plain": the launch as it is. "repeated": many other launches, which
 #: change the clocks. "profiled": with a profiler attached, which slows down later launches. "host": without
-#: the #: kernel.
+#: the kernel.
 Phase = Literal["plain", "repeated", "profiled", "host"]
 PHASES: tuple[Phase, ...] = ("plain", "repeated", "profiled", "host")
 
