@@ -1,7 +1,7 @@
 """Which passes of two pipelines belong together: by their names, their order and their effects.
 
-In: the passes of both, in order. Out: pairs, and the passes that only one has. A pass that runs several times
-is matched with the run that did the same.
+In: the passes of both, in order. Out: pairs, and the passes that only one pipeline has. A pass that runs
+several times is matched with the run of equal effect.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import Literal, NamedTuple
 
 from explorer.analysis.diff.sequence import align
 
-#: How two passes belong together: the same name in the same order, the same name elsewhere, or another
-#: name and much the same effect; or a pass is alone.
+#: How two passes belong together: the same name in the same order, the same name elsewhere, or a different
+#: name and a similar effect; or a pass is alone.
 How = Literal["same", "moved", "renamed", "alone"]
 #: How many operations of each kind a pass added (or, negative, removed), sorted by kind.
 Effect = tuple[tuple[str, int], ...]
 
-#: What a pair of the same name is worth, and what more if both changed something or nothing, and if the
-#: effects are equal. The order counts first: no likely pair outweighs a pass that is left alone.
+#: The weight of a pair of the same name, the additional weight if both changed something or nothing, and the
+#: weight of equal effects. The order counts first: no likely pair outweighs a pass that is left alone.
 _SAME_NAME, _BOTH_CHANGED, _SAME_EFFECT = 100, 2, 4
 
-#: The share of the effect that a pass has in common with one that is the same under another name. The modules
-#: of two Triton versions differ, so that the same pass does not do quite the same.
+#: The least share of the effect that a renamed pass has in common with its counterpart. The modules of two
+#: Triton versions differ, so that the effects of the same pass differ a little.
 _LEAST_COMMON_EFFECT = 0.7
 
 #: Longer pipelines than these are aligned by the names of the passes only.
 _MOST_COMPARISONS = 1_000_000
-#: The number of passes before and after the place of a pass among which the one that moved is searched.
+#: The number of passes before and after the place of a pass among which a moved pass is searched.
 _MOST_CANDIDATES = 200
 
 
@@ -86,7 +86,7 @@ def match_passes(before: Sequence[PassFacts], after: Sequence[PassFacts]) -> lis
 
 
 def _group(one: PassFacts, kind: Literal["moved", "renamed"]) -> str:
-    """Return what two passes must have in common: one that moved its name, one that was renamed its stage."""
+    """Return the property that two passes must share: the name (moved) or the stage (renamed)."""
     return one.name if kind == "moved" else one.stage
 
 

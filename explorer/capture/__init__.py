@@ -1,7 +1,7 @@
 """Records the kernels that a running Triton program compiles, in a folder.
 
-What is here runs in the program: it imports the standard library, and triton inside of functions. It writes
-the folder (docs/capture.md has the format); `read` reads it and is no part of the program.
+The package runs in the program, except `read`: it imports the standard library, and triton only inside of
+functions. It writes the folder (docs/capture.md has the format); `read` reads the folder.
 """
 
 from __future__ import annotations

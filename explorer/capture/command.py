@@ -21,7 +21,7 @@ def variables(folder: Path, target: str, limit_bytes: int, python_path: str) -> 
 
 
 def execute(command: Sequence[str], folder: Path, target: str, limit_bytes: int) -> None:
-    """Become the program: its input, output, signals and exit status are its own.
+    """Replace this process by the program, which keeps its input, output, signals and exit status.
 
     Raises:
         OSError: it cannot be started.

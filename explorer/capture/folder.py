@@ -15,11 +15,11 @@ import threading
 from pathlib import Path
 from typing import Any
 
-#: The version of the format. A reader refuses later ones.
+#: The version of the format. A reader refuses later versions.
 VERSION = 1
 DEFAULT_LIMIT_BYTES = 2 << 30
 
-#: After how much the sizes of the files of all processes are added up again, as a share of the limit.
+#: The sizes of the files of all processes are added up again after this share of the limit was written.
 _RECOUNT_SHARE = 1 / 32
 
 
@@ -28,7 +28,7 @@ class CaptureFull(Exception):
 
 
 class CaptureFolder:
-    """A folder that holds `limit_bytes` at most, and what all processes write in the time of one count."""
+    """A folder that holds `limit_bytes` at most, plus the bytes that all processes write during one count."""
 
     def __init__(self, path: Path, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> None:
         """Create the folder, unless it exists."""
@@ -118,5 +118,5 @@ class CaptureFolder:
 
 
 def _json(document: dict[str, Any]) -> bytes:
-    # Not `allow_nan`: other languages refuse it. A lone surrogate of a source becomes "?".
+    # Not `allow_nan`: other languages refuse NaN. A lone surrogate of a source becomes "?".
     return json.dumps(document, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")

@@ -1,7 +1,7 @@
 """Reads which nodes of PyTorch's graphs the kernels of a capture compute, and writes them into their scripts.
 
 In: the documents of the graphs, and the script of a kernel. Out: the script with the nodes as Inductor's
-metadata of the kernel, which is how the output code of a program has them, and the files of the program.
+metadata of the kernel, in the format of output code, and the files of the program.
 
 Source: torch/_inductor/utils.py (get_kernel_metadata) and codegen/triton.py, 2.13.
 """
@@ -36,7 +36,8 @@ _Digest = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
 
 
 class GraphFile(msgspec.Struct, frozen=True):
-    """What `graphs/<digest>.json` has: output code, what its nodes are, and the files that they come from.
+    """The content of `graphs/<digest>.json`: output code, descriptions of its nodes, and the files that the
+    nodes come from.
 
     The nodes of output code from Inductor's cache are not described.
     """
@@ -73,7 +74,7 @@ class GraphKernels:
     def complete(self, kernel: str, script: str) -> tuple[str, dict[str, str]]:
         """Return the script of a kernel with its nodes, and the files with their lines by their new paths.
 
-        A kernel that no output code has is left as it is. Files that are too long together are left out.
+        A kernel that no output code has is left unchanged. Files that are too long together are left out.
         """
         function = _function(script, kernel)
         found = next(
@@ -123,7 +124,7 @@ def _function(script: str, name: str) -> str:
 
 
 def _short_names(files: Iterable[str]) -> dict[str, str]:
-    """Return relative paths for absolute ones: those below their common folder."""
+    """Return the paths relative to their common folder."""
     folders = {posixpath.dirname(file) for file in files}
     common = posixpath.commonpath(folders) if folders else ""
     names: dict[str, str] = {}

@@ -1,8 +1,8 @@
-"""Sees the output code that the program's Inductor loads: which kernels compute which nodes of a graph.
+"""Observes the output code that the program's Inductor loads: which kernels compute which nodes of a graph.
 
-Inductor loads the output code of each graph as a module, also one that its cache has. A comment above each
-kernel names the nodes that it computes. While a graph is compiled, its nodes are there, too, with the lines
-of the program that they come from; a graph from the cache has none.
+Inductor loads the output code of each graph as a module, also from its cache. A comment above each kernel
+names the nodes that it computes. While a graph is compiled, its nodes are available, too, with the lines of
+the program that they come from; a graph from the cache has no nodes.
 
 Source: torch/_inductor/codecache.py (PyCodeCache) and graph.py (GraphLowering), 2.13.
 """
@@ -19,7 +19,7 @@ from explorer.pipeline.torch_nodes import describe_node
 
 
 def watch_output_code(note: Callable[[Path], None]) -> Callable[[], None]:
-    """Call `note` with the file of each output code, before it is loaded. Return what ends that."""
+    """Call `note` with the file of each output code before it is loaded. Return a function to stop."""
     ends: list[Callable[[], None]] = []
     is_ended = False
 
@@ -32,7 +32,7 @@ def watch_output_code(note: Callable[[Path], None]) -> Callable[[], None]:
 
         @functools.wraps(load)
         def note_and_load(key: str, path: str, linemap: Any = None, *rest: Any, **more: Any) -> Any:
-            if linemap:  # Only output code has one, the file of a kernel has none.
+            if linemap:  # Only output code has it; the file of a kernel does not.
                 note(Path(path))
             return load(key, path, linemap, *rest, **more)
 
@@ -52,7 +52,8 @@ def watch_output_code(note: Callable[[Path], None]) -> Callable[[], None]:
 def present_nodes() -> dict[str, tuple[str, str, str, str, int]]:
     """Describe the nodes of the graph that is being compiled, by their names; none if there is no such graph.
 
-    A description has what the node calls, the operator it comes from, its output, and its file and line.
+    A description has the function that the node calls, the original operator, its output, and its file and
+    line.
     """
     import torch
     from torch._inductor.virtualized import V

@@ -1,4 +1,4 @@
-"""Describes a launch: its arguments for the document, and the call that makes it again for the script."""
+"""Describes a launch: its arguments for the document, and the call that repeats it for the script."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def current_launch(run_code: Any, function: Any) -> Launch | None:
     """Return the launch of `function` that the calling thread is in, or None.
 
     Triton passes the arguments to no hook. They are in the frame of `JITFunction.run`, whose code is
-    `run_code`; only a launch that compiles something has to look for it.
+    `run_code`. Only a launch that compiles something searches for the frame.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -99,7 +99,7 @@ class CallWriter:
         return self._writer.value(value)
 
     def _tensor(self, tensor: Any, is_aligned: bool) -> str:
-        """Write a tensor of the same shape, strides and type. One that is not aligned begins at element 1."""
+        """Write a tensor of the same shape, strides and type. An unaligned tensor begins at element 1."""
         shape, strides = (
             self._writer.value(tuple(map(int, part))) for part in (tensor.shape, tensor.stride())
         )

@@ -1,7 +1,7 @@
-"""Reads the folder of a capture, which anybody may have written.
+"""Reads the folder of a capture. Its content is not trusted.
 
 Nothing in it is executed or unpickled. Each file is limited in size, must be a regular file, and is checked
-against its type or its digest. A damaged kernel is a problem in the report, and the others are read.
+against its type or its digest. A damaged kernel is reported as a problem, and the other kernels are read.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _Number = Annotated[int, msgspec.Meta(ge=0, le=10_000_000)]
 
 
 class CannotRead(Exception):
-    """A file of a capture is not what it should be. The message says why."""
+    """A file of a capture is invalid. The message says why."""
 
 
 class TargetPart(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ class TargetPart(msgspec.Struct, frozen=True):
 
 
 class KernelFile(msgspec.Struct, frozen=True):
-    """What `kernels/<identity>.json` has; other fields are for other readers."""
+    """The content of `kernels/<identity>.json`; other fields are for other readers."""
 
     version: int
     kernel: Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_KERNEL_NAME)]
@@ -93,8 +93,8 @@ class _FolderFile(msgspec.Struct, frozen=True):
 class CapturedKernel:
     """One kernel of a capture. `launches` is None if they were not counted.
 
-    `has_launch`: the script compiles the kernel as the program did. `files` are those of the program that the
-    nodes of a kernel of PyTorch's compiler come from, by their paths.
+    `has_launch`: the script compiles the kernel as the program did. `files` are the files of the program, by
+    path, that the nodes of a kernel of PyTorch's compiler come from.
     """
 
     identity: str
@@ -129,7 +129,7 @@ class CaptureReader:
         """Check that the folder is a capture.
 
         Raises:
-            InvalidRequest: it is none, or of a later version.
+            InvalidRequest: it is not a capture, or a capture of a later version.
         """
         self._folder = folder
         try:
@@ -162,7 +162,7 @@ class CaptureReader:
                 yield Damaged(f"kernels/{path.name}", str(error))
 
     def _files(self, name: str, most: int) -> list[Path]:
-        """Return the files of a folder; none if an earlier version has written the capture, without it."""
+        """Return the files of a folder; none if the capture of an earlier version lacks the folder."""
         folder = self._folder / name
         return _json_files(folder, most) if folder.exists() else []
 
@@ -191,7 +191,7 @@ class CaptureReader:
         for path in self._files("processes", _MOST_PROCESSES):
             try:
                 file = decode(read_file(path, _DOCUMENT_BYTES), _ProcessFile)
-            except CannotRead:  # its kernels are there all the same
+            except CannotRead:  # the capture still has the kernels of the process
                 continue
             if file.program:
                 programs[file.program[:200]] = None
@@ -200,7 +200,7 @@ class CaptureReader:
 
 
 def captured_of(file: KernelFile, stages: dict[str, str]) -> Captured:
-    """Return what a request has of a kernel. A binary is in base 64."""
+    """Return the fields of a kernel in a request. A binary is in base 64."""
     return Captured(
         kernel=file.kernel,
         triton=file.triton,
@@ -221,7 +221,7 @@ def stage_text(name: str, data: bytes) -> str:
 
 
 def _json_files(folder: Path, most: int) -> list[Path]:
-    """Return the files of a folder with the names that a capture gives, in the order of their times.
+    """Return the files of a folder whose names follow the format of captures, in the order of their times.
 
     Raises:
         InvalidRequest: there are too many.
@@ -242,7 +242,7 @@ def _json_files(folder: Path, most: int) -> list[Path]:
 
 
 def read_file(path: Path, most_bytes: int) -> bytes:
-    """Read a regular file, no link and no device."""
+    """Read a regular file; links and devices are refused."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

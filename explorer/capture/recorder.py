@@ -1,8 +1,8 @@
-"""Receives what Triton compiles, and writes it to the folder of the capture.
+"""Receives the compilations of Triton, and writes them to the folder of the capture.
 
 Triton calls `knobs.compilation.listener` after each compilation and after each hit in its cache, with the
-files of all stages. It tells nobody of a failure: `compile` is wrapped to see those. A launch that finds its
-kernel in memory reaches neither. Source: triton/compiler/compiler.py and runtime/jit.py, 3.6.0 and 3.9.0.
+files of all stages. Triton reports no failure: `compile` is wrapped to record failures. A launch that finds
+its kernel in memory reaches neither. Source: triton/compiler/compiler.py and runtime/jit.py, 3.6.0 and 3.9.0.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Recorder:
         self.note_process(at_once=True)
 
     def begin_process(self) -> None:
-        """Count from zero: in a process that was forked, too, which has not done what its parent has done."""
-        self._lock = threading.Lock()  # another thread of the parent may hold the present one
+        """Reset the counts, also in a forked process: the counts of its parent do not apply to it."""
+        self._lock = threading.Lock()  # another thread of the parent may hold the present lock
         self._counts: Counter[str] = Counter()
         self._launches: Counter[str] = Counter()
         self._written_at = 0.0
@@ -111,7 +111,7 @@ class Recorder:
         self._folder.write_process(f"{platform.node()}-{self._pid}-{int(self._started * 1000)}", document)
 
     def summary(self) -> str:
-        """Return what was captured, in a sentence."""
+        """Summarize the capture in a sentence."""
         counts = self._counts
         parts = [f"{counts['kernels']} kernel{'' if counts['kernels'] == 1 else 's'}"]
         for name, words in (
@@ -131,13 +131,13 @@ class Recorder:
     # --- recording ----------------------------------------------------------------------------------
 
     def _guarded(self, record: Callable[[], None]) -> None:
-        """Record. What goes wrong is counted: a capture must not change what the program does."""
+        """Call a recording function, and count its failures: a capture must not disturb the program."""
         start = time.perf_counter()
         try:
             record()
         except CaptureFull:
             self._count("full")
-        except Exception:  # A capture must not change what the program does.
+        except Exception:  # A capture must not change the behavior of the program.
             self._count("errors")
             if self._counts["errors"] == 1:
                 print("triton-explorer: a kernel is not captured:", file=sys.stderr)
@@ -206,7 +206,7 @@ class Recorder:
     def _describe(
         self, function: Any, src: Any, target: Any, options: dict[str, Any], launch: Launch | None
     ) -> dict[str, Any]:
-        """Return what is known of a kernel before it is compiled."""
+        """Return the data about a kernel that is known before it is compiled."""
         from triton import __version__
 
         writer = ScriptWriter()
@@ -295,7 +295,7 @@ def _options(src: Any, target: Any, metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def _comparable(value: Any) -> Any:
-    """Return a value as it comes back from JSON."""
+    """Return a value after a round trip through JSON."""
     return [_comparable(each) for each in value] if isinstance(value, tuple | list) else value
 
 
@@ -314,7 +314,7 @@ def _milliseconds(times: Any, cache_hit: bool) -> dict[str, float] | None:
 
 
 def _argument_name(names: list[str], path: tuple[int, ...]) -> str:
-    """Name an argument, or an item of one that is a tuple."""
+    """Return the name of an argument, or of an item of a tuple."""
     return ".".join([names[path[0]], *map(str, path[1:])])
 
 
@@ -332,7 +332,7 @@ def _plain(value: Any) -> Any:
 
 
 def _source(file: str) -> bytes:
-    """Return the text of a file of the program; empty if it is not there, or too long to be shown."""
+    """Return the text of a file of the program; empty if it does not exist, or is too long to be shown."""
     path = Path(file)
     try:
         return path.read_bytes() if path.stat().st_size <= _LONGEST_SOURCE_BYTES else b""
@@ -349,21 +349,21 @@ def _error_text(error: BaseException) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """Return the variables of the environment that change what the compiler makes."""
+    """Return the variables of the environment that change the output of the compiler."""
     from triton.compiler import compiler
 
     return {str(name): str(value) for name, value in compiler.get_cache_invalidating_env_vars().items()}
 
 
 def _build() -> str:
-    """Return the digest of Triton's own code. Triton has computed it to look into its cache."""
+    """Return the digest of Triton's own code. Triton computes it to access its cache."""
     from triton.runtime.cache import triton_key
 
     return hashlib.sha256(triton_key().encode()).hexdigest()
 
 
 def _run_code(jit_function: Any) -> Any:
-    """Return the code of the function that launches, also below one that replaces it."""
+    """Return the code of the function that launches, also if another function wraps it."""
     return _RUN_CODES.setdefault(jit_function, jit_function.run.__code__)
 
 
@@ -371,7 +371,7 @@ _RUN_CODES: dict[Any, Any] = {}
 
 
 def note_run_code() -> None:
-    """Keep the code of Triton's own `run`, before anything replaces it."""
+    """Store the code of Triton's own `run`, before anything replaces it."""
     from triton.runtime.jit import JITFunction
 
     _run_code(JITFunction)

@@ -1,7 +1,7 @@
 """Writes the script that launches a kernel as the program did, out of the objects of the running program.
 
 The script has the kernel, the functions that it calls and the globals that they use, and one launch with
-tensors of the same shapes, strides and types. What cannot be written is listed in `problems`.
+tensors of the same shapes, strides and types. Values that cannot be written are listed in `problems`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
-#: Packages whose names are imported; what other modules have is written into the script.
+#: Packages whose names are imported; definitions of other modules are written into the script.
 _IMPORTED = {"triton", "torch", "numpy"} | set(sys.stdlib_module_names)
-#: What makes literals, more than that is no literal that anybody would read.
+#: The limit for literals: nobody would read a longer literal.
 _LONGEST_LITERAL = 10_000
 _BUILTINS = set(vars(builtins))
 
@@ -37,7 +37,7 @@ class ScriptWriter:
         self._functions: dict[int, str] = {}
 
     def write(self, launch: str) -> str:
-        """Return the script of what was collected. `launch` comes last."""
+        """Return the script with all collected definitions. `launch` comes last."""
         always = ("import torch", "import triton", "import triton.language as tl")
         lines = list(dict.fromkeys([*always, *self._imports]))
         for text, place in self._parts:
@@ -96,7 +96,7 @@ class ScriptWriter:
         return self._other(value)
 
     def import_name(self, module: str, name: str, alias: str = "") -> str:
-        """Import a name from a module, and return what it is called in the script."""
+        """Import a name from a module, and return its name in the script."""
         self._imports[
             f"from {module} import {name}" + (f" as {alias}" if alias and alias != name else "")
         ] = None
@@ -113,7 +113,7 @@ class ScriptWriter:
                 self._global(name, scope[name], tree)
 
     def _global(self, name: str, value: Any, tree: ast.AST) -> None:
-        """Define a global name of a function, unless that is done."""
+        """Define a global name of a function, unless it is defined."""
         from triton.runtime.jit import JITCallable
 
         value = _jit_function_of(value)
@@ -138,7 +138,7 @@ class ScriptWriter:
             self.problems.append(f"{name}: {error}")
 
     def _module(self, name: str, module: ModuleType, tree: ast.AST) -> None:
-        """Import a module of a library, or define one with what is used of it."""
+        """Import a module of a library, or define a module with the used names."""
         if _is_imported(module.__name__):
             self._claim(name, module)
             self._imports[
@@ -178,7 +178,7 @@ class ScriptWriter:
         return self.function(value)
 
     def _other(self, value: Any) -> str:
-        """Return an expression for an object that a library has.
+        """Return an expression for an object of a library.
 
         Raises:
             CannotWrite: none of the libraries has it.
@@ -261,7 +261,7 @@ def _has(module: str, name: str, value: Any) -> bool:
 def _is_equal(first: Any, second: Any) -> bool:
     try:
         return bool(first == second)
-    except Exception:  # what the program's own type raises
+    except Exception:  # any exception of a type of the program
         return False
 
 

@@ -21,7 +21,7 @@ _ends: list[Callable[[], None]] = []
 def start(folder: str | os.PathLike[str], *, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> Recorder:
     """Record all that Triton compiles in this process from now on, in a folder.
 
-    The folder may be that of other processes. It grows to about `limit_bytes` at most.
+    Other processes may use the same folder. It grows to about `limit_bytes` at most.
 
     Raises:
         RuntimeError: a capture is active in this process.

@@ -1,4 +1,6 @@
-"""Acts when the program has imported a module, so that a process that never imports it loses no time."""
+"""Calls a function after the program has imported a module. A process that never imports the module loses no
+time.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from types import ModuleType
 
 
 def when_imported(name: str, action: Callable[[], object]) -> None:
-    """Call a function once, after a module was imported: at once if it is there."""
+    """Call a function once, after a module was imported; immediately if it is already imported."""
     if name in sys.modules:
         action()
     else:

@@ -51,13 +51,13 @@ def use_fake_gpu(target_name: str, recorder: Recorder) -> None:
     launches = stack.enter_context(fake.fake_gpu(target, program=program))
     launches.__class__ = Launches
     launches.limit = sys.maxsize
-    # Registered last, so that it is the first: the capture ends after the program's own exit functions.
+    # Registered after the recorder's exit function, and so called before it.
     atexit.register(stack.close)
     _explain_missing_values(fake.NeedsValue)
 
 
 def _report_failures(failures: list[tuple[str, Exception]]) -> None:
-    """Say which functions were executed without `torch.compile`, and why."""
+    """Report which functions were executed without `torch.compile`, and why."""
     for name, error in failures:
         reason = str(error).strip().partition("\n")[0]
         print(
@@ -68,7 +68,7 @@ def _report_failures(failures: list[tuple[str, Exception]]) -> None:
 
 
 def _explain_missing_values(needs_value: type[BaseException]) -> None:
-    """Say why a program stops that reads what only a GPU could compute."""
+    """Explain why a program stops that reads a value that only a GPU could compute."""
     show = sys.excepthook
 
     def show_with_reason(

@@ -1,6 +1,6 @@
 """The preview image of a permalink: one result on 1200 × 630 pixels.
 
-It is drawn from the document of the compilation; `views` serves it.
+The image is drawn from the document of the compilation; `views` serves it.
 """
 
 from explorer.card.canvas import Look

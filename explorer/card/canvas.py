@@ -21,7 +21,7 @@ _SCALE = 2
 _ROOT_BLOCK = re.compile(r":root\s*\{(.*?)\}", re.DOTALL)
 _COLOR = re.compile(r"--([\w-]+):\s*(#[0-9a-fA-F]{3,8})\s*;")
 _ELLIPSIS = "…"
-#: More than fits into a line. Names from user code are cut before they are measured.
+#: More characters than fit into a line. Names from user code are cut before they are measured.
 _MOST_CHARACTERS = 300
 
 

@@ -100,7 +100,7 @@ def _draw_path(canvas: Canvas, document: CompilationDocument) -> None:
 
 
 def _path(document: CompilationDocument, present: list[str]) -> list[str]:
-    """Return the names of the present stages and, unless the result is complete, of those that follow."""
+    """Return the names of the present stages and, unless the result is complete, of the following stages."""
     expected = stages_of(find_target(document.target.name).backend)
     last = max((expected.index(name) for name in present if name in expected), default=-1)
     rest = () if document.status == "complete" else expected[last + 1 :]

@@ -1,7 +1,7 @@
 """The documents of compilations, as the API answers and the command line prints them.
 
 In: records. Out: structures that are encoded as JSON; absent values are null or empty, never missing.
-Documents of runs are in `runs`, those of queries in `queries`.
+Documents of runs are in `runs`, documents of queries in `queries`.
 """
 
 from explorer.documents.compilations import (

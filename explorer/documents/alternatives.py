@@ -17,7 +17,7 @@ _MOST_STAGES = 8
 
 
 class Alternative(msgspec.Struct, frozen=True):
-    """What to change in the request: the Triton version, or options. `name` is for the user."""
+    """A change of the request: the Triton version, or options. `name` is for the user."""
 
     name: str
     triton: str | None
@@ -25,9 +25,9 @@ class Alternative(msgspec.Struct, frozen=True):
 
 
 def alternatives_to(record: Record, versions: Sequence[str]) -> tuple[Alternative, ...]:
-    """Return what may help a compilation that failed in the compiler, the likeliest first.
+    """Return the changes that may help a compilation that failed in the compiler, the likeliest first.
 
-    `versions` are the available Triton versions. None is known to help before it is compiled.
+    `versions` are the available Triton versions. Only a compilation shows whether a change helps.
     """
     errors = (each for each in record.result.diagnostics if each.severity == "error" and each.stage)
     error = next(errors, None)

@@ -52,7 +52,7 @@ class TargetDocument(msgspec.Struct, frozen=True):
 
 
 class RequestDocument(msgspec.Struct, frozen=True):
-    """The request of a compilation. `private` is the key of a private one, with which others join it."""
+    """The request of a compilation. `private` is its key, with which other clients join it."""
 
     source: str
     target: str
@@ -76,11 +76,12 @@ class RequestDocument(msgspec.Struct, frozen=True):
 class CompilationDocument(msgspec.Struct, frozen=True):
     """The index of a compilation: everything but the texts.
 
-    `queue_position` is the position of a waiting compilation in its queue, from 1 on. `waits_for` says which
-    worker it lacks, or is "".
-    `output_code` has the kernels of a script that has none itself and calls what `torch.compile` returns. It
-    is all that a result with the status "kernels_found" has: nothing of such a program is compiled.
-    `alternatives` may help a failed compilation. In a file there are none: nothing can be compiled there.
+    `queue_position` is the position of a waiting compilation in its queue, from 1 on. `waits_for` names the
+    missing worker, or is "".
+    `output_code` has the kernels of a script that defines no kernel and calls a function returned by
+    `torch.compile`. A result with the status "kernels_found" has nothing else: the program itself is not
+    compiled.
+    `alternatives` may help a failed compilation. A file has none: nothing can be compiled there.
     Lines of the source are numbered through all its files: `source_files` has the numbers of each.
     """
 

@@ -20,7 +20,7 @@ def check_files(path: str, files: Iterable[str]) -> None:
     """Check the path of a script and of the files beside it.
 
     Raises:
-        InvalidRequest: one is not a relative path of a Python file.
+        InvalidRequest: a path is not a relative path of a Python file.
     """
     for each in (*([path] if path else []), *files):
         if not _PATH.fullmatch(each) or len(each) > LONGEST_PATH:
@@ -33,11 +33,11 @@ def check_files(path: str, files: Iterable[str]) -> None:
 def read_imported(script: Path, root: Path) -> tuple[str, dict[str, str]]:
     """Return the path of a script below `root`, and the files there that it imports, directly or not.
 
-    A file that imports modules whose names it computes may import any below its folder: as many of them are
-    included as a request may have.
+    A file that imports modules by computed names may import any module below its folder. As many of these
+    files are included as a request may have.
 
     Raises:
-        InvalidRequest: the script is not below `root`, or imports too many files, or one cannot be read.
+        InvalidRequest: the script is not below `root`, or imports too many files, or a file cannot be read.
     """
     root, script = root.resolve(), script.resolve()
     if not script.is_relative_to(root):
@@ -59,7 +59,7 @@ def read_imported(script: Path, root: Path) -> tuple[str, dict[str, str]]:
 
 
 def _add_imported(first: Path, root: Path, found: dict[str, str], most: int) -> None:
-    """Add a file and what it imports to `found`, until there are `most`."""
+    """Add a file and its imports to `found`, until there are `most` files."""
     waiting = [first]
     while waiting and len(found) < most:
         file = waiting.pop()
@@ -72,7 +72,7 @@ def _add_imported(first: Path, root: Path, found: dict[str, str], most: int) -> 
 
 
 def _computes_names(text: str) -> bool:
-    """Tell whether a file imports modules by names that are not constants."""
+    """Return whether a file imports modules by names that are not constants."""
     if "import_module" not in text and "__import__" not in text:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Highlighted lines of a text: the page requests only those in sight."""
+"""Highlighted lines of a text: the page requests only the visible lines."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class FoundLinesDocument(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, lines: Iterable[str], text: str, first: int) -> FoundLinesDocument:
-        """Return those with a text, in upper or lower case, from index `first` on, `MOST_LINES` at most."""
+        """Return the lines with a text, ignoring case, from index `first` on, `MOST_LINES` at most."""
         wanted = text.casefold()
         found, total = [], 0
         for number, line in enumerate(lines, 1):

@@ -12,7 +12,7 @@ API = "/api/v1"
 
 
 class Links(Protocol):
-    """Where the parts of a compilation are: addresses in the API, or files in a folder."""
+    """The places of the parts of a compilation: addresses in the API, or files in a folder."""
 
     @property
     def page(self) -> str: ...

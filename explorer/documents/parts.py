@@ -102,9 +102,9 @@ class ResourcesDocument(msgspec.Struct, frozen=True):
     """The resources that the binary needs, as the tools report them, and its occupancy.
 
     `occupancy` is the ratio of resident to possible warps of a multiprocessor, 0 to 1; `limiter` names the
-    resource that limits it. `shared_bytes` is null where nothing but the binary is known: a launch chooses
-    its dynamic shared memory, and only the `static_shared_bytes` are in a cubin. `shared_limit_bytes` is
-    the shared memory that one block can have on the target.
+    resource that limits it. `shared_bytes` is null if only the binary is known: a launch chooses its dynamic
+    shared memory, and a cubin has only the `static_shared_bytes`. `shared_limit_bytes` is the shared memory
+    that one block can have on the target.
     """
 
     registers: int | None

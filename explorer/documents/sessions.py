@@ -1,4 +1,4 @@
-"""A session: the kernels of a captured program, each with what the program compiled."""
+"""A session: the kernels of a captured program, each with the compilation of the program."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from explorer.store.address import Address
 TASK = "session"
 
 _Id = Annotated[str, msgspec.Meta(pattern=r"^[0-9A-Za-z]{1,44}$")]
-#: Whether what is compiled here is what the program ran: the same bytes, the same code with other debug
-#: information, other code, not compiled yet, not comparable, or compiled here only.
+#: The comparison of the binary compiled here with the program's binary: the same bytes, the same code with
+#: other debug information, other code, not compiled yet, not comparable, or compiled here only.
 Agreement = Literal["equal", "equal code", "different", "waiting", "unknown", "only here"]
 
 
 class SessionKernel(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A kernel of a session. `compilation` is what the program compiled, `again` the compilation here.
+    """A kernel of a session. `compilation` is the compilation of the program, `again` the compilation here.
 
     `launches` is None if they were not counted, `milliseconds` is None if the program compiled nothing
     because Triton's cache had the kernel.
@@ -46,9 +46,9 @@ class SessionProblem(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     reason: Annotated[str, msgspec.Meta(max_length=1000)]
 
 
-# Without problems, the body is that of earlier versions: equal sessions have one address.
+# Without problems, the body equals the body of earlier versions: equal sessions have one address.
 class SessionBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
-    """The kernels of a program that were submitted as captures, and what could not be read."""
+    """The kernels of a program that were submitted as captures, and the unreadable kernels and files."""
 
     title: Annotated[str, msgspec.Meta(max_length=200)]
     kernels: Annotated[list[SessionKernel], msgspec.Meta(min_length=1, max_length=MOST_CAPTURED_KERNELS)]
@@ -56,7 +56,7 @@ class SessionBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_
 
 
 class SessionRow(msgspec.Struct, frozen=True):
-    """A row of the table of a session. `url` is the page of what the program compiled."""
+    """A row of the table of a session. `url` is the page of the program's compilation."""
 
     id: str
     url: str
@@ -108,7 +108,8 @@ def session_api(session_id: str) -> str:
 
 
 def session_request(body: SessionBody, store: Store) -> Request:
-    """Return the request that is stored for a session: its source is the body. Equal ones are stored once.
+    """Return the request that is stored for a session: its source is the body. Equal sessions are stored
+    once.
 
     A session with a private kernel is private.
 
@@ -203,5 +204,5 @@ def _code(record: Record, address: Address) -> str | None:
 
 
 _MOST_CODES = 20_000
-#: What is known of binaries, by their addresses: the content of an address never changes.
+#: Digests of binaries by their addresses: the content of an address never changes.
 _codes: dict[Address, tuple[str | None]] = {}

@@ -36,10 +36,10 @@ EXERCISES = (
 class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A kernel to change until all goals hold.
 
-    `launch` has the source to start from. `solution` are parts of it and what stands in their places in a
+    `launch` has the source to start from. `solution` has parts of the source and their replacements in a
     source that meets the goals. `reference` is torch code over the kernel's arguments by name, with which a
-    run in Triton's interpreter compares what the kernel has computed. `hints` are shown one by one, `after`
-    when all goals hold.
+    run in Triton's interpreter compares the results of the kernel. `hints` are shown one after another,
+    `after` when all goals hold.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """The glossary: the terms that the page uses, each in a sentence or two with its source.
 
-In: `terms.toml`. Out: a `Term` for each, by name. What one operation, instruction or pass does is in
-`explorer.explanations`.
+In: `terms.toml`. Out: a `Term` for each, by name. `explorer.explanations` describes operations, instructions
+and passes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from explorer.tours import Tour, load_tours
 
 
 class TermSource(msgspec.Struct, frozen=True):
-    """The page of documentation that says what a term means."""
+    """The page of documentation that defines a term."""
 
     title: str
     url: str
@@ -35,7 +35,7 @@ class TourMention(msgspec.Struct, frozen=True):
 class Term(msgspec.Struct, frozen=True):
     """A term. `words` are its forms in running text, in small letters; plurals with "s" are found, too.
 
-    `labels` are column heads and names of facts that mean it, in small letters, where the whole text is that.
+    `labels` are whole column heads and names of facts, in small letters, that mean the term.
     """
 
     name: str

@@ -1,7 +1,6 @@
-"""What tours and exercises share: a launch of a kernel, and claims about its result.
+"""The common parts of tours and exercises: a launch of a kernel, and claims about its result.
 
-A claim is a statement about a number. `explorer.queries.claims` reads the number from a result; nothing here
-knows where numbers come from.
+A claim is a statement about a number. `explorer.queries.claims` reads the number from a result.
 """
 
 from __future__ import annotations
@@ -10,9 +9,9 @@ from typing import Literal
 
 import msgspec
 
-#: What a claim can say of a run in Triton's interpreter; see `explorer.queries.claims`.
+#: The numbers of a run in Triton's interpreter for claims; see `explorer.queries.claims`.
 RunNumber = Literal["matches", "bytes_per_distinct_byte", "loaded_bytes", "stored_bytes"]
-#: Which of several numbers a claim is about.
+#: The selection among several numbers.
 Taken = Literal["first", "least", "most", "sum"]
 
 
@@ -20,15 +19,15 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """A statement about a number of a result.
 
     `says` is the statement in words. The number is one of these:
-    that of the lines of `stage` in which `pattern`, a regular expression, is found;
+    the number of the lines of `stage` in which `pattern`, a regular expression, is found;
     the metric of the compilation with the name `metric`;
     the field `occupancy` of its occupancy, such as `active_warps`;
     the field `access` of the accesses of tensors to global memory whose operation `pattern` matches, or the
-    field `shared_access` of those to shared memory: as `taken` says of the first, the least, the most, or the
-    sum;
-    `run`, of a run in Triton's interpreter.
-    It must be from `least` to `most`; None: no bound. `exactly` stands for both. `tritons` are the Triton
-    versions that the claim is about; empty: all.
+    field `shared_access` of accesses to shared memory: the first, the least, the most, or the sum, by
+    `taken`;
+    the number `run` of a run in Triton's interpreter.
+    The number must be from `least` to `most`; None: no bound. `exactly` stands for both. `tritons` are the
+    Triton versions that the claim is about; empty: all.
     """
 
     says: str = ""
@@ -46,7 +45,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     tritons: tuple[str, ...] = ()
 
     def holds(self, found: float | None) -> bool:
-        """Return whether the number is as claimed. None: the result does not have it."""
+        """Return whether the claim holds for the number. None: the result does not have the number."""
         if found is None:
             return False
         least, most = (self.least, self.most) if self.exactly is None else (self.exactly, self.exactly)
@@ -58,10 +57,11 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class LessonLaunch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a lesson compiles: a kernel of an example or of `source`, with options in place of its launch's.
+    """The compilation of a lesson: a kernel of an example or of `source`, with options that replace those in
+    its launch.
 
-    `signature` stands in place of a launch ("": that of the script). `replace` are parts of the source and
-    what stands in their places.
+    `signature` replaces the launch ("": the launch of the script). `replace` has parts of the source and
+    their replacements.
     """
 
     example: str = ""

@@ -67,7 +67,7 @@ class _ShortClasses(dict[TokenType, str]):
     def __missing__(self, token: TokenType) -> str:
         ancestors = reversed(token.split())
         known = next(STANDARD_TYPES[ancestor] for ancestor in ancestors if ancestor in STANDARD_TYPES)
-        # White space is plain text: a class of its own would only split what could be one span.
+        # White space is plain text: a separate class would only split spans.
         self[token] = "" if known == "w" else known
         return self[token]
 
@@ -76,7 +76,7 @@ _SHORT_CLASSES = _ShortClasses()
 
 
 def _runs(text: str, language: str) -> Iterator[Span]:
-    """Join neighboring tokens of one class. Pieces are joined once: hostile text is one long run."""
+    """Join neighboring tokens of one class. Pieces are joined once: hostile text may be one long sequence."""
     current, pieces = "", list[str]()
     for _, token, value in lexer_for(language).get_tokens_unprocessed(text):
         short_class = _SHORT_CLASSES[token]

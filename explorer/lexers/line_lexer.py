@@ -21,22 +21,22 @@ from typing import Any, ClassVar
 from pygments.lexer import Lexer
 from pygments.token import Error, Text
 
-#: A Pygments token type; Pygments has no types of its own.
+#: A Pygments token type; Pygments has no type annotations.
 TokenType = Any
 
-#: White space inside a line, none or some; as little as one character of it.
+#: White space inside a line: any number of characters, and at least one.
 SPACE = r"[^\S\n]*+"
 GAP = r"[^\S\n]++"
 
-#: A string in double quotes; one that is not closed ends with its line.
+#: A string in double quotes; an unclosed string ends with its line.
 STRING = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"?+'
 
-#: A comment in `/* */`; one that is not closed ends with its line.
+#: A comment in `/* */`; an unclosed comment ends with its line.
 BLOCK_COMMENT = r"/\*[^*\n]*+(?:\*(?!/)[^*\n]*+)*+(?:\*/)?+"
 
 
 class Vocabulary(dict[str, TokenType]):
-    """The token types of words, with one for every word that is not listed."""
+    """The token types of words, with a default for all other words."""
 
     def __init__(self, default: TokenType, words: dict[TokenType, str]) -> None:
         super().__init__({word: token for token, listed in words.items() for word in listed.split()})
@@ -46,13 +46,13 @@ class Vocabulary(dict[str, TokenType]):
         return self.default
 
 
-#: What a match becomes: one token type; one for each group of the pattern; or a look at the word.
+#: The result of a match: one token type, one token type per group of the pattern, or a table of words.
 Action = TokenType | tuple[TokenType, ...] | Vocabulary
 Rule = tuple[str, Action]
 
 
 class LineLexer(Lexer):  # type: ignore[misc]  # Pygments is untyped
-    """A lexer defined by `rules` alone: the first pattern that matches decides.
+    """A lexer that `rules` define completely: the first pattern that matches decides.
 
     A pattern must not match a line break, and has groups only if its action is a tuple: then they cover
     the match between them, in order.
@@ -66,8 +66,8 @@ class LineLexer(Lexer):  # type: ignore[misc]  # Pygments is untyped
         super().__init_subclass__()
         patterns, actions, group = [], {}, 0
         for pattern, action in (*cls.rules, (r"[^\S\n]+|\n", Text), (r".", Error)):
-            # An empty group behind each rule tells which one matched; a group around it would hide the
-            # rule's first character from the search, which then could not skip it at a glance.
+            # An empty group behind each rule identifies the rule that matched. A group around the rule would
+            # hide the rule's first character from the search, which then could not skip quickly.
             patterns.append(f"(?:{pattern})()")
             group += re.compile(pattern).groups + 1
             actions[group] = action
@@ -91,7 +91,7 @@ class LineLexer(Lexer):  # type: ignore[misc]  # Pygments is untyped
 
     @staticmethod
     def analyse_text(text: str) -> float:  # noqa: ARG004 - Pygments calls it with the text
-        """Never guess: these lexers are asked for by name."""
+        """Never guess: these lexers are requested by name."""
         return 0.0
 
 

@@ -21,7 +21,7 @@ _WORDS = Vocabulary(
 
 
 class MlirLexer(LineLexer):
-    """Every dialect reads alike: `%value = dialect.operation %operand {attribute = 1} : type`."""
+    """All dialects have the same form: `%value = dialect.operation %operand {attribute = 1} : type`."""
 
     name = "MLIR of Triton"
     url = "https://mlir.llvm.org/docs/LangRef/"

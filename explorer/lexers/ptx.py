@@ -17,7 +17,7 @@ _SPECIAL_REGISTERS = (
 
 
 class PtxLexer(LineLexer):
-    """An opcode is what starts a statement, follows a predicate, or is followed by a modifier."""
+    """An opcode starts a statement, follows a predicate, or precedes a modifier."""
 
     name = "PTX of Triton"
     url = "https://docs.nvidia.com/cuda/parallel-thread-execution/"

@@ -1,6 +1,6 @@
 """Matrices: one kernel for several configurations, targets and Triton versions.
 
-A matrix is a request with three lists. Each cell of it is an ordinary compilation.
+A matrix is a request with three lists. Each cell is an ordinary compilation.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Compiles the cells of matrices, a few at a time, as the jobs of a batch.
 
-Each matrix at work has a thread. It submits cells for the client that has requested the matrix, whose limits
-apply, and counts the metrics of each result.
+Each matrix at work has a thread. The thread submits cells for the client that has requested the matrix,
+within the limits of this client, and counts the metrics of each result.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from explorer.store import Store
 #: The matrices of one client, and of all, that are compiled at the same time.
 MOST_OF_CLIENT = 4
 MOST_AT_WORK = 32
-#: How long to wait for a place in the queue.
+#: The seconds between attempts to submit to a full queue.
 _FULL_SECONDS = 0.5
-#: How often it is looked whether there are more slots.
+#: The seconds between checks for additional slots.
 _SLOTS_SECONDS = 3.0
 _MOST_REMEMBERED = 100
 _log = logging.getLogger(__name__)
@@ -57,8 +57,8 @@ class _UnderWay:
 class MatrixCompiler:
     """Compiles matrices in the background. Safe to use from many threads.
 
-    One more cell of a matrix than there are `slots` waits or runs at the same time. In the distributed form
-    their number changes with the workers.
+    The number of cells of a matrix that wait or run at the same time is one more than the number of `slots`.
+    In the distributed form the number of slots changes with the workers.
     """
 
     def __init__(
@@ -76,7 +76,8 @@ class MatrixCompiler:
         self._is_closed = False
 
     def start(self, matrix_id: str, cells: tuple[Cell, ...]) -> None:
-        """Compile the cells of a matrix. The caller follows it; if it is at work already, this is all.
+        """Compile the cells of a matrix. The caller becomes a follower. If the matrix is already at work,
+        nothing else happens.
 
         Raises:
             TooManyRequests: too many matrices are at work, of all clients or of this one.
@@ -103,9 +104,9 @@ class MatrixCompiler:
             thread.start()
 
     def cancel(self, matrix_id: str) -> int:
-        """Leave a matrix, and stop it if nobody else follows it. Return how many others do.
+        """Leave a matrix, and stop it if it has no other followers. Return the number of other followers.
 
-        Compilations that others follow go on, and results stay.
+        Compilations with other followers continue, and results stay.
         """
         with self._lock:
             work = self._at_work.get(matrix_id)
@@ -146,7 +147,7 @@ class MatrixCompiler:
         work_for(work.caller)
         try:
             self._compile(work)
-        except Exception:  # nobody joins the thread, so that an error is logged here
+        except Exception:  # the thread is not joined, so that an error is logged here
             _log.exception("The matrix %s failed with an unexpected error", work.matrix_id)
         finally:
             with self._lock:
@@ -204,7 +205,7 @@ class MatrixCompiler:
                     )
             except (QueueFull, TooManyRequests):
                 work.is_canceled.wait(_FULL_SECONDS)
-            except ExplorerError as error:  # the table shows what the result says itself
+            except ExplorerError as error:  # the table shows the message of the result
                 _log.warning("The metrics of %s are not known: %s", record_id, error.detail)
                 return
             else:

@@ -45,9 +45,9 @@ class ColumnDocument(msgspec.Struct, frozen=True):
 class ConfigurationDocument(msgspec.Struct, frozen=True):
     """A configuration of a matrix.
 
-    `settings` are what it sets: arguments and options. Those of an autotune configuration are known when a
-    cell has been compiled. `title` has those that are not the same in all configurations. At most 100
-    settings are listed, with 1,000 characters each.
+    `settings` are its arguments and options. The settings of an autotune configuration are known when a cell
+    has been compiled. `title` has the settings that differ between configurations. At most 100 settings are
+    listed, with 1,000 characters each.
     """
 
     config: int | None
@@ -56,11 +56,12 @@ class ConfigurationDocument(msgspec.Struct, frozen=True):
 
 
 class CellDocument(msgspec.Struct, frozen=True):
-    """A cell: a compilation, which exists when it has an `id`. `configuration` is an index into those.
+    """A cell: a compilation, which exists when it has an `id`. `configuration` is an index into
+    `configurations`.
 
     `stage` is the last stage of a compilation that runs. `message` says why a cell failed, was refused or has
-    no metrics.
-    `is_final`: it is not compiled again. A cell that reached its time limit, for example, is not final.
+    no metrics. `is_final`: the cell is not compiled again. A cell that reached its time limit, for example,
+    is not final.
     """
 
     configuration: int
@@ -219,7 +220,7 @@ def _title(index: int, config: int | None, settings: Mapping[str, Scalar], varyi
 
 
 def _autotuned(records: Iterable[Record]) -> dict[int | None, dict[str, Scalar]]:
-    """Return what the autotune configurations of the kernel set, by index."""
+    """Return the settings of the autotune configurations of the kernel, by index."""
     for record in records:
         inspection = record.result.inspection or Inspection((), ())
         for kernel in inspection.kernels:

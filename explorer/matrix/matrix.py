@@ -102,7 +102,7 @@ class _Stored(msgspec.Struct, frozen=True):
 
 
 def configurations_of(request: Request, inspection: Inspection) -> tuple[Configuration, ...]:
-    """Return the autotune configurations of the kernel that a request compiles, or else an empty one.
+    """Return the autotune configurations of the kernel of a request, or else an empty configuration.
 
     Raises:
         InvalidRequest: the source has no such kernel, or the indices of its configurations are out of range.
@@ -116,7 +116,7 @@ def configurations_of(request: Request, inspection: Inspection) -> tuple[Configu
         raise InvalidRequest(f"The source has no kernel {name or ''!r}. It has: {known}.")
     indices = [config.index for config in kernels[name].configs]
     if indices and not 0 <= min(indices) <= max(indices) <= _MOST_INDEX:
-        raise InvalidRequest(f"The indices of the configurations of {name!r} are not those of autotune.")
+        raise InvalidRequest(f"The autotune configurations of {name!r} have invalid indices.")
     return tuple(map(Configuration, indices)) or (Configuration(),)
 
 

@@ -72,7 +72,7 @@ def metric_text(value: float | None, name: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a text for a cell: in one line, with escapes for what Markdown or a terminal would interpret."""
+    """Return a text for a cell in one line, with escapes for special characters of Markdown or a terminal."""
     line = " ".join(text.split())
     printable = "".join(each if each.isprintable() else repr(each)[1:-1] for each in line)
     return "".join(f"\\{each}" if each in "\\|[]<>`*_" else each for each in printable)

@@ -39,7 +39,7 @@ class Timed(Protocol):
 
 
 def cell_time(host: Timed, record: Record) -> CellTime | None:
-    """Return the time of the newest run of a compilation that was timed, or that of a matching profile."""
+    """Return the time of the newest timed run of a compilation, or the time of a matching profile."""
     for run in host.store.runs(record.request, _MOST_RUNS):
         if (found := _timed(run)) is not None:
             return _time(run, record, found, "run")

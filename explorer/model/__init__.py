@@ -1,8 +1,8 @@
 """The types that cross the borders of the project: frozen dataclasses over the standard library.
 
-In: what a user requests (`Request`). Out of the sandbox: one `Event` after another, each a JSON object on a
-line of its own. Both sides of the wall import this package, so it must not have any dependency. The web side
-checks every field on arrival (`explorer.sandbox.protocol`).
+In: what a user requests (`Request`). Out of the sandbox: a stream of `Event`s, one JSON object per line. Both
+sides of the wall import this package, so it must not have any dependency. The web side checks every field on
+arrival (`explorer.sandbox.protocol`).
 
 Conventions: lines and columns are counted from 1; durations are milliseconds; sizes are bytes.
 """

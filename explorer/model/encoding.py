@@ -22,7 +22,7 @@ def to_plain(value: Any) -> Any:
 
 
 def decode_request(data: bytes) -> Request:
-    """Decode a request from JSON. Nothing is checked: the project's own code has written it."""
+    """Decode a request from JSON without checks: the project's own code has written it."""
     fields = json.loads(data)
     if isinstance(fields.get("arguments"), list):
         fields["arguments"] = tuple(_decode_argument(**argument) for argument in fields["arguments"])

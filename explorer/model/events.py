@@ -11,7 +11,7 @@ from explorer.model.requests import Argument
 from explorer.model.source_language import KernelLanguage
 
 Severity = Literal["error", "warning", "remark", "note"]
-#: How a job ends. "kernels_found": nothing of a program with `torch.compile` is compiled; its kernels are in
+#: How a job ends. "kernels_found": a program with `torch.compile` is not compiled itself; its kernels are in
 #: the output code.
 Outcome = Literal["complete", "failed", "kernels_found"]
 
@@ -37,8 +37,9 @@ class Location:
 class Inspection:
     """The contents of a source: its kernels, and the launches that executing it makes.
 
-    `assumed` are the numbers that were assumed where the script reads one that only a GPU could compute.
-    `output_code` has the kernels of a script that has none itself and calls what `torch.compile` returns.
+    `assumed` are the numbers that were assumed where the script reads a number that only a GPU could compute.
+    `output_code` has the kernels of a script that defines no kernel and calls a function returned by
+    `torch.compile`.
     """
 
     kind: ClassVar[str] = "inspection"
@@ -74,9 +75,9 @@ class Specialized:
 class Stage:
     """One complete stage of the lowering.
 
-    `text` is what the page shows. `raw` is what the tool printed; None: the same. `line_locations[i]` are
-    indices into `locations` for line i+1 of `text`; the first is the line's own location, the others are
-    those that it was fused with.
+    `text` is the shown text, `raw` the output of the tool; None: the same. `line_locations[i]` are indices
+    into `locations` for line i+1 of `text`: first the line's own location, then the locations that it was
+    fused with.
     """
 
     kind: ClassVar[str] = "stage"
@@ -113,10 +114,10 @@ class Pass:
 
 @dataclass(frozen=True)
 class Resources:
-    """What the binary needs, from the assembler and the binary's metadata. None: not reported.
+    """The resources that the binary needs, from the assembler and the binary's metadata. None: not reported.
 
-    `shared_bytes` is the shared memory that the compiler asks a launch for. `static_shared_bytes` is what the
-    binary has besides.
+    `shared_bytes` is the shared memory that the compiler requests from a launch, `static_shared_bytes` the
+    additional shared memory of the binary.
     """
 
     kind: ClassVar[str] = "resources"
@@ -199,7 +200,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a job: `done` of `total` steps, and what it does now. Not stored."""
+    """The progress of a job: `done` of `total` steps, and its current activity. Not stored."""
 
     kind: ClassVar[str] = "progress"
     done: int

@@ -12,7 +12,7 @@ from explorer.model.source_language import KernelLanguage
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a kernel's signature, with a guess for the case that nothing launches the kernel.
+    """A parameter of a kernel's signature, with a guess that is used if nothing launches the kernel.
 
     `reason` says in a sentence how the code leads to the guess.
     """
@@ -39,9 +39,9 @@ class Config:
 class TorchNode:
     """A node of PyTorch's graph that a kernel computes.
 
-    `operation` is what the node calls ("aten.mul.Tensor"), `original` the operator that PyTorch's compiler
-    has decomposed for it ("aten.gelu.default"), and `output` the type and the shape of its result. `line` is
-    that of the program; 0: it is not known.
+    `operation` is the called operator ("aten.mul.Tensor"), `original` the operator that PyTorch's compiler
+    has decomposed ("aten.gelu.default"), and `output` the type and the shape of the result. `line` is the
+    line of the program; 0: unknown.
     """
 
     name: str
@@ -54,10 +54,11 @@ class TorchNode:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A `@triton.jit` or `@gluon.jit` function of the source that other functions do not only call.
+    """A `@triton.jit` or `@gluon.jit` function of the source, except functions that are only called by
+    others.
 
-    If the source is the text of a stage, `language` is the stage's, and there are no parameters. Only
-    kernels of `torch.compile` have graph nodes.
+    If the source is the text of a stage, `language` is the language of the stage, and there are no
+    parameters. Only kernels of `torch.compile` have graph nodes.
     """
 
     name: str
@@ -102,8 +103,8 @@ class AssumedNumber:
 class OutputCode:
     """The script that PyTorch's compiler, Inductor, writes for a program with `torch.compile`.
 
-    `path` is its own, and `files` has the program and the files beside it, by their paths. `kernels` are
-    the names of its kernels in the order of their definitions, or empty if they are not known.
+    `path` is the path of the script, and `files` has the program and the files beside it, by their paths.
+    `kernels` are the names of its kernels in the order of their definitions, or empty if they are not known.
     """
 
     source: str
@@ -113,7 +114,7 @@ class OutputCode:
 
     @property
     def found_words(self) -> str:
-        """What was found, in words: "3 kernels found"."""
+        """The number of kernels in words: "3 kernels found"."""
         if not self.kernels:
             return "kernels found"
         return "1 kernel found" if len(self.kernels) == 1 else f"{len(self.kernels):,} kernels found"

@@ -1,7 +1,7 @@
-"""The languages of texts, one entry each: what the server and the page know about a language.
+"""The languages of texts, one entry each, with the properties that the server and the page use.
 
 Add a language with one entry in `_LANGUAGES`. `lexer`, `control_flow` and `purpose` are import paths
-("package.module:name"), because the code that they name is not for both sides of the sandbox's border.
+("package.module:name"), because the named code must not be imported on both sides of the wall.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ Renaming = Literal["none", "values", "registers"]
 class Language:
     """A language.
 
-    `family` is what languages that read alike have in common; the page folds, filters and links by it.
-    `suffix` is that of exported files.
+    `family` groups languages with a similar syntax; the page folds, filters and links by it.
+    `suffix` is the suffix of exported files.
     `lexer` is a Pygments lexer class.
     `hue` names a color of the page (`--<hue>` and `.hue-<hue>` in tokens.css); "": none.
-    `operation` finds a line that is an operation or an instruction; None: no line is. Its group `kind` is the
-    name of the operation or instruction.
-    `vocabulary` names a file of `explorer/explanations`; the first group of `word` is what it explains of a
-    line. The page reads `word` as a regular expression of JavaScript.
+    `operation` finds a line that is an operation or an instruction; None: no line is. Its group `kind`
+    matches the name of the operation or instruction.
+    `vocabulary` names a file of `explorer/explanations`; the first group of `word` matches the word of a line
+    to explain. The page reads `word` as a regular expression of JavaScript.
     `has_data_flow`: the data flow of its values is drawn, by the MLIR reader.
-    `control_flow` is a function that reads the blocks of its functions, so that these are drawn.
-    `purpose` is a function that tells what an instruction of machine code is for.
-    `unstable` are replacements that a comparison makes first: what other lines change, such as addresses.
-    `renaming` says which names may differ in two texts that are the same: those of SSA values, those of the
-    registers of a machine, or none.
+    `control_flow` is a function that reads the basic blocks to draw.
+    `purpose` is a function that returns the purpose of an instruction of machine code.
+    `unstable` are replacements that a comparison makes first: parts that depend on other lines, such as
+    addresses.
+    `renaming` says which names may differ in two equal texts: names of SSA values, names of the registers of
+    a machine, or none.
     """
 
     name: str
@@ -52,7 +53,7 @@ class Language:
 
     @property
     def graph(self) -> GraphKind | None:
-        """What flows in the graph of a text; None: no graph is drawn."""
+        """The kind of graph of a text: data flow or control flow; None: no graph is drawn."""
         if self.has_data_flow:
             return "data flow"
         return "control flow" if self.control_flow else None
@@ -60,8 +61,8 @@ class Language:
 
 #: %rd12 of PTX, %.frozen12 of LLVM IR: names that end with a number, as comparisons know them: %rd_12.
 _NUMBERED_NAMES = ((r"%([\w.$-]*[A-Za-z.$-])(\d+)(?![\w.$-])", r"%\1_\2"),)
-#: Of SASS, what follows from the schedule and from the registers: control codes, addresses, and the operands
-#: that the next instruction reuses.
+#: The parts of SASS that follow from the schedule and the registers: control codes, addresses, and the
+#: operands that the next instruction reuses.
 _SCHEDULE = ((r"(?m)^B[\d-]{6}:\S++\s++(?=/\*)", ""), (r"/\*[0-9a-f]{4,}\*/", ""), (r"\.reuse\b", ""))
 _OPERATION_OF_MLIR = re.compile(
     r'^\s*+(?:%[\w$.:,\s%#-]*+=\s)?+\s*+"?+(?!\w++\.func\b|llvm\.mlir\.global\b)'
@@ -158,12 +159,12 @@ LANGUAGES: Mapping[str, Language] = MappingProxyType({language.name: language fo
 
 
 def find_language(name: str) -> Language:
-    """Return a language by its name; of an unknown name, as a forged result may have it, plain text."""
+    """Return a language by its name; plain text for an unknown name, which a forged result may have."""
     return LANGUAGES.get(name) or LANGUAGES["text"]
 
 
 def language_documents() -> dict[str, dict[str, Any]]:
-    """Return what the page needs to know of each language, by its name."""
+    """Return the properties of each language that the page needs, by its name."""
     return {
         language.name: {
             "family": language.family,

@@ -1,8 +1,8 @@
-"""What a compiler produces at most: results beyond that were made up by user code.
+"""The limits of a compiler's results: larger results are forged by user code.
 
-The wall (`explorer.sandbox.protocol`) accepts nothing larger, and stored results that are larger are not
-shown. The longest kernel of `bench/long_module.py` needs 43 MB and 230,000 lines for one module, and 0.2 MB
-for the locations of a stage. LLVM has most passes: some hundreds.
+The wall (`explorer.sandbox.protocol`) refuses larger results, and larger stored results are not shown. The
+longest kernel of `bench/long_module.py` needs 43 MB and 230,000 lines for one module, and 0.2 MB for the
+locations of a stage. LLVM has the most passes: some hundreds.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ MOST_WIDE_TEXT_BYTES = 15 << 20
 MOST_LOCATION_BYTES = 4 << 20
 #: Any other event without its texts, such as the launches of a script.
 MOST_FIELD_BYTES = 8 << 20
-#: The nodes of PyTorch's graph that one kernel computes, and each of their texts, as far as they are listed.
+#: The listed nodes of PyTorch's graph that one kernel computes, and each of their texts.
 MOST_GRAPH_NODES = 1_000
 MOST_GRAPH_NODE_CHARACTERS = 200
 #: The kernels of a captured program.
 MOST_CAPTURED_KERNELS = 5_000
-#: What could not be read of a capture, as far as its session lists it.
+#: The listed problems of a session: parts of a capture that could not be read.
 MOST_PROBLEMS = 100
 #: The launches of a captured kernel: JavaScript represents no larger integer exactly.
 MOST_LAUNCHES = 2**53 - 1

@@ -1,4 +1,4 @@
-"""The metrics of a compilation: their names, units, and which way is better.
+"""The metrics of a compilation: their names, units, and whether more or less is better.
 
 Tables, comparisons and checks of compilations share this list. `explorer.queries.metrics` reads the values.
 """
@@ -14,7 +14,7 @@ Verdict = Literal["same", "better", "worse", "different"]
 
 @dataclass(frozen=True)
 class Metric:
-    """A number that a compilation has. `unit` is that of the number; "": it is a count or a ratio."""
+    """A number of a compilation. `unit` is its unit; "": the number is a count or a ratio."""
 
     name: str
     title: str
@@ -22,7 +22,7 @@ class Metric:
     better: Better = "lower"
 
     def verdict(self, before: float | None, after: float | None) -> Verdict:
-        """Compare two values; one that is missing is only different."""
+        """Compare two values; a missing value is only different."""
         if before == after:
             return "same"
         if before is None or after is None:
@@ -49,7 +49,7 @@ METRICS: tuple[Metric, ...] = (
     Metric("compile_milliseconds", "Compile time", "ms"),
 )
 
-#: What tables show of these, in the order of their columns.
+#: The metrics that tables show, in the order of their columns.
 TABLE_METRICS: tuple[Metric, ...] = tuple(
     metric
     for name in (

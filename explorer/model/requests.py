@@ -1,4 +1,4 @@
-"""What a user requests: a kernel to compile, and how to run it."""
+"""The request of a user: a kernel to compile, and how to run it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Literal
 from explorer.model.basics import DeviceKind, LineNumber, Scalar
 from explorer.model.measurements import MEASURES
 
-#: What the compiler assumes about an argument beyond its type.
+#: The assumptions of the compiler about an argument beyond its type.
 Specialization = Literal["", "divisible by 16", "equal to 1", "constexpr"]
 
 #: The tasks for a script: compile a kernel, list kernels and launches, record LLVM's passes, record the
-#: lineage of operations, show what another program compiled, run a launch.
+#: lineage of operations, show a compilation of another program, run a launch.
 SCRIPT_TASKS = ("compile", "inspect", "llvm-passes", "lineage", "captured", "run")
 
-#: What a run can be asked to measure: the measures of `explorer.model.measurements`.
+#: The measures that a run can request: the measures of `explorer.model.measurements`.
 if TYPE_CHECKING:
     Measure = str
 else:
@@ -29,8 +29,8 @@ class Argument:
     """One argument of a kernel, as the just-in-time compiler sees it.
 
     `type` is Triton's signature type: "*fp16", "i32", "fp32", "constexpr", "tensordesc<fp16[64, 64]>".
-    `value` is the value of a constexpr or of a known scalar; what JSON cannot represent is a `repr`. `shape`
-    and `strides` (in elements) are known for tensors of a launch only.
+    `value` is the value of a constexpr or of a known scalar; a value that JSON cannot represent is a `repr`.
+    `shape` and `strides` (in elements) are known for tensors of a launch only.
     """
 
     name: str
@@ -46,7 +46,7 @@ class RunInput:
     """An argument to make for a kernel that no script launches.
 
     `shape` has one Python expression per dimension over the run's sizes ("n", "2 * m"). None: a scalar, whose
-    `value` is such an expression. `type` is Triton's signature type ("*fp16", "i32", "constexpr").
+    `value` is an expression of this kind. `type` is Triton's signature type ("*fp16", "i32", "constexpr").
     """
 
     name: str
@@ -60,12 +60,12 @@ class RunInput:
 class Run:
     """How to run a kernel, and what to measure.
 
-    The launch: with `inputs`, a launch with those and the expressions of `grid`; with `is_benchmark`, what
-    the script's `perf_report` function launches at `sizes` (missing ones: its largest, in the interpreter its
-    smallest); otherwise what the script launches. `reference` is torch code for a script without a function
-    `reference`: an expression, or statements with a return, over the kernel's arguments by name. `sweep_size`
-    is the size that a sweep varies, over `sweep_values` (empty: the script's own). `attempt` distinguishes
-    runs that are otherwise the same.
+    The launch: with `inputs`, a launch with these inputs and the expressions of `grid`; with `is_benchmark`,
+    the launch that the script's `perf_report` function makes at `sizes` (for missing sizes: its largest, in
+    the interpreter its smallest); otherwise the launch of the script. `reference` is torch code for a script
+    without a function `reference`: an expression, or statements with a return, over the kernel's arguments by
+    name. `sweep_size` is the size that a sweep varies, over `sweep_values` (empty: the script's own).
+    `attempt` distinguishes runs that are otherwise the same.
     """
 
     device: DeviceKind
@@ -84,9 +84,9 @@ class Run:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where lines of a captured script come from: `lines` of them, from `line` of `file` on.
+    """The origin of lines of a captured script: `lines` lines, from `line` of `file` on.
 
-    The first of them is `script_line` of the script.
+    The first line is `script_line` of the script.
     """
 
     file: str
@@ -98,17 +98,16 @@ class Origin:
 #: Triton's names of the stages that are binaries.
 BINARY_STAGES = ("cubin", "hsaco")
 
-#: In place of the version of Triton, where nothing says which one has made a kernel.
+#: In place of the version of Triton, if the version that has made a kernel is unknown.
 UNKNOWN_VERSION = "unknown"
 
 
 @dataclass(frozen=True)
 class Captured:
-    """What a running program compiled: the stages by Triton's names, with the binary in base 64.
+    """A compilation of a running program: the stages by Triton's names, with the binary in base 64.
 
-    `metadata` is what Triton noted about the kernel, `milliseconds` the times of the steps, as far as they
-    are known. `error` is the message of a compilation that failed. `triton` is the program's version, or
-    `UNKNOWN_VERSION`.
+    `metadata` is Triton's metadata of the kernel, `milliseconds` the known times of the steps. `error` is the
+    message of a compilation that failed. `triton` is the program's version, or `UNKNOWN_VERSION`.
     """
 
     kernel: str
@@ -123,11 +122,12 @@ class Captured:
 
 @dataclass(frozen=True)
 class Edits:
-    """What a request changes about stages and passes.
+    """The changes of stages and passes in a request.
 
-    The later stages are made from `text` in place of what the compiler made as `stage` ("": of no stage).
-    `without_passes` are passes that do not run, `pass_options` other values for their options: by the name of
-    a pass, which means every pass of the name, or by "name#2", which means the second one.
+    The later stages are made from `text`, which replaces the compiler's text of `stage` ("": no stage).
+    `without_passes` are passes that do not run, `pass_options` are other values for options of passes. A pass
+    is given by its name, which means every pass of the name, or by "name#2", which means the second pass of
+    the name.
     """
 
     stage: str = ""
@@ -140,19 +140,20 @@ class Edits:
 class Request:
     """Everything that determines a result. Its hash is the address of the result.
 
-    There is one way to select what to compile: `launch` (an index into the launches that executing the source
-    makes), or `arguments` (a tuple of `Argument`, or a signature string such as "*fp16:16, i32, 128"). With
-    neither, it is the first launch of the kernel. `config` is an index into the autotune configurations of
-    the kernel. `options` overrides compiler options: num_warps, num_stages, num_ctas, maxnreg, … `task` is
-    one of `SCRIPT_TASKS`, or the name of a compiler query (`explorer.pipeline.compiler_queries`). For a
-    compiler query, `source` is the text to query, in place of a user's source, and `options` are the
-    parameters of the query. `run` says how to run the kernel if that is the task. `files` are the texts of
-    further files that the script imports, by their paths below a common folder, and `path` is the script's.
-    `assumed` are numbers for what the script reads from tensors without content, by places ("12" is a line of
-    the script, "tools.py:3" of another file). `captured` is what another program made of the kernel.
-    `imported` is the SHA-256 of what another machine measured in `run`; empty: the run is of this machine.
-    `edits` change stages and passes. `private` is the secret key of a private result; "": it is public. Equal
-    requests with different keys have nothing in common, and nobody can guess the address of one.
+    Either `launch` (an index into the launches that executing the source makes) or `arguments` (a tuple of
+    `Argument`, or a signature string such as "*fp16:16, i32, 128") selects the specialization to compile.
+    With neither, the first launch of the kernel is compiled. `config` is an index into the autotune
+    configurations of the kernel. `options` overrides compiler options: num_warps, num_stages, num_ctas,
+    maxnreg, … `task` is one of `SCRIPT_TASKS`, or the name of a compiler query
+    (`explorer.pipeline.compiler_queries`). For a compiler query, `source` is the text to query, in place of a
+    user's source, and `options` are the parameters of the query. `run` says how to run the kernel if that is
+    the task. `files` are the texts of further files that the script imports, by their paths below a common
+    folder, and `path` is the path of the script. `assumed` are numbers that replace the values that the
+    script reads from tensors without content, by places ("12" is a line of the script, "tools.py:3" of
+    another file). `captured` is the compilation of the kernel by another program. `imported` is the SHA-256
+    of the measurements of `run` by another machine; empty: this machine measures the run. `edits` change
+    stages and passes. `private` is the secret key of a private result; "": the result is public. Equal
+    requests with different keys have different results, and nobody can guess the address of a private result.
     """
 
     source: str

@@ -21,7 +21,7 @@ _INTEGER = re.compile(r"([iu])(\d+)")
 
 
 def is_type(text: str) -> bool:
-    """Tell whether `text` is a type that a signature may contain."""
+    """Return whether `text` is a type that a signature may contain."""
     return bool(_TYPE.match(text))
 
 

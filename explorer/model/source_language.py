@@ -1,6 +1,6 @@
-"""What a source is, by its first lines: Python, or the text of a stage.
+"""The language of a source, by its first lines: Python, or the language of a stage.
 
-No rule matches Python: MLIR, LLVM IR and assembly begin with what Python's parser refuses.
+No rule matches Python: MLIR, LLVM IR and assembly begin with text that Python's parser refuses.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import Literal
 
 SourceLanguage = Literal["python", "ttir", "glir", "ttgir", "llir", "ptx", "amdgcn"]
 
-#: What a kernel is written in.
+#: The languages of kernels.
 KernelLanguage = Literal["triton", "gluon", "ttir", "glir", "ttgir", "llir", "ptx", "amdgcn"]
 
 #: White space, comments of MLIR, LLVM IR and assembly, and aliases of MLIR such as `#blocked = …`. The web
-#: process reads sources with these: what was read once is not read again in another way.
+#: process reads sources with these: possessive quantifiers avoid backtracking.
 _BEFORE = re.compile(r"\ufeff?+(?:\s*+(?://|;|#)[^\n]*+\n)*+\s*+")
 _MODULE = re.compile(r'(?:(?:builtin\.)?module\b[^=\n]*?(?:\{|attributes\b)|"builtin\.module"|tt\.func\b)')
 _LLVM = re.compile(
@@ -27,7 +27,7 @@ _LAYOUTS = re.compile(r"\bttg\.num-warps\b|^#\w+ = #ttg\.", re.MULTILINE)
 
 
 def source_language(source: str) -> SourceLanguage:
-    """Return "python", or the name of the stage that a source is the text of."""
+    """Return "python", or the name of the stage whose text the source is."""
     before = _BEFORE.match(source)
     start = before.end() if before else 0
     if _MODULE.match(source, start):

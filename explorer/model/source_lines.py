@@ -1,6 +1,6 @@
 """The numbers of the lines of a script and of the files beside it: one number names one line.
 
-The lines of the script come first, then those of the files, in the order of their paths.
+The lines of the script come first, then the lines of the files, in the order of their paths.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from explorer.model.basics import LineNumber
 from explorer.model.events import Location
 from explorer.model.requests import Request
 
-#: A script can name a file beside it relative to the folder.
+#: A script can refer to a file beside it by a path relative to the folder.
 _HERE = "./"
 
 
@@ -38,7 +38,7 @@ class SourceLines:
         texts = [("", source), *ordered]
         #: The script first, then the files in the order of their paths.
         self.files: list[SourceFile] = []
-        #: By their names in frames, where that of the script is "".
+        #: The files by their names in frames, where the name of the script is "".
         self._by_name: dict[str, SourceFile] = {}
         self._texts: list[str] = []
         for name, text in texts:
@@ -50,7 +50,7 @@ class SourceLines:
 
     @classmethod
     def of(cls, request: Request) -> SourceLines:
-        """Return the numbers of the lines of what a request compiles."""
+        """Return the numbers of the lines of the files that a request compiles."""
         return cls(request.source, request.path, request.files)
 
     @property
@@ -59,7 +59,7 @@ class SourceLines:
         return tuple(self._texts)
 
     def number(self, name: str, line: LineNumber) -> LineNumber:
-        """Return the number of a line of a file, which is "" for the script. 0: it is none of them."""
+        """Return the number of a line of a file ("": the script). 0: it is not one of these files."""
         file = self._by_name.get(name.removeprefix(_HERE))
         if file is None or line < 1:
             return 0
@@ -67,7 +67,7 @@ class SourceLines:
         return number if number <= file.last_line or len(self.files) == 1 else 0
 
     def number_of(self, location: Location) -> LineNumber:
-        """Return the number of the innermost line in these files; in library code, of its call. 0: none."""
+        """Return the number of the innermost line in these files, or of the call of library code. 0: none."""
         numbers = (self.number(frame.file, frame.line) for frame in location.frames)
         return next((number for number in numbers if number), 0)
 

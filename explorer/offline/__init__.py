@@ -1,5 +1,5 @@
 """A result as one HTML page that needs no server.
 
-The page has what the API answers. The answers about the compilation are those of a query, the others are
-fetched from the application itself. Nothing here computes an answer.
+The page contains answers of the API. A query provides the answers about the compilation, and the other
+answers are fetched from the application itself. This package computes no answer.
 """

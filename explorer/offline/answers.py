@@ -1,4 +1,4 @@
-"""What the API answers, by address: the data of a saved page."""
+"""The answers of the API by address: the data of a saved page."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Answer:
         """Return the answer itself if the application succeeded.
 
         Raises:
-            NotAnswerable: it cannot answer.
+            NotAnswerable: the application cannot answer.
             NotFound: there is nothing at the address.
-            Unavailable: it cannot answer at the moment.
+            Unavailable: the application cannot answer at the moment.
         """
         if self.status == 200:
             return self
@@ -50,7 +50,7 @@ Fetch = Callable[[str], Answer]
 def answers_of_server(triton: str, fetch: Fetch) -> Iterator[Answer]:
     """Yield the answers that do not depend on the compilation but on its version of Triton."""
     yield fetch(f"{API}/targets").expect_success()
-    # What needs a server is not offered: other versions of Triton, and other scripts.
+    # Other versions of Triton and other scripts are not offered: they need a server.
     yield json_answer(f"{API}/tritons", {"versions": [triton], "default": triton})
     yield json_answer(f"{API}/gallery", [])
     for vocabulary in vocabularies():
@@ -59,5 +59,5 @@ def answers_of_server(triton: str, fetch: Fetch) -> Iterator[Answer]:
 
 
 def json_answer(address: str, document: Any) -> Answer:
-    """Return an answer with a document of the page's own."""
+    """Return an answer with a document that exists only in the page."""
     return Answer(address, msgspec.json.encode(document))

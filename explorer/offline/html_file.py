@@ -1,9 +1,9 @@
 """One HTML file with the page and all answers about some results, which works without a server.
 
-Each answer is embedded as base64 of gzip in a `<script>` of a type that browsers do not run, so that
-nothing that a user's code has written can be read as markup. The scripts that do run are named by their
-hashes in the Content-Security-Policy of the file, which forbids all network access. Plotly is embedded in
-the same way, and run when the page first draws a plot.
+Each answer is embedded as base64 of gzip in a `<script>` of a type that browsers do not run, so that no
+output of a user's code can be read as markup. The executable scripts are listed by their hashes in the
+Content-Security-Policy of the file, which forbids all network access. Plotly is embedded in the same way, and
+run when the page first draws a plot.
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ def html_file(
     lesson: str = "",
     of_lesson: Iterable[Answer] = (),
 ) -> bytes:
-    """Return the file for compilations of one Triton version, with their finished runs. It opens the first.
+    """Return the file for compilations of one Triton version, with their finished runs. The page opens the
+    first.
 
     `fetch` asks the application, `saved` are its answers about the compilations, `bundled_file` reads a file
     of the browser code by the name of its source, and `preview` has the title and description of the page.
-    `lesson` is what the file opens with, as an address has it, and `of_lesson` are the answers about it.
+    `lesson` is the lesson that the file opens with, in the form of an address, and `of_lesson` are the
+    answers about it.
 
     Raises:
         Unavailable: an answer is missing and cannot be computed at the moment.
@@ -49,7 +51,8 @@ def html_file(
     runs = [run_answers(each, fetch) for each in records]
     plotly = bundled_file("plotly.js") if any(each.has_plots for each in runs) else None
     theme, style, script = (bundled_file(name) for name in ("theme.js", "offline.css", "offline.js"))
-    # The same for the same result, so that the file is; unknown to the result's own code.
+    # Equal results have equal nonces, so that their files are equal. The code of the result cannot know its
+    # nonce.
     nonce = sha256(record.id.encode()).hexdigest()[:24]
     of_server = [*_page_answers(fetch), *answers_of_server(record.request.triton, fetch)]
     of_results = [*of_lesson, *(answer for each in runs for answer in each.answers)]
@@ -114,7 +117,7 @@ def _policy(scripts: list[bytes], nonce: str) -> str:
 
 
 def _inline(text: bytes) -> Markup:
-    """Return a text of the bundle as markup; it must not end the element that it stands in."""
+    """Return a text of the bundle as markup; the text must not end the element that contains it."""
     lower = text.lower()
     assert b"</script" not in lower and b"</style" not in lower and b"<!--" not in lower
     return Markup(text.decode())  # noqa: S704  the bundle is ours

@@ -1,4 +1,4 @@
-"""What the API answers about the runs of a compilation: data of a saved page.
+"""The answers of the API about the runs of a compilation: data of a saved page.
 
 Their size is limited, so that the page can be sent by mail. A run is in the page with all of its documents
 or not at all; files of profilers may be left out.
@@ -26,7 +26,7 @@ _DEVICES = {
 #: Measurements that the page reads in another form: samples by line, files one by one.
 _OTHER_FORM = ("samples", "files")
 _TABLES = ("sweep", "autotuning")
-#: What may be left out, in the singular and the plural.
+#: The parts that may be left out, in the singular and the plural.
 _RUNS = ("run", "runs")
 _UNFINISHED = ("unfinished run", "unfinished runs")
 _FILES = ("file of a profiler", "files of profilers")
@@ -88,7 +88,7 @@ class _Collection:
 
     @property
     def left_out(self) -> str:
-        """What is left out of the page, and why; "" if nothing is."""
+        """The parts that are left out of the page, and why; "" if the page is complete."""
         missing = [
             f"{count} {several if count > 1 else one}"
             for (one, several), count in self._missing.items()
@@ -100,7 +100,7 @@ class _Collection:
         return f"This page holds at most {megabytes} of finished runs. Left out: {', '.join(missing)}."
 
     def _fetch_run(self, row: dict[str, Any]) -> tuple[bool, list[Answer]]:
-        """Return whether there is something to plot, and all answers about a run but those of its files."""
+        """Return whether the run has plots, and all answers about the run except the answers of its files."""
         api, query = row["api"], f"?compilation={self._compilation.id}"
         names = [measurement["name"] for measurement in row["measurements"]]
         tables = [name for name in names if name in _TABLES]

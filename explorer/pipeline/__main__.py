@@ -1,6 +1,6 @@
 """Execute one job without a sandbox: a request as JSON on standard input, events on standard output.
 
-For development only. The source is executed as it is, with the rights of the user who starts this.
+For development only. The source is executed without isolation, with the rights of the user who starts it.
 """
 
 from __future__ import annotations

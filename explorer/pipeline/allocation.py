@@ -2,9 +2,9 @@
 
 In: the pass that allocates, and the module after it. Out: an `Allocation` for each function of the module.
 
-On request, the analysis prints what it does: for each buffer, the operation that the buffer belongs to. Then,
+On request, the analysis prints its steps: for each buffer, the operation that the buffer belongs to. Then,
 after each placement, `id size offset interval start end` and the pairs that must not overlap. The last
-placement is the final one. The printed interference is what the next round has to resolve, so it is empty at
+placement is final. The next round has to resolve the printed interference, so the interference is empty at
 the end.
 
 Source: lib/Analysis/Allocation.cpp of Triton 3.6 and 3.9, whose wheels are built with assertions.
@@ -40,7 +40,7 @@ _FOR_EVER = 2**64 - 1
 
 
 def allocates_shared_memory(function_name: str) -> bool:
-    """Tell whether the backend's function of this name adds the pass that allocates shared memory."""
+    """Return whether the backend's function of this name adds the pass that allocates shared memory."""
     return _ALLOCATES in function_name
 
 

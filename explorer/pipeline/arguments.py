@@ -1,4 +1,4 @@
-"""Describes what the compiler assumes about each argument, with the types of the model."""
+"""Describes the compiler's assumptions about each argument, with the types of the model."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _describe(launch: RecordedLaunch, position: int, parameter: Any) -> Argument
 
 
 def type_text(kind: Any) -> str:
-    """Return a signature type as text, also that of a tuple."""
+    """Return a signature type as text, also the type of a tuple."""
     if isinstance(kind, tuple | list):
         return f"({', '.join(type_text(item) for item in kind)})"
     return str(kind)

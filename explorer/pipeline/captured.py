@@ -1,8 +1,8 @@
-"""Shows what a running program compiled: the stages that Triton made there, read like those made here.
+"""Shows a compilation of a running program: the stages that Triton made there, read like stages made here.
 
-In: a request with what was captured. Out: the events of a compilation, without passes. Nothing is compiled.
-The assembler runs once more on the captured PTX, because only its report has the spills; the report counts
-if the machine code is that of the program.
+In: a request with a captured compilation. Out: the events of a compilation, without passes. Nothing is
+compiled. The assembler runs once more on the captured PTX, because only its report has the spills; the report
+counts if the machine code is the machine code of the program.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from explorer.pipeline.targets.nvidia import read_cubin_resources
 
 Emit = Callable[[Event], None]
 
-#: Not `ptx_options`: whoever has written the metadata does not choose the command line of a program.
+#: Not `ptx_options`: the author of the metadata must not choose the command line of a program.
 _ASSEMBLER_OPTIONS = ("num_warps", "num_ctas", "maxnreg", "enable_fp_fusion")
 
 
@@ -50,14 +50,14 @@ def show_captured(found: SourceContents, request: Request, target: Target, emit:
     """Emit the events of a captured compilation.
 
     Raises:
-        UserError: the compilation failed in the program; the message is that of its compiler.
+        UserError: the compilation failed in the program; the message comes from the program's compiler.
     """
     captured = request.captured
     assert captured is not None
     specialization: Specialization | None = None
     try:
-        if _has_no_launch(found):  # a guess would show another specialization than the program's
-            if captured.stages.keys() != {tools_of(target).binary}:  # nobody expects a launch of a binary
+        if _has_no_launch(found):  # a guess would show a different specialization than the program's
+            if captured.stages.keys() != {tools_of(target).binary}:  # a binary never has a launch
                 emit(Diagnostic("note", "The script does not repeat the launch: it has none."))
             emit(_described(found, captured))
         else:
@@ -123,7 +123,7 @@ class CapturedStages(Compilation):
         return frame
 
     def _captured_resources(self, binary: bytes) -> Resources:
-        """Return what Triton noted, and what the assembler reports, or else what the binary says."""
+        """Return the resources from Triton's metadata and the assembler's report, or else from the binary."""
         noted = self._captured.metadata
         warps = _integer(noted.get("num_warps"))
         report = self._assembler_report(binary)
@@ -137,22 +137,22 @@ class CapturedStages(Compilation):
         )
 
     def _stated_resources(self, binary: bytes) -> Resources:
-        """Return what a binary itself says that it needs."""
+        """Return the resources that the binary itself specifies."""
         if self._tools.binary != "cubin":
             return Resources()
         try:
             return read_cubin_resources(binary, resource_usage(binary), self._captured.kernel)
-        except DisassemblerError:  # the stage says what is wrong
+        except DisassemblerError:  # the stage shows the error
             return Resources()
 
     def _assembler_report(self, binary: bytes) -> str:
-        """Return the report of the assembler about the captured assembly; "": it is not about this binary."""
+        """Return the assembler's report about the captured assembly; "": it is about another binary."""
         from triton import __version__, knobs
 
         stages = self._captured.stages
         if "amdgcn" in stages:
             return stages["amdgcn"]
-        # Where the version is not known, the machine code says whether it is the same.
+        # If the version is not known, the machine code shows whether it is the same.
         if "ptx" not in stages or self._captured.triton not in (__version__, UNKNOWN_VERSION):
             return ""
         printed = io.StringIO()
@@ -171,7 +171,7 @@ class CapturedStages(Compilation):
         return printed.getvalue()
 
     def _assembler(self) -> tuple[Make, dict[str, Any]]:
-        """Return the last step, with the options of the launch, or with those that the program noted."""
+        """Return the last step, with the options of the launch or of the program's metadata."""
         if self._own is not None:
             lowering = Lowering.of(self._own, self._target)
         else:
@@ -191,7 +191,7 @@ def _has_no_launch(found: SourceContents) -> bool:
 
 
 def _described(found: SourceContents, captured: Captured) -> Specialized:
-    """Return what is known of a kernel whose script does not repeat its launch."""
+    """Return the known specialization of a kernel whose script does not repeat its launch."""
     kernel = next((each.info for each in found.kernels if each.info.name == captured.kernel), None)
     return Specialized(
         kernel=captured.kernel,

@@ -1,7 +1,7 @@
 """Reads the arguments that a user enters in the form or as a signature string.
 
-In: a kernel, the user's arguments, and what the autotune configuration sets. Out: the type or value of each
-parameter.
+In: a kernel, the user's arguments, and the settings of the autotune configuration. Out: the type or value of
+each parameter.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def choose_arguments(
     preset: dict[str, Any],
     namespace: dict[str, Any],
 ) -> dict[str, Argument | Constant]:
-    """Return what is known of each parameter by name, without what only `preset` sets.
+    """Return the type or value of each parameter by name, without parameters that only `preset` sets.
 
     Raises:
         UserError: an argument is missing or unknown, or no launch could pass it.
@@ -177,8 +177,8 @@ def _contradiction(argument: Argument) -> str:
 def _read_value(value: Any, namespace: dict[str, Any]) -> Any:
     """Convert a JSON value to a constant.
 
-    What JSON cannot represent arrives as text: a float without a fraction, a type, a jitted function, the
-    `repr` of a tuple or a layout.
+    A value that JSON cannot represent arrives as text: a float without a fraction, a type, a jitted function,
+    the `repr` of a tuple or a layout.
     """
     if not isinstance(value, str):
         return value

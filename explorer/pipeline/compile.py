@@ -1,9 +1,9 @@
-"""Compile one specialized kernel and emit everything on the way: stages, passes, resources, remarks.
+"""Compile one specialized kernel and emit all intermediate results: stages, passes, resources, remarks.
 
 In: a `Specialization`, a `Target`. Out: events, each as soon as it is known. A failure becomes a `Diagnostic`
 at the user's line; everything that was made before the failure has been emitted by then.
 
-Source: the order of the steps is that of triton.compiler.compiler.compile, 3.6 and 3.9, without its cache.
+Source: the order of the steps follows triton.compiler.compiler.compile, 3.6 and 3.9, without its cache.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Compilation:
         self._tool_log = ""
         self._assembly = ""
         self._known_locations: tuple[Location, ...] = ()
-        #: The kernel to show of a binary that may have several.
+        #: The kernel to show from a binary that may have several kernels.
         self._kernel = ""
 
     def run(self) -> None:
@@ -143,7 +143,7 @@ class Compilation:
         return steps, module
 
     def _begin_with(self, source: StageSource) -> tuple[dict[str, Make], Any]:
-        """Read the stage that the source is the text of. Return the steps after it, and its artifact.
+        """Read the stage whose text the source is. Return the steps after it, and its artifact.
 
         Raises:
             UserError: the text has an error.
@@ -163,7 +163,7 @@ class Compilation:
         return {each: make for each, make in self._steps(lowering).items() if each in later}, module
 
     def _edited(self, step: str, made: Any) -> Any:
-        """Return the edited artifact if the request edits what `step` makes, otherwise the one it made.
+        """Return the edited artifact if the request edits the output of `step`, otherwise the output.
 
         Raises:
             UserError: the text has an error, at its line of the edited text.
@@ -252,7 +252,7 @@ class Compilation:
     ) -> Stage | Diagnostic | None:
         """Read the stage that one of Triton's steps produces. Return None if the artifact has no stage.
 
-        `milliseconds` is the time of the step; None if reading is what takes the time.
+        `milliseconds` is the time of the step; None if reading takes the time.
         """
         kind = stage_produced_by(produced_by)
         if kind is None:
@@ -312,7 +312,7 @@ class Compilation:
         return messages
 
     def _resources(self, artifacts: dict[str, Any]) -> Resources:
-        """Return what the binary needs, from its metadata and the assembler's report."""
+        """Return the resources that the binary needs, from its metadata and the assembler's report."""
         metadata = self._metadata
         warps = int(metadata["num_warps"])
         return dataclasses.replace(

@@ -1,6 +1,6 @@
-"""A compilation that ends with LLVM IR, for jobs that look at the way there only.
+"""A compilation that ends with LLVM IR, for jobs that need only the lowering to LLVM IR.
 
-In: a `Specialization`, a `Target`. Out: what a subclass emits; the events of the compilation are dropped.
+In: a `Specialization`, a `Target`. Out: the events of a subclass; the events of the compilation are dropped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TO_LLVM = "llir"
 
 
 class CompilationToLlvm(Compilation):
-    """Lowers a kernel to LLVM IR. `_emit_answer` emits what the job is about."""
+    """Lowers a kernel to LLVM IR. `_emit_answer` emits the answer of the job."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Converts what the compiler raises into a diagnostic on the user's line, with a hint."""
+"""Converts an exception of the compiler into a diagnostic on the user's line, with a hint."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ABSOLUTE_FOLDER = re.compile(r"(?:/[\w.+-]+)+/(?=[\w.+-]+)")
 #: Triton's message about a global variable, which recommends an environment variable that is not set here.
 _GLOBAL = re.compile(r"Cannot access global variable (\w+) from within @jit'ed function\..*", re.DOTALL)
 
-#: Messages about what later versions of Triton do not have.
+#: Messages about features that later versions of Triton do not have.
 _REMOVED = re.compile(r"\bha(?:ve|s) been removed\b|too many indices for tensor of rank \d")
 
 
@@ -36,7 +36,7 @@ def diagnose(
 ) -> Diagnostic:
     """Return the diagnostic for a failure during lowering, with its source line.
 
-    `messages` are what the compiler's C++ code wrote about it; `ptx` is the input of the assembler.
+    `messages` are the messages of the compiler's C++ code; `ptx` is the input of the assembler.
     """
     from triton.compiler.errors import CompilationError
     from triton.runtime.errors import PTXASError
@@ -59,8 +59,8 @@ def diagnose(
 def _diagnose_source(error: Any, specialization: Specialization, stage: str) -> Diagnostic:
     """Return the diagnostic for an error in the kernel's source.
 
-    Triton wraps the error of a called function in one error per caller. The deepest one with a function of
-    the user's source has the line, and the deepest of all has the message.
+    Triton wraps the error of a called function in one error per caller. The deepest error in a function of
+    the user's source has the line, and the deepest of all errors has the message.
     """
     from triton.compiler.errors import CompilationError
 
@@ -73,7 +73,7 @@ def _diagnose_source(error: Any, specialization: Specialization, stage: str) -> 
             function = functions.get(current.src)
             if function is not None and is_users(file_of(function)) and hasattr(current.node, "lineno"):
                 place = place_of(function, current.node)
-            # Without a node, Triton puts a text in the place of the source.
+            # Without a node, Triton stores a text in place of the source.
             words = "" if hasattr(current.node, "lineno") else str(current)
             message = current.error_message or words or message
         else:
@@ -93,7 +93,7 @@ def _hint(message: str) -> str:
     if _GLOBAL.search(message):
         return "Write it as tl.constexpr(…) where it is assigned, or pass it as an argument."
     if "power of 2" in message or "power of two" in message:
-        return "Round it up to a power of two and mask what is out of bounds."
+        return "Round it up to a power of two and mask the elements out of bounds."
     if re.search(r"\bmodule '.*' has no attribute", message):
         return "This Triton version has no such function."
     if message.startswith("KeyError('__main__."):
@@ -104,7 +104,7 @@ def _hint(message: str) -> str:
 
 
 def assembler_line(error: Exception) -> int:
-    """Return the line of the PTX that the assembler rejected; 0: it did not."""
+    """Return the line of the PTX that the assembler rejected; 0: none."""
     found = _PTXAS_ERROR.search(str(error))
     return int(found.group(1)) if found else 0
 

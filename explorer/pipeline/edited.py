@@ -1,11 +1,13 @@
-"""Goes on from the edited text of a stage: restores what the shown text leaves out, and parses it.
+"""Compiles from the edited text of a stage: restores the parts that the shown text leaves out, and parses the
+text.
 
-The page shows a stage without locations and debug information. An edited text gets them back: its lines are
-compared with those of the original, and each equal line is replaced by the one that the compiler printed. An
-unchanged text therefore gives the same binary, bit for bit. A text that has locations is compiled as it is.
+The page shows a stage without locations and debug information. They are restored in an edited text: its lines
+are compared with the lines of the original, and each equal line is replaced by the line that the compiler
+printed. An unchanged text therefore gives the same binary, bit for bit. A text that has locations is compiled
+without changes.
 
-What text cannot express is the order in which MLIR and LLVM store the uses of a value, so that operations may
-come out in another order in later texts.
+Text cannot express the order in which MLIR and LLVM store the uses of a value. Operations may therefore have
+a different order in later texts.
 
 Source: `triton.compiler.compiler.parse`, 3.6 and 3.9.
 """
@@ -37,11 +39,11 @@ _LLVM_PLACE = re.compile(r"failed to parse IR: (?P<message>.*?)\s*lineno: (?P<li
 
 @dataclass(frozen=True)
 class Restored:
-    """An edited text with what the shown text left out.
+    """An edited text with the parts that the shown text leaves out.
 
     `lines[i]` is the line of the edited text that line i of `text` is made from, counted from 1; 0: none.
-    `new` are the lines of the edited text that are not in the original. `raw_lines` are the lines of the
-    original, from 0 on, that the lines of `text` are; -1: none.
+    `new` are the lines of the edited text that are not in the original. `raw_lines` has the line of the
+    original, from 0 on, for each line of `text`; -1: none.
     """
 
     text: str
@@ -50,7 +52,7 @@ class Restored:
     raw_lines: tuple[int, ...] = ()
 
     def line(self, number: int) -> int:
-        """Return the line of the edited text for a line of `text`, or the one before it."""
+        """Return the line of the edited text for a line of `text`, or for the nearest line before it."""
         return next((line for line in reversed(self.lines[:number]) if line), 0)
 
 
@@ -58,7 +60,7 @@ def editable_stage(name: str) -> StageKind:
     """Return the stage of this name.
 
     Raises:
-        UserError: it does not exist or cannot be compiled from its text.
+        UserError: the stage does not exist or cannot be compiled from its text.
     """
     kind = next((kind for kind in STAGES if kind.name == name), None)
     if kind is None or kind.kernel is None:
@@ -94,7 +96,7 @@ def check_kernel(kind: StageKind, text: str) -> str:
     """Return the name of the kernel in the text of a stage.
 
     Raises:
-        UserError: there is none. The compiler would end without a message.
+        UserError: there is no kernel. The compiler would end without a message.
     """
     found = kind.kernel.search(text) if kind.kernel else None
     if found is None:
@@ -153,7 +155,7 @@ def _ended(line: str) -> str:
 
 
 def parse_module(text: str, context: Any, path: Path, output: ToolOutput) -> Any:
-    """Parse an MLIR module. `path` is the file to write it to, from which operations without a location come.
+    """Parse an MLIR module. `path` is the file to write it to: the location of operations without a location.
 
     Raises:
         ParseError: it is not a valid module.
@@ -204,11 +206,11 @@ def make_in_copy(make: Make, text: str, metadata: dict[str, Any]) -> Any:
     """
     from triton._C.libtriton import llvm
 
-    llvm.init_targets()  # an earlier step does it, which a text of LLVM IR has not gone through
+    llvm.init_targets()  # an earlier step does it, which is skipped for a text of LLVM IR
     with tempfile.TemporaryFile() as result, tempfile.TemporaryFile() as printed:
         process = os.fork()
         if process == 0:
-            # A copy without a result has failed. Its output says why.
+            # A copy without a result has failed. Its output has the reason.
             with contextlib.suppress(BaseException):
                 faulthandler.disable()
                 os.dup2(printed.fileno(), 2)

@@ -9,7 +9,7 @@ from explorer.model import Diagnostic
 
 
 class UserError(Exception):
-    """The request or its source is wrong. `diagnostic` says what is wrong, where, and what to do."""
+    """The request or its source is wrong. `diagnostic` describes the error, its place, and the remedy."""
 
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(diagnostic.message)
@@ -22,7 +22,7 @@ def user_error(message: str, line: int = 0, hint: str = "") -> UserError:
 
 
 class NeedsValue(BaseException):
-    """The program needs a value that is not known here, for example one that only a GPU could compute.
+    """The program needs a value that is not known here, for example a result of a kernel.
 
     Not an `Exception`, so that the user's own `except Exception` does not catch it.
     """

@@ -1,4 +1,4 @@
-"""A forked copy of this process that computes values while this process goes on."""
+"""A forked copy of this process that computes values while this process continues."""
 
 from __future__ import annotations
 

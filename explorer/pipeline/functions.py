@@ -55,7 +55,7 @@ def function_trees(kernel: Any) -> list[tuple[str, ast.FunctionDef]]:
 
 
 def _definitions(source: str) -> dict[tuple[str, int], ast.FunctionDef]:
-    """Return the functions of a source by their names and first lines, those of decorators included."""
+    """Return the functions of a source by their names and first lines, including the lines of decorators."""
     tree = ast.parse(source)
     return {
         (node.name, line): node
@@ -82,7 +82,7 @@ def _lines_above_definition(function: Any) -> int:
 
 
 def place_of(function: Any, node: Any) -> tuple[int, int, int, int]:
-    """Return where a node of a function's source stands: line, column, end line and column."""
+    """Return the position of a node of a function's source: line, column, end line and column."""
     lines = function.raw_src
     first = _lines_above_definition(function)
     above = definition_line(function) - 1

@@ -104,7 +104,7 @@ class Guesser:
         return self._runtime(name, parameter.default)
 
     def alternatives(self, name: str, guess: Guess) -> Iterator[Guess]:
-        """Yield what else to try for the parameter `name`, the likeliest first."""
+        """Yield alternatives for the parameter `name`, the likeliest first."""
         if guess.is_certain:
             return
         refused = guess.argument(name)
@@ -116,7 +116,7 @@ class Guesser:
         else:
             choices = self._types(name)
         for choice in choices:
-            # 1 and True are equal, but not the same to the compiler.
+            # 1 and True are equal, but the compiler distinguishes them.
             if repr(choice) not in tried:
                 tried.append(repr(choice))
                 yield Guess(choice, reason)
@@ -265,7 +265,7 @@ class Guesser:
 
 
 def _typed(name: str, kind: str) -> Argument:
-    """Return an argument of a type. Addresses and integers are multiples of 16, as most are."""
+    """Return an argument of a type. Addresses and integers are assumed to be multiples of 16, as usual."""
     divisible = kind.startswith("*") or (kind[0] in "iu" and kind not in ("i1", "u1"))
     return Argument(name, kind, None, "divisible by 16" if divisible else "")
 

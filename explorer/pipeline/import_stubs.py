@@ -1,8 +1,8 @@
-"""Stubs for modules that are not there, so that a script goes on for as long as it does not need them.
+"""Stubs for missing modules, so that a script continues until it needs them.
 
-A stub accepts attributes, calls, operators, and subclasses: each gives another stub, which knows its name. As
-a decorator, a stub returns what it decorates. A launch or a kernel that needs what a stub holds fails with
-that name. Imports that the script tries, with a branch for their absence, are not replaced.
+A stub accepts attributes, calls, operators, and subclasses: each gives a further stub, which knows its name.
+As a decorator, a stub returns the decorated object. A launch or a kernel that needs the content of a stub
+fails with that name. Imports that the script tries, with a branch for their absence, are not replaced.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ OPTIONAL_PACKAGES = ("pytest", "matplotlib", "pandas")
 #: Compilers that PyTorch's operations import without using them here. Importing them takes seconds.
 UNUSED_COMPILERS = ("torch._dynamo", "torch._inductor")
 
-#: The version that a missing package reports. Scripts ask for a least version more often than for a greatest.
+#: The version that a missing package reports. Scripts require a minimum version more often than a maximum.
 STUB_VERSION = "9999.0"
 
 #: Attributes that Triton looks up on a global name of a kernel before it uses the name.
@@ -69,20 +69,20 @@ ABSENT_FILE = "is not in the paste."
 
 
 class NeedsModule(NeedsValue):
-    """A launch needs what a missing module holds."""
+    """A launch needs an object of a missing module."""
 
 
 class KernelNeedsModule(ImportError):
     """A kernel uses a name of a missing module."""
 
-    def __repr__(self) -> str:  # Triton reports this.
+    def __repr__(self) -> str:  # Triton reports this exception.
         return str(self)
 
 
 class Absence:
-    """One missing package or module, and what a script did with it.
+    """One missing package or module, and its use by a script.
 
-    `sentence` says what is missing; it is empty for packages that scripts use without need.
+    `sentence` names the missing module; it is empty for packages that do not affect the launches.
     """
 
     def __init__(self, sentence: str = "", line: int = 0) -> None:
@@ -92,7 +92,7 @@ class Absence:
         self.assumed: dict[str, bool] = {}
 
     def describe(self) -> Diagnostic:
-        """Return the note that says what is missing and what was left out or assumed for it."""
+        """Return the note that names the missing module and the omissions and assumptions."""
         parts = [f"{self.sentence} A stub takes its place."]
         if self.decorators:
             parts.append(f"Left out: {_listed([f'@{text}' for text in self.decorators.values()])}.")
@@ -103,7 +103,7 @@ class Absence:
 
 
 class ImportStub(ModuleType):
-    """A missing module, or anything that was reached through one."""
+    """A missing module, or an object that was reached through a missing module."""
 
     __path__: list[str]
 
@@ -183,7 +183,7 @@ class ImportStub(ModuleType):
         return find_stub([*arguments, *(options or {}).values()])
 
     def needed(self, *_arguments: Any) -> NoReturn:
-        """Stop: the value would decide what is launched."""
+        """Stop: the launches would depend on the value."""
         raise NeedsModule(f"This needs {self.__name__}. {self._absence.sentence}")
 
     def _derived(self, name: str) -> ImportStub:
@@ -224,7 +224,7 @@ def find_stub(values: list[Any]) -> ImportStub | None:
 
 
 def refuse_stubs(kernel: Any, arguments: tuple[Any, ...], options: dict[str, Any]) -> None:
-    """Stop if a launch of `kernel` passes something missing."""
+    """Stop if a launch of `kernel` passes an object of a missing module."""
     for name, value in (*zip(kernel.arg_names, arguments, strict=False), *options.items()):
         stub = find_stub([value])
         if stub is not None:
@@ -234,7 +234,7 @@ def refuse_stubs(kernel: Any, arguments: tuple[Any, ...], options: dict[str, Any
 
 
 def _stub_class(stub: ImportStub) -> type:
-    """Return a base class for classes that derive from something missing."""
+    """Return a base class for classes that derive from a missing class."""
 
     def accept(_self: Any, *_arguments: Any, **_options: Any) -> None:
         """Accept the arguments of the missing class."""
@@ -254,7 +254,7 @@ def _can_be_decorated(value: Any) -> bool:
 
 
 def _unpacked_count(frame: FrameType) -> int:
-    """Return how many values the current instruction of `frame` unpacks; 0 if it does something else."""
+    """Return how many values the current instruction of `frame` unpacks; 0 for other instructions."""
     code, position = frame.f_code.co_code, frame.f_lasti
     is_unpacking = 0 <= position < len(code) and dis.opname[code[position]] == "UNPACK_SEQUENCE"
     return code[position + 1] if is_unpacking else 0
@@ -269,14 +269,14 @@ def _listed(names: list[str]) -> str:
 
 
 class StubFinder(MetaPathFinder, Loader):
-    """Makes stubs for modules. A subclass says for which when it is placed on `sys.meta_path`."""
+    """Makes stubs for modules, when it is placed on `sys.meta_path`. A subclass selects the modules."""
 
     def __init__(self) -> None:
         self._made: list[str] = []
 
     @abstractmethod
     def absence_of(self, name: str) -> Absence | None:
-        """Return why the module `name` gets a stub, or None if it gets none."""
+        """Return the reason why the module `name` gets a stub, or None if it gets none."""
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
         absence = self.absence_of(name)
@@ -313,7 +313,7 @@ class KnownFinder(StubFinder):
 
 
 class MissingFinder(StubFinder):
-    """Makes stubs for all modules that the user's code imports and that nothing else finds."""
+    """Makes stubs for all modules that the user's code imports and that no other finder finds."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -353,14 +353,14 @@ def _importer() -> FrameType | None:
         if is_users(file) or (file.startswith("/") and not file.startswith(_LIBRARIES)):
             return frame
         is_import = file in (__file__, importlib.__file__) or file.startswith(_SKIPPED_FRAMES)
-        if not is_import or file == _FIND_SPEC_FILE:  # `find_spec` asks whether there is such a module.
+        if not is_import or file == _FIND_SPEC_FILE:  # `find_spec` tests whether a module exists.
             return None
         frame = frame.f_back
     return None
 
 
 def _expects_absence(file: str, line: int) -> bool:
-    """Tell whether the import at `line` is in a `try` that goes on without the module."""
+    """Return whether the import at `line` is in a `try` that continues without the module."""
     return any(
         first <= line <= last for first, last in _optional_lines(file, "".join(linecache.getlines(file)))
     )
@@ -397,7 +397,7 @@ def _suppresses_import_error(item: ast.withitem) -> bool:
 
 
 def _goes_on_without(handler: ast.ExceptHandler) -> bool:
-    """Tell whether a handler catches a failed import and does not end the program."""
+    """Return whether a handler catches a failed import and does not end the program."""
     caught = handler.type
     kinds: list[ast.expr | None] = [*caught.elts] if isinstance(caught, ast.Tuple) else [caught]
     last = handler.body[-1]

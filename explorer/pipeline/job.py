@@ -68,7 +68,7 @@ if __name__ == "__main__":
     triton.testing.do_bench(lambda: x + x)
 """
 _WARM_UP_TARGETS = ("cuda:90", "hip:gfx942")
-#: What most jobs do. What only large kernels need would take memory in each process that waits for a job.
+#: The work of most jobs. The needs of large kernels would take memory in each process that waits for a job.
 _REHEARSAL_SOURCE = """
 import torch
 import triton
@@ -184,7 +184,7 @@ def _compile(specialization: Specialization, request: Request, target: Target, e
 
 
 def warm_up() -> None:
-    """Import and use what jobs need, for each vendor, so that a forked child need not.
+    """Import and use the modules that jobs need, for each vendor, so that a forked child starts fast.
 
     Raises:
         RuntimeError: the compiler does not work here.
@@ -194,7 +194,7 @@ def warm_up() -> None:
 
 
 def rehearse() -> None:
-    """Do a job such as those that come."""
+    """Execute a typical job."""
     perform(Request(_REHEARSAL_SOURCE, _WARM_UP_TARGETS[0], ""), lambda _event: None)
 
 

@@ -1,14 +1,14 @@
-"""Where operations and instructions come from: a second compilation, in which the compiler keeps track of it.
+"""The origins of operations and instructions: a second compilation, in which the compiler tracks them.
 
 In: a `Specialization`, a `Target`. Out: an `Answer` with the `Lineage` of all modules, and the stages after
 the last MLIR module, with lines of TTGIR as their locations.
 
-After each pass, a location snapshot gives each operation its own line of the module as its location. Where
-the next pass makes an operation from others, MLIR gives it their locations, fused if there are several. An
-operation whose location is not a line of the snapshot has no origin.
+After each pass, a location snapshot gives each operation its own line of the module as its location. If the
+next pass makes an operation from other operations, MLIR gives it their locations, fused if there are several.
+An operation whose location is not a line of the snapshot has no origin.
 
 The names of values are lost, because the printer takes them from locations. Everything else in a module must
-be as in the ordinary compilation: `digest_of_module` tells.
+be as in the ordinary compilation: `digest_of_module` checks this.
 
 Source: `create_location_snapshot` of Triton 3.6 and 3.9, which calls MLIR's generateLocationsFromIR.
 """
@@ -40,12 +40,12 @@ from explorer.pipeline.user_source import source_numbers
 
 
 class LineageCompilation(CompilationToLlvm):
-    """Compiles a kernel and emits where its operations and instructions come from."""
+    """Compiles a kernel and emits the origins of its operations and instructions."""
 
     _copy: ForkedCopy | None = None
 
     def run(self) -> None:
-        """Compile, and emit what is known of the origins, even if a pass fails.
+        """Compile, and emit the known origins, even if a pass fails.
 
         Raises:
             UserError: the kernel cannot be compiled.
@@ -70,12 +70,12 @@ class LineageCompilation(CompilationToLlvm):
         return super()._make(make, module)
 
     def _emit_stage(self, produced_by: str, value: Any, milliseconds: float | None = None) -> None:
-        """Emit nothing: the stages of this compilation are those of the ordinary one."""
+        """Emit nothing: the ordinary compilation emits the stages."""
 
     def _located_stages(self, module: Any) -> Iterator[dict[str, Any]]:
         """Make the remaining artifacts without snapshots. Yield the stages that instructions are in.
 
-        All locations are lines of the last snapshot, so that line information leads there.
+        All locations are lines of the last snapshot, so that line information refers to it.
         """
         recorder = self._recorder
         assert isinstance(recorder, SnapshotRecorder)
@@ -156,7 +156,7 @@ class SnapshotRecorder(PassRecorder):
     def origins(self, locations: Iterable[Location]) -> list[int]:
         """Return the lines of the last snapshot among the frames of locations, in order.
 
-        An inlined operation comes from that of the called function and from the call.
+        An inlined operation comes from the operation of the called function and from the call.
         """
         if not self._file:
             return list(

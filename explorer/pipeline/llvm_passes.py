@@ -7,7 +7,7 @@ On request, LLVM prints the module after each pass. The output goes to a file in
 a thread reads it at the same time.
 
 Source: optimize_module in python/src/llvm.cc of Triton 3.6 and 3.9: LLVM_IR_ENABLE_DUMP sets LLVM's flag
-`print-after-all`, DISABLE_LLVM_OPT sets any others.
+`print-after-all`, DISABLE_LLVM_OPT sets any other flags.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _printed_passes(emit: Callable[[Event], None]) -> Iterator[None]:
 
 
 def _follow(descriptor: int, over: threading.Event, reader: _PassReader) -> None:
-    """Yield what is written to a file until the writer has finished."""
+    """Yield the data that is written to a file until the writer has finished."""
     offset = 0
     while True:
         was_over = over.wait(_LOOK_SECONDS)
@@ -104,7 +104,7 @@ class _PassReader:
         self._count = 0
 
     def feed(self, data: bytes) -> None:
-        """Take more of the output. Emit the passes whose modules are complete."""
+        """Process more of the output. Emit the passes whose modules are complete."""
         self._buffer += data
         start = 0
         for head in _HEAD.finditer(self._buffer):

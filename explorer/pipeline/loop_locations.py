@@ -24,7 +24,7 @@ def copy_loop_locations(original: Any, module: Any, text: str, lines: Sequence[i
         return
     originals = _loops_by_line(str(original), original)
     for line, blocks in own.items():
-        if line >= len(lines):  # The text has locations of its own, and is of no other.
+        if line >= len(lines):  # The text has its own locations, and comes from no other text.
             continue
         for block, from_block in zip(blocks, originals.get(lines[line], ()), strict=False):
             for index in range(min(block.get_num_arguments(), from_block.get_num_arguments())):
@@ -35,7 +35,7 @@ def _loops_by_line(text: str, module: Any) -> dict[int, list[Any]]:
     """Return the first blocks of the regions of each loop, by the line of its start in the module's text."""
     lines = [number for number, line in enumerate(text.splitlines()) if _LOOP_LINE.match(line)]
     loops = _loops(module) if lines else []
-    # A text by hand may have several operations in a line.
+    # A text written by hand may have several operations in a line.
     return dict(zip(lines, loops, strict=True)) if len(lines) == len(loops) else {}
 
 
@@ -46,7 +46,7 @@ def _loops(module: Any) -> list[list[Any]]:
     found: list[list[Any]] = []
 
     def visit(operation: Any) -> None:
-        """Collect the loops up to this operation. It is visited after those of its regions."""
+        """Collect the loops up to this operation, which is visited after the operations of its regions."""
         nonlocal found
         regions = [operation.get_region(index).id() for index in range(operation.get_num_regions())]
         found = [loop for region in regions for loop in inside.pop(region, ())]

@@ -1,4 +1,4 @@
-"""Prepares Triton's steps for one kernel with its specialization: the first module, and what follows.
+"""Prepares Triton's steps for one kernel with its specialization: the first module, and the later steps.
 
 Source: triton.compiler.compiler.compile, 3.6 and 3.9, without its cache.
 """
@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from explorer.model.hardware import Target
 from explorer.pipeline.targets import triton_target
 
-#: Makes the artifact of a step from that of the step before.
+#: Makes the artifact of a step from the artifact of the step before.
 Make = Callable[[Any, dict[str, Any]], Any]
 
 
@@ -35,9 +35,9 @@ class Specialized(Protocol):
 
 
 class Lowering:
-    """Triton's steps for one kernel. `metadata` is what they note about it.
+    """Triton's steps for one kernel. `metadata` is the metadata that they collect.
 
-    `source` is Triton's; without one, the first module has to come from elsewhere.
+    `source` is Triton's source object; without it, the caller provides the first module.
     """
 
     def __init__(

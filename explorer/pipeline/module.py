@@ -85,7 +85,7 @@ class SourceContents:
 
     @property
     def is_torch_program(self) -> bool:
-        """Whether the kernels are those that `torch.compile` writes, and the program has no error."""
+        """Whether `torch.compile` writes the kernels, and the program has no error."""
         has_error = any(each.severity == "error" for each in self.diagnostics)
         return not self.kernels and self.output_code is not None and not has_error
 
@@ -100,14 +100,14 @@ def load(
 ) -> SourceContents:
     """Execute `source` as a script against a fake GPU of `target`.
 
-    `files` are the texts of the files that it may import, by their paths, and `path` is its own. `assumed`
-    are numbers for what it reads from tensors without content, by places.
+    `files` are the texts of the files that the script may import, by their paths, and `path` is the path of
+    the script. `assumed` are numbers that replace values read from tensors without content, by places.
 
     A script without a kernel that calls `torch.compile` is executed again, with PyTorch's compiler, for
-    `output_code`, and once more with the GPU as the default device if it compiles for the CPU. `report` gets
-    what the compiler does.
+    `output_code`, and once more with the GPU as the default device if it compiles for the CPU. `report` is
+    called with the compiler's progress.
 
-    Raises nothing for errors in the source. They are in `diagnostics`.
+    Errors in the source raise no exception. They are in `diagnostics`.
     """
     found, recorder = _execute(source, target, files, path, assumed)
     if found.kernels or recorder is None or not recorder.has_compiled_functions:

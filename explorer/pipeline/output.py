@@ -1,4 +1,4 @@
-"""A bounded buffer for what the user's code prints."""
+"""A bounded buffer for the output of the user's code."""
 
 from __future__ import annotations
 

@@ -26,9 +26,9 @@ _KERNEL = re.compile(r"^(\w+) = async_compile\.triton\(", re.MULTILINE)
 def output_code(
     program: CompiledProgram, source: str, path: str, files: Mapping[str, str]
 ) -> OutputCode | None:
-    """Return the script for what `torch.compile` made of `source`; None: it made no kernel.
+    """Return the script for the output of `torch.compile` for `source`; None: it wrote no kernel.
 
-    `path` is that of the program, and `files` are those beside it.
+    `path` is the path of the program, and `files` are the files beside it.
     """
     path = path or _PROGRAM_PATH
     taken: dict[str, None] = {}
@@ -38,7 +38,7 @@ def output_code(
             if name in taken:
                 graph = re.sub(rf"\b{name}\b", _free_name(name, taken), graph)
         taken |= dict.fromkeys(_KERNEL.findall(graph))
-        # The names of files as the page shows them.
+        # Names of files in the form that the page shows.
         texts.append(graph.replace(f"({SOURCE_FILE!r}, ", f"({path!r}, ").replace(f"('{BESIDE}", "('"))
     if not taken:
         return None
@@ -56,13 +56,13 @@ def _free_name(name: str, taken: Collection[str]) -> str:
 
 
 def torch_locations(interface: Any) -> tuple[Location, ...]:
-    """Return the lines of the program that a kernel was written for by Inductor; otherwise none."""
+    """Return the lines of the program that Inductor wrote a kernel for; none for other kernels."""
     origins = _metadata(interface, ORIGINS)
     return tuple(Location((Frame(str(file), int(line)),)) for file, line in origins)
 
 
 def graph_nodes(interface: Any) -> tuple[TorchNode, ...]:
-    """Return the nodes of PyTorch's graph that a kernel of Inductor computes; otherwise none."""
+    """Return the nodes of PyTorch's graph that a kernel of Inductor computes; none for other kernels."""
     nodes = []
     for *texts, (file, line), is_backward in _metadata(interface, NODES)[:MOST_GRAPH_NODES]:
         name, operation, original, output = (str(text)[:MOST_GRAPH_NODE_CHARACTERS] for text in texts)

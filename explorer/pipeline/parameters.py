@@ -48,7 +48,7 @@ def helper_names(tree: ast.Module) -> set[str]:
 
 
 def returns_value(jit_function: Any) -> bool:
-    """Tell whether a function returns a value, so that it cannot be launched."""
+    """Return whether a function returns a value, so that it cannot be launched."""
     return any(
         isinstance(node, ast.Return) and ast.unparse(node.value or ast.Constant(None)) != "None"
         for node in ast.walk(jit_function.parse())

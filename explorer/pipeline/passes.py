@@ -2,7 +2,7 @@
 
 Triton's backends collect passes by calling `passes.….add_*(pass_manager)` and then run them all. While a
 `PassRecorder` is active, the backend's module sees proxies of `ir`, `passes` and its vendor's namespace: an
-`add_*` call is only queued, and `run` gives each pass a real pass manager of its own.
+`add_*` call is only queued, and `run` creates a real pass manager for each pass.
 
 Modules are printed with locations, which are removed afterwards: values keep the names of the source only
 this way. Large modules of the LLVM dialect take long to print (20 ms for 1.5 MB, after some of 70 passes).
@@ -34,12 +34,12 @@ from explorer.pipeline.targets import tools_of
 from explorer.pipeline.tool_output import ToolOutput
 
 _TO_LLVM_DIALECT = "to_llvmir"
-#: Printing what becomes of a shorter module takes less time than a copy of this process.
+#: Printing the results of a shorter module takes less time than a copy of this process.
 _LARGE_CHARACTERS = 5_000
 
 
 class PassFailed(RuntimeError):
-    """A pass failed. `name` and `title` are the pass's, the message is the compiler's."""
+    """A pass failed. `name` and `title` identify the pass, the message is the compiler's message."""
 
     def __init__(self, name: str, title: str, message: str) -> None:
         super().__init__(message)
@@ -183,7 +183,7 @@ def _title(function_name: str) -> str:
 def _texts(
     real_ir: ModuleType, context: Any, queued: list[Queued], module: Any, tag: str
 ) -> Iterator[str | None]:
-    """Run the passes; after each yield the module's text, or None where it is as before."""
+    """Run the passes; after each pass yield the module's text, or None if it is unchanged."""
     snapshots = _Snapshots()
     for function_name, add, arguments in queued:
         run_pass(real_ir, context, add, arguments, module, tag, function_name)
@@ -191,14 +191,14 @@ def _texts(
 
 
 class _Snapshots:
-    """Prints a module after each pass. `text` is the present one, without locations."""
+    """Prints a module after each pass. `text` is the present text, without locations."""
 
     def __init__(self) -> None:
         self.text = ""
         self._printed = ""
 
     def take(self, module: Any) -> str | None:
-        """Return the text of a module, or None if it is as before."""
+        """Return the text of a module, or None if it is unchanged."""
         printed = str(module)
         if printed == self._printed:
             return None
@@ -208,7 +208,7 @@ class _Snapshots:
 
 
 class _IrProxy:
-    """`triton._C.libtriton.ir` with another pass manager."""
+    """`triton._C.libtriton.ir` with a replaced pass manager."""
 
     def __init__(self, real: ModuleType, recorder: PassRecorder) -> None:
         self._real = real
@@ -238,7 +238,7 @@ class _QueueingPassManager:
 
 
 class _PassesProxy:
-    """A namespace of `add_*` functions. Those called with a queueing pass manager are queued."""
+    """A namespace of `add_*` functions. Calls with a queueing pass manager are queued."""
 
     def __init__(self, real: Any) -> None:
         self._real = real

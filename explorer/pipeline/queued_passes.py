@@ -1,7 +1,8 @@
-"""Passes that wait to run: their names and options, and what a request changes about them.
+"""Passes that wait to run: their names and options, and the changes of a request.
 
-A pass can be left out, or run with other values for the options that Triton's Python functions pass on. Which
-argument sets which option is found by adding the pass with another value and comparing the printed options.
+A pass can be left out, or run with other values for the options that Triton's Python functions pass on. To
+find the argument that sets an option, the pass is added with another value, and the printed options are
+compared.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def describe_added(
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Takes the place of the function that adds a pass, for a pass that does not run."""
+    """Replaces the function that adds a pass, for a pass that does not run."""
 
     name: str
     options: tuple[Scalar, ...]
@@ -61,7 +62,7 @@ class LeftOut:
 
 
 class PassEdits:
-    """Applies what a request changes about passes to all passes of one compilation, in their order."""
+    """Applies the changes of a request to all passes of one compilation, in their order."""
 
     def __init__(self, edits: Edits) -> None:
         self._without = edits.without_passes
@@ -144,10 +145,10 @@ def _another(value: Any) -> Any:
 
 
 def _converted(value: Scalar, like: Any, what: str) -> Any:
-    """Return a requested value with the type of the present one.
+    """Return a requested value with the type of the present value.
 
     Raises:
-        UserError: it has another type.
+        UserError: the value has a different type.
     """
     text = str(value).strip()
     if isinstance(like, bool):

@@ -53,7 +53,7 @@ def scopes_ignored_by_interpreter(lines: list[LineNumber]) -> Diagnostic:
 
 
 def _names(tree: ast.Module) -> dict[str, str]:
-    """Return what each imported name refers to."""
+    """Return the full name that each imported name refers to."""
     names = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

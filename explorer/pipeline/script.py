@@ -31,7 +31,7 @@ MOST_ASSUMED = 8
 
 
 class _TooLong(BaseException):
-    """The script takes more time than it may."""
+    """The script exceeds its time limit."""
 
 
 class StopScript(BaseException):
@@ -52,8 +52,8 @@ class Script:
     ) -> None:
         """Create a module called `name`. With "__main__", the main part of the script is executed, too.
 
-        `files` are the texts of the files that it may import, by their paths, and `path` is its own.
-        `program` gets what `torch.compile` makes of it.
+        `files` are the texts of the files that the script may import, by their paths, and `path` is the path
+        of the script. `program` gets the output of `torch.compile`.
         """
         self._tree = tree
         self._recorder = recorder
@@ -110,7 +110,7 @@ class Script:
 
     @contextlib.contextmanager
     def _executing(self) -> Iterator[None]:
-        """Make the module the main program, and what it imports importable. Note what is missing."""
+        """Make the module the main program, and its imports importable. Note missing modules."""
         names = {user_source.SKIPPING: self}
         with (
             _as_main(self._module),
@@ -122,7 +122,7 @@ class Script:
             self.diagnostics += notes()
 
     def _rest_of_package(self, package: str, error: Exception) -> Callable[[str], Any]:
-        """Report the error that ended the `__init__.py` of a package. Return what makes its other names."""
+        """Report the error that ended a package's `__init__.py`. Return the source of its other names."""
         message = f"{describe(error)} The package {package} keeps what it had defined."
         self.diagnostics.append(replace(diagnostic_at(error), severity="warning", message=message))
         return stub_attributes(package, f"Its __init__.py ended with {type(error).__name__}.")
@@ -169,10 +169,10 @@ class Script:
             self.go_on([statement for statement in statements if statement.lineno > failed], failure)
 
     def go_on(self, statements: list[ast.stmt], failure: BaseException) -> None:
-        """Execute what does not depend on the failed statement.
+        """Execute the statements that do not depend on the failed statement.
 
-        If the statement only needed an unknown value, that is everything after it. After an error, it is what
-        defines kernels, so that they are listed.
+        If the statement only needed an unknown value, these are all statements after it. After an error,
+        these are the statements that define kernels, so that the kernels are listed.
         """
         defining = (
             ast.Import,
@@ -187,12 +187,12 @@ class Script:
             self._recorder.limit = 0
             statements = [statement for statement in statements if isinstance(statement, defining)]
         for statement in statements:
-            # The first failure is reported. What follows from it is not.
+            # The first failure is reported. Its consequences are not.
             with contextlib.suppress(BaseException):
                 exec(user_source.compile_statements([statement]), self.namespace)  # noqa: S102  the user's code
 
     def _report_stop(self, error: _TooLong) -> None:
-        """Report that the time of the script is over. What it has found until then is kept."""
+        """Report that the time of the script is over. The results until then are kept."""
         stopped = f"The script was stopped after {script_seconds():g} seconds."
         if self._program is None:
             found = len(self._recorder.launches)

@@ -75,14 +75,14 @@ def constant(text: str, namespace: dict[str, Any]) -> Any:
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         pass
     try:
-        # The expression can do what the source can do, and is evaluated in the same jail.
+        # The expression has the rights of the source, and is evaluated in the same jail.
         return eval(text, {**vars(gluon_language), **namespace})  # noqa: S307  the user's code
     except Exception:  # User code may raise any exception.
         raise ValueError(f"{text!r} is not a type, a literal or a name of the source") from None
 
 
 def dtype_of(text: str) -> Any:
-    """Return the element type that `text` names: "fp16", "tl.float16"; None if it names none."""
+    """Return the element type that `text` names: "fp16", "tl.float16"; None if there is none."""
     if text in TYPES:
         return tl.dtype("int1" if text in ("i1", "u1") else _LONG.get(text, text))
     last = text.rpartition(".")[2]

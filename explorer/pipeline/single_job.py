@@ -1,4 +1,4 @@
-"""The entry point of a sandbox that one job is expected of: it imports what jobs need, and compiles nothing.
+"""The entry point of a sandbox for a single job: it imports the modules that jobs need, and compiles nothing.
 
 The warm-up of `explorer.pipeline.job` takes longer than the job that it would make faster.
 """
@@ -15,6 +15,6 @@ _MODULES = ("torch", "triton", "triton.language", "explorer.pipeline.compile", "
 
 
 def warm_up() -> None:
-    """Import what every job would import in its own process."""
+    """Import the modules that every job would import in its own process."""
     for name in _MODULES:
         importlib.import_module(name)

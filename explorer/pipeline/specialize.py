@@ -1,4 +1,4 @@
-"""Selects what to compile: the launch, the arguments or the signature that a request names.
+"""Selects the specialization to compile: by the launch, the arguments or the signature of a request.
 
 In: the contents of a source and a request. Out: a specialization, as the just-in-time compiler would make it.
 Without a launch and arguments, the first kernel is compiled with guesses.
@@ -44,12 +44,12 @@ class Specialization:
     described: Specialized
     #: The lines of a PyTorch program that the kernel as a whole comes from.
     origins: tuple[Location, ...] = ()
-    #: The stage that the source is the text of, in place of Python. There is no `jit_function` then.
+    #: The stage whose text the source is, if it is not Python. There is no `jit_function` then.
     stage_source: StageSource | None = None
 
 
 def resolve(found: SourceContents, request: Request, target: Target) -> Specialization:
-    """Return the specialization that `request` asks for. Raise UserError for an error in it."""
+    """Return the specialization that `request` selects. Raise UserError for an error in it."""
     kernel = choose_kernel(found, request)
     check_options(request, target)
     if request.arguments is None:
@@ -77,13 +77,13 @@ def choose_kernel(found: SourceContents, request: Request) -> FoundKernel | None
         _refuse_broken(found)
         if found.output_code is not None:
             raise user_error(
-                "The source has no kernel. Its kernels are those that torch.compile writes.",
-                hint="Use the output code that an inspection of the source has.",
+                "The source has no kernel: torch.compile writes the kernels of this program.",
+                hint="Compile the output code, which an inspection of the source contains.",
             )
         raise user_error(
             "The source has no kernel.",
             hint="A kernel is a function with the decorator @triton.jit or @gluon.jit. For kernels of "
-            "PyTorch, call what torch.compile returns.",
+            "PyTorch, call the function that torch.compile returns.",
         )
     if request.kernel is None:
         return None

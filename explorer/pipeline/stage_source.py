@@ -1,10 +1,10 @@
-"""A source that is the text of a stage: the compiler goes on from there.
+"""A source that is the text of a stage: the compiler continues from it.
 
 In: a request whose source is TTIR, Gluon IR, TTGIR, LLVM IR, PTX or AMDGCN. Out: the specialization, and the
-artifact that Triton's next step takes. A text says itself for which target and how many warps it is.
+artifact that Triton's next step takes. The text itself specifies its target and its number of warps.
 
-Operations get the lines of the text as their locations. Locations in a text are those of another file, and
-are left out.
+Operations get the lines of the text as their locations. Locations in a text refer to another file, and are
+left out.
 
 Source: `IRSource` of triton.compiler.compiler, 3.6 and 3.9.
 """
@@ -34,7 +34,7 @@ from explorer.pipeline.tool_output import ToolOutput
 from explorer.pipeline.user_source import SOURCE_FILE
 
 _MLIR = ("ttir", "glir", "ttgir")
-#: What names the target in the text of a stage: "cuda:90", "sm_90a", "gfx942".
+#: The names of the target in the text of a stage: "cuda:90", "sm_90a", "gfx942".
 _TARGETS = {
     "ttgir": re.compile(r'\bttg\.target"? = "([\w:-]+)"'),
     "glir": re.compile(r'\bttg\.target"? = "([\w:-]+)"'),
@@ -53,7 +53,7 @@ _THREADS = re.compile(
 
 
 def threads_of(text: str) -> int | None:
-    """Return the threads of a block in the text of LLVM IR or assembly; None: it does not say."""
+    """Return the threads of a block in the text of LLVM IR or assembly; None: unspecified."""
     found = _THREADS.search(text)
     return int(next(filter(None, found.groups()))) if found else None
 
@@ -103,14 +103,14 @@ class StageSource:
         return replace(diagnostic, line=diagnostic.stage_line, stage_line=0)
 
     def inspection(self) -> Inspection:
-        """Return what the source has: a kernel, without launches."""
-        return Inspection((Kernel(self.kernel, self.line, self.kind.language, ()),), ())  # type: ignore[arg-type]  # the languages of stages are among those of kernels
+        """Return the contents of the source: a kernel, without launches."""
+        return Inspection((Kernel(self.kernel, self.line, self.kind.language, ()),), ())  # type: ignore[arg-type]  # the languages of kernels include the languages of stages
 
     def specialization(self, request: Request, target: Target) -> Specialization:
-        """Return what a request compiles of this source.
+        """Return the specialization that a request compiles from this source.
 
         Raises:
-            UserError: it asks for what a text does not have.
+            UserError: the request selects something that a text does not have.
         """
         if request.kernel not in (None, self.kernel):
             raise self.error(
@@ -152,7 +152,7 @@ class StageSource:
             own = {} if threads is None else {"num_warps": max(1, threads // target.warp_size)}
             return self._lowering(specialization, target, own), self.restored.text
         try:
-            # The path is what operations have as their location.
+            # The path becomes the location of operations.
             with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
                 module = parse_module(self.restored.text, make_context(target), Path(SOURCE_FILE), output)
         except ParseError as error:
@@ -174,7 +174,7 @@ class StageSource:
         return Lowering(target, {**specialization.options, **own}, is_gluon=self.kind.name == "glir")
 
     def _options_of(self, module: Any) -> dict[str, int]:
-        """Return the options that a module says it is compiled with."""
+        """Return the options that the attributes of a module specify."""
         if self.kind.name == "ttir":
             return {}
         options = {
@@ -217,7 +217,7 @@ class StageSource:
 
 
 def find_stage_source(source: str) -> StageSource | None:
-    """Return the stage that a source is the text of; None: it is Python.
+    """Return the stage whose text a source is; None: the source is Python.
 
     Raises:
         UserError: the text has no kernel.

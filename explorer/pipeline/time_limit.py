@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-#: What is left of the time of a job when its script is stopped.
+#: The time that remains for the job when its script is stopped.
 _REST_SECONDS = 15.0
 
 #: The sandbox stops the job after this time.
@@ -17,7 +17,7 @@ def set_job_seconds(seconds: float) -> None:
 
 
 def extend_script() -> None:
-    """Give the script almost all of the time of the job: nothing but its own work takes long."""
+    """Give the script almost all of the time of the job: only the script takes long."""
     global _script_seconds
     _script_seconds = max(_job_seconds / 2, _job_seconds - _REST_SECONDS)
 

@@ -1,4 +1,4 @@
-"""What the compiler's C++ code writes to the standard error descriptor: remarks, errors, assertions.
+"""The output of the compiler's C++ code to the standard error descriptor: remarks, errors, assertions.
 
 If the descriptor is a regular file that can be read, new output is read from there and nothing is redirected.
 This is the case in the sandbox, where the warden reads the file after a crash. Otherwise the descriptor is
@@ -33,7 +33,7 @@ _CONTINUATION = re.compile(r"see current operation|^\s*\^\s*$")
 
 
 class ToolOutput:
-    """Reads what was written to the standard error descriptor since the last read."""
+    """Reads the output to the standard error descriptor since the last read."""
 
     def __init__(self) -> None:
         self._reader = -1
@@ -42,7 +42,7 @@ class ToolOutput:
 
     @contextlib.contextmanager
     def active(self) -> Iterator[ToolOutput]:
-        """Start with what is written from now on."""
+        """Start with the output from now on."""
         sys.stderr.flush()
         status = os.fstat(_STANDARD_ERROR)
         can_read = fcntl.fcntl(_STANDARD_ERROR, fcntl.F_GETFL) & os.O_ACCMODE == os.O_RDWR
@@ -63,13 +63,13 @@ class ToolOutput:
                 os.close(original)
 
     def new_text(self) -> str:
-        """Return what was written since the last call (a megabyte at most)."""
+        """Return the output since the last call (a megabyte at most)."""
         text, self._held = self._held + self._read(_MAXIMUM_BYTES), ""
         return text
 
     @contextlib.contextmanager
     def capture(self) -> Iterator[Callable[[], str]]:
-        """Keep what is written in this context out of `new_text`. The yielded function returns it.
+        """Keep output in this context out of `new_text`. The yielded function returns it.
 
         The text is also removed from the file, unless an error occurs: it was requested, and is not a
         message.

@@ -1,7 +1,7 @@
 """The entry point of the sandbox of programs with `torch.compile`.
 
-PyTorch's compiler takes seconds to import and to use for the first time, and most of the time of such a
-program. Other jobs do not need it.
+The import and the first use of PyTorch's compiler take seconds: most of the time of a program with
+`torch.compile`. Other jobs do not need the compiler.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def layer(x, weight):
 x = torch.randn(64, 64, device="cuda")
 layer(x, torch.randn(64, 64, device="cuda", requires_grad=True)).sum().backward()
 """
-#: The limit of the warm-up. On a busy machine it takes longer than a program may.
+#: The limit of the warm-up. On a busy machine the warm-up takes longer than a program may.
 _WARM_UP_SECONDS = 100.0
 
 
 def warm_up() -> None:
-    """Import and use the compiler, so that a forked child need not.
+    """Import and use the compiler, so that a forked child starts fast.
 
     Raises:
         RuntimeError: the compiler does not work here.

@@ -1,8 +1,8 @@
-"""What is told of the nodes of PyTorch's graph: also in a program that is captured, with its own PyTorch.
+"""Descriptions of the nodes of PyTorch's graph, also in a captured program with its own PyTorch.
 
-A description is a tuple of plain values, as the output code of Inductor has it: the name of the node, what it
-calls, the operator it comes from, its output, its line as a pair of a file and a line, and whether it is in
-the graph of the backward pass.
+A description is a tuple of plain values, as the output code of Inductor has it: the name of the node, the
+function it calls, the operator it comes from, its output, its line as a pair of a file and a line, and
+whether it is in the graph of the backward pass.
 
 Source: torch/_inductor/graph.py and torch/fx/node.py, 2.13.
 """
@@ -30,7 +30,7 @@ def traced_lines(trace: str, is_users: Callable[[str], bool]) -> list[tuple[str,
 
 
 def describe_node(node: Any, is_backward: bool, is_users: Callable[[str], bool]) -> Described:
-    """Describe a node. Its line is the innermost one in a file of the user, or ("", 0)."""
+    """Describe a node. Its line is the innermost line in a file of the user, or ("", 0)."""
     import torch
     from torch.utils._dtype_abbrs import dtype_abbrs
 

@@ -1,7 +1,7 @@
-"""Asks the compiler whether guessed arguments fit a kernel, and changes those that do not.
+"""Tests with the compiler whether guessed arguments fit a kernel, and changes arguments that do not fit.
 
-In: guesses, and the alternatives for each. Out: guesses that the compiler accepts, or the best that were
-found. Where the compiler stops, the parameters that the failing expression depends on are changed, the
+In: guesses, and the alternatives for each. Out: guesses that the compiler accepts, or the best guesses that
+were found. If the compiler fails, the parameters that the failing expression depends on are changed, the
 nearest first; a change is kept if the compiler gets further with it.
 """
 
@@ -41,7 +41,7 @@ Guesses = dict[str, Guess]
 
 
 def choices_of(guesses: Guesses) -> dict[str, Argument | Constant]:
-    """Return what is guessed for each parameter, without the reasons."""
+    """Return the guess for each parameter, without the reasons."""
     return {name: guess.choice for name, guess in guesses.items()}
 
 
@@ -67,7 +67,7 @@ def fit_guesses(
 ) -> Guesses:
     """Return guesses for the arguments of a kernel that the compiler accepts, if some are found.
 
-    `preset` has what the autotune configuration sets. `record` returns the launch that guesses stand for.
+    `preset` has the settings of the autotune configuration. `record` returns the launch for guesses.
     """
     guesses = {
         parameter.name: kernel.guesser.guess(parameter.name) for parameter in kernel.jit_function.params
@@ -128,7 +128,7 @@ class _Trials:
         yield [self._completed(_halved(guesses, reason))]
 
     def _best(self, trials: Iterator[list[Guesses]], before: _Outcome) -> tuple[Guesses, _Outcome] | None:
-        """Return the first trial that the compiler accepts, or else the one that gets furthest."""
+        """Return the first trial that the compiler accepts, or else the trial that gets furthest."""
         for candidates in trials:
             if time.perf_counter() > self._end:
                 return None
@@ -185,7 +185,7 @@ class _Trials:
         return _Outcome(visits[0], shared_bytes=metadata.get("shared") or 0)
 
     def _lowered(self, guesses: Guesses) -> dict[str, Any]:
-        """Lower the kernel to LLVM IR. Return what the compiler says of it."""
+        """Lower the kernel to LLVM IR. Return the outcome."""
         lowering = Lowering.of(self._record(guesses), self._target)
         module = lowering.make_module()
         for name, make in lowering.steps().items():
@@ -242,7 +242,7 @@ def with_heuristics(interface: Any, guesses: Guesses) -> Guesses:
         if isinstance(interface, Heuristics):
             values = {name: _stand_in(guess) for name, guess in guesses.items()}
             for name, compute in interface.values.items():
-                # A heuristic that needs more than types and sizes leaves the guess as it is.
+                # A heuristic that needs more than types and sizes does not change the guess.
                 with contextlib.suppress(Exception):
                     values[name] = compute(values)
                     guesses = {**guesses, name: Guess(Constant(values[name]), _BY_HEURISTICS, True)}
@@ -254,7 +254,7 @@ _BY_HEURISTICS = "Computed by the heuristics decorator."
 
 
 def _stand_in(guess: Guess) -> Any:
-    """Return an argument of a launch that a guess stands for."""
+    """Return an argument of a launch for a guess."""
     if isinstance(guess.choice, Constant):
         return guess.choice.value
     kind = guess.choice.type

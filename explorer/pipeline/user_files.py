@@ -1,7 +1,7 @@
 """The files beside a script: modules that it imports by their names or relatively, without files on a disk.
 
 In: texts by path. A path is relative to a root folder, with slashes: "kernels/softmax.py". As with Python's
-path of a script, these modules come before installed packages, but do not replace those that are in use.
+path of a script, these modules come before installed packages, but do not replace imported modules.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 from explorer.pipeline import user_source
 from explorer.pipeline.user_source import BESIDE
 
-#: Stands for a folder above the known files. Relative imports of a lone script lead to it.
+#: Represents a folder above the known files. Relative imports of a single script lead to it.
 ABOVE = "folder_above"
 
 
@@ -35,7 +35,7 @@ def package_of(tree: ast.Module, path: str) -> str | None:
 
 
 def shown_name(module: str) -> str:
-    """Return a module's name as the user writes it: what a relative import leads to begins with a dot."""
+    """Return a module's name as the user writes it: the name in a relative import begins with a dot."""
     parts = module.split(".")
     known = [part for part in parts if part != ABOVE]
     return module if len(known) == len(parts) else f".{'.'.join(known)}"
@@ -44,8 +44,8 @@ def shown_name(module: str) -> str:
 class UserFileFinder(MetaPathFinder, Loader):
     """Finds the modules of `files` when it is placed on `sys.meta_path`. `names` are put into each module.
 
-    A package is more than what a script needs of it: if its `__init__.py` fails, it keeps what it has
-    defined, and `rest_of` makes the other names.
+    A script may need only a part of a package: if its `__init__.py` fails, the package keeps its definitions,
+    and `rest_of` makes the other names.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class UserFileFinder(MetaPathFinder, Loader):
             vars(module)["__getattr__"] = self._rest_of(module.__name__, error)
 
     def forget(self) -> None:
-        """Remove the modules from the imported ones: the script may be executed again."""
+        """Remove the modules from the imported modules: the script may be executed again."""
         for name in self._loaded:
             sys.modules.pop(name, None)
 
@@ -116,7 +116,7 @@ def user_files(
     names: Mapping[str, Any],
     rest_of: Callable[[str, Exception], Callable[[str], Any]],
 ) -> Iterator[None]:
-    """Make the modules of `files` importable. `rest_of` makes the names that a failed package has not."""
+    """Make the modules of `files` importable. `rest_of` makes the missing names of a failed package."""
     finder = UserFileFinder(files, names, rest_of)
     sys.meta_path.insert(0, finder)
     try:

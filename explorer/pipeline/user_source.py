@@ -18,16 +18,17 @@ from explorer.pipeline.errors import UserError
 #: The file name of the user's code. It appears in locations and tracebacks.
 SOURCE_FILE = "kernel.py"
 
-#: Begins the names of the files beside the script, so that none is taken for the script.
+#: The prefix of the names of the files beside the script, so that none is mistaken for the script.
 BESIDE = "./"
 
-#: The name of the context manager, in the compiled code, that skips what needs the value of a result.
+#: The name of the context manager, in the compiled code, that skips statements that need the value of a
+#: result.
 SKIPPING = "__skip_what_needs_values__"
 
 #: The numbers of the lines of the script that was registered last.
 _numbers = SourceLines("")
 
-#: Whether the functions of that script stay as they are, because a compiler traces them.
+#: Whether the functions of that script stay unchanged, because a compiler traces them.
 _keeps_functions = False
 
 _LOOKS_ONLY = re.compile(
@@ -87,7 +88,7 @@ def register(source: str, file: str = SOURCE_FILE) -> None:
 def register_script(
     source: str, path: str = "", files: Mapping[str, str] | None = None, *, keeps_functions: bool = False
 ) -> None:
-    """Register the script that is executed next, and number its lines and those of the files beside it.
+    """Register the script that is executed next, and number its lines and the lines of the files beside it.
 
     With `keeps_functions`, checks and prints are skipped outside of functions only.
     """
@@ -108,14 +109,14 @@ def number_of(file: str, line: LineNumber) -> LineNumber:
 
 
 def is_users(file: str) -> bool:
-    """Tell whether code was compiled as the script or as a file beside it."""
+    """Return whether code was compiled as the script or as a file beside it."""
     return file == SOURCE_FILE or file.startswith(BESIDE)
 
 
 def embedded_tree(text: str) -> ast.Module | None:
     """Return the syntax tree of code that the script holds as a string, with the line numbers of the script.
 
-    Return None if the lines of the script differ from those of the string, because of escapes.
+    Return None if the lines of the script differ from the lines of the string, because of escapes.
     """
     script = "".join(linecache.getlines(SOURCE_FILE))
     before, found, _ = script.partition(text)
@@ -194,7 +195,7 @@ class _Lenient(ast.NodeTransformer):
 
 
 def _chooses_text(value: ast.expr) -> bool:
-    """Tell whether `value` is like `"passed" if close else "failed"`."""
+    """Return whether `value` is like `"passed" if close else "failed"`."""
     return isinstance(value, ast.IfExp) and all(
         isinstance(branch, ast.Constant) and isinstance(branch.value, str)
         for branch in (value.body, value.orelse)

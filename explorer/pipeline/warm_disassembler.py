@@ -1,6 +1,6 @@
 """The connection of a job to a disassembler that has already started.
 
-In: a cubin. Out: the listing that nvdisasm prints for it, or None where there is no such disassembler or it
+In: a cubin. Out: the listing that nvdisasm prints for it, or None if there is no started disassembler or it
 has not completed. Then the caller starts nvdisasm itself.
 
 The sandbox gives each job one connection, for one listing. The other end belongs to a process outside of the
@@ -13,7 +13,7 @@ import socket
 import struct
 
 ARGUMENTS_WITH_DATA_FLOW = ("-c", "-gi", "-hex")
-#: What nvdisasm is asked for. The data-flow analysis takes a third of the time and only finds the targets of
+#: The options of nvdisasm. The data-flow analysis takes a third of the time and only finds the targets of
 #: indirect branches.
 ARGUMENTS = (*ARGUMENTS_WITH_DATA_FLOW, "-ndf")
 
@@ -41,7 +41,7 @@ def warm_listing(cubin: bytes) -> str | None:
 
 
 def ask(connection: socket.socket, cubin: bytes, most_bytes: int | None = None) -> bytes | None:
-    """Send a cubin and read the listing up to the zero byte that follows a complete one."""
+    """Send a cubin and read the listing up to the zero byte that follows a complete listing."""
     connection.settimeout(_SECONDS)
     listing = bytearray()
     try:

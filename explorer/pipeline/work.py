@@ -1,4 +1,4 @@
-"""What all jobs share: the last event is `Done`, and every error becomes an event."""
+"""The frame of all jobs: the last event is `Done`, and every error becomes an event."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from explorer.pipeline.errors import UserError
 
 Emit = Callable[[Event], None]
 
-#: Folders of this installation, the innermost ones first.
+#: Folders of this installation, the innermost first.
 _FOLDERS = sorted(
     {
         *(path for name in ("purelib", "platlib", "stdlib") if (path := sysconfig.get_path(name))),
@@ -60,7 +60,7 @@ def perform_work(work: Callable[[Emit], Outcome], emit: Emit, what: str) -> None
                 hint="Split long expressions and deep nesting into parts.",
             )
         )
-    except Exception as error:  # A fault of ours: the job ends with a diagnostic in any case.
+    except Exception as error:  # A defect of the pipeline: the job still ends with a diagnostic.
         emit(internal_error(error))
     emit(Done(status, round((time.perf_counter() - start) * 1000, 3)))
 
@@ -68,7 +68,7 @@ def perform_work(work: Callable[[Emit], Outcome], emit: Emit, what: str) -> None
 def _without_repeated_diagnostics(emit: Emit) -> Emit:
     """Return an `emit` that drops repeated diagnostics: one error in a source may have two consequences.
 
-    Messages do not tell where this program is installed.
+    Messages do not reveal the folder of this installation.
     """
     emitted: set[Diagnostic] = set()
 
@@ -84,7 +84,7 @@ def _without_repeated_diagnostics(emit: Emit) -> Emit:
 
 
 def without_folders(message: str) -> str:
-    """Return a message with files of this installation named from their package on, without folders."""
+    """Return a message in which the paths of files of this installation begin with their package."""
     for folder in _FOLDERS:
         message = message.replace(f"{folder}/", "")
     return message

@@ -1,10 +1,10 @@
 """Read recorded profiles: runs of the gallery's kernels on real GPUs.
 
 In: a folder of `<example>.json`, as `triton-explorer record` writes them, and a compilation. Out: its
-profiles, as records like those of the store, with IDs such as "recorded-matmul-0".
+profiles as records, as in the store, with IDs such as "recorded-matmul-0".
 
-A profile belongs to one kernel and is shown with no other; see `Match`. Invalid files are skipped, with a
-message in the log.
+A profile belongs to one kernel and is shown only with this kernel; see `Match`. Invalid files are skipped,
+with a message in the log.
 """
 
 from __future__ import annotations
@@ -41,9 +41,8 @@ _MOST_CHARACTERS = 1_000
 _EXAMPLE = re.compile(r"[A-Za-z0-9_]{1,100}")
 ID_PREFIX = "recorded-"
 
-#: How a profile matches a compilation: it is of the same kernel; of the same but for the version of Triton;
-#: of the same but for the configuration, options or launch; or of an earlier text of the same kernel of the
-#: gallery.
+#: How a profile matches a compilation: it has the same kernel; the same except for the version of Triton; the
+#: same except for the configuration, options or launch; or an earlier text of the same kernel of the gallery.
 Match = Literal["exact", "other triton", "other config", "same kernel"]
 MATCHES: tuple[Match, ...] = ("exact", "other triton", "other config", "same kernel")
 _log = logging.getLogger(__name__)
@@ -54,7 +53,7 @@ class ProfileError(ExplorerError):
 
 
 class ProfiledRequest(msgspec.Struct, frozen=True):
-    """What was run. `launch` and `config` are the chosen ones, also if the request named none."""
+    """The request of a run. `launch` and `config` are the chosen values, also if the request named none."""
 
     kernel: str
     target: str
@@ -117,7 +116,7 @@ class Profile:
         )
         entries: list[Entry] = [MeasurementEntry(name, name) for name in self.measurements]
         entries.append(Done("complete", 0.0))
-        # Answers about it are cached under its content, like those about stored runs.
+        # Answers about it are cached under its content, like answers about stored runs.
         documents = (name.encode() + b"\0" + data for name, data in self.measurements.items())
         content = sha256(b"".join(documents)).hexdigest()
         return Record(
@@ -132,7 +131,7 @@ class Profile:
         )
 
     def match(self, compilation: Record) -> Match | None:
-        """Return how it matches a compilation, or None."""
+        """Return how the profile matches a compilation, or None."""
         asked, wanted = self.request, compilation.request
         specialized = compilation.result.specialized
         if compilation.kernel != asked.kernel or wanted.target != asked.target:
@@ -219,7 +218,7 @@ def _read_folder(folder: Path) -> dict[str, Profile]:
 
 
 def _printable(path: Path) -> str:
-    """Return a path as one line of a log, whatever its characters."""
+    """Return a path as one line of a log; special characters are escaped."""
     return str(path) if str(path).isprintable() else ascii(str(path))
 
 
@@ -227,7 +226,7 @@ def _read(path: Path) -> bytes:
     """Return the bytes of a regular file that is in its folder.
 
     Raises:
-        ProfileError: it is something else, or too long.
+        ProfileError: the path is not a regular file in the folder, or the file is too long.
     """
     if not path.is_file():
         raise ProfileError("it is not a regular file")

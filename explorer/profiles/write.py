@@ -31,7 +31,7 @@ MOST_SCOPES = 2000
 MOST_FILE_BYTES = 150_000
 MOST_FILES_BYTES = 300_000
 SIGNIFICANT_DIGITS = 6
-#: Measures that apply to some kernels only, and those of the machine.
+#: Measures that apply to some kernels only, and measures of the machine.
 _CONDITIONAL = ("timeline", "sweep", "autotune", "roofs")
 _OF_ONE_LAUNCH = tuple(name for name in measures_of("gpu") if name not in _CONDITIONAL)
 
@@ -44,8 +44,8 @@ Plain = dict[str, Any]
 class ProfileRecorder:
     """Runs kernels and collects their measurements.
 
-    `roofs` are those of this machine, once they are measured. `finished` has each run that is complete,
-    with its compilation.
+    `roofs` are the roofs of this machine, once they are measured. `finished` has each complete run with its
+    compilation.
     """
 
     queue: Queue
@@ -78,7 +78,7 @@ def record_example(recorder: ProfileRecorder, name: str, target: str, triton: st
     """Run each kernel that an example launches on the GPU, as its benchmark does at its largest size.
 
     A kernel that the benchmark does not launch is run as the script launches it. An autotuned kernel is run
-    with its first configuration, which is the default of a compilation, and with its fastest one.
+    with its first configuration, which is the default of a compilation, and with its fastest configuration.
 
     Raises:
         NotFound: the gallery has no such example.
@@ -122,7 +122,7 @@ def _measures(source: str, is_autotuned: bool, wants_roofs: bool) -> tuple[Measu
 
 
 def recorded_request(compilation: Record, run: Run) -> Plain:
-    """Return what was run, with the launch and the configuration that were chosen."""
+    """Return the request of the run, with the chosen launch and configuration."""
     request, specialized = compilation.request, compilation.result.specialized
     plain: Plain = to_plain(
         {

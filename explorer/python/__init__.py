@@ -1,6 +1,6 @@
 """Compile kernels from Python, in a program or a notebook: the documents of the API as objects.
 
-A running server compiles them, which is found as the command line does, or else this process.
+A running server, which is found as by the command line, compiles them, or else this process.
 """
 
 from __future__ import annotations

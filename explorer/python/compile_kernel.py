@@ -31,15 +31,15 @@ def compile(  # noqa: A001  the name that users call
 
     `kernel` is a function with `@triton.jit`, which is taken with the functions and globals that it uses, or
     the text of a script. `signature` has the types of its arguments, such as "*fp32:16, i32, 1024"; without
-    it, a script needs a launch, and the arguments of a function are guessed. A script that calls what
-    `torch.compile` returns has the kernels of PyTorch's compiler. `name` selects a kernel of a
-    script, and `options` are compiler options such as `num_warps`. Nobody can guess the address of a
-    `private` result. `server` is the address of a server, or
-    "none"; otherwise it is found as the command line does. Without one, this process compiles in a sandbox of
-    its own.
+    it, a script needs a launch, and the arguments of a function are guessed. A script that calls a function
+    returned by `torch.compile` has the kernels of PyTorch's compiler. `name` selects a kernel of a script,
+    and `options` are compiler options such as `num_warps`. Nobody can guess the address of a `private`
+    result. `server` is the address of a server, or "none"; otherwise the server is found as by the command
+    line. Without a server, this process compiles in its own sandbox.
 
     Raises:
-        InvalidRequest: `kernel` is neither, or it uses an object that cannot be written as Python.
+        InvalidRequest: `kernel` is neither a function nor a script, or uses an object that cannot be written
+        as Python.
         ExplorerError: the server refuses the request, or cannot be reached.
     """
     source, own_name = (kernel, name) if isinstance(kernel, str) else script_of(kernel)
@@ -58,17 +58,17 @@ def compile(  # noqa: A001  the name that users call
 
 
 def compile_body(body: dict[str, Any], server: str | None) -> Result:
-    """Compile what the body of a request names, or the output code of a program with `torch.compile`."""
+    """Compile the kernel in the body of a request, or the output code of a program with `torch.compile`."""
     api = find_api(server)
     _, index = compile_kernel(api, body)
     return Result(api, index["id"])
 
 
 def script_of(kernel: Any) -> tuple[str, str]:
-    """Return a script with a function of the program and what it uses, and its name there.
+    """Return a script with a function of the program and the objects it uses, and the function's name there.
 
     Raises:
-        InvalidRequest: it is no such function, or it cannot be written.
+        InvalidRequest: the object is not a function with `@triton.jit`, or it cannot be written.
     """
     writer = ScriptWriter()
     name = writer.function(below_wrappers(kernel))

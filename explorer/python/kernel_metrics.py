@@ -1,4 +1,4 @@
-"""Compiles kernels in tests, which look at their metrics."""
+"""Compiles kernels in tests, which check their metrics."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class KernelMetrics:
         """Compile a kernel and return its metrics.
 
         `kernel` is the path of a Python file, or a function with `@triton.jit`. `root` is a folder above the
-        file: what the file imports below it is included. The other arguments are those of `explorer.compile`.
+        file: imported files below it are included. The other arguments are the same as for
+        `explorer.compile`.
 
         Raises:
             AssertionError: the kernel does not compile.

@@ -1,7 +1,7 @@
 """The saved page as the output of a cell of a notebook, in a frame that needs no server and no extension.
 
-The frame has an origin of its own, and the policy of the saved page forbids it all network access. The page
-is compressed, since a notebook stores the output of each cell.
+The frame has a separate origin, and the policy of the saved page forbids all network access. The page is
+compressed, since a notebook stores the output of each cell.
 """
 
 from __future__ import annotations

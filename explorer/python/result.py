@@ -1,4 +1,4 @@
-"""A compilation as an object: its stages, passes and documents, each fetched when it is looked at."""
+"""A compilation as an object: its stages, passes and documents, each fetched on access."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ class CompilerPass:
         return self._api.get(self._address).decode()
 
     def diff(self) -> str:
-        """Return what the pass changed, as a unified diff; "" if it changed nothing."""
+        """Return the changes of the pass as a unified diff; "" if it changed nothing."""
         return self._api.get(f"{self._address}/diff").decode()
 
 
 class Passes(Sequence[CompilerPass]):
-    """The compiler passes in order, by index, or by a name that only one that changed something has."""
+    """The compiler passes in order, by index, or by a name that only one pass with changes has."""
 
     def __init__(self, passes: Sequence[CompilerPass]) -> None:
         self._all = passes
@@ -175,7 +175,7 @@ class Result:
 
         Raises:
             InvalidRequest: pandas is missing, or there is no such table.
-            NotAnswerable: the target has no such table, or the compiler did not get so far.
+            NotAnswerable: the target has no such table, or the compilation failed before.
         """
         return data_frame(table, partial(self._rows, table))
 
@@ -201,7 +201,7 @@ class Result:
         return workbench
 
     def widget(self, height: int = DEFAULT_HEIGHT) -> WorkbenchWidget:
-        """Return the page as a widget of a notebook. Its `selection` is what is selected in the page.
+        """Return the page as a widget of a notebook. Its `selection` is the selection in the page.
 
         `height` is in CSS pixels.
 
@@ -230,7 +230,7 @@ class Result:
 class Workbench:
     """The page of a result. A notebook shows it if it is the last expression of a cell.
 
-    `result` is what was compiled. `height` is that of the frame in CSS pixels.
+    `result` is the compilation. `height` is the height of the frame in CSS pixels.
     """
 
     def __init__(self, result: Result, height: int = DEFAULT_HEIGHT) -> None:
@@ -245,7 +245,7 @@ class Workbench:
         return page_frame(self.result.html(), repr(self.result), self.height)
 
     def announce(self) -> None:
-        """Outside of a notebook, print where the page is: its link, or a temporary file."""
+        """Outside of a notebook, print the place of the page: its link, or a temporary file."""
         if is_in_notebook():
             return
         where = self.result.page

@@ -1,4 +1,4 @@
-"""What answers the requests of this process: a running server, or an application in the process itself."""
+"""The service for requests of this process: a running server, or an application in the process itself."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from explorer.cli.api import Api, find_server, sender_to, server_sender
 
 _OPTIONS = argparse.Namespace(unsafe_no_sandbox=False)
 _starting = threading.Lock()
-#: The application of a process, by the process's number: a process that was forked needs its own.
+#: The application of a process, by the process's number: a forked process needs its own.
 _own: dict[int, Api] = {}
 
 
 def find_api(server: str | None = None) -> Api:
-    """Find a server as the command line does, or start an application, once in a process.
+    """Find a server as the command line does, or start an application, once per process.
 
     `server` is the address of a server, or "none". The application ends with the process.
 

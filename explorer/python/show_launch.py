@@ -1,4 +1,4 @@
-"""Show what a launch compiles: the call of a launch, with tensors that may have no content."""
+"""Show the compilation of a launch: the call of a launch, with tensors that may have no content."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from explorer.model.hardware import DEFAULT_TARGET
 from explorer.python.compile_kernel import below_wrappers, compile_body
 from explorer.python.result import DEFAULT_HEIGHT, Workbench
 
-#: What Triton assumes of an aligned pointer. Source: triton/runtime/jit.py, 3.6.0 and 3.9.0.
+#: The alignment in bytes that Triton assumes of an aligned pointer. Source: triton/runtime/jit.py, 3.6.0 and
+#: 3.9.0.
 _ALIGNED_BYTES = 16
 
 
@@ -56,33 +57,33 @@ def show(
     height: int = DEFAULT_HEIGHT,
     server: str | None = None,
 ) -> Launcher:
-    """Compile what a launch compiles, and show it: `explorer.show(kernel)[grid](x, y, BLOCK=128)`.
+    """Compile the kernel of a launch, and show it: `explorer.show(kernel)[grid](x, y, BLOCK=128)`.
 
-    The arguments are those of a launch, which Triton specializes for the kernel. Of a tensor, the type, the
-    shape, the strides and the alignment count. It may be on a CPU, or on the device "meta" without content.
-    Nothing is launched. The call returns a `Workbench`, whose `result` is that of `explorer.compile`. Outside
-    of a notebook it prints the address of the page.
+    The arguments are the same as for a launch; Triton specializes the kernel for them. Only the type, the
+    shape, the strides and the alignment of a tensor matter. A tensor may be on a CPU, or on the device "meta"
+    without content. Nothing is launched. The call returns a `Workbench`, whose `result` is the result of
+    `explorer.compile`. Outside of a notebook it prints the address of the page.
 
-    `target` is by default that of the GPU with the tensors, or else cuda:90. Of the configurations of
-    `triton.autotune`, `config` is the index of the one to compile, by default the first that pruning leaves.
-    `triton` is by default the version that the process has imported. `height` is in CSS pixels, and `server`
-    that of `explorer.compile`.
+    `target` is by default the target of the GPU with the tensors, or else cuda:90. `config` is the index of
+    the configuration of `triton.autotune` to compile, by default the first that pruning leaves. `triton` is
+    by default the version that the process has imported. `height` is in CSS pixels, and `server` is the same
+    as for `explorer.compile`.
 
     Raises:
-        InvalidRequest: `kernel` is no function with `@triton.jit`.
+        InvalidRequest: `kernel` is not a function with `@triton.jit`.
 
     The call raises:
         InvalidRequest: an argument, or a global of the kernel, cannot be written as Python.
-        TypeError: the arguments are not those of the kernel.
+        TypeError: the arguments do not match the parameters of the kernel.
         ExplorerError: the request is refused, or the server cannot be reached.
     """
-    below_wrappers(kernel)  # what is no kernel is refused here
+    below_wrappers(kernel)  # refuses objects that are not kernels
     return Launcher(kernel, target, triton, config, height, server)
 
 
 @dataclass
 class _Call:
-    """The innermost call of a launch, in place of a function with `@triton.jit`: what it would compile."""
+    """The innermost call of a launch, in place of a function with `@triton.jit`: returns the compilation."""
 
     function: Any
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -125,7 +126,7 @@ def _call_of(
 
 
 def _calling(kernel: Any, call: _Call, config: int | None) -> Any:
-    """Return the wrappers of a kernel around `call`. The kernel's own stay as they are."""
+    """Return copies of the wrappers of a kernel around `call`. The wrappers of the kernel stay unchanged."""
     if kernel is call.function:
         return call
     wrapper = copy.copy(kernel)
@@ -155,7 +156,7 @@ def _script_of(call: _Call) -> tuple[str, str]:
 
 
 def _is_aligned(value: Any) -> bool:
-    """Return whether Triton sees that a pointer is aligned. One without content begins at its offset."""
+    """Return whether Triton sees an aligned pointer. A tensor without content begins at its offset."""
     import torch
 
     tensor = getattr(value, "base", value)  # of `triton.reinterpret`
@@ -173,7 +174,7 @@ def _triton_of_process() -> str:
 
 
 def _target_of(call: _Call) -> str:
-    """Return the target of the GPU that has the tensors, or the default one."""
+    """Return the target of the GPU that has the tensors, or the default target."""
     if not any(getattr(value, "is_cuda", False) for value in call.arguments.values()):
         return DEFAULT_TARGET
     from triton.runtime.driver import driver

@@ -1,4 +1,4 @@
-"""The tables of a result as data frames of pandas, which is imported when a table is asked for.
+"""The tables of a result as data frames of pandas, which is imported when a table is requested.
 
 In: the documents of a compilation. Out: for each table its rows, and the data frame that is made of them.
 """
@@ -29,7 +29,7 @@ Row = dict[str, Any]
 
 
 def metric_rows(document: CompilationDocument, metrics: MetricsDocument) -> list[Row]:
-    """Return one row, with what was compiled."""
+    """Return one row: the metrics, with the kernel, the target and the Triton version."""
     of_what = {"kernel": document.kernel, "target": document.target.name, "triton": document.triton}
     return [of_what | msgspec.structs.asdict(metrics)]
 
@@ -58,7 +58,7 @@ def buffer_rows(memory: AllocationDocument) -> list[Row]:
     ]
 
 
-#: What a cell of a table does not hold: lists and documents.
+#: The fields that a table leaves out: lists and documents.
 _NESTED = ("first", "last", "uses", "views", "alive_with", "shares_bytes_with")
 _COLUMNS: dict[Table, list[str]] = {
     "metrics": ["kernel", "target", "triton", *MetricsDocument.__struct_fields__],
@@ -86,7 +86,7 @@ def data_frame(table: Table, rows: Callable[[], list[Row]]) -> DataFrame:
         ) from error
     if table not in _COLUMNS:
         raise InvalidRequest(f"There is no table {table!r}. Known are {', '.join(_COLUMNS)}.")
-    # A number that is missing does not make the other ones of its column floats, nor of another type.
+    # A missing number does not change the type of the other numbers in its column.
     frame = pandas.DataFrame.from_records(rows(), columns=_COLUMNS[table]).convert_dtypes()
     missing = frame.columns[frame.isna().all() & bool(len(frame))]
     return frame.astype(dict.fromkeys(missing, "Int64"))

@@ -22,7 +22,7 @@ Line = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Selection(msgspec.Struct, forbid_unknown_fields=True):
-    """What is selected in the workbench. Lines count from 1.
+    """The selection in the workbench. Lines count from 1.
 
     `stage` and `line` name a line of a stage; both are None if none is selected, or only source lines are.
     `source_lines` are the pinned source lines, by their numbers in the documents of the API. None pins the
@@ -35,7 +35,7 @@ class Selection(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class WorkbenchWidget(Protocol):
-    """What a program uses of the widget, beside what every widget of ipywidgets has.
+    """The interface of the widget for programs, in addition to the interface of every widget of ipywidgets.
 
     `selection` has the fields of `Selection`. It follows the page, and the page follows it.
     """
@@ -66,7 +66,7 @@ def read_selection(value: Any, lines: Mapping[str, int]) -> dict[str, Any]:
     """Return a selection with all of its fields. `lines` are the numbers of lines of the stages.
 
     Raises:
-        InvalidRequest: it is no selection of this result.
+        InvalidRequest: the value is not a selection of this result.
     """
     try:
         selection = msgspec.convert(value, Selection)

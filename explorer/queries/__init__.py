@@ -1,8 +1,8 @@
 """The queries about stored results. Other modules ask them through `QueryService`.
 
 A query is about a compilation, a run or a pair of compilations; see `Kind`. It is one file here and one line
-in `QUERIES`: the API, the command line, the cache and saved files follow from there. Its answer is computed
-in a process with limits, once for each version of the query, and cached in the store.
+in `QUERIES`: the API, the command line, the cache and saved files use this entry. Its answer is computed in a
+process with limits, once for each version of the query, and cached in the store.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ QUERIES: tuple[Query, ...] = (
     explanation.QUERY,
 )
 
-#: Queries whose answers are files, or parts of files: they have no address of their own.
+#: Queries whose answers are files, or parts of files: they have no address in the API.
 FILES: tuple[Query, ...] = (archive.QUERY, *saved_answers.PARTS)
 
 __all__ = ["FILES", "QUERIES", "Kind", "Parameter", "Query", "QueryService", "Subject"]

@@ -60,7 +60,7 @@ def _find(subject: Subject) -> AllocationDocument:
 
 
 def _without_report(record: Record) -> str:
-    """Explain why there is no allocation: the compiler did not get so far, or did not report it."""
+    """Explain why there is no allocation: an earlier failure, or no report of the compiler."""
     passes = record.result.passes.values()
     allocating = next((each for each in passes if _ALLOCATES.search(each.name)), None)
     if allocating is None or allocating.failed:
@@ -95,7 +95,7 @@ def _has_pass(record: Record, name: re.Pattern[str], last: int) -> bool:
 def _with_tensor_memory(record: Record, last: int) -> str:
     """Return the module after the allocation of tensor memory; "" if no pass does that.
 
-    It is the pass after the one whose lines are known, and only adds attributes.
+    It follows the pass whose lines are known, and only adds attributes.
     """
     for index in sorted(record.result.passes):
         if index <= last and _ALLOCATES_TENSOR_MEMORY.search(record.result.passes[index].name):
@@ -112,7 +112,7 @@ def _steps(record: Record, limit_bytes: int) -> tuple[OccupancyStep, ...]:
 
 QUERY = Query(
     name="allocation",
-    summary="The buffers in shared memory: where each lies, from when to when, and the barriers between.",
+    summary="The buffers in shared memory: their addresses and lifetimes, and the barriers.",
     version=5,
     document=AllocationDocument,
     find=_find,

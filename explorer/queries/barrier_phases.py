@@ -1,6 +1,6 @@
 """The query for the phases of mbarriers, and for the partitions that wait for them, in steps.
 
-Observed in TTGIR: the operations and their counts. Modelled: the order in which they happen.
+The operations and their counts are read from TTGIR. Their order is modeled.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _MOST_BARRIERS = 200
 class ThreadSpan(msgspec.Struct, frozen=True):
     """An operation of a thread in the steps from `first` to before `end`; before the last one it waits.
 
-    `barrier` is an index into the barriers: the one that it waits for or arrives at. `parity` is that of a
-    wait. With `is_endless` the wait does not end.
+    `barrier` is the index of the barrier that it waits for or arrives at. `parity` is the parity of a wait.
+    With `is_endless` the wait does not end.
     """
 
     first: int
@@ -38,9 +38,9 @@ class ThreadSpan(msgspec.Struct, frozen=True):
 
 
 class ThreadDocument(msgspec.Struct, frozen=True):
-    """The warps that execute the same operations: all of a program, or those of a partition.
+    """The warps that execute the same operations: all warps of a program, or the warps of a partition.
 
-    `line` is the first one of their region.
+    `line` is the first line of their region.
     """
 
     title: str
@@ -50,7 +50,7 @@ class ThreadDocument(msgspec.Struct, frozen=True):
 
 
 class BarrierState(msgspec.Struct, frozen=True):
-    """What an mbarrier counts from `step` on: `pending` arrivals and expected bytes that have not come.
+    """The state of an mbarrier from `step` on: `pending` arrivals and the expected bytes that are missing.
 
     `phase` counts from 0. The operation of `line` has changed it, by a thread or by the unit `by`.
     """
@@ -95,7 +95,7 @@ class OperationInFlight(msgspec.Struct, frozen=True):
 
 
 class PhaseFinding(msgspec.Struct, frozen=True):
-    """What is wrong: a deadlock, or memory that is used too early. `other_line` may be 0."""
+    """An error: a deadlock, or memory that is used too early. `other_line` may be 0."""
 
     kind: str
     line: int
@@ -122,9 +122,9 @@ class PhaseLine(msgspec.Struct, frozen=True):
 class BarrierPhasesDocument(msgspec.Struct, frozen=True):
     """An order of the actions of one program that its mbarriers permit, in `steps` steps.
 
-    The first `recorded_steps` have states and spans. A step is no time. `is_cut`: there would be more steps
-    than are executed. `lines` are those of TTGIR that the other members refer to. A kernel without mbarriers
-    and partitions has no threads.
+    The first `recorded_steps` have states and spans. A step is not a time. `is_cut`: the execution stopped at
+    the limit of steps. `lines` are the lines of TTGIR that the other members refer to. A kernel without
+    mbarriers and partitions has no threads.
     """
 
     steps: int
@@ -251,14 +251,14 @@ def _barrier(barrier: Barrier, execution: Execution) -> BarrierDocument:
 
 
 def _filled(buffer: str, copy: Operation) -> str:
-    """Return the name of a buffer, or if that is a number that of the descriptor that it is filled from."""
+    """Return the name of a buffer, or, if that is a number, the name of the descriptor that fills it."""
     if _NUMBERED.match(buffer) and copy.operands:
         return shown_name(copy.operands[0])
     return buffer
 
 
 def _words(finding: Finding, execution: Execution) -> str:
-    """Say in a sentence what is wrong."""
+    """Describe an error in a sentence."""
     memory = execution.shown(finding.memory)
     if finding.kind == "deadlock" and finding.barrier is not None:
         barrier = execution.barriers[finding.barrier]

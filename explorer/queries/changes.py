@@ -1,7 +1,7 @@
 """The query for the number of lines and operations that each pass added, removed and moved.
 
 Comparing large modules takes longer than compiling them, so the changes are counted on request only. The
-alignments of large modules, which counting needs, are kept as the answers to their own query.
+alignments of large modules, which counting needs, are cached as answers to another query.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ class PassChanges(msgspec.Struct, frozen=True):
 
 
 def counted_changes(query_service: QueryService, record: Record, is_awaited: Awaited) -> Changes:
-    """Return what each pass changed; {} if the compilation is not finished."""
+    """Return the changes of each pass; {} if the compilation is not finished."""
     return by_index(query_service.answer(QUERY, (record,), {}, is_awaited)) if record.is_finished else {}
 
 
 def known_changes(query_service: QueryService, record: Record) -> Changes:
-    """Return what each pass changed if it is cached, otherwise {}."""
+    """Return the changes of each pass if they are cached, otherwise {}."""
     document = query_service.cached(QUERY, record, {})
     return {} if document is None else by_index(document)
 
 
 def by_index(document: bytes) -> Changes:
-    """Return what each pass changed from an answer to the query."""
+    """Return the changes of each pass from an answer to the query."""
     rows = msgspec.json.decode(document, type=list[PassChanges])
     return {row.index: ChangeCounts(*msgspec.structs.astuple(row)[1:]) for row in rows}
 
@@ -62,7 +62,7 @@ def _find(subject: Subject) -> list[PassChanges]:
             after = record.text(entry.text)
             diff = compared(before, after, "values", pass_language(record, index))
             if len(before) + len(after) >= _LARGE_CHARACTERS:
-                # Counts are asked for when the passes come into sight, before one of them is opened.
+                # The page requests counts when the passes become visible, before a pass is opened.
                 with contextlib.suppress(ResultTooLarge):
                     subject.answer(PASS_ALIGNMENT, {"index": str(index)})
             counts = (
@@ -79,7 +79,7 @@ def _find(subject: Subject) -> list[PassChanges]:
 
 QUERY = Query(
     name="changes",
-    summary="Count what each pass added, removed and moved. A renamed SSA value is no change.",
+    summary="The lines and operations that each pass added, removed and moved, without renamed SSA values.",
     version=2,
     document=list[PassChanges],
     find=_find,

@@ -1,4 +1,4 @@
-"""The queries for claims about a compilation or a run: which number each has, and whether it holds."""
+"""The queries for claims about a compilation or a run: the number of each claim, and whether it holds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from explorer.queries.query import Parameter, Query, Subject, nothing_saved
 from explorer.store import Record
 
 _SECTOR_BYTES = 32
-#: Of the text of claims: a server reads a request line of 4,094 bytes.
+#: The length of the text of claims: a server reads a request line of 4,094 bytes.
 MOST_CLAIMS_CHARACTERS = 2_000
 _MOST_CLAIMS = 12
 
@@ -71,7 +71,7 @@ def _number(subject: Subject, claim: Claim) -> float | None:
 def _of_accesses(subject: Subject, claim: Claim) -> float | None:
     """Return a number of the accesses whose operation a pattern matches.
 
-    Scalars have no layout, and are left out. None: there are no such accesses, or one has no such number.
+    Scalars have no layout, and are left out. None: there are no such accesses, or an access lacks the number.
     """
     if "ttgir" not in subject.record.result.stages:
         return None
@@ -114,7 +114,8 @@ def _of_run(run: Record, claim: Claim) -> tuple[float | None, str]:
     """Return the number of a claim, or the reason why there is none.
 
     "matches": 1 if all programs were run and every output matches the reference, 0 otherwise.
-    "bytes_per_distinct_byte": the bytes that all programs load and store, over those that the grid touches.
+    "bytes_per_distinct_byte": the bytes that all programs load and store, divided by the distinct bytes of
+    the grid.
     """
     counts, result = run.measured("counts", Counts), run.measured("check", Check)
     failure = next(iter(run.result.error_messages), "")
@@ -134,10 +135,10 @@ def _of_run(run: Record, claim: Claim) -> tuple[float | None, str]:
 
 
 def read_claims(text: str) -> list[Claim]:
-    """Read claims that a page or a link brings.
+    """Read the claims of a page or a link.
 
     Raises:
-        InvalidRequest: they are no claims; the message says what is wrong.
+        InvalidRequest: the text has no valid claims; the message names the error.
     """
     if len(text) > MOST_CLAIMS_CHARACTERS:
         raise InvalidRequest(f"`claims` must have at most {MOST_CLAIMS_CHARACTERS:,} characters.")
@@ -145,7 +146,7 @@ def read_claims(text: str) -> list[Claim]:
         claims = msgspec.json.decode(text, type=list[Claim])
         for claim in claims:
             _check_kind(claim)
-            # A set within a set, of which a later Python may think otherwise.
+            # A set within a set, which a later Python may interpret differently.
             with warnings.catch_warnings(action="ignore"):
                 re.compile(claim.pattern)
     except (msgspec.MsgspecError, OverflowError, RecursionError, re.error) as error:
@@ -182,7 +183,7 @@ _CLAIMS = (Parameter("claims", str, "The claims, a list as JSON: at most 12, and
 
 QUERY = Query(
     name="claims",
-    summary="Which of some claims hold of the compilation, and their numbers.",
+    summary="Whether claims about the compilation hold, and their numbers.",
     version=1,
     document=list[CheckedClaim],
     find=_find,
@@ -194,7 +195,7 @@ RUN_QUERY = Query(
     name="run-claims",
     about="run",
     path="/claims",
-    summary="Which of some claims hold of the run, and their numbers.",
+    summary="Whether claims about the run hold, and their numbers.",
     version=1,
     document=list[CheckedClaim],
     find=_find_of_run,

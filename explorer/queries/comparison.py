@@ -1,7 +1,8 @@
-"""The queries about two compilations: what differs in their requests, sources, stages, passes and resources.
+"""The queries about two compilations: the differences in their requests, sources, stages, passes and
+resources.
 
-A part that only one of the two has stands alone; its other side is null. The comparison does not count the
-lines that passes changed: counting takes longer than the rest, and the index of each compilation has it.
+For a part that only one of the two has, the other side is null. The comparison does not count the lines that
+passes changed: counting takes longer than the rest, and the index of each compilation has it.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class DifferenceDocument(msgspec.Struct, frozen=True):
 
 
 class StageSideDocument(msgspec.Struct, frozen=True):
-    """A stage of one side: the number of its compiler passes, and of those that changed the module."""
+    """A stage of one side: the number of its compiler passes, and of the passes that changed the module."""
 
     lines: int
     bytes: int
@@ -97,8 +98,9 @@ class PassPairDocument(msgspec.Struct, frozen=True):
     """A compiler pass of both pipelines, or of one of them.
 
     `match` says how the two belong together: the passes have the same name at the same place of the order,
-    the same name at another place ("moved"), or another name and the same effect ("renamed"). `stage`, `name`
-    and `title` are those of `before`, or else of `after`; `renamed` is the name of `after` if it is another.
+    the same name at another place ("moved"), or a different name and the same effect ("renamed"). `stage`,
+    `name` and `title` come from `before`, or else from `after`; `renamed` is the name in `after` if it
+    differs.
     """
 
     stage: str
@@ -157,7 +159,7 @@ def compare(before: Record, after: Record) -> ComparisonDocument:
 def comparison_parts(
     before: Record, after: Record
 ) -> tuple[list[DifferenceDocument], list[ResourceDocument]]:
-    """Return what differs in the requests, and all resources: what needs no text of a stage."""
+    """Return the differences that need no text of a stage: in the requests, and all resources."""
     return differences(before, after), list(_resources(before, after))
 
 
@@ -182,7 +184,7 @@ def stage_diff(before: Record, after: Record, name: str, other: str | None = Non
     A stage that a side does not have is empty there.
 
     Raises:
-        NotFound: neither side has it.
+        NotFound: neither side has the stage.
     """
     other = other or name
     sides = ((before, before.result.stages.get(name)), (after, after.result.stages.get(other)))
@@ -205,7 +207,7 @@ def stage_diff(before: Record, after: Record, name: str, other: str | None = Non
 
 
 def _stable(text: str, language: str) -> str:
-    """Return a text without what other lines change, such as addresses and the numbers of values."""
+    """Return a text without parts that depend on other lines, such as addresses and the numbers of values."""
     for pattern, replacement in find_language(language).unstable:
         text = re.sub(pattern, replacement, text)
     return text
@@ -342,7 +344,7 @@ def pass_pairs(before: Record, after: Record) -> list[PassPairDocument]:
 
 
 def _pass_facts(record: Record, entries: list[PassEntry], others: list[PassEntry]) -> list[PassFacts]:
-    """Return what passes are matched by.
+    """Return the properties by which passes are matched.
 
     Effects are slow to compute, so they are left out of passes that occur once in both pipelines.
     """
@@ -395,7 +397,7 @@ def _needs(record: Record) -> dict[str, Any]:
 
 
 def _verdict(name: str, before: Any, after: Any) -> Verdict:
-    """Compare a resource. One that is no metric, such as the number of threads, is a choice."""
+    """Compare a resource. A resource that is not a metric, such as the number of threads, is a choice."""
     metric = find_metric(name)
     if metric is not None:
         return metric.verdict(before, after)
@@ -435,7 +437,7 @@ STAGE_DIFF = Query(
     find=_find_stage_diff,
     parameters=(
         Parameter("name", str, "The stage of the first compilation."),
-        Parameter("other", str, "The stage of the second compilation, if it is another one."),
+        Parameter("other", str, "The stage of the second compilation, if it is a different stage."),
     ),
     saved=nothing_saved,
 )

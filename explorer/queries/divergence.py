@@ -23,7 +23,7 @@ _MOST_CHARACTERS = 500
 
 
 class KindCount(msgspec.Struct, frozen=True):
-    """How many operations of a kind only the module of one side has. One that only moved does not count."""
+    """The operations of a kind that only one side has. Moved operations do not count."""
 
     name: str
     before: int
@@ -31,14 +31,14 @@ class KindCount(msgspec.Struct, frozen=True):
 
 
 class DivergenceDocument(msgspec.Struct, frozen=True):
-    """Where two compilations part.
+    """The point where two compilations diverge.
 
     `last_equal` is the last pass after which the modules have the same operations, null if there is none.
-    `first_different` is the pass that parts them for good: one of both pipelines, or of one of them, whose
-    other side is null. It is null if the modules are equal after all passes. `stage` is its stage, or the
-    first stage whose text differs then; null: all are equal.
-    The numbers and lines compare the modules after the first pass of both pipelines from there on, or the
-    texts of the stage, `kinds` by the kind of operation. Only the first lines are listed.
+    `first_different` is the pass after which they differ for good; if only one pipeline has it, the other
+    side is null. It is null if the modules are equal after all passes. `stage` is the stage of the pass, or,
+    if the modules are equal, the first stage whose text differs; null: all are equal. The numbers and lines
+    compare the modules after the first common pass from there on, or the texts of the stage, `kinds` by the
+    kind of operation. Only the first lines are listed.
     """
 
     last_equal: PassPairDocument | None
@@ -53,7 +53,7 @@ class DivergenceDocument(msgspec.Struct, frozen=True):
 
 
 def find_divergence(before: Record, after: Record) -> DivergenceDocument:
-    """Find where two compilations part."""
+    """Find the point where two compilations diverge."""
     pairs = pass_pairs(before, after)
     place, parting, texts = _last_different(before, after, pairs)
     if parting is None or texts is None:
@@ -72,7 +72,7 @@ _Texts = tuple[DiffDocument, str, str]
 def _last_different(
     before: Record, after: Record, pairs: list[PassPairDocument]
 ) -> tuple[int, PassPairDocument | None, _Texts | None]:
-    """Walk from the last pass back to one after which the modules are equal.
+    """Walk from the last pass back to a pass after which the modules are equal.
 
     Return its place, or -1, and the next pair of passes with the difference after it; None: there is none.
     """
@@ -80,7 +80,7 @@ def _last_different(
     texts: _Texts | None = None
     for place in range(len(pairs) - 1, -1, -1):
         pair = pairs[place]
-        # After a pass that moved to another place of the order, the modules are not to be compared.
+        # After a pass that moved to a different place of the order, the modules cannot be compared.
         if pair.before is None or pair.after is None or pair.match == "moved":
             continue
         if (
@@ -108,7 +108,7 @@ def _in_one_notation(text: str) -> str:
 
 
 def _follows(pairs: list[PassPairDocument], place: int, pair: PassPairDocument) -> bool:
-    """Return whether nothing changed the modules between the pass at a place and another one."""
+    """Return whether nothing changed the modules between the passes at two places."""
     return not any(_is_changed(each) for each in pairs[place + 1 : pairs.index(pair)])
 
 

@@ -1,7 +1,9 @@
-"""The query that explains a difference: the pass that parts two compilations, and what that did, in words.
+"""The query that explains a difference: the pass after which two compilations differ, and its effect, in
+words.
 
-It puts into words what `comparison` and `divergence` say. That the pass is the reason for other resources is
-inferred: it is the first difference that lasts, and everything after it follows from it or from the request.
+The answer puts the answers of `comparison` and `divergence` into words. It is an inference that the pass
+causes different resources: the pass makes the first lasting difference, and later differences follow from it
+or from the request.
 """
 
 from __future__ import annotations
@@ -115,7 +117,7 @@ def _effects(document: DivergenceDocument, resources: list[ResourceDocument]) ->
         if document.stage is not None and resources:
             yield ExplanationFact("Their binaries need the same resources.", "observed", "")
         return
-    # What is only a choice, such as the number of threads, comes last.
+    # Resources that are a choice, such as the number of threads, come last.
     changed.sort(key=lambda each: each.verdict == "different")
     names = listed(_change(each) for each in changed)
     yield ExplanationFact(f"What follows in the binary: {names}.", "inferred", "")
@@ -140,7 +142,7 @@ QUERY = Query(
     name="explanation",
     about="pair",
     path="/explanation",
-    summary="Why two compilations differ, in words: the pass that parts them, operations and resources.",
+    summary="Why two compilations differ, in words: the first pass that differs, operations and resources.",
     version=1,
     document=ExplanationDocument,
     find=_find,

@@ -23,7 +23,7 @@ class StagesRow(msgspec.Struct, frozen=True):
 
 
 class FewerStagesDocument(msgspec.Struct, frozen=True):
-    """A row for the requested number of stages, and for each smaller one up to the first that fits."""
+    """A row for the requested number of stages, and for each smaller number up to the first that fits."""
 
     shared_limit_bytes: int
     rows: list[StagesRow]

@@ -26,7 +26,7 @@ from explorer.queries.query import Answer, Parameter, Query, Subject
 from explorer.store import Record
 
 MOST_NODES = 5000
-#: Of each stage in a saved file: each takes time to compute.
+#: The graphs of each stage in a saved file: each graph takes time to compute.
 _MOST_SAVED_PARTS = 8
 
 
@@ -35,7 +35,7 @@ class GraphDocument(msgspec.Struct, frozen=True):
 
     `stage` or `pass_index` is the text whose lines the nodes name. `parts` are all clusters of the whole
     graph; each can be requested alone. `total_nodes` counts the nodes of the whole graph, or of the requested
-    part. `cut` describes the nodes that are missing in `nodes`; "" if none is.
+    part. `cut` describes the nodes that are missing in `nodes`; "" if none is missing.
     """
 
     kind: GraphKind
@@ -147,7 +147,7 @@ QUERY = Query(
     document=GraphDocument,
     find=_find,
     parameters=(
-        Parameter("stage", str, "The stage (by default the first one that has a graph)."),
+        Parameter("stage", str, "The stage (by default the first stage that has a graph)."),
         Parameter("pass", int, "Index of a pass, instead of a stage: the module after it."),
         Parameter("part", str, "The id of a cluster in `parts`: only the part inside it."),
         Parameter("constants", bool, "0: without the operations that define constants."),

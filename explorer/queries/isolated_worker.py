@@ -1,7 +1,7 @@
-"""Runs a query in a process of its own, with limits on time, memory and the size of the answer.
+"""Runs a query in a separate process, with limits on time, memory and the size of the answer.
 
-Stored results contain what user code made up, so that a query may need any amount of time or memory. The
-process asks its parent for texts and for compilations, by JSON over a pipe.
+User code can forge stored results, so that a query may need any amount of time or memory. The process asks
+its parent for texts and for compilations, by JSON over a pipe.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TOO_MUCH = (
     "The query needs too much time or memory: the stored result is too large. "
     "Reduce the block sizes, or query a smaller kernel."
 )
-#: Processes for uploads are forked from the same server process.
+#: Processes for uploads are forked from the same fork server.
 _UPLOADS = "explorer.jobs.uploads"
 
 
@@ -77,7 +77,7 @@ class IsolatedWorkers:
         return self._processes.running
 
     def warm_up(self) -> None:
-        """Start the server process that they are forked from: its imports take a second."""
+        """Start the fork server of the processes: its imports take a second."""
         self._processes.warm_up()
 
     def close(self) -> None:
@@ -87,14 +87,14 @@ class IsolatedWorkers:
     def find(
         self, query: Query, subject: Subject, cached: Cached, is_awaited: Awaited = lambda: True
     ) -> Iterator[Found]:
-        """Compute the answers to the query and, before it, to those that it asks and that are not cached.
+        """Compute the uncached answers that the query uses, and then the answer to the query.
 
         One process computes all of them: JSON, a text or bytes.
 
         Raises:
             ExplorerError: raised by the query, the store or the queue.
             ResultTooLarge: the query needs too much time or memory.
-            Unavailable: nobody waits for the answer any more, or the server is too busy or shutting down.
+            Unavailable: no client waits for the answer, or the server is too busy or shutting down.
         """
         records = tuple(_without_texts(record) for record in subject.records)
         arguments = (query.name, records, dict(subject.parameters))
@@ -114,19 +114,19 @@ class _Prepared:
         self._is_closed = False
 
     def prepare(self, request: Request) -> None:
-        """Begin to ask the compiler."""
+        """Begin a compiler query."""
         self._records.append((request, self._threads.submit(self._ask, request)))
 
     def ask(self, request: Request, check: Check) -> Record:
-        """Return what the compiler answers."""
+        """Return the answer of the compiler."""
         for prepared, record in self._records:
-            # Where it has failed, for example because of the other queries of this client, ask once more.
+            # If the query has failed, for example because of other queries of this client, repeat it once.
             if prepared == request and record.exception() is None:
                 return record.result()
         return self._compiler.ask(request, check)
 
     def close(self) -> None:
-        """End what nobody has asked for."""
+        """End compiler queries whose answers were not requested."""
         self._is_closed = True
         self._threads.shutdown(cancel_futures=True)
 
@@ -141,7 +141,7 @@ class _Prepared:
 
 
 def _serve(process: Conversation, subject: Subject, cached: Cached) -> Iterator[Found]:
-    """Send a process what it asks for, and yield its answers, until it ends."""
+    """Send a process the requested data, and yield its answers, until it ends."""
     with closing(_Prepared(subject.compiler, process.check)) as prepared:
         yield from _serve_prepared(process, subject, cached, prepared)
 
@@ -206,7 +206,7 @@ class _Parent:
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
         self._asked: list[tuple[Request, Record]] = []
-        #: The text after a pass is that before the next one, and of passes that change nothing.
+        #: Texts by record and address: the text after a pass is the text before the next pass.
         self.read = lru_cache(maxsize=4)(self._read)
 
     def _read(self, record: int, address: str) -> bytes:
@@ -218,7 +218,7 @@ class _Parent:
             self._send(_Message("prepare", request=request))
 
     def ask(self, request: Request, _check: Check = do_nothing) -> Record:
-        # A saved page has several answers that need the same of the compiler.
+        # A saved page has several answers that need the same answer of the compiler.
         known = next((record for asked, record in self._asked if asked == request), None)
         if known is None:
             known = self._record_of(_Message("ask", request=request))

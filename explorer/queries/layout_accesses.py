@@ -25,11 +25,10 @@ _MATRIX = ("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot", "ttng.tc_gen5_mma",
 class AccessRow(msgspec.Struct, frozen=True):
     """One access to global memory. Counts are per instruction of a warp; bytes of a lane, at once.
 
-    `vector` elements are moved at once by a lane, as the rule of the compiler has it (`width_source`);
-    `emitted` are the instructions at its location, read from `emitted_source`; `emitted_sharing`
-    operations have this location. `pointer` and `mask`
-    are the compiler's analysis. `lane_offsets` has the first byte of each lane, counted in the sectors that
-    the warp accesses; contiguous ranges of addresses follow each other.
+    `vector` elements are moved at once by a lane, by the rule of the compiler (`width_source`); `emitted` are
+    the instructions at its location, read from `emitted_source`; `emitted_sharing` operations have this
+    location. `pointer` and `mask` are the compiler's analysis. `lane_offsets` has the first byte of each
+    lane, counted in the sectors that the warp accesses; contiguous ranges of addresses follow each other.
     """
 
     line: int
@@ -106,13 +105,13 @@ def _access(survey: Survey, operation: Operation, emission: Emission) -> AccessR
 
 
 def _has_mask(operation: Operation) -> bool:
-    """Return whether an access has a mask, if the compiler was not asked about masks."""
+    """Return whether an access has a mask, if the compiler was not queried about masks."""
     least = 1 if operation.name.endswith(("load", "buffer_load")) else 2
     return any("xi1" in each.type for each in operation.operands[least:])
 
 
 def _limited_by_mask(found: Width, element_bytes: int, emitted: tuple[Emitted, ...]) -> Width:
-    """Explain an instruction that is narrower than everything but the mask allows."""
+    """Explain an instruction that is narrower than all limits except the mask allow."""
     widths = {each.lane_bytes for each in emitted}
     narrow = widths.pop() if len(widths) == 1 else None
     if narrow is None or narrow >= found.vector * element_bytes:

@@ -28,10 +28,11 @@ _SHARED_ACCESSES = ("ttg.local_load", "ttg.local_store", "ttg.local_alloc")
 
 
 class ConversionRow(msgspec.Struct, frozen=True):
-    """One change of layout. `bytes` are those of the tensor; `source` says who knows how it moves.
+    """One change of layout. `bytes` is the size of the tensor; `source` names the origin of the data
+    movement.
 
-    `scratch_bytes` and `scratch_offset` are the compiler's allocation, where it has one for it. `cost` is
-    modelled. `words` says it all in a sentence.
+    `scratch_bytes` and `scratch_offset` are the compiler's allocation for the conversion, if there is one.
+    `cost` is modeled. `words` describes the conversion in a sentence.
     """
 
     line: int
@@ -51,9 +52,9 @@ class ConversionRow(msgspec.Struct, frozen=True):
 class SharedAccessRow(msgspec.Struct, frozen=True):
     """One access to shared memory by the lanes of a warp.
 
-    `conflicts` is by how many wavefronts each one is longer than needed, as `source` counts it;
-    `modelled_conflicts` the same counted lane by lane. Both are of plain loads and stores; `emitted` are the
-    instructions that were made of it. Without either, `reason` says why.
+    `conflicts` is the number of excess wavefronts of each access, as `source` counts it; `modelled_conflicts`
+    is the same number counted lane by lane. Both apply to plain loads and stores. `emitted` are the
+    instructions that were made of the access. Without either, `reason` says why.
     """
 
     line: int
@@ -214,7 +215,7 @@ def _shared_access(
     elif not _fits(in_registers.shape, in_memory.shape):
         reason = "The shapes of the tensor and of the buffer do not fit."
     else:
-        # A part of a buffer: its elements are some of the whole's.
+        # A part of a buffer: its elements are a subset of the elements of the whole buffer.
         in_registers = LinearLayout(in_registers.inputs, in_memory.shape)
         padding = tuple((each.interval, each.padding) for each in memory.padding)
         try:

@@ -39,7 +39,7 @@ class LayoutRow(msgspec.Struct, frozen=True):
 
 
 class Survey:
-    """The layouts of a module by index, as the compiler says them and as linear layouts."""
+    """The layouts of a module by index, as the compiler reports them and as linear layouts."""
 
     def __init__(self, answer: Layouts, target: Target) -> None:
         self.answer = answer
@@ -107,5 +107,5 @@ def _linear(bases: Bases | None) -> LinearLayout | None:
     try:
         return LinearLayout(tuple((each.name, each.bases) for each in bases.inputs), bases.shape)
     except ValueError:
-        # Shapes that are no powers of two have no such algebra.
+        # Shapes that are not powers of two have no such algebra.
         return None

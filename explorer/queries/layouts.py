@@ -32,7 +32,7 @@ _STAGES = ("glir", "ttir", "ttgir")
 class LayoutsDocument(msgspec.Struct, frozen=True):
     """All layouts of one text, to which the operations that move data refer by index.
 
-    Lines are those of the text: of `stage`, or of the module after pass `pass_index`.
+    Lines are lines of the text: of `stage`, or of the module after pass `pass_index`.
     """
 
     stage: str
@@ -87,7 +87,7 @@ def _text(record: Record, subject: Subject) -> tuple[str, int | None, str, Stage
 
 QUERY = Query(
     name="layouts",
-    summary="The layouts of tensors and buffers, and how data moves between them and memory.",
+    summary="The layouts of tensors and buffers, and the data movement between them and memory.",
     version=7,
     document=LayoutsDocument,
     find=_find,

@@ -15,7 +15,7 @@ Texts = tuple[str, str]
 
 
 class SpanDocument(msgspec.Struct, frozen=True):
-    """Neighboring lines that are the same on both sides, or that are not. Line numbers start at 1."""
+    """Consecutive lines that are either the same on both sides or different. Line numbers start at 1."""
 
     before_line: int
     before_lines: int
@@ -61,7 +61,7 @@ class DiffDocument(ChangeCounts, frozen=True):
     ) -> DiffDocument:
         """Compare two texts in which names may differ.
 
-        `language` is that of the operations. `stable` are the texts to compare instead, line by line.
+        `language` is the language of the operations. `stable` are the texts to compare instead, line by line.
         """
         alignment = Alignment(*(stable or (before, after)), renaming)
         spans = alignment.spans
@@ -86,6 +86,6 @@ class DiffDocument(ChangeCounts, frozen=True):
         )
 
 
-#: The document of two texts. A saved page has what each pass changed line by line, and counted; most passes
-#: change nothing. The process of a query ends with what is kept here.
+#: The cached documents of two texts. A saved page has the changes of each pass line by line and counted; most
+#: passes change nothing. The cache ends with the process of a query.
 compared = lru_cache(maxsize=256)(DiffDocument.of)

@@ -1,4 +1,4 @@
-"""The query for the lineage of an operation: what it was made from, what became of it, its instructions.
+"""The query for the lineage of an operation: its origins, its later operations, its instructions.
 
 A second compilation (`explorer.pipeline.lineage`) records it, and is stored like the first. If a module or
 the machine code differs between the two compilations, none of its lines are shown.
@@ -23,7 +23,7 @@ from explorer.store import Record
 
 #: The step of a compilation whose module is the last stage in MLIR.
 _LAST_STAGE = "ttgir"
-#: It has lines with origins, but is no machine code.
+#: This stage has lines with origins, but is not machine code.
 _LLVM_IR = "llir"
 #: Other line information shifts the numbers of LLVM's metadata.
 _METADATA_NUMBER = re.compile(r"!\d+\b")
@@ -59,8 +59,8 @@ class LineageStep(msgspec.Struct, frozen=True):
 class Instructions(msgspec.Struct, frozen=True):
     """The lines of a stage of machine code that the operations became, from 1.
 
-    `is_equal` is false if the stage differs from that of the second compilation. Then there are no lines, and
-    `differing_lines` says how many differ.
+    `is_equal` is false if the stage differs from the stage of the second compilation. Then there are no
+    lines, and `differing_lines` is the number of differing lines.
     """
 
     stage: str
@@ -71,12 +71,12 @@ class Instructions(msgspec.Struct, frozen=True):
 
 
 class LineageDocument(msgspec.Struct, frozen=True):
-    """The way of an operation through the passes that changed the module.
+    """The path of an operation through the passes that changed the module.
 
-    `asked` is the position of the requested step; the steps before it have what the operation comes from,
-    those after it what became of it. `made_by` is the pass that made the operation from operations of other
-    names, `made_from`; without any, these are unknown. The first module was made from `source_lines`.
-    `unknown_before` is the pass before which nothing is known, `removed_by` the pass after
+    `asked` is the position of the requested step; the steps before it have the origins of the operation, the
+    steps after it the operations made from it. `made_by` is the pass that made the operation from operations
+    of other names, `made_from`; without any, these are unknown. The first module was made from
+    `source_lines`. `unknown_before` is the pass before which nothing is known, `removed_by` the pass after
     which no operation comes from the requested one; null if there is none.
     """
 
@@ -104,7 +104,7 @@ class _Modules:
         self.origins = Origins(lineage.modules)
         told = range(len(lineage.modules))
         entries = sorted(record.result.passes.items())
-        #: The passes that changed the module, as far as the second compilation went.
+        #: The passes that changed the module, up to the end of the second compilation.
         self.changed = [index for index, entry in entries if entry.text is not None and index in told]
         self._texts: dict[int, _Text] = {}
 
@@ -116,7 +116,7 @@ class _Modules:
         return self._texts[index]
 
     def last_of_stage(self, stage: str) -> int | None:
-        """Return the last pass on the way to a stage; None if the second compilation has none."""
+        """Return the last pass before a stage; None if the second compilation has none."""
         passes = self._record.result.passes
         return max(
             (i for i in range(self.origins.count) if i in passes and passes[i].stage == stage), default=None
@@ -139,7 +139,7 @@ class _Text:
         return {shown: place for place, shown in enumerate(self._shown, 1)}
 
     def shown(self, line: int) -> int:
-        """Return the shown line of a counted one."""
+        """Return the shown line of a counted line."""
         return self._shown[line - 1]
 
     def operation(self, line: int) -> int:
@@ -148,7 +148,7 @@ class _Text:
         return self.module.first_line(counted) if counted else 0
 
     def operations(self, lines: Sequence[int]) -> list[int]:
-        """Return those of the counted lines in which an operation begins."""
+        """Return the counted lines in which an operation begins."""
         return [line for line in lines if self.module.first_line(line) == line]
 
 
@@ -174,11 +174,11 @@ class _Way:
         self.shown = [each for each in modules.changed if self.first <= each <= self.last]
 
     def previous(self, index: int) -> int | None:
-        """Return the changed module before a changed one."""
+        """Return the changed module before a changed module."""
         return max((each for each in self.modules.changed if each < index), default=None)
 
     def origins(self, index: int, line: int) -> list[int]:
-        """Return the lines of the previous changed module that a line of a changed one comes from."""
+        """Return the lines of the previous changed module that a line of a changed module comes from."""
         lines, previous = [line], self.previous(index)
         for each in range(index, -1 if previous is None else previous, -1):
             lines = self.modules.origins.before(each, lines)
@@ -190,14 +190,14 @@ class _Way:
         return text.operations(self.at[index]) if text.is_known else self.at[index]
 
     def operations(self, index: int) -> list[tuple[int, str]]:
-        """Return the shown lines of the operations after a pass, with their names; none if it is unknown."""
+        """Return the shown lines of the operations after a pass, with their names; none if unknown."""
         text = self.modules.text(index)
         if index not in self.at or not text.is_known:
             return []
         return [(text.shown(line), text.module.operation(line)) for line in text.operations(self.at[index])]
 
     def row(self, index: int, line: int) -> OperationLine:
-        """Return an operation of a changed module as it is shown."""
+        """Return the shown form of an operation of a changed module."""
         text, previous = self.modules.text(index), self.previous(index)
         origins: list[int] = []
         if previous is not None:
@@ -206,7 +206,7 @@ class _Way:
         return OperationLine(text.shown(line), text.module.operation(line), text.module.text(line), origins)
 
     def step(self, index: int) -> LineageStep:
-        """Return what is shown of a changed module."""
+        """Return the shown lines of a changed module."""
         lines = self.lines(index)
         is_known = self.modules.text(index).is_known
         rows = [self.row(index, line) for line in lines[:_MOST_LINES]] if is_known else []
@@ -227,9 +227,9 @@ class _Way:
         return False
 
     def made(self) -> tuple[int | None, list[OperationLine]]:
-        """Return the pass that made the requested operation, and the operations that it made it from.
+        """Return the pass that made the requested operation, and the operations that it was made from.
 
-        That is the last pass none of whose origins has the name of the operation.
+        This is the last pass before which no origin has the name of the operation.
         """
         index = max(each for each in self.modules.changed if each <= self.asked)
         lines = self.lines(index)
@@ -355,7 +355,7 @@ def follow_operations(subject: Subject, index: int, lines: Iterable[int], later:
 def origins_of_lines(subject: Subject, stage: str) -> list[tuple[int, ...]]:
     """Return for each line of a stage after TTGIR the lines of TTGIR's last module that it comes from.
 
-    Of a stage that the second compilation does not have, there are none.
+    A stage that the second compilation does not have has no such lines.
     """
     second = _second(subject)
     return _located(second, stage) if stage in second.result.stages else []
@@ -367,7 +367,7 @@ def _located(second: Record, stage: str) -> list[tuple[int, ...]]:
 
 
 def _is_equal(record: Record, second: Record, stage: str) -> bool:
-    """Tell whether the machine code of both compilations is equal."""
+    """Return whether the machine code of both compilations is equal."""
     mine = record.result.stages.get(stage)
     if mine is None:
         return False
@@ -414,14 +414,14 @@ def _instructions(record: Record, second: Record, modules: _Modules, way: _Way) 
 
 QUERY = Query(
     name="lineage",
-    summary="What an operation was made from, pass by pass, what became of it, and its instructions.",
+    summary="The origins of an operation, pass by pass, the operations made from it, and its instructions.",
     version=3,
     document=LineageDocument,
     find=_find,
     parameters=(
         Parameter("pass", int, "Index of the pass (0 when left out)."),
         Parameter("line", int, "Line of the module after the pass (1 when left out)."),
-        Parameter("stage", str, "The line is one of this stage, in place of a pass."),
+        Parameter("stage", str, "The line belongs to this stage, in place of a pass."),
     ),
     saved=nothing_saved,  # one for each line of each pass
 )

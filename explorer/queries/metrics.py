@@ -17,9 +17,9 @@ _CONVERSION = "ttg.convert_layout"
 
 
 class MetricsDocument(msgspec.Struct, frozen=True):
-    """The metrics of a compilation, by the names in `explorer.model.metrics`. Null: there is none.
+    """The metrics of a compilation, by the names in `explorer.model.metrics`. Null: unknown.
 
-    `instructions` are those of the machine code, `layout_conversions` the `ttg.convert_layout` of TTGIR.
+    `instructions` counts the machine code, `layout_conversions` the `ttg.convert_layout` of TTGIR.
     """
 
     registers: int | None

@@ -30,7 +30,8 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class Curve(msgspec.Struct, frozen=True):
-    """Occupancy by one resource, all others unchanged. The kernel needs `now`; the curve ends at `most`.
+    """Occupancy by one resource, with all other resources unchanged. The kernel needs `now`; the curve ends
+    at `most`.
 
     `better` is the largest need with a higher occupancy; None if less of this resource alone does not help.
     """
@@ -185,12 +186,12 @@ def _mix(record: Record) -> InstructionMix | None:
 
 QUERY = Query(
     name="occupancy",
-    summary="What limits the blocks on a multiprocessor, waves and tail of a grid, and the instruction mix.",
+    summary="The limit of the blocks on a multiprocessor, waves and tail of a grid, and the instruction mix.",
     version=4,
     document=OccupancyDocument,
     find=_find,
     parameters=(
-        Parameter("grid", str, "One to three numbers with commas between, in the place of the launch's own."),
+        Parameter("grid", str, "One to three numbers with commas between, in place of the launch's grid."),
         Parameter(
             "multiprocessors", int, "Multiprocessors of the GPU (default: the target's best-known GPU)."
         ),

@@ -1,4 +1,4 @@
-"""The queries about what one compiler pass changed: line by line, and as a unified diff."""
+"""The queries about the changes of one compiler pass: line by line, and as a unified diff."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ PASS_ALIGNMENT = Query(
 PASS_DIFF = Query(
     name="pass_diff",
     path="/passes/<int:index>/diff",
-    summary="Show what a pass changed, as a unified diff. A renamed SSA value is no change.",
+    summary="Show the changes of a pass as a unified diff. A renamed SSA value is no change.",
     version=2,
     document="text/plain",
     find=_find_diff,

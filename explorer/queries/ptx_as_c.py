@@ -39,8 +39,9 @@ class VerbatimInstruction(msgspec.Struct, frozen=True):
 class PtxAsCDocument(msgspec.Struct, frozen=True):
     """PTX as C, a reading aid. Variables are named after registers, and after values of the source if known.
 
-    `total_lines` counts the lines of C, of which at most 20,000 are in `lines`. `instructions` counts those
-    of PTX, and `verbatim` those that are shown as PTX. `named` of the `variables` have a name of the source.
+    `total_lines` counts the lines of C, of which at most 20,000 are in `lines`. `instructions` counts the
+    instructions of PTX, and `verbatim` the instructions that are shown as PTX. `named` of the `variables`
+    have a name of the source.
     """
 
     lines: tuple[LineOfC, ...]
@@ -88,7 +89,7 @@ def _names(record: Record, ptx: StageEntry) -> Names:
 
 
 def _places(record: Record, stage: StageEntry) -> list[tuple[object, ...]]:
-    """Return the locations of each line: what the functions in their frames are called differs by stage."""
+    """Return the locations of each line without the names of functions, which differ between stages."""
     table = record.locations(stage)
     places = [tuple((each.file, each.line, each.column) for each in one.frames) for one in table.locations]
     return [tuple(places[index] for index in indices) for indices in table.line_locations]

@@ -1,4 +1,4 @@
-"""The types of queries: what a query declares, and what its `find` function receives."""
+"""The types of queries: the declaration of a query, and the argument of its `find` function."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from explorer.store import Record
 
 Document = TypeVar("Document")
 
-#: What a query is about. It decides which records `Subject.records` has:
+#: The subject of a query. It decides which records `Subject.records` has:
 #: "compilation": the compilation;
 #: "run": the run, the compilation of its kernel (or None), the run that measured the GPU's roofs (or None),
 #: and the run that timed the configurations of the same launch (or None);
@@ -50,8 +50,8 @@ def _no_answer(_query: Query, _parameters: Mapping[str, str]) -> bytes:
 class Subject:
     """The stored results that a query is about, and the parameters of the query by name.
 
-    `answer` returns the answer to another query about the same results, and caches it. `prepare` announces
-    what another query will ask the compiler.
+    `answer` returns the answer to another query about the same results, and caches it. `prepare` announces a
+    compiler query of another query.
     """
 
     records: tuple[Record | None, ...]
@@ -92,7 +92,7 @@ class Subject:
             raise NotAnswerable(f"The compiler's answer cannot be decoded: {error}.") from error
 
     def prepare_compiler(self, query: Query, task: str, text: str) -> None:
-        """Let the compiler begin with what `query` asks it later."""
+        """Let the compiler begin a query that `query` will request."""
         self.prepare(query, self._compiler_request(task, text, None))
 
     def _compiler_request(self, task: str, text: str, options: Mapping[str, Scalar] | None) -> Request:
@@ -119,11 +119,11 @@ class Query:
 
     `name` is its name on the command line, and its address below the subject unless `path` gives another.
     Variables of the path, as Flask writes them (`<int:index>`), are parameters.
-    `document` is the type of what `find` returns, "text/plain" if that is a text, or the media type if it is
+    `document` is the type of the document that `find` returns, "text/plain" for a text, or the media type for
     bytes.
     `find` runs in a process with limits (`explorer.queries.isolated_worker`). Its answer is cached.
     Increase `version` when `find` returns other answers: cached answers of other versions are not used.
-    `needs_compilation`: of a run, `find` needs the finished compilation of the run's kernel.
+    `needs_compilation`: `find` about a run needs the finished compilation of the run's kernel.
     `is_lasting`: the answer about final results never changes, so that browsers may keep it.
     `saved` returns the parameters of the answers that a saved page contains, in the order in which the page
     asks for them. It applies to queries about a compilation.

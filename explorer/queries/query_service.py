@@ -23,9 +23,9 @@ from explorer.store import Record, Store
 _MOST_DIGITS = 9
 #: The size of the further answers that are written to the store at once.
 _MOST_PENDING_BYTES = 32 << 20
-#: How many answers are looked up one by one, before all that are stored are asked for.
+#: The number of answers that are looked up one by one before all stored answers are loaded.
 _MOST_LOOKUPS = 8
-#: How long a query that needed too much is refused without another attempt, and how many of these are known.
+#: The seconds for which a query that exceeded a limit is refused, and the number of remembered queries.
 _REFUSAL_SECONDS = 600.0
 _MOST_REFUSALS = 1_000
 
@@ -91,8 +91,8 @@ class QueryService:
 
     At most `threads` threads may wait for an answer at the same time, so that the server has threads left for
     other requests. At most `processes` answers are computed at the same time, and one more for a client that
-    would wait and has none computed. Clients share the threads and take turns with the processes. `rates`
-    limits the computed answers of each client over time.
+    would wait although none of its answers is computed. Clients share the threads and take turns with the
+    processes. `rates` limits the computed answers of each client over time.
     """
 
     def __init__(
@@ -113,13 +113,13 @@ class QueryService:
         self._rates = rates or Rates({})
         self._changed = threading.Condition()
         self._busy: set[tuple[str, str]] = set()
-        #: Of each answer, whether those who want it still wait.
+        #: For each answer, whether its clients still wait.
         self._awaited: dict[tuple[str, str], list[Awaited]] = {}
-        #: Of each query that needed too much, the message, and when it may be tried again.
+        #: For each query that exceeded a limit, the message, and the time of the next permitted attempt.
         self._refusals: dict[tuple[str, str | None, str], tuple[str, float]] = {}
 
     def warm_up(self) -> None:
-        """Start what the first query would otherwise wait for."""
+        """Start the processes that the first query would otherwise wait for."""
         self._workers.warm_up()
 
     def close(self) -> None:
@@ -135,15 +135,16 @@ class QueryService:
     ) -> bytes:
         """Return the answer: JSON, or a text or bytes if the query's document is one.
 
-        `records` are those that the query's kind demands; see `Kind`. An answer is cached if all of them are
-        stored. It depends on each of them: a result that replaces another one has answers of its own.
-        The computation ends when `is_awaited` returns false for all who wait for the answer.
+        `records` are the records that the query's kind demands; see `Kind`. An answer is cached if all of
+        them are stored. It depends on each record: a result that replaces an earlier result has separate
+        answers.
+        The computation ends when `is_awaited` returns false for all clients that wait for the answer.
 
         Raises:
             InvalidRequest: the query does not have this parameter, or its value is of another type.
             NotAnswerable: the records have no answer; the message says why.
-            QueueFull, TooManyRequests: too many threads are waiting, for all clients or for this one, or this
-                one has asked too much.
+            QueueFull, TooManyRequests: too many threads are waiting, for all clients or for this client, or
+            this client has exceeded its rate.
         """
         with closing(_Place(self._waiting, current_caller().client)) as place:
             return self._answer(query, records, parameters, is_awaited, place)
@@ -181,12 +182,12 @@ class QueryService:
     def answers(self, queries: Sequence[Query], record: Record, is_awaited: Awaited) -> list[bytes]:
         """Return the answers to several queries about a compilation, computed at the same time.
 
-        They take one place together: one thread of the server waits for them.
+        The queries share one place: one thread of the server waits for them.
 
         Raises:
-            what `answer` raises for the first of them that fails; the others end then.
+            the exception of `answer` for the first query that fails; the other queries end then.
         """
-        for query in queries:  # none is begun where one is refused
+        for query in queries:  # if one is refused, none begins
             self._check_not_refused(record, _key(query, (record,), _checked(query, {})))
         failures: list[BaseException] = []
         caller = current_caller()
@@ -216,7 +217,7 @@ class QueryService:
         """Return the cached answer, or None.
 
         Raises:
-            ResultTooLarge: the query needed too much a short time ago.
+            ResultTooLarge: the query exceeded a limit a short time ago.
         """
         self._check_not_refused(record, key)
         return self._store.answer(record, key)
@@ -227,7 +228,7 @@ class QueryService:
             raise ResultTooLarge(detail)
 
     def _compute(self, query: Query, subject: Subject, is_awaited: Awaited, is_cached: bool) -> bytes:
-        """Compute an answer. Keep it, and what other answers it needed, also if it fails then."""
+        """Compute an answer. Store it, and the other answers that it used, also if it fails after them."""
         record = subject.record
         found: dict[str, bytes] = {}
         stored = _StoredAnswers(self._store, record)
@@ -262,7 +263,7 @@ class QueryService:
     def _one_at_a_time(self, record_id: str, key: str, is_awaited: Awaited) -> Iterator[Awaited]:
         """Wait for another thread that computes the same answer.
 
-        Yield a function that says whether anybody waits for it.
+        Yield a function that returns whether a client waits for the answer.
         """
         mine = (record_id, key)
         with self._changed:
@@ -310,7 +311,7 @@ def _checked(query: Query, parameters: Mapping[str, str]) -> dict[str, str]:
 
 
 def _key(query: Query, records: Sequence[Record | None], parameters: Mapping[str, str]) -> str:
-    """Return what tells an answer about the first record from the other answers about it."""
+    """Return the key that distinguishes an answer about the first record from the other answers about it."""
     key: list[object] = [query.name, query.version, sorted(parameters.items())]
     if len(records) > 1:
         key.append([None if each is None else (each.id, each.journal) for each in records[1:]])

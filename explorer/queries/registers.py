@@ -19,7 +19,7 @@ from explorer.store import Record
 _INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?\w+\s+)?([A-Z][\w.]*)")
 _FUNCTION = re.compile(r"^([^.\s][^\s:]*):$")
 _SECTION = re.compile(r"^\.text\.(\S+):$", re.MULTILINE)
-#: Loads and stores of local memory, which is where the assembler spills to.
+#: Loads and stores of local memory, where the assembler spills to.
 _SPILLS = {"STL": "store", "LDL": "load"}
 _MAXNREG = re.compile(r"^\s*\.maxnreg (\d+)", re.MULTILINE)
 #: Since Volta the assembler counts two registers that no instruction names.
@@ -123,7 +123,7 @@ def _find(subject: Subject) -> RegistersDocument:
 
 
 def prepare(subject: Subject) -> None:
-    """Let the disassembler begin, which needs longer than everything else that is known of a binary."""
+    """Let the disassembler begin: it takes longer than all other queries about a binary."""
     if subject.record.result.binary is not None:
         subject.prepare_compiler(QUERY, _TASK, _binary(subject))
 
@@ -228,7 +228,7 @@ def _facts(record: Record) -> list[Fact]:
 
 QUERY = Query(
     name="registers",
-    summary="Live registers at each instruction of the machine code, spills, and what limits them.",
+    summary="Live registers at each instruction of the machine code, spills, and limits.",
     version=8,
     document=RegistersDocument,
     find=_find,

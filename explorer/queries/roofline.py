@@ -24,6 +24,6 @@ QUERY = Query(
     version=3,
     document=RooflineDocument,
     find=_find,
-    is_lasting=False,  # another one when the roofs of the GPU have been measured
+    is_lasting=False,  # a different answer when the roofs of the GPU have been measured
     saved=nothing_saved,
 )

@@ -1,6 +1,6 @@
 """The facts about a run that its roofline is computed from.
 
-In: the record of a run, and that of the compilation of the same kernel, if there is one. Out: `Facts`.
+In: the record of a run, and the record of the compilation of the same kernel, if there is one. Out: `Facts`.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def facts_of(
 
 
 def _stages(compilation: Record) -> int | None:
-    """Return num_stages; None if it is unknown, or if a loop of the source has a number of its own."""
+    """Return num_stages; None if it is unknown, or if a loop of the source sets a number."""
     specialized = compilation.result.specialized
     stages = specialized.options.get("num_stages") if specialized else None
     if (
@@ -120,7 +120,7 @@ def heat_of(samples: Samples, compilation: Record) -> HeatDocument | None:
 
 
 def _is_same(run: Record, compiled: Record, joined: HeatDocument | None) -> bool:
-    """Tell whether the machine code is that which ran: the same binary, or the same instructions."""
+    """Return whether the machine code was run: the same binary, or the same instructions."""
     if joined and not joined.reason and not joined.unplaced:
         return True
     return binary_match(run, compiled) != "other"

@@ -19,7 +19,7 @@ _GZIP_LEVEL = 6
 
 
 class SavedAnswers(msgspec.Struct):
-    """The answers by address: the number of each body, and the status of those that are errors.
+    """The answers by address: the number of each body, and the status of errors.
 
     `bodies` are base64 of gzip.
     """
@@ -48,7 +48,7 @@ class _Writer:
             self.written.problems[address] = status
 
     def add_text(self, address: str, text: Address) -> None:
-        """Add a text that the record refers to. Most passes change nothing, and have that of another."""
+        """Add a text of the record. Most passes change nothing, and share an earlier text."""
         if text not in self._texts:
             self.add(address, self._record.text(text).encode("utf-8", errors="replace"))
             self._texts[text] = self.written.numbers[address]
@@ -56,7 +56,7 @@ class _Writer:
 
 
 def packed(body: bytes) -> str:
-    """Return a body as the page has it: base64 of gzip."""
+    """Return a body in the form of the page: base64 of gzip."""
     return base64.b64encode(gzip.compress(body, _GZIP_LEVEL, mtime=0)).decode()
 
 
@@ -91,7 +91,7 @@ def _find_all_else(subject: Subject) -> SavedAnswers:
         address = links.stage(stage)
         writer.add_text(address, stage.text)
         writer.add_text(f"{address}?raw=1", stage.raw or stage.text)
-        # The address of lines has all lines, whichever range the page asks for.
+        # The address of lines has all lines, for any range that the page requests.
         lines = LinesDocument.all(record.text(stage.text), stage.language)
         writer.add(f"{address}/lines", msgspec.json.encode(lines))
         writer.add(f"{address}/locations", msgspec.json.encode(LocationsDocument.of(record, stage)))

@@ -1,6 +1,6 @@
 """The queries for the schedule of pipelined loops: its stages, and the lines that its operations come from.
 
-The second one asks for the lineage of the operations, which compiles the kernel a second time.
+The second query uses the lineage of the operations, which compiles the kernel a second time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from explorer.store import Record
 
 #: The passes that pipeline loops, of NVIDIA and of AMD.
 _PIPELINERS = ("tritongpu-pipeline", "tritonamdgpu-pipeline")
-#: A part of the names of the operations that loads become.
+#: A part of the names of operations that are made from loads.
 _COPY = "copy_global_to_local"
 _MOST_LOOPS = 50
 #: First and last lines of loops.
@@ -46,10 +46,10 @@ class ScheduledOperation(msgspec.Struct, frozen=True):
 class ScheduledLoop(msgspec.Struct, frozen=True):
     """A loop. Stages are numbered from 0 to `last_stage`, which is the number of turns of its prologue.
 
-    With a `last_stage` of 0 it is not pipelined, and `reason` says why. `partition` is the part of a
-    warp-specialized kernel that it is in. `depth` counts the loops around it. `num_stages` is its own.
-    `iterations` is null unless its bounds are constants. At most 500 of `total_operations` are listed;
-    `unscheduled` operations of its body have no schedule.
+    A loop with a `last_stage` of 0 is not pipelined, and `reason` says why. `partition` is the part of a
+    warp-specialized kernel that contains it. `depth` counts the loops around it. `num_stages` is the
+    attribute of the loop. `iterations` is null unless its bounds are constants. At most 500 of
+    `total_operations` are listed; `unscheduled` operations of its body have no schedule.
     """
 
     line: int
@@ -66,7 +66,7 @@ class ScheduledLoop(msgspec.Struct, frozen=True):
 
 
 class ScheduleDocument(msgspec.Struct, frozen=True):
-    """The loops of the module before the pass `pipelined_by`, which is the one after the pass `pass_index`.
+    """The loops of the module before the pass `pipelined_by`, which follows the pass `pass_index`.
 
     `num_stages` is the option of the compilation. At most 50 of `total_loops` are listed.
     """
@@ -80,7 +80,7 @@ class ScheduleDocument(msgspec.Struct, frozen=True):
 
 
 class MadeOperations(msgspec.Struct, frozen=True):
-    """How many operations of a name an operation became: before the pipelined loop, in it, and after it."""
+    """The numbers of operations of a name made from an operation: before, in and after the pipelined loop."""
 
     operation: str
     before: int
@@ -89,11 +89,11 @@ class MadeOperations(msgspec.Struct, frozen=True):
 
 
 class OperationOrigin(msgspec.Struct, frozen=True):
-    """Where a loop or an operation of it comes from, and what it became.
+    """The origin of a loop or of an operation in it, and the operations made from it.
 
-    `line` is that of `ScheduledLoop` or `ScheduledOperation`. `source_text` is the first source line. `made`
-    counts operations of the module after the pipelining pass. `ttgir_lines` are lines of the stage TTGIR,
-    those in the loop first.
+    `line` is the line of `ScheduledLoop` or `ScheduledOperation`. `source_text` is the first source line.
+    `made` counts operations of the module after the pipelining pass. `ttgir_lines` are lines of the stage
+    TTGIR, lines in the loop first.
     """
 
     line: int
@@ -169,7 +169,7 @@ def _document(loop: Loop, lines: Sequence[str], num_stages: int | None) -> Sched
 
 
 def _reason(loop: Loop, num_stages: int | None) -> str:
-    """Say why a loop is not pipelined.
+    """Explain why a loop is not pipelined.
 
     Source: AssignLatencies.cpp of Triton, LowerLoops.cpp of its AMD backend, 3.6 and 3.9.
     """
@@ -184,12 +184,12 @@ def _reason(loop: Loop, num_stages: int | None) -> str:
         return "It loads nothing that could start ahead."
     if loop.num_stages is None and not loop.has_matrix_product:
         return (
-            "It has no matrix product and no `num_stages` of its own. Such a loop is pipelined only if it is "
+            "It has no matrix product and sets no `num_stages`. The compiler pipelines it only if it is "
             "written as `tl.range(…, num_stages=N)`."
         )
     return (
-        "The compiler chose no load to start ahead: no matrix product uses what they load, or a thread loads "
-        "fewer than 4 consecutive bytes."
+        "The compiler chose no load to start ahead: no matrix product uses the loaded data, or a thread "
+        "loads fewer than 4 consecutive bytes."
     )
 
 
@@ -234,12 +234,12 @@ def _text(source: Sequence[str], way: OperationLines) -> str:
 
 
 def _ends(text: str) -> dict[int, int]:
-    """Return the last line of each loop by its first one."""
+    """Return the last line of each loop by its first line."""
     return {loop.line: loop.end_line for loop in read_loops(text)}
 
 
 def _in_order(found: Iterable[tuple[int, str]], name: str, spans: Spans) -> list[int]:
-    """Return lines of operations: those in loops first, of these the copy, or the one with the name."""
+    """Return lines of operations: first lines in loops, among them first the copy or the name."""
     is_other = {line: made != name and _COPY not in made for line, made in found}
     return sorted(is_other, key=lambda line: (not _is_in(line, spans), is_other[line], line))
 

@@ -1,4 +1,6 @@
-"""The query for the scoreboards of SASS: what each instruction waits for, and what sets it."""
+"""The query for the scoreboards of SASS: the waits of each instruction, and the instructions that set
+them.
+"""
 
 from __future__ import annotations
 

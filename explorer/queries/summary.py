@@ -22,6 +22,6 @@ QUERY = Query(
     version=1,
     document="text/plain",
     find=_find,
-    is_lasting=False,  # its roofline is not
+    is_lasting=False,  # the answer of the roofline may change
     saved=nothing_saved,
 )

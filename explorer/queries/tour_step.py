@@ -1,4 +1,4 @@
-"""The query for a step of a tour: where its place is in a result, and which of its claims hold there."""
+"""The query for a step of a tour: its place in a result, and whether its claims hold there."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _place(record: Record, place: TourPlace) -> FoundPlace | None:
 
 QUERY = Query(
     name="tour-step",
-    summary="Where the place of a tour's step is in the result, and which of its claims hold.",
+    summary="The place of a tour's step in the result, and whether its claims hold.",
     version=revision(),
     document=TourStepDocument,
     find=_find,

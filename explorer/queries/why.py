@@ -1,7 +1,8 @@
-"""The query for why something is there: an operation, a conversion, a buffer, a barrier, an instruction.
+"""The query for why an element exists: an operation, a conversion, a buffer, a barrier, an instruction.
 
-It puts into words what other queries know: `lineage`, `layouts`, `allocation` and `registers`. Each statement
-says who says it: the compiler, a model of the compiler's rules, or a conclusion from locations.
+The answer puts the answers of other queries into words: `lineage`, `layouts`, `allocation` and `registers`.
+Each statement names its origin: the compiler, a model of the compiler's rules, or a conclusion from
+locations.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class WhyTerm(msgspec.Struct, frozen=True):
 
 
 class WhyDocument(msgspec.Struct, frozen=True):
-    """Why something is there. `facts` answer it, `way` leads from the source through the passes.
+    """Why an element exists. `facts` explain it, `way` leads from the source through the passes.
 
     `tours` are the steps of tours that teach it.
     """
@@ -63,7 +64,7 @@ class WhyDocument(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class _Way:
-    """The lineage of the line, and the operations of TTGIR and of the allocating module on the way.
+    """The lineage of the line, with the operations of TTGIR and of the allocating module.
 
     Without a lineage, `problem` says why.
     """
@@ -180,7 +181,7 @@ def _operations(rows: Sequence[OperationLine]) -> str:
 
 
 def _among(subject: Subject, stage: str, line: int) -> tuple[int, int]:
-    """Return which barrier a line is of those that come from the same operations, and how many there are."""
+    """Return the position of a barrier among the barriers of its operations, and their number."""
     lines = _module(subject, stage).split("\n")
     origins = lineage.origins_of_lines(subject, stage)
     same = [
@@ -197,7 +198,7 @@ def _terms(kind: WhyKind) -> list[WhyTerm]:
 
 
 def _tours(kind: WhyKind, stage: str, text: str) -> list[TourMention]:
-    """Return the steps that look at such a line, and else the first that has the first term."""
+    """Return the steps that show a line of this kind, or else the first step that has the first term."""
     looking = [
         TourMention(tour.name, number, tour.title)
         for tour in load_tours()
@@ -212,14 +213,14 @@ def _tours(kind: WhyKind, stage: str, text: str) -> list[TourMention]:
 
 QUERY = Query(
     name="why",
-    summary="Why an operation, a buffer, a barrier or an instruction is there, in words, with who says so.",
+    summary="Why an operation, buffer, barrier or instruction exists, in words, with the origin of facts.",
     version=2,
     document=WhyDocument,
     find=_find,
     parameters=(
         Parameter("pass", int, "Index of the pass (0 when left out)."),
         Parameter("line", int, "Line of the module after the pass (1 when left out)."),
-        Parameter("stage", str, "The line is one of this stage, in place of a pass."),
+        Parameter("stage", str, "The line belongs to this stage, in place of a pass."),
     ),
     saved=nothing_saved,  # one for each line of each stage
 )

@@ -1,4 +1,6 @@
-"""Why a layout conversion is there: what makes the tensor in one layout, and what wants another."""
+"""Why a layout conversion exists: the producer of the tensor in one layout, and the users of the other
+layout.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ CONVERSION = "ttg.convert_layout"
 
 
 def conversion_facts(subject: Subject, place: dict[str, str], line: int, text: str) -> Iterator[WhyFact]:
-    """Yield what makes and what uses the converted tensor, and how its data moves.
+    """Yield the producer and the users of the converted tensor, and its data movement.
 
     `place` are the parameters that name the module of the text: `stage` or `pass`.
     """
@@ -64,7 +66,7 @@ def find_operation(text: str, line: int) -> tuple[Function, Operation] | None:
 
 
 def _definer(function: Function, value: str) -> tuple[Operation | None, str]:
-    """Return the operation that a value comes from, and the words for that."""
+    """Return the operation that a value comes from, and its description."""
     for operation in function.operations:
         if value in operation.results:
             return operation, f"{code(operation.name)} in line {operation.line} makes the tensor"

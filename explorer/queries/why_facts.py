@@ -1,4 +1,4 @@
-"""The parts of an answer to `why`: statements, each with who says it, and links."""
+"""The parts of an answer to `why`: statements, each with its origin, and links."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Literal
 
 import msgspec
 
-#: "observed": the compiler or a tool says it. "modelled": computed by the compiler's rules. "inferred":
+#: "observed": the compiler or a tool reports it. "modelled": computed by the compiler's rules. "inferred":
 #: concluded from locations or from the order of a text.
 Basis = Literal["observed", "modelled", "inferred"]
 _MOST_NAMES = 6
 
 
 class WhyLink(msgspec.Struct, frozen=True):
-    """A place to look at: a line of the module after pass `pass_index`, or of `stage` without a pass."""
+    """A link: to a line of the module after pass `pass_index`, or of `stage` without a pass."""
 
     label: str
     stage: str
@@ -23,7 +23,7 @@ class WhyLink(msgspec.Struct, frozen=True):
 
 
 class WhyFact(msgspec.Struct, frozen=True):
-    """A statement with its basis. `source` names who says it; names between backticks are code."""
+    """A statement with its basis. `source` names its origin; names between backticks are code."""
 
     text: str
     basis: Basis
@@ -32,12 +32,12 @@ class WhyFact(msgspec.Struct, frozen=True):
 
 
 def code(name: str) -> str:
-    """Return a name or a line of code between backticks, without backticks of its own."""
+    """Return a name or a line of code between backticks, without the backticks in it."""
     return f"`{name.replace('`', ' ')}`"
 
 
 def listed(names: Iterable[str]) -> str:
-    """Return names in a sentence: "a, b and c"; of many the first and how many more."""
+    """Return names in a sentence: "a, b and c"; a long list is cut, with the number of further names."""
     names = list(dict.fromkeys(names))
     if len(names) > _MOST_NAMES:
         more = len(names) - _MOST_NAMES + 1

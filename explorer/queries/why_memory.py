@@ -1,7 +1,8 @@
-"""Why a buffer of shared memory is there and lives so long, and between which accesses a barrier stands.
+"""Why a buffer of shared memory exists, its lifetime, and the accesses that a barrier separates.
 
 In: the answer to `allocation`, and lines of the module after the pass that allocates. The allocation is the
-compiler's. What each operation does to a buffer, and so what a barrier protects, is modelled by its rules.
+compiler's. The accesses of each operation to a buffer, and so the hazards of a barrier, are modeled by the
+compiler's rules.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def buffers_at(
 
 
 def buffer_facts(function: FunctionMap, buffer: BufferMap) -> Iterator[WhyFact]:
-    """Yield where a buffer lies, who uses it, why it lives so long, and what shares its bytes."""
+    """Yield the place, users and lifetime of a buffer, and the buffers that share its bytes."""
     first, last = buffer.offset_bytes, buffer.offset_bytes + buffer.size_bytes - 1
     slots = (
         f": {buffer.slots} slots of {counted(buffer.size_bytes // buffer.slots, 'byte')}"
@@ -97,10 +98,11 @@ def _users(function: FunctionMap, buffer: BufferMap) -> Iterator[WhyFact]:
 def barrier_facts(
     functions: Sequence[FunctionMap], lines: Sequence[int], ordinal: int, count: int, maker: WhyLink | None
 ) -> Iterator[WhyFact]:
-    """Yield why a barrier stands there.
+    """Yield why a barrier exists.
 
-    It is number `ordinal`, from 0 on, of the `count` barriers in its stage that come from operations in these
-    lines of the allocating module. `maker` is the pass that inserts barriers (None: the lowering to LLVM).
+    The barrier has the number `ordinal`, from 0 on, among the `count` barriers in its stage that come from
+    operations in these lines of the allocating module. `maker` is the pass that inserts barriers (None: the
+    lowering to LLVM).
     """
     if not lines:
         yield WhyFact(
@@ -131,7 +133,7 @@ def barrier_facts(
 def _belongs(function: FunctionMap, barrier: BarrierMap, lines: Sequence[int]) -> bool:
     """Return whether a barrier has the location of an operation in these lines.
 
-    The compiler gives it that of the operation after it, or that of the wait before it.
+    The compiler gives it the location of the operation after it, or of the wait before it.
     """
     if barrier.following.line in lines:
         return not _preceding(function, barrier)

@@ -1,7 +1,7 @@
-"""The way of an operation from its source line through the passes, in words.
+"""The path of an operation from its source line through the passes, in words.
 
-In: the answer to `lineage`. Out: a statement for each pass that made or changed the operation, and one for
-its instructions.
+In: the answer to `lineage`. Out: a statement for each pass that made or changed the operation, and a
+statement for its instructions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LONGEST_TEXT = 100
 
 
 def way_facts(record: Record, document: LineageDocument) -> Iterator[WhyFact]:
-    """Yield what the passes did, in order."""
+    """Yield the effects of the passes, in order."""
     yield from _origin(record, document)
     steps = document.steps
     for place in range(1, len(steps)):
@@ -53,7 +53,7 @@ def _origin(record: Record, document: LineageDocument) -> Iterator[WhyFact]:
 
 
 def _lowered(record: Record, step: LineageStep) -> WhyFact:
-    """Say how many operations of LLVM it becomes. The passes after that change these."""
+    """State the number of LLVM operations made from the operation. Later passes change these."""
     name, link = _pass(record, step.index, step)
     return WhyFact(
         f"{name} lowers it to {counted(step.count, 'operation')} of LLVM.", "observed", _SNAPSHOTS, (link,)
@@ -102,7 +102,7 @@ def _counts(step: LineageStep) -> Counter[str]:
 
 
 def _names(step: LineageStep) -> str:
-    """Return the operations of a step by name, with how many there are of each."""
+    """Return the operations of a step by name, with the number of each."""
     names = (code(name) + (f" ×{count}" if count > 1 else "") for name, count in _counts(step).items())
     return listed(names) or "it"
 

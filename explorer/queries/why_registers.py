@@ -1,4 +1,4 @@
-"""Why registers are at their maximum in a line of SASS: how many are live, and which tensors hold them."""
+"""Why the most registers are live at a line of SASS: the number of registers, and the tensors in them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COMBINE = ("tt.reduce", "tt.scan")
 
 
 def peak_facts(subject: Subject, line: int, ttgir_lines: list[int]) -> Iterator[WhyFact]:
-    """Yield what is live at a line of SASS, if the most registers are live there.
+    """Yield the live registers and tensors at a line of SASS, if the most registers are live there.
 
     `ttgir_lines` are the lines of TTGIR that the instruction comes from.
     """
@@ -43,7 +43,7 @@ def peak_facts(subject: Subject, line: int, ttgir_lines: list[int]) -> Iterator[
 
 
 def _around(text: str, line: int) -> tuple[int, int]:
-    """Return the lines before and at the operation of a line, or the one whose region combines elements."""
+    """Return the lines around the operation of a line, or around the reduction that contains it."""
     found = find_operation(text, line)
     operation = found[1] if found else None
     while operation and operation.parent and operation.parent.name in _COMBINE:
@@ -53,7 +53,7 @@ def _around(text: str, line: int) -> tuple[int, int]:
 
 
 def tensor_facts(subject: Subject, ttgir_lines: list[int]) -> Iterator[WhyFact]:
-    """Yield which tensors are live at the one of these lines of TTGIR where they need the most registers."""
+    """Yield the live tensors at the line among these lines of TTGIR where tensors need the most registers."""
     if not ttgir_lines:
         return
     answer = subject.answer(tensor_registers.QUERY, {})

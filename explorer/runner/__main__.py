@@ -1,9 +1,9 @@
 """Execute one run without a sandbox: a request as JSON on standard input, events on standard output.
 
-    python -m explorer.runner           what the sandbox does
+    python -m explorer.runner           run the request as in the sandbox
     python -m explorer.runner --once    make the launch once for a profiler, without measuring
 
-The source is executed as it is, with the rights of the user who starts this.
+The source is executed without isolation, with the rights of the user who starts it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compares the results of a kernel with those of the reference."""
+"""Compares the results of a kernel with the results of the reference."""
 
 from __future__ import annotations
 

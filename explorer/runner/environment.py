@@ -1,4 +1,4 @@
-"""Describes what a kernel runs on."""
+"""Describes the device that a kernel runs on."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from explorer.model import DeviceKind, Diagnostic
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.script import describe
 
-_SMALLER = "Reduce the sizes: those of the run's inputs, of the benchmark, or in the script."
+_SMALLER = "Reduce the sizes of the run's inputs, of the benchmark, or in the script."
 
 #: A pattern of the error message, the explanation, and what to do. The first match is used.
 _EXPLANATIONS: tuple[tuple[str, str, str], ...] = (
@@ -113,12 +113,12 @@ _FATAL = (
     "illegal instruction",
     "device-side assert",
     "unspecified launch failure",
-    "failed on the GPU",  # The explanations of `explain` for the other ones.
+    "failed on the GPU",  # The explanations of `explain` for the other messages.
 )
 
 
 def is_fatal(error: Exception) -> bool:
-    """Tell whether the GPU has become unusable for this process."""
+    """Return whether the GPU has become unusable for this process."""
     if isinstance(error, torch.cuda.OutOfMemoryError):
         return False
     return isinstance(error, torch.AcceleratorError) or any(sign in str(error) for sign in _FATAL)

@@ -55,7 +55,7 @@ def warm_up() -> None:
     """Import what runs need. Afterwards there is one thread, and the GPU has not been initialized."""
     import torch
 
-    # A small run in the interpreter imports what all runs need, also those on GPUs.
+    # A small run in the interpreter imports the modules that all runs need, also runs on GPUs.
     run = Run("interpreter", measures=measures_of("interpreter"))
     perform(Request(_WARM_UP_SOURCE, "cuda:90", "", task="run", run=run), _expect_success)
     if _has_gpu():
@@ -82,7 +82,7 @@ def get_ready() -> None:
 
 
 def _prepare_gpu() -> None:
-    """Do what takes long before the first launch on a GPU, without using one: a fork is still possible."""
+    """Do the slow work before the first launch on a GPU, without using a GPU: a fork is still possible."""
     from triton.backends.nvidia.driver import CudaUtils
     from triton.runtime.cache import triton_key
 

@@ -1,4 +1,4 @@
 """Runs on the server's side: requests, documents, files and summaries.
 
-A kernel is run in `runner`; what follows from its measurements is answered by `queries`.
+`runner` runs a kernel; `queries` evaluates its measurements.
 """

@@ -1,4 +1,4 @@
-"""The documents of runs: what the API answers and the command line writes.
+"""The documents of runs that the API returns and the command line writes.
 
 In: records of runs, also of profiles. Out: structures that are encoded as JSON.
 """
@@ -17,7 +17,7 @@ from explorer.model.measurements import Check, Environment, Samples
 from explorer.profiles.read import Match, Profile
 from explorer.store import Record, Status
 
-#: Whether the binary that ran is the one that was compiled.
+#: Whether the binary that ran is the compiled binary.
 BinaryMatch = Literal["same", "other", "unknown"]
 
 #: Longer SASS is not compared instruction by instruction.
@@ -25,7 +25,7 @@ _MOST_SASS_BYTES = 4_000_000
 
 
 class Links(Protocol):
-    """Where runs are: addresses in the API, or files in a folder."""
+    """The places of runs: addresses in the API, or files in a folder."""
 
     def run(self, run_id: str) -> str: ...
 
@@ -60,9 +60,9 @@ class RecordedDocument(msgspec.Struct, frozen=True):
 class RunRow(msgspec.Struct, frozen=True):
     """A run in a list; `api` is the address of its document.
 
-    `matches`: whether its result is that of the reference (null: not compared). `problem` is its first
-    error, or "". `match`: how a profile matches the compilation. `queue_position`: the position of a
-    waiting run in its line, from 1 on. `imported`: another machine has measured it.
+    `matches`: whether its result is the result of the reference (null: not compared). `problem` is its first
+    error, or "". `match`: how a profile matches the compilation. `queue_position`: the position of a waiting
+    run in its queue, from 1 on. `imported`: another machine has measured it.
     """
 
     id: str
@@ -86,7 +86,7 @@ class RunRow(msgspec.Struct, frozen=True):
 class RunDocument(RunRow, frozen=True):
     """A run: its row, and everything else but the measurements.
 
-    `compilation` is the ID of the compilation of its kernel; a profile has none of its own.
+    `compilation` is the ID of the compilation of its kernel; a profile has none.
     """
 
     milliseconds: float | None
@@ -109,7 +109,7 @@ class DeviceDocument(msgspec.Struct, frozen=True):
 class GpusDocument(DeviceDocument, frozen=True):
     """The GPUs of this machine, whether kernels can be run on them, and why not.
 
-    `target` is that of the first GPU.
+    `target` is the target of the first GPU.
     """
 
     names: list[str]
@@ -128,7 +128,7 @@ class RunsDocument(msgspec.Struct, frozen=True):
 
     `imported` are runs that were sent from other machines. The server cannot know whether they are true.
 
-    `left_out` says what is not listed, and why; "" if nothing is left out.
+    `left_out` names the runs that are not listed, and the reason; "" if all are listed.
     """
 
     runs: list[RunRow]
@@ -154,7 +154,7 @@ def run_row(
     position: int | None = None,
     profile: Profile | None = None,
 ) -> RunRow:
-    """Return the row of a run. `compilation` is what its binary and profile are compared with."""
+    """Return the row of a run. Its binary and profile are compared with `compilation`."""
     environment = environment_of(record)
     return RunRow(
         id=record.id,
@@ -183,7 +183,7 @@ def run_document(
     position: int | None = None,
     profile: Profile | None = None,
 ) -> RunDocument:
-    """Return the document of a run. `compilation` is what its binary and profile are compared with."""
+    """Return the document of a run. Its binary and profile are compared with `compilation`."""
     result, request = record.result, record.request
     return RunDocument(
         **msgspec.structs.asdict(run_row(record, links, compilation, position, profile)),
@@ -211,7 +211,7 @@ def environment_of(record: Record) -> Environment | None:
 
 
 def binary_match(run: Record, compilation: Record | None) -> BinaryMatch:
-    """Compare the binary that ran with the compiled one: by SHA-256, else by the sampled instructions."""
+    """Compare the binary that ran with the compiled binary: by SHA-256, else by the sampled instructions."""
     environment = environment_of(run)
     compiled = compilation.result.binary if compilation else None
     if environment is None or not environment.binary_sha256 or compilation is None or compiled is None:

@@ -1,7 +1,7 @@
 """A run of another machine: its measurements come with the request instead of from a job.
 
 In: a body of the API, with the compilation of the same kernel here. Out: the request under which the run is
-stored, and its events, checked as those of a job are.
+stored, and its events, checked like the events of a job.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=40)]
 
 
 class ImportedRunBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What another machine measured of the kernel of a compilation: documents by the measurement's name."""
+    """The measurements of a compilation's kernel by another machine: documents by the measurement's name."""
 
     compilation: _Id
     run: RunFields

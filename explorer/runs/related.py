@@ -1,4 +1,4 @@
-"""The records of a query about a run: the run, and what belongs to it.
+"""The records of a query about a run: the run and related records.
 
 In: a run or a profile, and the compilation of its kernel. Out: these, the run that measured the roofs of the
 GPU, and the run that timed the autotune configurations for the same launch.
@@ -21,7 +21,7 @@ _MOST_RUNS = 20
 
 
 class HostWithProfiles(Host, Protocol):
-    """What is needed of the services of an application (`explorer.services.Services`)."""
+    """The services of an application that this module needs (`explorer.services.Services`)."""
 
     @property
     def profiles(self) -> Profiles: ...
@@ -70,7 +70,7 @@ def _launch_of(profile: Profile) -> tuple[object, ...]:
 
 
 def _inputs(request: Request) -> object:
-    """Return what decides the launch, without what is measured of it."""
+    """Return the fields that determine the launch, without the measures."""
     return request.run and replace(
         request.run, measures=(), repeats=0, attempt=0, sweep_size="", sweep_values=()
     )

@@ -1,4 +1,4 @@
-"""From the body of a run, as the API and the command line take it, to the request of a job."""
+"""Converts the body of a run, from the API or the command line, to the request of a job."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def requested_run(store: Store, queue: Queue, body: RunBody) -> Request:
 
 
 def run_request(queue: Queue, compilation: Request, run: Run) -> Request:
-    """Return the request that runs the kernel of another one.
+    """Return the request that runs the kernel of a compilation's request.
 
     Raises:
         NoDevice: the device is not available on this machine.

@@ -1,7 +1,7 @@
-"""The roofs of this machine's GPU, measured once by a run that is stored like others.
+"""The roofs of this machine's GPU, measured once by a run that is stored like other runs.
 
-Roofs that a run of user code measures count for that run only, since the code could forge them. These are
-measured by a run of the gallery's first kernel.
+Roofs that a run of user code measures count for that run only, since the code could forge them. The roofs for
+other runs are measured by a run of the gallery's first kernel.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from explorer.store import Record, Store
 
 
 class Host(Protocol):
-    """What is needed of the services of an application (`explorer.services.Services`)."""
+    """The services of an application that this module needs (`explorer.services.Services`)."""
 
     @property
     def store(self) -> Store: ...
@@ -33,7 +33,7 @@ class Host(Protocol):
 
 
 def roofs_request(host: Host) -> Request | None:
-    """Return the request of the run that measures them; None without a GPU or a Triton."""
+    """Return the request of the run that measures the roofs; None without a GPU or without Triton."""
     target = host.gpu_target
     if target is None or not host.versions:
         return None
@@ -42,7 +42,7 @@ def roofs_request(host: Host) -> Request | None:
 
 
 def measure_roofs(host: Host) -> None:
-    """Submit the run that measures them, unless it is stored."""
+    """Submit the run that measures the roofs, unless it is stored."""
     request = roofs_request(host)
     if request is None or host.queue.problem("gpu") is not None:
         return

@@ -26,7 +26,7 @@ from explorer.store import Record
 
 _MOST_ROWS = 12
 _MOST_CHARACTERS = 100
-#: The measurements with lines of their own, and those that are not for a terminal.
+#: The measurements with separate lines, and the measurements that are not for a terminal.
 _KNOWN = {
     "launch", "check", "timings", "counters", "counts", "samples", "autotuning", "sweep",
     "environment", "files", "roofs", "timeline",
@@ -45,7 +45,7 @@ def _lines(
 ) -> Iterator[tuple[str, str]]:
     yield record.kernel or (compilation.kernel if compilation else None) or "kernel", _place(record)
     if compilation and binary_match(record, compilation) == "other":
-        yield "", "The binary that ran is not the one that was compiled here."
+        yield "", "The binary that ran differs from the binary that was compiled here."
     if launch := record.measured("launch", LaunchFacts):
         yield "launch", f"line {launch.line}, grid {' × '.join(map(str, launch.grid))}"
         yield from (("", _argument(argument)) for argument in launch.arguments)

@@ -44,7 +44,8 @@ class TourPlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TourQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a step asks before it shows. `answer` is the index of the right one of `choices`, from 0 on.
+    """A question that a step asks before it shows the result. `answer` is the index of the right choice, from
+    0 on.
 
     Without choices, the answer is the number that the claim with the index `claim` finds. `why` is shown
     after the answer.
@@ -60,7 +61,7 @@ class TourQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class TourRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A row of a table of times: a launch by the benchmark of its example, at these sizes.
 
-    `measured` is what was recorded of it; None: nothing.
+    `measured` is the recorded launch; None: nothing was recorded.
     """
 
     label: str
@@ -73,7 +74,8 @@ class TimeClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A statement about rows of a table of times, counted from 0 on.
 
     The number is how many times as long `run` takes as `than`; None: the share of the table's peak that `run`
-    reaches, in percent. It must be from `least` to `most`. `found` is the recorded one; None: there is none.
+    reaches, in percent. It must be from `least` to `most`. `found` is the recorded number; None: there is
+    none.
     """
 
     says: str
@@ -87,8 +89,8 @@ class TimeClaim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class TourTimes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table of times that were measured on a GPU.
 
-    `about` says what the launches work on. `peak` is the ceiling that their rates are compared with: "dram",
-    or a kind of operation; "": only times are shown. `machine` is None if nothing was recorded.
+    `about` describes the data of the launches. `peak` is the ceiling that their rates are compared with:
+    "dram", or a kind of operation; "": only times are shown. `machine` is None if nothing was recorded.
     """
 
     about: str
@@ -148,7 +150,9 @@ def _text(name: str) -> str:
 
 
 def _read(name: str) -> Tour:
-    """Read a tour. What a step's launch leaves out is that of the tour's launch, and so on for a row."""
+    """Read a tour. A step's launch inherits missing fields from the tour's launch, and a row from the step's
+    launch.
+    """
     document = tomllib.loads(_text(name))
     measured = read_measured(name)
     launch: dict[str, Any] = document.pop("launch", {})
@@ -160,7 +164,7 @@ def _read(name: str) -> Tour:
 
 
 def _complete(times: dict[str, Any], launch: dict[str, Any], measured: MeasuredTour | None) -> None:
-    """Add to a table what its rows leave out, and what was recorded of them."""
+    """Add the missing fields of the rows of a table, and their recorded times."""
     sizes = times.pop("sizes", {})
     for row in times["runs"]:
         row["launch"] = msgspec.convert(launch | row.get("launch", {}), LessonLaunch)

@@ -1,7 +1,8 @@
-"""What launches of the tours took on a GPU.
+"""The times of launches of the tours on a GPU.
 
 In: the files in the folder `measured`, one for each tour, which `tools/record-tours` writes. Out: the time
-and the work of a launch, found by what the tour says of it, and the machine that it was measured on.
+and the work of a launch, found by the tour's description of the launch, and the machine that it was measured
+on.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import msgspec
 
 
 class Machine(msgspec.Struct, frozen=True):
-    """The machine that launches were measured on, and when. Clocks are those of the GPU at work.
+    """The machine that launches were measured on, and the date. Clocks are clocks of the GPU at work.
 
     `peaks` are rates of its datasheet, by the names of the roofline's ceilings: bytes or operations a second.
     """
@@ -30,10 +31,11 @@ class Machine(msgspec.Struct, frozen=True):
 
 
 class MeasuredRun(msgspec.Struct, frozen=True):
-    """What a launch took: the median, and the 20 % and 80 % quantiles. The L2 cache is cold.
+    """The time of a launch: the median, and the 20 % and 80 % quantiles. The L2 cache is cold.
 
-    `bytes` are those of its tensors, each read or written once. `operations` are those of its main kind.
-    None: they do not follow from the program. The hashes are those of the source and of the binary that ran.
+    `bytes` is the size of its tensors, each read or written once. `operations` counts the operations of its
+    main kind. None: the program does not determine them. The hashes identify the source and the binary that
+    ran.
     """
 
     time_ns: float
@@ -45,7 +47,7 @@ class MeasuredRun(msgspec.Struct, frozen=True):
     binary_sha256: str
 
     def rate(self, peak: str) -> float | None:
-        """Return bytes or operations a second, whichever the ceiling `peak` is about."""
+        """Return bytes or operations a second, in the unit of the ceiling `peak`."""
         work = self.bytes if peak == "dram" else self.operations
         return None if work is None else work / self.time_ns * 1e9
 
@@ -58,7 +60,7 @@ class MeasuredTour(msgspec.Struct, frozen=True):
 
 
 def read_measured(tour: str) -> MeasuredTour | None:
-    """Read what was measured of a tour; return None if nothing was."""
+    """Read the measurements of a tour; return None if there are none."""
     file = files(__package__) / "measured" / f"{tour}.json"
     return msgspec.json.decode(file.read_bytes(), type=MeasuredTour) if file.is_file() else None
 

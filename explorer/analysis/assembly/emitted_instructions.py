@@ -1,4 +1,4 @@
-"""The instructions that were emitted for an operation: those of PTX or AMDGCN with its location.
+"""The PTX or AMDGCN instructions that were emitted for an operation: they have its location.
 
 In: the locations of a TTGIR line, the text and locations of the assembly. Out: memory and matrix
 instructions, with the bytes that each lane moves. A duplicated operation (the steps of a pipelined loop
@@ -56,7 +56,7 @@ class Assembly:
                 self._by_place.setdefault(place_of(locations[index]), []).append(line)
 
     def emitted(self, places: Iterable[Location], use: Use) -> tuple[Emitted, ...]:
-        """Return the instructions of this use at any of the places, the most frequent first."""
+        """Return the instructions with this use at any of the locations, the most frequent first."""
         lines = [
             line for place in dict.fromkeys(map(place_of, places)) for line in self._by_place.get(place, ())
         ]

@@ -1,8 +1,8 @@
 """Samples of the program counter, by line of the machine code, of the source and of the other stages.
 
 In: the samples of a run, the text of the SASS stage and the source line of each of its lines. Out: samples
-and stall reasons by line. An instruction is found by its offset. If another instruction stands there, the
-run had another binary.
+and stall reasons by line. An instruction is found by its offset. If a different instruction has that offset,
+the run used another binary.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?\w+\s+)?([A-Z]\w*)")
 _SAMPLED = re.compile(r"^\s*(?:/\*[0-9a-f]+\*/)?\s*(?:@!?\w+\s+)?([A-Z]\w*)")
 _FUNCTION = re.compile(r"^([^.\s][^\s:]*):$")
 _MOST_TOP = 10
-#: No run takes more samples, or executes more; a browser could not hold many more.
+#: No run takes more samples or executes more instructions; a browser could not hold many more.
 _MOST_SAMPLES = 2**48
 
 
 class LineHeat(msgspec.Struct, frozen=True):
-    """Samples of one line, by stall reason; `share` is that of all samples."""
+    """Samples of one line, by stall reason; `share` is their share of all samples."""
 
     line: int
     samples: int
@@ -49,7 +49,7 @@ class InstructionHeat(msgspec.Struct, frozen=True):
 
 
 class SharedLineHeat(msgspec.Struct, frozen=True):
-    """Samples of a line of another stage: those of its source line, shared by `sharing` operations."""
+    """Samples of a line of another stage: the samples of its source line, shared by `sharing` operations."""
 
     line: int
     samples: int
@@ -67,7 +67,7 @@ class StageHeat(msgspec.Struct, frozen=True):
 
 
 class HeatDocument(msgspec.Struct, frozen=True):
-    """Samples by line. `reason` says why there are none. `unplaced` ones belong to no line of the stage."""
+    """Samples by line. `reason` says why there are none. `unplaced` samples have no line of the stage."""
 
     reason: str
     tool: str = ""
@@ -97,7 +97,7 @@ def heat(
     """Join samples and lines.
 
     `kernel` is the function in the SASS that was sampled; `sass_source_lines[i]` is the source line of line
-    i+1, 0: none. `stages` are other stages that are to be coloured: language, text, source line of each line.
+    i+1, 0: none. `stages` are the other stages to color: language, text, source line of each line.
     """
     usable = [each for each in samples.instructions if 0 <= each.samples <= _MOST_SAMPLES]
     taken = [each for each in usable if each.samples]
@@ -167,7 +167,7 @@ def _places(sass: str, kernel: str) -> dict[int, _Place]:
 
 
 def _differs(sample: InstructionSamples, place: _Place) -> bool:
-    """Return whether the sampled instruction differs from the one in the SASS, if the profiler names it."""
+    """Return whether the sampled instruction differs from the SASS, if the profiler names it."""
     sampled = opcode_of(sample.instruction)
     return bool(sampled) and sampled != place.opcode
 

@@ -30,7 +30,7 @@ _ORDER: tuple[Kind, ...] = get_args(Kind)
 
 @dataclass(frozen=True, order=True)
 class Purpose:
-    """The purpose of an instruction. Of a memory access, `bits` are those that a lane moves (0: unknown)."""
+    """The purpose of an instruction. In a memory access, a lane moves `bits` bits (0: unknown)."""
 
     kind: Kind
     space: str = ""
@@ -68,7 +68,7 @@ class MixLoop:
 class InstructionMix:
     """The mix of a whole program.
 
-    `loops` are those that do more than wait, the one with the most work first. Matrix instructions count
+    `loops` are the loops that do more than wait, the loop with the most work first. Matrix instructions count
     most, then memory accesses that are not of constants, then the depth.
     """
 
@@ -77,7 +77,8 @@ class InstructionMix:
     loops: tuple[MixLoop, ...]
 
 
-#: A loop with these only, one of which synchronizes, waits: it tests a barrier until that is complete.
+#: A loop that has only these instructions and synchronizes waits: it tests a barrier until the barrier
+#: completes.
 _WAITING: frozenset[Kind] = frozenset({"synchronization", "control", "move", "integer", "exchange", "other"})
 _MOST_LOOPS = 16
 
@@ -237,7 +238,7 @@ _SASS_ACCESSES: dict[tuple[str, Direction], str] = {
     ("shared to tensor memory", "copy"): "UTCCP",
 }
 _SASS_MEMORY = {opcode: where for where, opcodes in _SASS_ACCESSES.items() for opcode in opcodes.split()}
-#: These move as much as their descriptor says, not so much a lane.
+#: The descriptor of these instructions says how many bytes they move, not the number of lanes.
 _BULK = re.compile(r"UTM|UBLKCP|UTC|LDTM|STTM")
 
 
@@ -258,7 +259,7 @@ def purpose_of_sass(text: str) -> Purpose:
 def _sass_bits(opcode: str, modifiers: list[str]) -> int:
     if _BULK.match(opcode):
         return 0
-    if opcode in ("LDSM", "STSM"):  # so many matrices of 8 × 8 times 16 bits, 32 bits of each in a lane
+    if opcode in ("LDSM", "STSM"):  # n matrices of 8 × 8 times 16 bits: 32 bits of each in a lane
         return 32 * next((int(each) for each in modifiers if each in ("2", "4")), 1)
     for each in modifiers:
         if each in ("256", "128", "64"):

@@ -1,7 +1,8 @@
 """The lines of a stage that are operations or instructions, their kinds, and their number by source line.
 
-In: the shown lines of a stage and its language. Out: whether each is one. Labels, directives, declarations,
-comments, closing braces and continuation lines are none. The Python AST has none.
+In: the shown lines of a stage and its language. Out: whether each line is an operation. Labels, directives,
+declarations, comments, closing braces and continuation lines are not operations. The Python AST has no
+operations.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def operation_kinds(text: str, language: str) -> list[str]:
 def operations_by_source_line(
     is_operation: Sequence[bool], source_lines: Sequence[Sequence[int]]
 ) -> dict[int, int]:
-    """Count the operations that stem from each source line; one that stems from two counts for both."""
+    """Count the operations that stem from each source line; an operation may count for several lines."""
     counts: Counter[int] = Counter()
     for is_one, numbers in zip(is_operation, source_lines, strict=False):
         if is_one:

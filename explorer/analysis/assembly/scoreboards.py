@@ -1,11 +1,11 @@
 """The scoreboards that each instruction of SASS waits for, and the instructions that set them.
 
 In: SASS with control codes, as the stage shows it. Out: a row for each scoreboard that an instruction waits
-for. A scoreboard is a counter: an instruction that sets one adds to it, and the result of that instruction,
-or the reading of its operands, takes away again. A wait lasts until the counter is zero. So an instruction
-waits for every instruction that has set the scoreboard since the wait before, along any path of the control
-flow. `DEPBAR` waits until a counter has at most a given value. `WARPGROUP.DEPBAR` waits in the same way for
-the scoreboards of asynchronous matrix products (`gsb0`).
+for. A scoreboard is a counter: an instruction that sets the scoreboard adds to it, and the counter decreases
+when the result of that instruction is written or its operands are read. A wait lasts until the counter is
+zero. So an instruction waits for every instruction that has set the scoreboard since the wait before, along
+any path of the control flow. `DEPBAR` waits until a counter has at most a given value. `WARPGROUP.DEPBAR`
+waits in the same way for the scoreboards of asynchronous matrix products (`gsb0`).
 
 Source: the control bits as in `explorer.pipeline.stages.sass`; Jia et al., "Dissecting the NVIDIA Volta GPU
 Architecture via Microbenchmarking" (2018), section 2.1.
@@ -61,7 +61,7 @@ class Wait:
 
 @dataclass(frozen=True)
 class _Instruction:
-    """What one instruction does with scoreboards. `is_certain`: no predicate keeps it from setting them."""
+    """The effect of one instruction on scoreboards. `is_certain`: no predicate keeps it from setting them."""
 
     line: int
     waits: tuple[tuple[str, int], ...]
@@ -71,7 +71,7 @@ class _Instruction:
 
 @dataclass
 class _State:
-    """The instructions that have set each scoreboard, as bits: those in flight, and the last of them."""
+    """The instructions that have set each scoreboard, as bits: all in flight, and the last of them."""
 
     pending: dict[str, int] = field(default_factory=dict)
     last: dict[str, int] = field(default_factory=dict)
@@ -126,7 +126,7 @@ class _Setters:
         self._found: list[tuple[int, Use]] = []
 
     def step(self, instruction: _Instruction, state: _State) -> None:
-        """Change the state to that after an instruction."""
+        """Update the state by the effect of an instruction."""
         for scoreboard, at_most in instruction.waits:
             if at_most == 0:
                 state.pending.pop(scoreboard, None)
@@ -152,7 +152,7 @@ class _Setters:
 
 
 def _find_states(segments: list[_Segment], setters: _Setters) -> None:
-    """Find what may be in flight before each segment: repeat until nothing is new."""
+    """Find the instructions that may be in flight before each segment; repeat until nothing is new."""
     waiting = deque(range(len(segments)))
     is_waiting = [True] * len(segments)
     while waiting:

@@ -1,7 +1,7 @@
 """The difference between two texts, in which a renamed value or register is no change.
 
-In: the text before and after, and what names stand for in them. Out: the aligned spans of both texts, or a
-unified diff. Lines are counted from 0.
+In: the text before and after, and the meaning of the names in them. Out: the aligned spans of both texts, or
+a unified diff. Lines are counted from 0.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Alignment", "Move", "Renaming", "Span", "unified_diff"]
 
 @dataclass(frozen=True)
 class Span:
-    """Neighboring lines, as ranges from 0 on, that are the same on both sides, or that are not."""
+    """Consecutive lines, as ranges from 0, that are either the same on both sides or different."""
 
     before: range
     after: range
@@ -29,7 +29,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Move:
-    """A line of `before` that stands elsewhere in `after`, both from 0 on."""
+    """A line of `before` that is elsewhere in `after`; both numbers start at 0."""
 
     before: int
     after: int
@@ -49,14 +49,14 @@ class Alignment:
 
     @cached_property
     def spans(self) -> list[Span]:
-        """Both whole texts, in order: the spans of lines that are the same, and those that are not."""
+        """The spans of both whole texts, in order: equal lines and different lines."""
         return list(_spans(self._pairs, len(self._before), len(self._after)))
 
 
 def unified_diff(before: str, after: str, renaming: Renaming = "values", *, context: int = 3) -> str:
-    """Show what changed, in unified format; "" where nothing did.
+    """Return the difference in unified format; "" if there is none.
 
-    Lines of context are those of `after`. If no name may differ, they are those of both, and the result is
+    Lines of context come from `after`. If no name may differ, `before` has the same lines, and the result is
     a patch that turns `before` into `after`.
     """
     before_lines, after_lines = split_lines(before), split_lines(after)

@@ -23,7 +23,7 @@ class KindChange:
 
 @dataclass(frozen=True)
 class OperationChanges:
-    """What became of operations. One that was rewritten is removed and added; one that moved is neither."""
+    """The numbers of changed operations. A rewritten operation counts as removed and added."""
 
     added: int
     removed: int
@@ -32,7 +32,7 @@ class OperationChanges:
 
 
 def operation_changes(alignment: Alignment, before: str, after: str, language: str) -> OperationChanges:
-    """Count the operations that differ. `kinds` has the lines of those that moved, too."""
+    """Count the operations that differ. `kinds` also has the lines of moved operations."""
     pattern = find_language(language).operation
     kinds: dict[str, KindChange] = {}
     if pattern is None:

@@ -3,12 +3,13 @@
 In: the lines of both, of SASS or of AMDGCN, without addresses. Out: the pairs of lines that are the same.
 
 Lines are aligned without the names of registers, first by what their operands were computed from. Then, in
-the order of the text, the registers that an instruction reads must hold what corresponds: a register that is
-written corresponds from there on to the one that the same instruction writes on the other side. What a loop
-carries around must correspond at its end, too. An instruction that reads another value is a change.
+the order of the text, the registers that an instruction reads must hold corresponding values: after an
+instruction writes a register, the register corresponds to the register that the same instruction writes on
+the other side. Values that a loop carries must also correspond at its end. An instruction that reads a
+different value is a change.
 
 Source: the operands of SASS in NVIDIA's "CUDA binary utilities" and in listings of nvdisasm 12.8 and 13.1;
-those of AMDGCN in AMD's instruction set manuals.
+the operands of AMDGCN in AMD's instruction set manuals.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ _LABEL_LINE = re.compile(r"(\.L\w++|\$L\w++|LBB\w++):")
 _BRANCH = re.compile(r"\b(?:BRA|JMP|s_c?branch)\w*+\b")
 _TARGET = re.compile(r"\.L\w++|LBB\w++")
 _BRACKETS = re.compile(r"\[[^\]]*+\]")
-#: Loops inside of each other beyond this are not checked at their ends; no kernel has as many.
+#: Loops that are nested deeper are not checked at their ends; no kernel nests so deep.
 _MOST_LOOPS = 32
-#: The number of equal instructions among which the one that moved is searched.
+#: The number of equal instructions among which a moved instruction is searched.
 _MOST_CANDIDATES = 32
 
 _SASS = re.compile(r"\s*+(?:@!?+(?P<guard>U?P\w++)\s++)?+(?P<opcode>[A-Z][A-Z0-9_]*+)(?P<modifiers>[.\w]*+)")
@@ -42,7 +43,7 @@ _WRITES_NOTHING = re.compile(
 _WRITES_TWO = re.compile(r"U?VOTE|MATCH")
 _WIDE = re.compile(r"\.WIDE|CS2U?R(?!\.32)|^D(?:ADD|MUL|FMA)|F64(?:\.\w+)?$|\.64\b")
 _WGMMA = re.compile(r"\.(\d{1,4})x(\d{1,4})x\d+\.(F32|S32|F16)")
-#: No instruction writes more.
+#: No instruction writes more registers.
 _MOST_REGISTERS = 256
 
 _AMDGCN = re.compile(r"\s++(?P<opcode>[a-z]\w++)")
@@ -67,7 +68,7 @@ class _Line:
 def align_machine_code(before: list[str], after: list[str]) -> tuple[list[Pair], list[Pair]]:
     """Pair the lines of two machine codes that are the same but for the names of registers and labels.
 
-    Return the pairs in order, and those of instructions that stand elsewhere.
+    Return the pairs in order, and the pairs of moved instructions.
     """
     read = _read_sass if any(map(_is_sass, (*before, *after))) else _read_amdgcn
     old, new = [read(line) for line in before], [read(line) for line in after]
@@ -82,7 +83,7 @@ def align_machine_code(before: list[str], after: list[str]) -> tuple[list[Pair],
 def _moves(
     old: list[_Line], new: list[_Line], old_keys: list[int], new_keys: list[int], same: list[Pair]
 ) -> list[Pair]:
-    """Pair the other instructions that do the same with what the same instructions have written."""
+    """Pair the remaining instructions that do the same with the results of the same instructions."""
     new_of, old_of = dict(same), {j: i for i, j in same}
     old_writers, new_writers = _writers(old), _writers(new)
     removed: dict[int, list[int]] = {}
@@ -105,7 +106,7 @@ def _moves(
 
 
 def _writers(lines: list[_Line]) -> list[list[int]]:
-    """Return for each line the lines that wrote last what it reads; -1: none before it."""
+    """Return for each line the lines that last wrote the names that it reads; -1: no earlier line."""
     last: dict[_Name, int] = {}
     writers: list[list[int]] = []
     for index, line in enumerate(lines):
@@ -119,7 +120,7 @@ def _is_sass(line: str) -> bool:
 
 
 def _keys(lines: list[_Line]) -> Iterator[list[int]]:
-    """Return what each line is known by: by its text, by its operands, by the operands of these."""
+    """Return the identity of each line: its text, its operands, and the operands of these."""
     keys = [hash(line.text) for line in lines]
     yield keys
     for _ in range(2):
@@ -135,7 +136,7 @@ def _keys(lines: list[_Line]) -> Iterator[list[int]]:
 
 
 class _Check:
-    """Goes through pairs of lines, in order, and says which read what corresponds."""
+    """Goes through pairs of lines in order, and selects the pairs that read corresponding values."""
 
     def __init__(self, old: list[_Line], new: list[_Line]) -> None:
         self._old, self._new = old, new
@@ -148,7 +149,7 @@ class _Check:
             for index, line in enumerate(old)
             if line.target and labels.get(line.target, index) < index
         }
-        #: Of each loop that is open, the lines that read what was written before it, by what they read.
+        #: For each open loop, the lines that read a name written before the loop, by that name.
         self._carried: dict[str, dict[tuple[_Name, _Name], list[int]]] = {}
         self._written: dict[str, set[_Name]] = {}
 
@@ -165,7 +166,7 @@ class _Check:
         return [pair for index, pair in enumerate(pairs) if index not in rejected]
 
     def _forget(self, old: range, new: range) -> None:
-        """Process lines that only one side has: what they write corresponds to nothing yet."""
+        """Process lines that only one side has: the names that they write correspond to nothing yet."""
         for i in old:
             for name in self._old[i].writes:
                 _unbind(name, self._new_of, self._old_of)
@@ -208,7 +209,7 @@ class _Check:
 
 
 def _unbind(name: _Name, partners: dict[_Name, _Name], others: dict[_Name, _Name]) -> None:
-    """Forget what a name corresponds to."""
+    """Remove the correspondence of a name."""
     partner = partners.pop(name, None)
     if partner is not None:
         del others[partner]
@@ -217,7 +218,7 @@ def _unbind(name: _Name, partners: dict[_Name, _Name], others: dict[_Name, _Name
 def _read(
     line: str, registers: re.Pattern[str], names: Callable[[re.Match[str], bool], list[_Name]], end: int
 ) -> _Line:
-    """Read the names of a line; registers before column `end` that stand in no brackets are written."""
+    """Read the names of a line; registers before column `end` and outside brackets are written."""
     brackets = [found.span() for found in _BRACKETS.finditer(line)]
     brackets = [(first, last) for first, last in brackets if line[first - 1] not in "sva"]
     text = _LABEL.sub(".L", registers.sub(r"\1", line))
@@ -261,7 +262,8 @@ def _read_sass(line: str) -> _Line:
 def _end_of_results(line: str, opcode: str, start: int) -> int:
     """Return the column behind the operands that an instruction of SASS writes.
 
-    Those are the first, and predicates right behind it; behind a predicate, also the next operand.
+    The first operand is written, and the predicates right behind it; after a predicate, the next operand,
+    too.
     """
     if _WRITES_NOTHING.match(opcode):
         return 0

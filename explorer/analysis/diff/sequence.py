@@ -1,6 +1,6 @@
-"""The alignment of two sequences: pairs of equal items, in order, as many as can be had at little cost.
+"""The alignment of two sequences: pairs of equal items, in order. It finds as many as it can at little cost.
 
-Goes by anchors first (items that each side has once), so that the time is nearly linear for long sequences.
+Anchors (items that each side has once) come first, so that the time is nearly linear for long sequences.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ANCHOR_WIDTHS = (1, 8, 64)
 #: A gap between anchors of this many comparisons takes a millisecond, so it is not split further.
 _FEW_COMPARISONS = 1_000_000
 
-#: … and of this many half a second and 50 MB: what is larger still counts as replaced.
+#: … and a gap of this many takes half a second and 50 MB. A larger gap counts as replaced.
 _MAXIMUM_COMPARISONS = 400_000_000
 
 
@@ -37,7 +37,7 @@ def align(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Pair]:
 
 
 def align_gaps(before: Sequence[Hashable], after: Sequence[Hashable], pairs: list[Pair]) -> list[Pair]:
-    """Pair equal items between those that are paired already. Return all pairs."""
+    """Pair equal items between the items that are already paired. Return all pairs."""
     found: list[Pair] = []
     i = j = 0
     for next_i, next_j in [*pairs, (len(before), len(after))]:
@@ -53,7 +53,7 @@ def _pairs(
 ) -> Iterator[Pair]:
     """Pair the lines of two ranges: first at anchors, then in the gaps between them.
 
-    A small gap is aligned with as few changes as possible; a large one is split again at wider anchors.
+    A small gap is aligned with as few changes as possible; a large gap is split again at wider anchors.
     """
     length = 0
     while length < min(len(old), len(new)) and before[old[length]] == after[new[length]]:
@@ -92,14 +92,14 @@ def _anchors(
 ) -> list[Pair]:
     """Pair lines that start a block of `width` lines found once on each side, in the same order on both.
 
-    The longest such chain, by patience sorting.
+    The pairs are the longest increasing chain, by patience sorting.
     """
     before_blocks = [tuple(before[i : min(i + width, old.stop)]) for i in old]
     after_blocks = [tuple(after[j : min(j + width, new.stop)]) for j in new]
     before_counts, after_counts = Counter(before_blocks), Counter(after_blocks)
     places = {block: j for block, j in zip(after_blocks, new, strict=True) if after_counts[block] == 1}
-    lowest_ends: list[int] = []  # of the increasing chains of each length, the lowest last place
-    chains: list[tuple[Pair, object]] = []  # … and the chain itself, as a linked list
+    lowest_ends: list[int] = []  # the lowest last place among the increasing chains of each length
+    chains: list[tuple[Pair, object]] = []  # … and that chain, as a linked list
     for i, block in zip(old, before_blocks, strict=True):
         if before_counts[block] != 1 or (j := places.get(block)) is None:
             continue

@@ -2,12 +2,13 @@
 
 In: the lines of both texts. Out: the pairs of lines that are the same, and the operations that only moved.
 
-A pass that inserts one operation renumbers every value after it; one that makes a constant anew gives it
-another name; one that drops a layout renames the aliases of the others. Therefore names are compared by what
-they stand for. Each value has a number, and two values with one number are equal by structure: the same
-pure operation of equal operands, from the arguments of a function and constants on. A value that has no
-equal on the other side corresponds to the one that the same line defines there. What corresponds is the same
-wherever it appears, so a line whose operand became another value is a change, even if its text is the same.
+A pass that inserts one operation renumbers every value after it. A pass that recreates a constant renames it.
+A pass that drops a layout renames the aliases of the other layouts. Therefore names are compared by their
+meaning. Each value has a number, and two values with one number are equal by structure: the same pure
+operation of equal operands, starting with constants and the arguments of a function. A value that has no
+equal on the other side corresponds to the value that the same line defines there. A value has the same
+counterpart wherever it appears, so a line whose operand became a different value is a change, even if its
+text is the same.
 """
 
 from __future__ import annotations
@@ -22,26 +23,28 @@ from typing import NamedTuple
 
 from explorer.analysis.diff.sequence import Pair, align, align_gaps, split_lines
 
-#: Each round may find values that correspond, and by them further lines. Two suffice for most passes.
+#: Each round may find corresponding values, and through them further lines. Two rounds suffice for most
+#: passes.
 _MOST_ROUNDS = 4
-#: The number of equal lines among which the one that moved is searched.
+#: The number of equal lines among which a moved line is searched.
 _MOST_CANDIDATES = 32
-#: The characters of an alias with its aliases resolved, and those of all aliases of a module. They may refer
-#: to each other so that they double with each line; no compiler prints such aliases.
+#: The length in characters of an alias with its aliases resolved, and of all aliases of a module. Aliases may
+#: refer to each other so that their length doubles with each line; no compiler prints such aliases.
 _MOST_ALIAS_CHARACTERS = 10_000
 _MOST_ALIASES_CHARACTERS = 4_000_000
-#: How many times longer a text may become by aliases of other names; those of compilers are as long.
+#: The factor by which renamed aliases may lengthen a text; compilers write aliases of equal length.
 _MOST_GROWTH = 4
 
 _NUMBER_OF_NAME = re.compile(r"(%[A-Za-z$._-][\w$.-]*?)_\d++(?![\w$.-])")  # %name_12
-#: One after the other, as each begins with a sign that is soon found: three times as fast as all in one.
+#: Separate patterns, since each begins with a character that is found fast: three times as fast as one
+#: pattern.
 _NUMBERS = (
     re.compile(r"^\d++(?=:)", re.MULTILINE),  # a label of LLVM IR
     re.compile(r"!(?<!\w!)\d++\b"),
     re.compile(r"#(?<!\w#)\d++\b"),
     re.compile(r"%\d++\b"),  # behind #: the second result of %12 is called %12#1
 )
-#: A line that can be told from others: it names an operation, or defines an alias.
+#: A line that is distinguishable: it names an operation, or defines an alias.
 _RECOGNIZABLE = re.compile(r"^#\w+ = |^(?!#).*\w\.\w|\bcall\b|\bload\b|\bstore\b")
 _VALUE = re.compile(r"((?:%|(?<!\w)[!#](?=\d))[\w$.-]++)(:| =)?+")
 _NAME = re.compile(r"%[A-Za-z$._-][\w$.-]*+")
@@ -66,7 +69,7 @@ _ALIAS_DEFINITION = re.compile(r"([#!][A-Za-z_]\w*+) = ([^\n]*+)")
 def align_values(before: list[str], after: list[str]) -> tuple[list[Pair], list[Pair]]:
     """Pair the lines of two texts that are the same but for the names of values.
 
-    Return the pairs in order, and those of operations that stand elsewhere.
+    Return the pairs in order, and the pairs of moved operations.
     """
     modules = _Modules(before, after)
     found = _ValueAlignment(modules)
@@ -78,7 +81,7 @@ def align_values(before: list[str], after: list[str]) -> tuple[list[Pair], list[
 
 
 class _Modules:
-    """Both texts as they are read: lines without the numbers of names, without names, and with values."""
+    """Both texts in three forms: lines without the numbers of names, without names, and with values."""
 
     def __init__(self, before: list[str], after: list[str]) -> None:
         texts = _with_aliases_of(after, before), after
@@ -117,7 +120,7 @@ class _ValueAlignment:
             candidates = align_gaps(*self._resolved(), self.pairs)
 
     def _is_same(self, i: int, j: int) -> bool:
-        """Return whether the values that two lines use correspond. If so, let those that they define."""
+        """Return whether the values that two lines use correspond. If so, pair the values they define."""
         old, new = self._old.lines[i], self._new.lines[j]
         same = old.used == new.used or all(map(self._values.match, old.used, new.used))
         if old.defined == new.defined:
@@ -148,7 +151,7 @@ class _ValueAlignment:
     def _find_moves(self) -> None:
         """Find operations that are removed in one place and added in another, with the same operands.
 
-        Lines that do not name an operation (a brace) are not said to have moved.
+        Lines that do not name an operation (a brace) are not reported as moved.
         """
         stayed, came = ({pair[side] for pair in self.pairs} for side in (0, 1))
         added = [(j, line.text.strip()) for j, line in enumerate(self._new.lines) if j not in came]
@@ -247,7 +250,7 @@ class _Side:
 
 
 class _Latest(threading.local):
-    """The text that was read last: the text after a pass is that before the next one."""
+    """The last text: the text after a pass is also the text before the next pass."""
 
     side: _Side | None = None
 
@@ -256,7 +259,7 @@ _latest = _Latest()
 
 
 class _Correspondence:
-    """The values of both sides that stand for each other: each has one partner wherever it appears."""
+    """The corresponding values of both sides: each has one partner wherever it appears."""
 
     def __init__(self, old: _Side, new: _Side) -> None:
         self._old_names, self._new_names = old.known, new.known
@@ -264,7 +267,7 @@ class _Correspondence:
         self._old_of: dict[int, int] = {}
 
     def match(self, old: int, new: int) -> bool:
-        """Return whether two values agree; from there on they stand for each other."""
+        """Return whether two values agree; if so, they are partners from then on."""
         if old == new:
             return True
         if not self.agree(old, new):
@@ -273,7 +276,7 @@ class _Correspondence:
         return True
 
     def agree(self, old: int, new: int) -> bool:
-        """Return whether two values are the same; those that nothing is known of are if their names are."""
+        """Return whether two values are the same; unknown values are compared by name."""
         if old == new or self._new_of.get(old) == new:
             return True
         is_open = old not in self._new_of and new not in self._old_of
@@ -284,7 +287,7 @@ class _Correspondence:
         )
 
     def _has_equal(self, old: int, new: int) -> bool:
-        """Return whether one of the two has an equal on the other side, which is another value."""
+        """Return whether one of the two values is equal to a different value on the other side."""
         return old in self._new_names or new in self._old_names
 
     def define(self, old: int, new: int) -> None:
@@ -293,12 +296,12 @@ class _Correspondence:
             self._new_of[old], self._old_of[new] = new, old
 
     def resolve(self, old: int) -> int:
-        """Return the partner of an old value; itself if it has none, which no new line uses then."""
+        """Return the partner of an old value; the value itself if it has none: no new line uses it then."""
         return old if old in self._new_names else self._new_of.get(old, old)
 
 
 class _Names(NamedTuple):
-    """The names in a line: those that it defines, as results or otherwise, and those that it uses.
+    """The names that a line defines, as results or otherwise, and the names that it uses.
 
     `function` is the name of the function that begins in the line, which defines its arguments; "": none.
     `is_pure`: the line has one operation, which makes equal results of equal operands.
@@ -343,7 +346,7 @@ def _first_group(found: re.Match[str]) -> str:
     return found[1]
 
 
-@lru_cache(maxsize=2)  # the text after a pass is that before the next one
+@lru_cache(maxsize=2)  # the text after a pass is also the text before the next pass
 def _without_names(text: str) -> tuple[list[str], list[str]]:
     """Return the lines of a text without the numbers of names, and without names."""
     count = len(split_lines(text))
@@ -354,7 +357,7 @@ def _without_names(text: str) -> tuple[list[str], list[str]]:
 
 
 def _split(text: str, count: int) -> list[str]:
-    """Return the lines of a text without names. The last line is empty where it had nothing else."""
+    """Return the lines of a text without names. The last line is empty if it consisted of names only."""
     lines = split_lines(text)
     return lines if len(lines) == count else [*lines, ""]
 

@@ -1,8 +1,8 @@
-"""Fold address arithmetic: what only computes where an access reads or writes becomes one node of it.
+"""Fold address arithmetic: the operations that only compute the address of an access become one node of it.
 
 In: a data flow graph. Out: the graph of loads, computation and stores. An operation is folded if everything
 that uses it, directly or through other folded operations, is the address or the mask of an access, or a bound
-or a condition of control flow. What depends on loaded data is never folded.
+or a condition of control flow. An operation that depends on loaded data is never folded.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ _VALUE = re.compile(r"%[\w$.-]++(?:#\d++)?+")
 def without_addresses(graph: Graph) -> Graph:
     """Return the graph with the address arithmetic of each access as one node.
 
-    What several accesses share is a node of its own. An access with a single operation keeps it.
+    Address arithmetic that several accesses share becomes a separate node. An access with a single operation
+    keeps it.
     """
     flow = _Flow(graph)
     groups = _groups(flow, _foldable(flow))
@@ -64,7 +65,7 @@ def without_addresses(graph: Graph) -> Graph:
 
 
 class _Flow:
-    """What uses the values of each node. A value that a region yields flows on to what gets it from there."""
+    """The uses of the values of each node; a value that a region yields also has the uses of the result."""
 
     def __init__(self, graph: Graph) -> None:
         self.nodes = {node.id: node for node in graph.nodes}
@@ -136,7 +137,7 @@ def _foldable(flow: _Flow) -> set[str]:
 
 
 def _is_index(node: Node) -> bool:
-    """Tell whether a node is an argument other than a pointer: pointers are what is accessed."""
+    """Return whether a node is an argument other than a pointer, through which memory is accessed."""
     return node.kind == "argument" and not any("!tt.ptr" in text or "desc" in text for text in node.label[1:])
 
 
@@ -201,7 +202,7 @@ def _folded(flow: _Flow, group: str, nodes: list[Node]) -> Node:
 
 
 def _outermost(flow: _Flow, nodes: list[Node]) -> str | None:
-    """Return the outermost cluster among those of the nodes."""
+    """Return the outermost of the clusters of the nodes."""
 
     def depth(cluster: str | None) -> int:
         parent = flow.clusters[cluster].parent if cluster is not None else None

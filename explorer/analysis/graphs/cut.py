@@ -10,7 +10,7 @@ from explorer.analysis.graphs.graph import Cluster, Edge, Graph, Node
 
 @dataclass(frozen=True)
 class Cut:
-    """A graph that is small enough, and a description of what is missing; "" if nothing is."""
+    """A graph that is small enough, and a description of the missing parts; "" if it is complete."""
 
     graph: Graph
     words: str = ""

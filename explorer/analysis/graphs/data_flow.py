@@ -26,10 +26,11 @@ from explorer.analysis.mlir.operations import Block, Operation, Region, read_mod
 
 _MODULES = ("module", "builtin.module")
 _LOOPS = ("scf.for", "scf.while", "affine.for")
-#: What the first of several regions is called.
+#: The title of the first of several regions.
 _FIRST_REGIONS = {"scf.if": "then", "scf.while": "before"}
 _TERMINATOR = re.compile(r"(?:^|[._])(?:yield|return|condition)$")
-#: Deeper regions are drawn as parts of the one around them: no compiler nests so deep, and layout would fail.
+#: Deeper regions are drawn as parts of the region around them: no compiler nests so deep, and layout would
+#: fail.
 _DEEPEST = 40
 _LONGEST_LABEL = 400
 _ARGUMENT_TYPE = re.compile(r"(%[\w$.-]++)\s*+:\s*+([^\s,{)]++)")
@@ -60,7 +61,7 @@ def data_flow(text: str) -> Graph:
 
 
 class _Scope:
-    """The values that are visible in a region: its own, and those of the regions around it."""
+    """The values that are visible in a region: its own values, and the values of the regions around it."""
 
     def __init__(self, parent: _Scope | None, cluster: str | None, loop_depth: int, depth: int) -> None:
         self.parent = parent
@@ -95,7 +96,7 @@ class _Builder:
         regions = list(self._place(top))
         for region in regions:
             self._find_makers(region)
-        # Only now: a block may use what a later line defines.
+        # Uses come after all definitions: a block may use a value that a later line defines.
         for region in regions:
             self._connect(region)
         edges = (Edge(tail, head, kind, label) for (tail, head, kind), label in self._edges.items())
@@ -201,7 +202,7 @@ class _Builder:
         scope.makers[name] = (identifier,)
 
     def _find_makers(self, region: Region) -> None:
-        """Let the results of an operation with regions come from what the regions yield."""
+        """Connect the results of an operation with regions to the values that the regions yield."""
         for operation in region.operations:
             ends = [end for inner in operation.printed_regions if (end := _end(inner)) and end.operands]
             if operation.name == "scf.while":
@@ -245,7 +246,7 @@ class _Builder:
             self._connect_iterations(operation, ends)
 
     def _connect_iterations(self, operation: Operation, ends: list[Operation]) -> None:
-        """Lead what an iteration of a loop ends with to the arguments of the next one."""
+        """Connect the final values of a loop's iteration to the arguments of the next iteration."""
         *before, last = ends
         carried = self._nodes_of(operation.regions[0].blocks[0])
         carried = carried[max(len(carried) - len(operation.initial), 0) :]
@@ -272,7 +273,7 @@ class _Builder:
 
 
 def _name(value: str) -> str:
-    """Return the name of an operation's results, without the number of one of them."""
+    """Return the name of an operation's results, without the number of a result."""
     return value.partition("#")[0]
 
 
@@ -289,7 +290,7 @@ def _role(name: str) -> Role:
 
 
 def _label(operation: Operation) -> tuple[str, ...]:
-    """Return what the operation does, and on a line of their own the types."""
+    """Return the text of the operation, with the types on a separate line."""
     text = operation.text.removesuffix("{").rstrip(" (")[:_LONGEST_LABEL]
     depth = 0
     for index, character in enumerate(text):

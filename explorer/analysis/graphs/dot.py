@@ -15,16 +15,16 @@ from explorer.analysis.graphs.graph import Edge, Graph, Node
 #: Longer lines are cut: the text itself is a click away.
 _LONGEST_LINE = 68
 _LONGEST_EDGE_LABEL = 28
-#: What no XML can hold, and with it no SVG.
+#: Characters that XML cannot contain, and so SVG cannot.
 _NOT_IN_XML = re.compile(r"[^\t\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 #: The results and the name of an operation, and the rest of it.
 _HEAD = re.compile(r"((?:%[^=]*+= )?+)(\"?+[\w.$]++\"?+)(.*)", re.DOTALL)
-#: What comes before the operands: a predicate, a constant, the text of inline assembly.
+#: The text before the operands: a predicate, a constant, the text of inline assembly.
 _UP_TO_OPERANDS = re.compile(r'(?:\s*+"(?:[^"\\]|\\.)*+")?+[^%({\[]*+')
 _SHAPED = re.compile(r"(?:tensor|memdesc)?<((?:\d++x)++)((?:!tt\.ptr<[^>]++>|[^,<>])++)(?:, (#[\w.]++))?+")
 _POINTEE = re.compile(r"^!tt\.ptr<(.+)>$")
 _FEW_TURNS = {"searchsize": "5", "maxiter": "1"}
-#: Less effort is spent on crossings and on straight lines where there are more nodes than this.
+#: In graphs with more nodes, Graphviz spends less effort on crossings and straight lines.
 _EFFORT: tuple[tuple[int, dict[str, str]], ...] = (
     (1200, {**_FEW_TURNS, "nslimit": "0.02", "nslimit1": "0.02", "mclimit": "0.01", "splines": "line"}),
     (250, {"nslimit": "1", "nslimit1": "1", "mclimit": "0.1", "splines": "line"}),
@@ -33,7 +33,7 @@ _EFFORT: tuple[tuple[int, dict[str, str]], ...] = (
 
 
 def to_dot(graph: Graph) -> str:
-    """Write a graph in DOT. Of an operation, its name and type are shown: its operands are edges."""
+    """Write a graph in DOT. A node shows the name and type of its operation; operands are edges."""
     effort = next(attributes for count, attributes in _EFFORT if len(graph.nodes) >= count)
     digraph = graphviz.Digraph(
         "graph",
@@ -89,7 +89,7 @@ def _fill(body: graphviz.Digraph, nodes: list[Node], subgraphs: list[graphviz.Di
 
 
 def _add_edge(digraph: graphviz.Digraph, edge: Edge, identifier: str, *, with_label: bool) -> None:
-    # A value on its way into the next turn must not push its loop upside down.
+    # A value that a loop carries into the next iteration must not turn the drawing of the loop upside down.
     free = {"constraint": "false"} if edge.kind in ("carried", "call") else {}
     label = edge.label if with_label and edge.kind not in ("value", "initial") else ""
     if label:
@@ -115,7 +115,7 @@ def _shown(node: Node) -> tuple[str, ...]:
 
 
 def _short_type(text: str) -> str:
-    """Return the type of a result as people write it: "128×64 f16 #blocked"."""
+    """Return the type of a result in short form: "128×64 f16 #blocked"."""
     result = re.split(r"-> | to ", text)[-1].strip()
     shaped = _SHAPED.findall(result)
     if not shaped:

@@ -19,12 +19,12 @@ _OPERATION = re.compile(r"(?:%[^=]*+= )?+\"?+((?:[a-z_][\w$]*+\.)*+[\w$]++)")
 
 
 class NothingToDraw(ValueError):
-    """The text has nothing to draw; the message says what is missing."""
+    """The text has nothing to draw; the message names the missing part."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A box of the graph. Line numbers are those of the text and start at 1.
+    """A box of the graph. Line numbers are numbers of lines of the text and start at 1.
 
     `operations` is the number of operations or instructions that the node represents, `source_lines` are
     their source lines, as far as known. `parts` are the texts of operations that are folded into the node.
@@ -44,7 +44,7 @@ class Node:
 
 
 def operation_name(node: Node) -> str:
-    """Return the name of a node's operation, such as "tt.load"; "" if the node is none."""
+    """Return the name of a node's operation, such as "tt.load"; "" if the node is not an operation."""
     found = _OPERATION.match(node.label[0]) if node.kind == "operation" else None
     return found[1] if found else ""
 

@@ -6,7 +6,7 @@ _LONGEST = 20_000
 
 
 def with_short_lines(text: str) -> str:
-    """Return a text whose lines are short enough, with as many lines as before."""
+    """Return the text with long lines truncated; the number of lines stays the same."""
     lines = text.split("\n")
     if all(len(line) <= _LONGEST for line in lines):
         return text

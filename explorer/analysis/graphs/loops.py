@@ -25,7 +25,7 @@ class Loop:
 
 @dataclass
 class LoopNest:
-    """The loops from the outermost inwards, and the index of each block's innermost one."""
+    """The loops from the outermost inwards, and the index of each block's innermost loop."""
 
     loops: list[Loop]
     innermost: list[int | None]
@@ -42,7 +42,7 @@ class LoopNest:
 
 
 def immediate_dominators(successors: Sequence[Sequence[int]]) -> list[int | None]:
-    """Return the nearest dominator of each block but itself; block 0 is the entry, its own dominator.
+    """Return the nearest dominator of each block except itself; block 0, the entry, is its own dominator.
 
     None: the block cannot be reached.
     """
@@ -76,7 +76,7 @@ def find_loops(successors: Sequence[Sequence[int]]) -> LoopNest:
 
     loops: list[Loop] = []
     innermost: list[int | None] = [None] * len(successors)
-    outer: list[int] = []  # of each loop, one nearer to the outermost around it, or itself
+    outer: list[int] = []  # for each loop, a loop nearer to the outermost loop around it, or itself
 
     def outermost(loop: int) -> int:
         while outer[loop] != loop:

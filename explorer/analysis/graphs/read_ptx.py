@@ -1,4 +1,4 @@
-"""The reader of the basic blocks of PTX. Inline assembly has labels of its own between its braces."""
+"""The reader of the basic blocks of PTX. Inline assembly has separate labels between its braces."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _BRANCHES = {"BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"}
 
 
 def read(text: str) -> list[Function]:
-    """Read the functions; a label that is none of a block's starts one."""
+    """Read the functions; a label that is not the label of a block starts a function."""
     return cut_functions(_parts(text))
 
 
@@ -64,7 +64,7 @@ def _instruction(number: int, text: str) -> Instruction:
     if kind == "CALL":
         called = _CALLED.search(operands)
         name = called[1].removeprefix(".text.") if called else ""
-        if name.startswith(".L"):  # most often code of the function itself, set apart
+        if name.startswith(".L"):  # most often code of the same function, placed separately
             jump = Jump(name, guard or "call")
             return Instruction(number, text, Exit((jump,), opposite(guard) if guard else ""), name)
         return Instruction(number, text, None, name)

@@ -2,11 +2,11 @@
 
 In: two distributed layouts of the same tensor. Out: how far values move, and the cost.
 
-A value can stay within its register, thread, warp or block if the old layout has it there for every place of
-the new layout: then the old bases of the inputs that may differ span the difference. If values are
-replicated, the nearest copy counts. The compiler decides in the same order
-(`minimalCvtLayout`, lib/Analysis/Utility.cpp of Triton 3.6 and 3.9), and takes shared memory where
-shuffles inside of a warp would cost it more.
+A value can stay within its register, thread, warp or block if the old layout holds it there for every place
+of the new layout. Then the old bases of the inputs that may differ span the difference. If values are
+replicated, the nearest copy counts. The compiler decides in the same order (`minimalCvtLayout`,
+lib/Analysis/Utility.cpp of Triton 3.6 and 3.9), and uses shared memory where shuffles within a warp would
+cost more.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from explorer.analysis.layouts.linear_layout import LinearLayout, spans
 Movement = Literal["nothing", "registers", "shuffles", "shared memory", "cluster"]
 
 _WORD_BITS = 32
-#: What may differ between where a value is and where it is wanted, the nearest first.
+#: The inputs that may differ between the current and the wanted place of a value, the nearest first.
 _REACH: tuple[tuple[Movement, tuple[str, ...]], ...] = (
     ("nothing", ()),
     ("registers", ("register",)),
@@ -31,11 +31,11 @@ _REACH: tuple[tuple[Movement, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True)
 class ConversionCost:
-    """The modelled cost of a conversion. Counts are per thread, bytes and wavefronts per block.
+    """The modeled cost of a conversion. Counts are per thread, bytes and wavefronts per block.
 
-    `moved_registers` registers of 32 bits get a value that was in another one. `shuffles` are exchanges
-    between lanes. A wavefront is what shared memory takes at once; `wavefronts` is the least of them:
-    without conflicts.
+    `moved_registers` registers of 32 bits get a value from a different register. `shuffles` are exchanges
+    between lanes. A wavefront is the data that shared memory processes at once; `wavefronts` is the smallest
+    number, without conflicts.
     """
 
     moved_registers: int
@@ -55,7 +55,7 @@ def movement(source: LinearLayout, result: LinearLayout) -> Movement:
 def cost(
     source: LinearLayout, result: LinearLayout, element_bits: int, how: Movement, wavefront_bytes: int
 ) -> ConversionCost:
-    """Return the cost of a conversion whose values move as `how` says."""
+    """Return the cost of a conversion whose values move in the way `how`."""
     registers = result.size("register")
     words = max(1, registers * max(element_bits, 8) // _WORD_BITS)
     if how == "nothing":

@@ -69,7 +69,7 @@ def width(layout: LinearLayout, element_bytes: int, pointer: Known, mask: Known 
     if mask is not None:
         allowed["mask"] = mask.constancy[dimension]
     vector = min(allowed.values())
-    # What the kernel can change comes last: the instruction's own limit is no reproach.
+    # The limits that the kernel can change come last: they take precedence over the limit of the instruction.
     order: tuple[Limit, ...] = ("instruction", "mask", "contiguity", "divisibility", "layout")
     limit = next(name for name in order if allowed.get(name) == vector)
     return Width(dimension, 1 << vector.bit_length() - 1, limit, allowed)

@@ -92,7 +92,7 @@ class LinearLayout:
 
     @property
     def rank(self) -> int:
-        """The bits of the elements that it reaches."""
+        """The bits of the elements that the layout reaches."""
         return self._solver.rank
 
     @property
@@ -103,7 +103,7 @@ class LinearLayout:
     def free_bits(self, name: str) -> int:
         """Return a mask of the bits of an input that do not matter, given the other inputs and lower bits.
 
-        Places that differ in them hold the same element: that is what replication is made of.
+        Places that differ only in these bits hold the same element: this is replication.
         """
         mask = 0
         basis = _Basis()
@@ -209,7 +209,7 @@ class _Basis:
         return len(self._rows)
 
     def add(self, vector: int) -> bool:
-        """Add a vector; return whether it is independent of the previous ones."""
+        """Add a vector; return whether it is independent of the previous vectors."""
         left, combination = self.reduce(vector)
         combination ^= 1 << self._count
         self._count += 1

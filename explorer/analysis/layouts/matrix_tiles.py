@@ -21,7 +21,7 @@ def tile_of_instruction(name: str) -> str:
 
 
 def tile_of_encoding(encoding: str, operand_bits: int) -> str:
-    """Return the same from the encoding of the result; "" if the encoding does not contain it."""
+    """Return the tile from the encoding of the result; "" if the encoding does not contain it."""
     shape = _SHAPE.search(encoding)
     sizes = [int(size) for size in shape[1].split(",")] if shape else []
     if "nvidia_mma" in encoding and sizes:

@@ -1,7 +1,7 @@
 """The operations on mbarriers, and on the memory that is copied and multiplied asynchronously.
 
-In: an operation with the values of its operands. Out: what it does, as an `Action`, or None if its predicate
-is off.
+In: an operation with the values of its operands. Out: its effect as an `Action`, or None if its predicate is
+off.
 
 Source: the printers and the lowering of the dialects ttg and ttng of Triton, 3.6 and 3.9, and the section on
 mbarriers of the PTX manual: an expectation of bytes arrives once, and so does the end of a product.
@@ -98,12 +98,13 @@ _CANCELED_BYTES = 16
 
 @dataclass(frozen=True, eq=False)
 class Action:
-    """What an operation does.
+    """The effect of an operation.
 
-    `signals` are the mbarriers that it waits for, or that it or its unit arrives at. `number`: the arrivals
-    (init, arrive), the bytes (expect, copy), the parity of the phase that is waited for (wait), or how many
-    products may remain (drain). `reads` and `writes` are memory; `is_async`: until a unit, or a later
-    "drain", is done with it. `is_counted`: its threads arrive, which the mbarrier does not count yet.
+    `signals` are the mbarriers that the operation waits for, or that the operation or its unit arrives at.
+    `number`: the arrivals (init, arrive), the bytes (expect, copy), the parity of the phase that is waited
+    for (wait), or how many products may remain (drain). `reads` and `writes` are memory; `is_async`: the
+    access lasts until a unit, or a later "drain", completes it. `is_counted`: its threads arrive, which the
+    mbarrier does not count yet.
     """
 
     kind: Kind
@@ -122,17 +123,17 @@ def is_action(operation: Operation) -> bool:
 
 
 def read_action(operation: Operation, value_of: Callable[[str], Value], threads: int) -> Action | None:
-    """Return what an operation does, which `threads` threads execute; None: its predicate is off.
+    """Return the effect of an operation that `threads` threads execute; None: its predicate is off.
 
     Raises:
         ArgumentNeeded: it follows from an argument without a value.
-        NotEvaluated: an operand that decides it is not known, or its effect is not modelled.
+        NotEvaluated: an operand that decides the effect is not known, or the effect is not modeled.
     """
     return _Reader(operation, value_of, threads).read()
 
 
 def integer(operation: Operation, value: Value) -> int:
-    """Return a value that decides what an operation does.
+    """Return a value that decides the effect of an operation.
 
     Raises:
         ArgumentNeeded: it follows from an argument without a value.

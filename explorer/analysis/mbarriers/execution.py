@@ -1,8 +1,8 @@
 """An execution of one program of a kernel, from its final TTGIR: the phases of its mbarriers in steps.
 
 In: the text of a module, and the values of scalar arguments and of the grid, as far as a launch gives them.
-Out: an order of the actions of its threads that the mbarriers permit. Only scalars are evaluated. It is the
-program with the index 0 in each dimension. Durations are not known, and no step is one.
+Out: an order of the actions of its threads that the mbarriers permit. Only scalars are evaluated. The program
+has the index 0 in each dimension. A step is not a duration: durations are not known.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from explorer.analysis.mlir.operations import Function, read_functions, shown_na
 _NUM_WARPS = re.compile(r'"ttg\.num-warps" = (\d{1,3}) ')
 _NUM_CTAS = re.compile(r'"ttg\.num-ctas" = (\d{1,3}) ')
 _SCALAR_ARGUMENT = re.compile(r"(%[\w$.-]+): (?:i\d{1,2}|index)\b")
-#: The value of an argument, and of a number of programs, that no launch gives.
+#: The assumed value of an argument, and of a number of programs, that no launch gives.
 _ASSUMED_ARGUMENT = 512
 _ASSUMED_PROGRAMS = 1
 _MOST_ASSUMED = 64
-#: Orders that show more of what is not ordered by waits.
+#: Orders that reveal more operations that no wait orders.
 _LATE: tuple[Order, ...] = ("oldest", "newest")
 
 
 @dataclass(frozen=True)
 class Execution:
-    """What the threads did in `steps` steps, of which the first `recorded_steps` are recorded.
+    """The actions of the threads in `steps` steps, of which the first `recorded_steps` are recorded.
 
     `names` are the first results, and `operations` the operations, by line. `assumed` are the values that no
     launch gives and that control depends on. `is_cut`: there would be more steps than are executed.

@@ -1,13 +1,13 @@
-"""The mbarriers of a block, the units that arrive at them, and the order in which threads go on.
+"""The mbarriers of a block, the units that arrive at them, and the order in which threads continue.
 
-In: the threads of a program. Out: what each of them did in each step, the phases of the mbarriers, and what
-went wrong. A step is no time: in each of them, every thread that need not wait does its next action, then
+In: the threads of a program. Out: the action of each thread in each step, the phases of the mbarriers, and
+the errors. A step is not a time. In each step, every thread that need not wait does its next action, then
 each unit completes the oldest operation that began in an earlier step. In the orders "oldest" and "newest" an
-operation is completed only when no thread can go on, and of copies the oldest or the newest, so that a
-missing wait shows.
+operation completes only when no thread can continue, and the oldest or newest copy completes first, so that a
+missing wait becomes visible.
 
 An mbarrier completes a phase when no arrival is pending and all expected bytes have come. It then expects
-its count again. A wait for a parity ends when the current phase has the other one.
+its count again. A wait for a parity ends when the current phase has the other parity.
 
 Source: the section on mbarriers of the PTX manual. The matrix unit completes in order, as tcgen05 does; that
 copies complete in order is a choice.
@@ -33,9 +33,9 @@ _MOST_FINDINGS = 20
 
 @dataclass(frozen=True)
 class State:
-    """What an mbarrier counts from `step` on: its phase from 0, pending arrivals, and bytes still expected.
+    """The state of an mbarrier from `step` on: its phase from 0, pending arrivals, and bytes still expected.
 
-    `line` is the operation that changed it, by the thread or the unit `by`.
+    `line` is the operation that changed the state, executed by the thread or the unit `by`.
     """
 
     step: int
@@ -71,8 +71,8 @@ class Barrier:
 class Span:
     """An action of a thread in the steps from `first` to before `end`, all but the last of them waiting.
 
-    `barrier` is the index of the mbarrier that it waits for or arrives at, or None. `parity` is that of a
-    wait. `is_endless`: the wait does not end.
+    `barrier` is the index of the mbarrier that it waits for or arrives at, or None. `parity` is the parity of
+    a wait. `is_endless`: the wait does not end.
     """
 
     first: int
@@ -85,7 +85,7 @@ class Span:
 
 @dataclass(eq=False)
 class Thread:
-    """A thread with what it has done. `line` is where its region begins."""
+    """A thread with its actions. `line` is the first line of its region."""
 
     title: str
     line: int
@@ -113,7 +113,7 @@ class InFlight:
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong, at `line`. `other_line` is the other operation that it is about, or 0."""
+    """An error at `line`. `other_line` is the other operation that takes part in it, or 0."""
 
     kind: Literal["deadlock", "early read", "early write", "too many arrivals"]
     line: int
@@ -135,7 +135,7 @@ class _Running:
 class Machine:
     """Executes threads, and records the first `most_recorded` steps.
 
-    `step` is how many there were. `is_cut`: there would be more than are executed.
+    `step` is the number of executed steps. `is_cut`: the execution stopped at the limit of steps.
     """
 
     def __init__(self, main: Walker, most_recorded: int, order: Order = "in steps") -> None:
@@ -152,11 +152,11 @@ class Machine:
         self._queues: dict[Unit, list[_Running]] = {unit: [] for unit in _UNITS}
 
     def run(self) -> None:
-        """Execute the threads until all have ended, none can go on, or they take too long.
+        """Execute the threads until all have ended, none can continue, or they take too long.
 
         Raises:
-            ArgumentNeeded: what follows depends on an argument without a value.
-            NotEvaluated: what follows is not known.
+            ArgumentNeeded: the next action depends on an argument without a value.
+            NotEvaluated: the next action is not known.
         """
         try:
             self._execute()
@@ -190,7 +190,7 @@ class Machine:
     # --- threads --------------------------------------------------------------------------------
 
     def _fetch(self, thread: Thread) -> None:
-        """Find the next action; do those that take no step."""
+        """Find the next action; execute the actions that take no step."""
         while True:
             thread.next = next(thread.steps, None)
             thread.since = self.step + 1

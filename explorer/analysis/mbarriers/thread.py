@@ -1,7 +1,7 @@
-"""A thread of control of a program: all its warps, or those of a partition.
+"""A thread of control of a program: all its warps, or the warps of a partition.
 
-In: a region and what is known of its values. Out: its actions, in order. Whoever iterates decides when the
-next one begins.
+In: a region and the known values in it. Out: its actions, in order. The caller, which iterates, decides when
+the next action begins.
 
 Source: the printers of the dialects scf, cf, ttg and ttng, Triton 3.6 and 3.9.
 """
@@ -37,10 +37,10 @@ _WARP_THREADS = 32
 
 @dataclass(eq=False)
 class Program:
-    """What the threads of a program share.
+    """The state that the threads of a program share.
 
-    `lines` are those of the module, `values` those of the function by their names, `known` the arguments of
-    the kernel, and the sizes of the grid as "num_programs x".
+    `lines` are the lines of the module, `values` the values of the function by name. `known` has the
+    arguments of the kernel, and the sizes of the grid as "num_programs x".
     """
 
     lines: Sequence[str]
@@ -61,7 +61,7 @@ class Program:
             raise TooLong
 
     def relevant(self, block: Block) -> list[Operation]:
-        """Return the operations of a block that act, or that may decide something, which tensors do not."""
+        """Return the operations of a block that act, or that may decide something. Tensors decide nothing."""
         found = self._relevant.get(id(block))
         if found is None:
             found = self._relevant[id(block)] = [each for each in block.operations if self._is_relevant(each)]
@@ -86,7 +86,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partitions of a `ttg.warp_specialize`: they begin, or with `is_end` the thread joins them."""
+    """The partitions of a `ttg.warp_specialize`: they begin, or, with `is_end`, the thread joins them."""
 
     operation: Operation
     threads: tuple[Walker, ...]
@@ -110,8 +110,8 @@ class Walker:
         """Yield the actions of the region.
 
         Raises:
-            ArgumentNeeded: what follows depends on an argument without a value.
-            NotEvaluated: what follows is not known.
+            ArgumentNeeded: the next action depends on an argument without a value.
+            NotEvaluated: the next action is not known.
             TooLong: it takes too many operations.
         """
         return self._run(self.region)

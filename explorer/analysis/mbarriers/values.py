@@ -1,4 +1,4 @@
-"""The scalar values of TTGIR: integers, views of memory, and what is not known.
+"""The scalar values of TTGIR: integers, views of memory, and unknown values.
 
 In: an operation of the dialect `arith` with the values of its operands. Out: its value. Integers wrap around
 at the width of their type and are signed, except that an `i1` is 0 or 1.
@@ -18,7 +18,7 @@ _PREDICATE = re.compile(r"arith\.cmpi (\w+),")
 
 
 class NotEvaluated(Exception):
-    """The execution cannot go on: the message says why, and `line` is the operation's, from 1."""
+    """The execution cannot continue: the message says why. `line` is the operation's line, from 1."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(reason)
@@ -52,7 +52,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Unknown:
-    """A value that is not known: the operation that makes it, or `argument` if it follows from that alone."""
+    """An unknown value: the operation that makes it, or the `argument` that alone determines it."""
 
     line: int
     operation: str

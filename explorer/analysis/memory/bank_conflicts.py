@@ -27,8 +27,8 @@ Padding = tuple[int, int]
 class SharedAccess:
     """One instruction of a warp. `offsets` are the bytes of each lane's first element.
 
-    `wavefronts` are those of one instruction, `least` those that its bytes need; `conflicts` is by how many
-    each of them is longer.
+    `wavefronts` is the number of wavefronts of one instruction, `least` the number that its bytes need;
+    `conflicts` is the difference for each instruction.
     """
 
     vector_bytes: int
@@ -66,7 +66,7 @@ def shared_access(
 
 
 def wavefronts_of(offsets: Sequence[int], vector_bytes: int, banks: int = 32) -> tuple[int, int]:
-    """Return the wavefronts of lanes that use `vector_bytes` from these offsets on, and the fewest possible.
+    """Return the wavefronts of lanes that use `vector_bytes` from these offsets on, and the minimum.
 
     Lanes are served in groups that fill the banks once: 8 lanes of 16 bytes, 16 of 8.
     """

@@ -1,7 +1,7 @@
 """The barriers of a kernel, and the hazards that each of them prevents.
 
 In: a function with its buffers (`shared_memory`). Out: for each barrier the pairs of operations before and
-after it that touch the same bytes, one of them writing: what would race without it.
+after it that touch the same bytes, one of them writing. They would race without the barrier.
 
 Where the text has no barriers yet, because Triton 3.6 for NVIDIA inserts them while it lowers to LLVM,
 `modelled_barriers` says where they will be, by the same rules.
@@ -24,7 +24,8 @@ HazardKind = Literal["read after write", "write after read", "write after write"
 
 #: Barriers for all threads of a block that order shared memory.
 _BARRIERS = ("ttg.barrier", "gpu.barrier", "ttg.local_barrier")
-#: After these a thread knows that its own copies are there; only a barrier tells the others.
+#: After these operations the copies of the executing thread are complete; other threads know it only after a
+#: barrier.
 WAITS = ("ttg.async_wait", "ttng.async_tma_store_wait", "amdg.async_wait", "amdg.async_tdm_wait")
 
 #: Pairs of operations on an mbarrier that need no barrier between them.
@@ -119,7 +120,7 @@ def is_barrier(operation: Operation) -> bool:
 
 
 class Barriers:
-    """The barriers of a function: those in its text, and after `model` those that will be inserted."""
+    """The barriers of a function: those in its text, and after `model` also the modeled barriers."""
 
     def __init__(self, function: Function, memory: SharedMemory) -> None:
         self._graphs = [
@@ -138,7 +139,7 @@ class Barriers:
 
 
 def _concurrent_regions(function: Operation) -> Iterator[Region]:
-    """Yield the regions whose threads share barriers: the function's own and those of its partitions."""
+    """Yield the regions whose threads share barriers: the function's region and each partition's."""
     for operation in function.walk():
         if operation is function or operation.name.startswith("ttg.warp_specialize"):
             yield from operation.regions
@@ -208,7 +209,7 @@ def _pass_step(steps: list[Step], position: int, pending: _Pending) -> int:
         pending.clear()
         inserted = 1
     if step.uses.scratch is not None:
-        # The operation has a barrier of its own between writing its scratch and reading it.
+        # The operation itself has a barrier between writing and reading its scratch.
         pending.clear()
         pending.reads.add((step.uses.scratch, step.operation))
     else:
@@ -222,7 +223,7 @@ def _may_skip(hazard: Hazard) -> bool:
 
 
 def _done_by(uses: Uses, *, first_only: bool) -> _Pending:
-    """Return the accesses of a step: before its own barrier with `first_only`, else after it."""
+    """Return the accesses of a step: with `first_only` before its own barrier, else after it."""
     done = _Pending(
         {(buffer, uses.operation) for buffer in uses.reads},
         {(buffer, uses.operation) for buffer in uses.writes},
@@ -251,7 +252,7 @@ def _explained(graph: list[_Node]) -> Iterator[Placed]:
 
 
 def _around(order: dict[int, int], position: int) -> Callable[[Operation, Operation], bool]:
-    """Return a test: whether the operation before a barrier comes later in the text than the one after it."""
+    """Return a test whether the first of two operations comes later in the text than the second."""
 
     def around(before: Operation, after: Operation) -> bool:
         if id(before) in order and order[id(before)] > position:
@@ -262,7 +263,7 @@ def _around(order: dict[int, int], position: int) -> Callable[[Operation, Operat
 
 
 def _reaching(graph: list[_Node], *, forward: bool) -> dict[int, _Pending]:
-    """Return the accesses pending at the start of each block; backward, those still to come at its end."""
+    """Return the accesses pending at the start of each block; backward, the later ones at its end."""
     known = {id(node): _Pending() for node in graph}
     queue = deque(graph)
     while queue:
@@ -321,7 +322,7 @@ def _hazards(
 
 
 def _nearest(hazards: list[Hazard]) -> list[Hazard]:
-    """Return a hazard for each kind and pair of buffers: the one with operations nearest to the barrier."""
+    """Return the hazard with the nearest operations for each kind and pair of buffers."""
     chosen: dict[tuple[HazardKind, int, int], Hazard] = {}
     for hazard in sorted(hazards, key=lambda each: (each.around_loop, -each.before.line, each.after.line)):
         chosen.setdefault((hazard.kind, hazard.before_buffer, hazard.after_buffer), hazard)

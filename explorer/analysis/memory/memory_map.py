@@ -4,8 +4,8 @@ In: the compiler's allocation (`model.Allocation`), the module whose positions i
 lowered to LLVM, which has the barriers that passes inserted. Out: a `FunctionMap` for each function.
 
 Positions are the compiler's: operations counted in the order in which they end. They are found in the text
-again and checked against the operation that the compiler names for each buffer; where that fails, the
-function has a `problem` and nothing that would have to be guessed.
+again and checked against the operation that the compiler names for each buffer; where the check fails, the
+function has a `problem`, and guessed values are left out.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def map_functions(
 ) -> list[FunctionMap]:
     """Make the map of each function.
 
-    `text` is the module after the pass that allocates, `lowered` as it is handed to the lowering to LLVM;
-    `has_barriers`: all barriers stand in that, so that none need be modelled.
+    `text` is the module after the pass that allocates, `lowered` the module that is lowered to LLVM.
+    `has_barriers`: `lowered` contains all barriers, so that none need be modeled.
     """
     functions = read_functions(text)
     missing = missing_from_dump(allocations, text)
@@ -74,7 +74,7 @@ def map_functions(
             "The Passes pane shows the module."
         )
         return [_without_operations(allocation, missing or problem) for allocation in allocations]
-    # The compiler goes through callees first; a function that calls nobody keeps its place in the text.
+    # The compiler goes through callees first; a function without calls keeps its place in the text.
     ordered = _matched(functions, allocations)
     return [
         _Mapper(allocation, function, later.get(function.name), layouts, has_barriers).map(missing)
@@ -141,7 +141,7 @@ def _without_operations(allocation: Allocation, problem: str) -> FunctionMap:
 def _neighbors(
     buffer: Buffer, buffers: Sequence[Buffer], operations: int
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the buffers that are alive at the same time, and those at the same addresses at other times."""
+    """Return the buffers that are alive at once, and the buffers that share addresses at other times."""
     alive, sharing = [], []
     for other in buffers:
         if other is buffer:
@@ -175,7 +175,7 @@ def _peak(buffers: Sequence[BufferMap]) -> tuple[int, int, tuple[int, ...]]:
 
 
 class _Mapper:
-    """Makes the map of one function whose buffers are where the compiler says."""
+    """Makes the map of one function whose buffers are at the reported positions."""
 
     def __init__(
         self,
@@ -200,7 +200,7 @@ class _Mapper:
         return [buffer for buffer in self._allocation.buffers if buffer.end is not None]
 
     def map(self, problem: str) -> FunctionMap:
-        """Make the map; `problem` says what is known to be missing from it."""
+        """Make the map; `problem` names the parts that are known to be missing."""
         allocation, operations = self._allocation, self._function.operations
         users = self._users()
         buffers = tuple(self._buffer(buffer, users.get(buffer.index, [])) for buffer in allocation.buffers)
@@ -347,8 +347,8 @@ def _memory(function: Function, owners: Mapping[Buffer, Operation]) -> SharedMem
 def _positions_of(function: Function, later: Function) -> dict[int, tuple[int, bool]]:
     """Return for each operation of a later module its position in `function`, and whether it exists there.
 
-    Passes in between only insert operations: one that was inserted has the position of the next one.
-    Empty where that is not so.
+    Passes in between only insert operations: an inserted operation has the position of the next operation.
+    The result is empty if another change is found.
     """
     before = _in_text_order(function.operation)
     after = _in_text_order(later.operation)

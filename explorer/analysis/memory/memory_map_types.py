@@ -37,12 +37,12 @@ class View:
 
 @dataclass(frozen=True)
 class BufferMap:
-    """A buffer. It is alive from the operation at `start` to before the one at `end`.
+    """A buffer. It is alive from the operation at `start` to before the operation at `end`.
 
-    `slots` is how many tiles a pipelined buffer has room for (1: it is not divided), `alignment_bytes` by the
-    rules of the compiler (None: they depend on what the text does not say). `alive_with` are the indices of
-    the buffers that are alive at the same time, and so lie elsewhere; `shares_bytes_with` of those that have
-    some of the same bytes at another time.
+    `slots` is the number of tiles that a pipelined buffer has room for (1: it is not divided).
+    `alignment_bytes` follows the rules of the compiler (None: the text does not determine it). `alive_with`
+    are the indices of the buffers that are alive at the same time, and so have other addresses;
+    `shares_bytes_with` are the indices of the buffers that use some of the same bytes at another time.
     """
 
     index: int
@@ -69,7 +69,7 @@ class BufferMap:
 class HazardMap:
     """Two operations that the barrier separates, the buffers that they access, and the common bytes.
 
-    `around_loop`: the one before the barrier belongs to an earlier iteration.
+    `around_loop`: the operation before the barrier belongs to an earlier iteration.
     """
 
     kind: HazardKind
@@ -86,9 +86,9 @@ class HazardMap:
 class BarrierMap:
     """A barrier of all threads, before the operation `following`.
 
-    `source`: it stood in the module before memory was allocated ("program"), a pass has put it in
-    ("compiler"), or it is going to be put in while lowering to LLVM, by our model of that ("modelled").
-    Without hazards it orders other things than bytes of buffers; `reason` says what.
+    `source`: the module had the barrier before memory was allocated ("program"), a pass inserted it
+    ("compiler"), or, by our model, the lowering to LLVM will insert it ("modelled"). A barrier without
+    hazards does not order bytes of buffers; `reason` says what it orders.
     """
 
     following: Place
@@ -109,10 +109,10 @@ class Mark:
 class FunctionMap:
     """Shared memory of one function.
 
-    `operations` is how many there are, `source_lines[i]` the source line of the one at position i (0: none).
-    `sum_bytes` is the size of all buffers together, `peak_bytes` the most that is alive at any position,
-    the first of which is `peak_position`; `peak_buffers` are the indices of those, the largest first.
-    `problem` says why something is missing; "" where nothing is.
+    `operations` is the number of operations, `source_lines[i]` the source line of the operation at position i
+    (0: none). `sum_bytes` is the size of all buffers together, `peak_bytes` the most that is alive at any
+    position, and `peak_position` the first such position; `peak_buffers` are the indices of the buffers that
+    are alive there, the largest first. `problem` says why something is missing; "" if the map is complete.
     """
 
     name: str

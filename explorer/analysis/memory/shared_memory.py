@@ -18,14 +18,15 @@ from typing import Literal
 
 from explorer.analysis.mlir.operations import Function, Operation, Region
 
-#: Positions of an operation's results and operands that are the same memory; None: each result is the
-#: operand at its own place.
+#: Positions of an operation's results and operands that are the same memory; None: each result is the operand
+#: at the same position.
 _VIEWS = ("ttg.memdesc_", "amdg.memdesc_", "amdgpu.memdesc_")
 _PASSES_ON = ("ttng.warp_group_dot_wait",)
 
 Effect = Literal["", "r", "w", "rw"]
 
-#: What an operation does to the buffers among its operands that hold data, by its name without the dialect.
+#: The effect of an operation on the buffers among its operands that hold data, by its name without the
+#: dialect.
 _EFFECTS: dict[str, Effect] = {
     "local_load": "r",
     "local_load_packed_tranposed": "r",
@@ -49,7 +50,7 @@ _EFFECTS: dict[str, Effect] = {
     "tmem_copy": "r",
     "dot": "r",
 }
-#: What it does to mbarriers, which are buffers, too.
+#: The effect of an operation on mbarriers, which are buffers, too.
 _BARRIER_EFFECTS: dict[str, Effect] = {
     "init_barrier": "w",
     "inval_barrier": "w",
@@ -67,7 +68,7 @@ _BARRIER_EFFECTS: dict[str, Effect] = {
 
 
 def effect_of(operation: str, *, is_mbarrier: bool) -> Effect:
-    """Return what an operation, by its name, does to the buffers among its operands."""
+    """Return the effect of an operation, by its name, on the buffers among its operands."""
     return (_BARRIER_EFFECTS if is_mbarrier else _EFFECTS).get(operation.rpartition(".")[2], "")
 
 
@@ -140,7 +141,7 @@ class SharedMemory:
         return sorted(found, key=lambda buffer: buffer.index)
 
     def _follow_views(self) -> None:
-        """Give results and block arguments the buffers of what they are made from, until nothing changes."""
+        """Give results and block arguments the buffers of their sources, until nothing changes."""
         flows = list(_flows(self._function))
         changed = True
         while changed:

@@ -1,11 +1,11 @@
 """The map of tensor memory (Blackwell): the columns, rows and lifetime of each allocation.
 
-In: the module after the pass that allocates tensor memory, whose `ttng.tmem_alloc` say where they lie. Out:
-a `TensorMemoryMap` for each function that has some. How long an allocation lives is not said: it is shown
-from the first to the last operation that mentions it.
+In: the module after the pass that allocates tensor memory: its `ttng.tmem_alloc` operations have the
+addresses. Out: a `TensorMemoryMap` for each function with tensor memory. The module does not state the
+lifetime of an allocation: it is shown from the first to the last operation that mentions it.
 
 Each of four warps can access 32 rows. A matrix of 128 rows takes all of them. A matrix of 64 rows takes 16
-rows of each warp, so that a second one can take the other 16 rows of the same columns.
+rows of each warp, so that a second matrix can take the other 16 rows of the same columns.
 
 Source: `tensor_memory_col_offset`, `tensor_memory_row_offset` and `ttg.tensor_memory_size`, set by
 lib/Dialect/TritonNvidiaGPU/Transforms/TensorMemoryAllocation.cpp of Triton 3.6 and 3.9; the number of rows
@@ -47,7 +47,8 @@ class TensorBuffer:
     """An allocation: its first column and row, and the number of each (None: unknown for this layout).
 
     `row_ranges` has all its rows; it is empty if they are unknown. An allocation is shown from the operation
-    that makes it to the last one that mentions it, whose lines in the module and the source are given, too.
+    that makes it to the last operation that mentions it. The lines of both in the module and the source are
+    given.
     """
 
     name: str
@@ -79,7 +80,7 @@ class TensorMemoryMap:
 
 
 def map_tensor_memory(text: str, source_lines: Sequence[int]) -> list[TensorMemoryMap]:
-    """Make the map of each function that has tensor memory; `source_lines` are those of its lines."""
+    """Make the map of each function with tensor memory; `source_lines` has the lines' source lines."""
     total = _TOTAL.search(text)
     encodings = dict(_ALIAS.findall(text))
     maps = []
@@ -150,7 +151,7 @@ def _type(operation: Operation) -> str:
 
 
 def _row_ranges(first: int, rows: int) -> tuple[RowRange, ...]:
-    """Return the rows of an allocation: all, or the same ones of each warp."""
+    """Return the rows of an allocation: all rows, or the same rows of each warp."""
     if rows == TENSOR_MEMORY_ROWS:
         return ((first, first + rows - 1),)
     of_warp = rows * _WARP_ROWS // TENSOR_MEMORY_ROWS

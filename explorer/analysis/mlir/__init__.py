@@ -1,1 +1,1 @@
-"""MLIR modules as text: the one reader of their operations, and what follows from it."""
+"""MLIR modules as text: the reader of their operations, lineage and registers."""

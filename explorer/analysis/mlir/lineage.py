@@ -1,4 +1,4 @@
-"""The way of operations through the modules of a compilation, from the origins that the compiler tells.
+"""The path of operations through the modules of a compilation, from the origins that the compiler reports.
 
 In: the modules with their spans. Out: for lines of one module, the lines that they come from in the module
 before, or the lines that come from them in the module after. Nothing is compared and nothing is guessed.
@@ -67,7 +67,7 @@ def _distinct(lines: Iterable[int]) -> list[int]:
 
 
 class ModuleText:
-    """The lines of a module, for what is shown of operations."""
+    """The lines of a module, from which the page shows operations."""
 
     def __init__(self, lines: Sequence[str]) -> None:
         self._lines = lines
@@ -80,7 +80,7 @@ class ModuleText:
         return found[1] if found else ""
 
     def first_line(self, line: int) -> int:
-        """Return the line in which the operation begins that a line belongs to; 0 if there is none.
+        """Return the first line of the operation that a line belongs to; 0 if there is none.
 
         A line that closes or divides the regions of an operation is indented like its first line.
         """

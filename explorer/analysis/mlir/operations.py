@@ -3,9 +3,9 @@
 An operation knows the line on which it begins, the values it defines and uses, and, in a `Function`, its
 position: how many operations end before it, which is how Triton's analyses count (a walk in post-order).
 
-The reader goes by the lines of the compiler's printer: an operation begins on a line of its own, a region
-opens at the end of one and closes at the beginning of another. Text that it does not understand is left out
-and is no error. Callers that rely on positions check them against what the compiler says.
+The reader relies on the lines of the compiler's printer: an operation begins on a new line, a region opens at
+the end of a line and closes at the beginning of a line. Unknown text is left out and is no error. Callers
+that rely on positions compare them with the compiler's report.
 
 Source: the printers of MLIR and of Triton's dialects, 3.6 and 3.9. A region of `scf` that yields nothing
 does not print its terminator; the holder of a `ttg.warp_specialize`'s partitions is not printed either.
@@ -66,9 +66,10 @@ class Region:
 class Operation:
     """One operation. `line` starts at 1; `text` is its first line, "" for an implicit terminator.
 
-    Values have the names of the text ("%a_1", "%b#0"). `operands` are all values that it uses. Among them are
-    the last: `initial`, the values with which the carried arguments of a loop begin; or those that
-    `successors` pass, the labels that it may branch to, each with its values.
+    Values have the names of the text ("%a_1", "%b#0"). `operands` are all values that the operation uses. The
+    last of them are either `initial`, the first values of the carried arguments of a loop, or the values that
+    are passed to `successors`. `successors` are the labels that the operation may branch to, each with its
+    values.
     In a `Function`, a name that an earlier region has used is followed by "@" and the line that defines it.
     """
 
@@ -95,13 +96,13 @@ class Operation:
 
     @property
     def own_operands(self) -> tuple[str, ...]:
-        """The operands that are neither initial values nor passed to a successor."""
+        """The operands that are not initial values and are not passed to a successor."""
         handed_on = len(self.initial) + sum(len(values) for _, values in self.successors)
         return self.operands[: len(self.operands) - handed_on]
 
     @property
     def printed_regions(self) -> list[Region]:
-        """The regions that the text contains: those of partitions in the place of their holder's."""
+        """The regions in the text: the regions of partitions replace the region of their holder."""
         regions: list[Region] = []
         for region in self.regions:
             first = region.blocks[0].operations[:1]
@@ -110,7 +111,7 @@ class Operation:
 
     @property
     def whole_text(self) -> str:
-        """The first line and, of an operation with regions, the last: all attributes and types."""
+        """The first line and, for an operation with regions, the last line: all attributes and types."""
         return f"{self.text} {self.tail}" if self.tail else self.text
 
 
@@ -248,7 +249,7 @@ def _without_comment(found: re.Match[str]) -> str:
 
 
 def _end_region(operation: Operation, number: int) -> None:
-    """End the last region; add the terminator that it has although it is not printed."""
+    """End the last region; add the terminator that is not printed."""
     region = operation.regions[-1]
     region.last_line = number
     terminator = _IMPLICIT_TERMINATOR.get(operation.name)
@@ -258,7 +259,7 @@ def _end_region(operation: Operation, number: int) -> None:
 
 
 def _make_names_unique(function: Operation) -> None:
-    """Give each value of a function a name of its own: sibling regions may use the same names."""
+    """Give each value of a function a unique name: sibling regions may use the same names."""
     taken: set[str] = set()
 
     def define(names: tuple[str, ...], line: int, scope: ChainMap[str, str]) -> tuple[str, ...]:

@@ -3,11 +3,11 @@
 In: the text of the module, and the number of elements of each tensor that a thread holds. Out: a `LiveRange`
 for each tensor in registers, and the sum of registers line by line.
 
-This models what the compiler of the machine code decides later. A tensor needs its elements per thread times
-their bits, divided by 32; duplicates count once. A tensor with the elements of another in a new shape
-(`tt.expand_dims`, `tt.broadcast`, …) is a view of it. A constant needs no registers, a splat those of one
-element. A value that every iteration of a loop uses lives as long as the loop. The last use of a value frees
-its registers for the result of that operation, so that sums apply after each line.
+This is a model of later decisions of the compiler of the machine code. A tensor needs its elements per thread
+times their bits, divided by 32; duplicates count once. A tensor with the elements of another in a new shape
+(`tt.expand_dims`, `tt.broadcast`, …) is a view of it. A constant needs no registers, a splat the registers of
+one element. A value that every iteration of a loop uses lives as long as the loop. The last use of a value
+frees its registers for the result of the operation, so that sums apply after each line.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Held:
 class LiveRange:
     """A tensor in registers, from line `first`, which makes it, to line `last` of the text, its last use.
 
-    `registers` are those of one thread, `views` other names of the same values.
+    `registers` is the number per thread, `views` are other names of the same values.
     """
 
     name: str
@@ -91,7 +91,7 @@ class _Value:
 def _of_function(function: Function, held: Mapping[tuple[str, LineNumber], Held]) -> Iterator[LiveRange]:
     values: dict[str, _Value] = {}
     for operation in function.operations:
-        # What a loop or a branch results in is there once it ends.
+        # The results of a loop or a branch exist after its end.
         end = operation.end_line if operation.regions and operation.end_line else operation.line
         for name in operation.results:
             values[name] = _Value(name, operation, end, inside=False)

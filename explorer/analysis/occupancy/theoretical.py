@@ -44,11 +44,11 @@ class Occupancy:
 def occupancy(target: str, threads: int, registers: int, shared_bytes: int) -> Occupancy | None:
     """Compute the theoretical occupancy of a kernel on a target ("cuda:90", "hip:gfx942").
 
-    `registers` are those of one thread; on AMD vector registers, with the accumulation registers of
-    gfx90a and later counted in, as the assembler's "TotalNumVgprs". Scalar registers are left out: they
-    always leave room for seven waves of eight. Where several resources stop the next block, the limiter
-    is the one that can be changed least, in the order warps, blocks, registers, shared memory.
-    None without threads.
+    `registers` is the number per thread; on AMD the number of vector registers, including the accumulation
+    registers of gfx90a and later, as the assembler's "TotalNumVgprs". Scalar registers are left out: they
+    always leave room for seven waves of eight. Where several resources prevent the next block, the limiter is
+    the resource that is hardest to change, in the order warps, blocks, registers, shared memory. None without
+    threads.
 
     Raises:
         UnknownTarget: there is no such target.
@@ -70,7 +70,7 @@ def occupancy(target: str, threads: int, registers: int, shared_bytes: int) -> O
 
 
 def occupancy_of(needs: Resources | None, target: str) -> Occupancy | None:
-    """Compute the theoretical occupancy of a binary; None if what it needs is not known."""
+    """Compute the theoretical occupancy of a binary; None if its resources are not known."""
     if needs is None or needs.threads is None or needs.registers is None or needs.shared_bytes is None:
         return None
     return occupancy(target, needs.threads, needs.registers, needs.shared_bytes)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Waves:
-    """`blocks` is how many there are, `at_once` how many the GPU holds; the last wave has `tail` blocks.
+    """`blocks` is the number of blocks. The GPU holds `at_once`; the last wave has `tail` blocks.
 
-    `used_share` is how much of the time of all places is used: 1 where the last wave is full.
+    `used_share` is the used share of the time of all places: 1 if the last wave is full.
     """
 
     blocks: int
@@ -20,7 +20,7 @@ class Waves:
 
 
 def waves(blocks: int, blocks_per_multiprocessor: int, multiprocessors: int) -> Waves | None:
-    """Count the waves; None where not even one block fits, or there is none."""
+    """Count the waves; None if not even one block fits, or the grid is empty."""
     at_once = blocks_per_multiprocessor * multiprocessors
     if at_once <= 0 or blocks <= 0:
         return None

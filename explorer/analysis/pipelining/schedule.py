@@ -4,7 +4,7 @@ In: a module between the pass that schedules loops and the pass that pipelines t
 each operation with a schedule its stage and its cluster.
 
 With `last_stage` S, a turn t of the pipelined loop executes stage s of iteration t + S - s: the last stage of
-iteration t, and the first one of iteration t + S. The S turns before the loop, the prologue, execute the
+iteration t, and the first stage of iteration t + S. The S turns before the loop, the prologue, execute the
 stages that belong to the iterations 0 to S - 1. Within a turn, operations are in the order of their
 clusters, and in a cluster in the order of the text.
 
@@ -38,8 +38,8 @@ _MATRIX_PRODUCTS = (
 class ScheduledOperation:
     """An operation of a loop's body with its stage and cluster, from 0. `line` is its first line, from 1.
 
-    `stage` counts from the first stage that the loop has. `waited_in` is the stage that waits for its result
-    where that is not the stage of an operation that uses it; None: there is no such wait.
+    `stage` counts from the first stage that the loop has. `waited_in` is the stage that waits for the result,
+    if that is not the stage of an operation that uses it; None: no such wait.
     """
 
     line: int
@@ -116,7 +116,8 @@ def _loop(function: Function, loop: Operation, constants: dict[str, int]) -> Loo
 
 
 def _attributes(operation: Operation) -> dict[str, int]:
-    # The tail of an operation with regions ends it: attributes in its first line are those of the same.
+    # The last line of an operation with regions ends it: attributes in its first line belong to the same
+    # operation.
     return {name: int(value) for name, value in _ATTRIBUTE.findall(operation.whole_text)}
 
 

@@ -1,6 +1,6 @@
 """PTX as C: the same kernel in a form that is quicker to read. A reading aid, not a compiler.
 
-In: the text of PTX, and what the compiler says of names. Out: lines of C, each with its lines of PTX.
+In: the text of PTX, and the names that the compiler reports. Out: lines of C, each with its lines of PTX.
 """
 
 from explorer.analysis.ptx_as_c.names import read_names

@@ -1,7 +1,7 @@
 """The instructions of basic blocks as statements of C.
 
-A value that is read once, in its block, becomes a part of the expression that reads it, up to a depth.
-Arguments, special registers, numbers and copies are written where they are read. Everything else is a
+A value that is read once, and in its own block, becomes a part of the expression that reads it, up to a
+depth. Arguments, special registers, numbers and copies are written where they are read. Everything else is a
 variable, named after its register.
 """
 
@@ -41,7 +41,7 @@ _SPACES = {
     "local": "local ",
     "const": "constant ",
 }
-#: Words of loads and stores that change nothing that C has a word for.
+#: Words of loads and stores that C has no word for and that change nothing else.
 _PLAIN_WORDS = {"v2", "v4", "v8"}
 #: Instructions that are written as calls with their names; their operands are passed as they are.
 _CALLS_WORDS = (
@@ -57,7 +57,7 @@ _CALLS = frozenset(_CALLS_WORDS.split())
 class Written:
     """A statement of C. `variable` is what it writes, if it is an assignment that may declare it.
 
-    `component` and `value` are of the assignment to a component of a vector.
+    `component` and `value` describe an assignment to a component of a vector.
     """
 
     text: str
@@ -154,7 +154,7 @@ class Body(Reading):
         self._store_value(register, value, statement.guard, value.lines, statement.is_guard_negated)
 
     def _is_unnamed_or_continued(self, register: str) -> bool:
-        """Return whether no name of the source is lost if a value becomes a part of the one that reads it."""
+        """Return whether folding a value into its reader loses no name of the source."""
         name = self.names[register].rsplit("_", 1)
         return len(name) == 1 or name[0] in self.continued.get(register, ())
 
@@ -306,7 +306,7 @@ class Body(Reading):
         return f"{'int' if word[0] == 's' else 'uint'}{size}_t"
 
     def _element_at(self, address: Operand, kind: str, space: str) -> Value:
-        """Return what is at an address, as a type."""
+        """Return the value at an address, as a type."""
         base, *rest = address.parts
         assert not rest
         is_pointer = base.kind == "register" and self._points(base)
@@ -430,7 +430,7 @@ class Body(Reading):
         self._written.append(Written(text, lines, uses))
 
     def _keep(self, register: str, value: Value) -> None:
-        """Give a register a variable after all: the text of an instruction names it."""
+        """Declare a variable for a register, because the text of an instruction names it."""
         self._everywhere.pop(register, None)
         self._store_value(register, value, "", value.lines)
 
@@ -465,7 +465,7 @@ def _flat(operands: Iterable[Operand]) -> list[Operand]:
 
 
 def _sized(value: Value, kind: str, operand: Operand) -> Value:
-    """Return a number again as one without a type."""
+    """Return a number without its type."""
     return Value(operand.text, kind, number=operand.text) if operand.kind == "number" else _plain(value)
 
 
@@ -474,7 +474,7 @@ def _plain(value: Value) -> Value:
 
 
 def _vectors_at_once(written: list[Written]) -> list[Written]:
-    """Join assignments of one value after the other to all components of a vector."""
+    """Join consecutive assignments to all components of a vector."""
     result: list[Written] = []
     index = 0
     while index < len(written):

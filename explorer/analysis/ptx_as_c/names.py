@@ -1,5 +1,4 @@
-"""What the compiler says of names: arguments and values of TTGIR, and the locations that PTX shares with
-them.
+"""Names from the compiler: arguments and values of TTGIR, and the locations that PTX shares with them.
 
 Triton names the values of its IR after the variables of the source that they are assigned to. An
 instruction of PTX has the location of the operation that it comes from. A location has a name if all values
@@ -55,7 +54,7 @@ def read_names(
 
 
 def _source_name(value: str, identifiers: Collection[str]) -> str:
-    """Return the variable that a value is named after; "" if it is named after none, or after one of two."""
+    """Return the variable that a value is named after; "" if there is none, or two candidates."""
     numbered = _NUMBERED.fullmatch(value)
     shorter = numbered[1] if numbered else ""
     candidates = [name for name in (value, shorter) if name in identifiers]

@@ -1,7 +1,7 @@
 """Instructions of PTX whose result is a value of their operands, as expressions of C.
 
-An operator of C is used where it does exactly the same (integers wrap around). What C has no operator for
-is a function of CUDA, or a function with the name of the instruction, such as `ex2_approx_ftz_f32`.
+An operator of C is used where it does exactly the same (integers wrap around). Other instructions become a
+function of CUDA, or a function with the name of the instruction, such as `ex2_approx_ftz_f32`.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def special(symbol: str) -> Value | None:
 
 
 def intrinsic_name(statement: Statement) -> str:
-    """Return the name of an instruction as that of a function."""
+    """Return the name of an instruction as the name of a function."""
     return "_".join(word for word in statement.words if word != "uni")
 
 
@@ -146,7 +146,7 @@ def _result(kind: str, *values: Value) -> str:
 
 
 def _integer(operator: str, binds: int, kind: str, one: Value, other: Value) -> Value:
-    """Return an operation on integers; those of 16 bits are cut to 16 bits again."""
+    """Return an operation on integers; results of 16 bits are truncated to 16 bits."""
     result = _result(kind, one, other)
     made = binary(operator, result, binds, one, other)
     return cast(_as_int(made), result) if result.endswith("16_t") else made

@@ -65,12 +65,12 @@ def find_pointers(
 
 
 def _rank(kind: str) -> int:
-    """Return how far a kind is from unknown: it only ever rises, so that the search ends."""
+    """Return the distance of a kind from unknown. The distance only rises, so that the search ends."""
     return 0 if kind == _UNKNOWN else 3 if kind == _INTEGER else 2 if kind == "char" else 1
 
 
 def _sources(statement: Statement) -> tuple[Operand, ...]:
-    """Return what a pointer may come from: the operands of a sum, a copy or a choice."""
+    """Return the operands that a pointer may come from: those in a sum, a copy or a choice."""
     is_copy = statement.opcode in ("mov.b64", "mov.u64", "selp.b64", "cvta.to.global.u64", "cvta.global.u64")
     is_sum = statement.opcode in ("add.s64", "add.u64")
     if statement.opcode in ("mad.wide.s32", "mad.wide.u32"):
@@ -109,7 +109,7 @@ def index_of(statement: Statement, element_bytes: int) -> tuple[Operand, str, in
         factor = 1 << int(distance) if 0 <= distance < 32 else 0
         kind = "int64_t"
     elif words[0] in ("mul", "mad") and words[1:2] == ("wide",) and words[-1] in ("s32", "u32"):
-        factor = bits_of(operands[2].text, 31)  # Of a factor with its sign set, no index is known.
+        factor = bits_of(operands[2].text, 31)  # If the sign bit of a factor is set, no index is known.
         if factor != bits_of(operands[2].text, 32):
             return None
         kind = "int32_t" if words[-1] == "s32" else "uint32_t"

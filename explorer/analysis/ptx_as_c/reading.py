@@ -1,4 +1,4 @@
-"""Operands of PTX as values of C: variables, vectors, pointers, and what takes the place of a register.
+"""Operands of PTX as values of C: variables, vectors, pointers, and the replacements of registers.
 
 Arguments, special registers, numbers and copies are written wherever they are read.
 """
@@ -48,10 +48,10 @@ VECTORS = {
 
 @dataclass
 class Reading:
-    """The reader of the operands of a function: what is written in place of each register.
+    """The reader of the operands of a function: the value that replaces each register.
 
-    `names` are the names of registers in C, `parameters` those of the kernel's parameters with their types,
-    by symbol, and `pointers` what registers point to.
+    `names` are the names of registers in C, `parameters` the names and types of the kernel's parameters by
+    symbol, and `pointers` the types that registers point to.
     """
 
     registers: Registers
@@ -70,10 +70,10 @@ class Reading:
         self._find_values_of_everywhere(every)
         self._read_in = self._readers()
         self._pending: dict[str, Value] = {}
-        # What the instruction that is being written has read of it.
+        # What the instruction that is being written has read.
         self._taken: dict[str, Value] = {}
 
-    # What is decided before anything is written.
+    # Decisions before anything is written.
 
     def _find_vectors(self, every: Iterable[Statement]) -> dict[str, tuple[str, str, str]]:
         """Return the variable, its type and the component for each register that a vector access fills."""

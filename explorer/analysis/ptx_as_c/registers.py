@@ -1,7 +1,7 @@
 """The registers of a function of PTX: how often each is written and read, and its type in C.
 
-PTX registers have a size. The type in C is the one that most instructions use the register as; what is only
-copied has the type of what it is copied from or to.
+PTX registers have a size. The type in C is the type that most instructions use the register as. A register
+that is only copied has the type of the source or destination of the copy.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from explorer.analysis.ptx_as_c.statements import Operand, Statement, declared_t
 
 _TYPE = re.compile(r"[bsuf](?:8|16|32|64|128)|pred|f16x2|bf16|bf16x2|tf32")
 _FLOATS = ("f32", "f64")
-#: LLVM writes these with a sign whatever the sign of the operands is.
+#: LLVM writes these as signed for operands of any sign.
 _SIGN_FREE = frozenset(["add", "sub", "mul", "mad", "ld", "st"])
 _WIDER = {"s16": "s32", "u16": "u32", "s32": "s64", "u32": "u64"}
 
@@ -63,10 +63,10 @@ def operand_types(statement: Statement) -> list[str]:
 
 @dataclass
 class Registers:
-    """What is known of the registers of a function.
+    """The registers of a function.
 
-    `writes` and `reads` count the operands. `types` has the type in C, without pointers: these depend on
-    what the kernel's parameters are.
+    `writes` and `reads` count the operands. `types` has the type in C, without pointers: these depend on the
+    kernel's parameters.
     """
 
     writes: Counter[str]
@@ -80,7 +80,7 @@ class Registers:
         votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
         alike = _Sets()
         statements = list(statements)
-        # What holds a number is copied to registers of all types.
+        # A register that holds a number is copied to registers of all types.
         numbers = {
             each.writes[0]
             for each in statements
@@ -90,7 +90,7 @@ class Registers:
             writes.update(statement.writes)
             reads.update(statement.reads)
             weight = 1 if statement.name in _SIGN_FREE else 4
-            if statement.name != "mov":  # It only copies bits.
+            if statement.name != "mov":  # The instruction only copies bits.
                 for operand, kind in zip(statement.operands, operand_types(statement), strict=False):
                     for register in operand.registers():
                         votes[register][kind] += weight

@@ -1,7 +1,7 @@
 """The order of basic blocks as statements of C: loops, `if`, and `goto` where neither fits.
 
-The blocks stay in the order of the text. A structure replaces jumps that do exactly the same, so that a
-shape that is not known here costs a `goto` and nothing else.
+The blocks stay in the order of the text. A structure replaces jumps of exactly equal effect, so that an
+unknown shape only costs a `goto`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class _Around:
-    """What is around a range of blocks: the loop, and where control goes at the end of the range."""
+    """The context of a range of blocks: the loop around it, and the block that follows it."""
 
     follow: int | None
     header: int | None = None
@@ -112,7 +112,7 @@ class Structure:
         self._add("block", tail)
 
     def _exit(self, index: int, end: int, around: _Around) -> int:
-        """Write the end of a block; return the block to go on with."""
+        """Write the end of a block; return the block to continue with."""
         block = self._blocks[index]
         ways = self._ways[index]
         if not block.jumps:

@@ -36,11 +36,11 @@ _RESERVED = frozenset(_RESERVED_WORDS.split())
 
 @dataclass(frozen=True)
 class Names:
-    """What the compiler says of names.
+    """Names from the compiler.
 
     `arguments` are name and type of the kernel's arguments, as MLIR writes types, in the order of the
-    parameters. `lines` has the name of the source for each line of PTX (from 1) whose location has one, and
-    `places` a number for the location of each line that has one.
+    parameters. `lines` has the name in the source for each line of PTX (from 1) whose location has a name,
+    and `places` a number for the location of each line that has a location.
     """
 
     arguments: tuple[tuple[str, str], ...] = ()
@@ -196,8 +196,8 @@ class _Function:
     def _name_of(self, written: list[Statement], read: list[Statement]) -> str:
         """Return the name of the source for a register; "" if the compiler names none.
 
-        The locations of all instructions that compute it have the name, and something with another location
-        reads it: what only the same location reads is a step towards the value.
+        The locations of all instructions that compute the register have the name, and an instruction with
+        another location reads it. A register that only the same location reads is an intermediate step.
         """
         lines, places = self._names.lines, self._names.places
         computed = [each for each in written if each.name != "mov"] or written
@@ -360,7 +360,7 @@ class _Function:
 
 
 def _without_unread(lines: list[_Line]) -> list[_Line]:
-    """Leave out values that nothing reads: those that were written into the expressions that read them."""
+    """Leave out values that nothing reads: they have become parts of the expressions that read them."""
     while True:
         mentions = Counter(name for line in lines for name in line.uses)
         kept_lines = Counter(number for line in lines for number in line.lines)
@@ -379,7 +379,7 @@ def _without_unread(lines: list[_Line]) -> list[_Line]:
 
 
 def _with_guards(lines: list[_Line]) -> list[_Line]:
-    """Write statements with a guard as `if`; those with the same guard, one after the other, in one."""
+    """Write statements with a guard as `if`; consecutive statements with the same guard share an `if`."""
     result: list[_Line] = []
     index = 0
     while index < len(lines):

@@ -59,7 +59,7 @@ def within(value: Value, binds: int, is_right: bool = False) -> str:
 
 
 def combined(text: str, kind: str, binds: int, *parts: Value) -> Value:
-    """Return an expression that is made of others."""
+    """Return an expression that combines other expressions."""
     return Value(
         text,
         kind,
@@ -109,7 +109,7 @@ def cast(value: Value, kind: str) -> Value:
 
 
 def converted(value: Value, kind: str) -> Value:
-    """Return the same bits as a value of another type; of integers the low ones.
+    """Return the same bits as a value of another type; for integers the low bits.
 
     `kind` is a type of C, or "any16", "any32" or "any64": an integer of that size, with or without sign.
     """
@@ -134,7 +134,7 @@ def converted(value: Value, kind: str) -> Value:
 
 
 def _settled(kind: str) -> str:
-    # An integer literal takes the type of the other operand: the one without sign would change that.
+    # An integer literal takes the type of the other operand: an unsigned literal would change that type.
     return f"int{kind[3:]}_t" if kind.startswith("any") else kind
 
 

@@ -24,7 +24,7 @@ from explorer.model.hardware import (
 from explorer.model.measurements import Environment
 
 _MEMORY_TITLES = {"dram": "DRAM", "l2": "L2", "l1": "L1", "shared": "Shared memory"}
-#: Bounds that no GPU comes near: a document beyond them is not a measured one.
+#: Bounds that no GPU comes near: a document beyond them was not measured.
 _MOST_MULTIPROCESSORS = 4096
 _MOST_MEGAHERTZ = 100_000.0
 _MOST_BUS_BITS = 65_536
@@ -32,7 +32,7 @@ _MOST_BUS_BITS = 65_536
 
 @dataclass(frozen=True)
 class Hardware:
-    """A GPU with its ceilings by the datasheet. `problem` says what is not known."""
+    """A GPU with its ceilings by the datasheet. `problem` names the unknown values."""
 
     name: str
     architecture: str
@@ -89,7 +89,7 @@ def _differing(gpu: Product, multiprocessors: int) -> str:
         return ""
     return (
         f"The driver reports {multiprocessors} multiprocessors, the {gpu.title} {gpu.multiprocessors}: the "
-        "bandwidths are those of the whole GPU."
+        "bandwidths apply to the whole GPU."
     )
 
 

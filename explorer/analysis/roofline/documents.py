@@ -79,7 +79,7 @@ class Dot(msgspec.Struct, frozen=True):
     """The kernel in the plot, seen from one memory level.
 
     `intensity` is operations of the kind that takes longest (the document's `operation`) by bytes of this
-    level, `rate` what was achieved of them; None where nothing was timed.
+    level, `rate` the achieved rate of these operations; None if the run has no time.
     """
 
     level: Level
@@ -92,7 +92,7 @@ class Dot(msgspec.Struct, frozen=True):
 
 
 class Ridge(msgspec.Struct, frozen=True):
-    """Where a memory roof meets a compute ceiling: with less intensity, memory is what limits."""
+    """The point where a memory roof meets a compute ceiling: with less intensity, memory is the limit."""
 
     level: Level
     operation: str
@@ -111,7 +111,7 @@ class Need(msgspec.Struct, frozen=True):
 
 
 class Resource(msgspec.Struct, frozen=True):
-    """A resource of the GPU and what the kernel asks of it; `needs` is empty where no rate is known.
+    """A resource of the GPU and its use by the kernel; `needs` is empty if no rate is known.
 
     Where `unit` is "%", `work` is the share of the time in which it was busy.
     """
@@ -125,9 +125,10 @@ class Resource(msgspec.Struct, frozen=True):
 
 
 class Floor(msgspec.Struct, frozen=True):
-    """The least time of the whole kernel: that of the resource that needs longest, by ceilings of one source.
+    """The least time of the whole kernel: the time of the resource that needs longest, by ceilings of one
+    source.
 
-    `share` is how much of the speed of light was achieved: `time_ns` by the time that it took.
+    `share` is the achieved share of the speed of light: `time_ns` by the measured time.
     """
 
     source: Source
@@ -137,7 +138,7 @@ class Floor(msgspec.Struct, frozen=True):
 
 
 class Loss(msgspec.Struct, frozen=True):
-    """A reason why time is lost that no resource explains. `lost_ns`: None where it is no time."""
+    """A reason for lost time that no resource explains. `lost_ns`: None if the loss is not a time."""
 
     name: Literal["tail", "idle multiprocessors", "unequal programs", "clock", "launch"]
     title: str
@@ -148,7 +149,7 @@ class Loss(msgspec.Struct, frozen=True):
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """A number that speaks for a hint. `unit` is "" for counts, "%" for shares of 1."""
+    """A number that supports a hint. `unit` is "" for counts, "%" for shares of 1."""
 
     name: str
     value: float
@@ -157,9 +158,9 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class Hint(msgspec.Struct, frozen=True):
-    """What would make the kernel faster. `gain_ns` is the most that it could bring (None: not worked out).
+    """Advice that would make the kernel faster. `gain_ns` is the largest possible gain (None: not computed).
 
-    `cost` is what the advice takes elsewhere. `source_line` is that of the user's source; 0: none in
+    `cost` is the disadvantage of the advice. `source_line` is the line of the user's source; 0: none in
     particular.
     """
 
@@ -174,7 +175,7 @@ class Hint(msgspec.Struct, frozen=True):
 
 
 class Missing(msgspec.Struct, frozen=True):
-    """Something that is not known, and why, or what to do about it."""
+    """An unknown value, and the reason or a way to measure it."""
 
     what: str
     reason: str
@@ -194,8 +195,8 @@ class RooflineDocument(msgspec.Struct, frozen=True):
     """How far a kernel is from the speed of light. `reason` is "" where at least one resource is known.
 
     `operation` is the kind of operation that would take longest ("" for a kernel that only moves data);
-    the dots count it. `ceilings` are those that matter to this kernel. `is_modelled`: it was not run on a
-    GPU, so that it is compared with the best-known one of its target, and has no time.
+    the dots count it. `ceilings` are the ceilings that matter to this kernel. `is_modelled`: the kernel was
+    not run on a GPU. It is compared with the best-known GPU of its target, and has no time.
     """
 
     reason: str

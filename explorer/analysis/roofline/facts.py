@@ -39,8 +39,8 @@ class Facts:
 
     `tensor_instructions`: whether the machine code has instructions for the matrix units; None if unknown.
     `blocks_per_program` is more than one if a program is a cluster.
-    `stages` is the compiler's num_stages; None if it is unknown. `autotuning` are the times of the
-    configurations for the same launch, `sizes` those of the launch if it is part of the `sweep`.
+    `stages` is the compiler's num_stages; None if it is unknown. `autotuning` has the times of the
+    configurations for the same launch, `sizes` the sizes of the launch if it is part of the `sweep`.
     `failure` is the error of a failed run.
     """
 

@@ -51,7 +51,7 @@ _MOST_ROOFS = 64
 
 
 def all_ceilings(facts: Facts) -> list[Ceiling]:
-    """Return the ceilings of the datasheet, then the measured ones."""
+    """Return the ceilings of the datasheet, then the measured ceilings."""
     measured = facts.roofs.roofs[:_MOST_ROOFS] if facts.roofs else ()
     by_name: dict[tuple[Kind, str], list[Roof]] = {}
     for each in measured:
@@ -87,7 +87,7 @@ def floors(facts: Facts, rows: Iterable[Resource]) -> list[Floor]:
 
     In the second, resources without a measured ceiling count by the datasheet. The busy time of the matrix
     units is not a need: at a lower clock they are busy for longer with the same work. A ceiling that the
-    kernel exceeded is no limit, and its need no bound of the time.
+    kernel exceeded is not a limit, and its time is not a bound.
     """
     rows = [row for row in rows if row.name != TENSOR_PIPE and not row.work.is_most]
     found = []
@@ -102,7 +102,7 @@ def floors(facts: Facts, rows: Iterable[Resource]) -> list[Floor]:
 
 
 def is_exceeded(need: Need) -> bool:
-    """Return whether the kernel was faster than the ceiling allows, which is therefore not its limit."""
+    """Return whether the kernel was faster than the ceiling allows: the ceiling is then not its limit."""
     return need.share is not None and need.share > _EXCEEDED
 
 
@@ -152,7 +152,7 @@ def _issue(facts: Facts) -> list[Resource]:
 
 
 def _pipes(facts: Facts) -> list[Resource]:
-    """Return the pipes: one that was busy for a share of the time needs that time."""
+    """Return the pipes: a pipe that was busy for a share of the time needs that time."""
     if facts.time_ns is None or facts.counters is None or facts.counters.reason:
         return []
     rows = []

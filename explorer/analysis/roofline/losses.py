@@ -1,8 +1,7 @@
 """Time that is lost beside the work: a partial last wave, idle multiprocessors, a lower clock, the launch.
 
 The loss by waves is an estimate. It assumes that the duration of a block is proportional to its work, and
-that blocks have equal work unless TTIR shows another one for each program. It overlaps with the time that the
-resources need.
+that blocks have equal work unless TTIR shows unequal work. It overlaps with the time that the resources need.
 """
 
 from __future__ import annotations

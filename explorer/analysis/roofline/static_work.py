@@ -28,7 +28,7 @@ _INTEGER = re.compile(r"arith\.constant (-?\d+|true|false)\b")
 _AXIS = re.compile(r"tt\.get_(num_programs|program_id) ([xyz])")
 _PRECISION = re.compile(r"inputPrecision = (\w+)")
 _BITS = re.compile(r"\d+")
-#: Arithmetic as profilers count it: comparisons, minimum, maximum, rounding and atomic operations are none.
+#: Arithmetic as profilers count it: without comparisons, minimum, maximum, rounding and atomic operations.
 _ELEMENTWISE = re.compile(
     r"arith\.(?:add|sub|mul|div|rem)f|math\.(?!abs|floor|ceil|round|trunc|copysign)\w+|"
     r"tt\.precise_\w+|tt\.extern_elementwise"
@@ -153,7 +153,7 @@ def _accessed(function: Function) -> _Accessed:
 
 
 def _in_order(operation: Operation) -> Iterator[Operation]:
-    """Yield the operations inside, each before those of its regions."""
+    """Yield the operations inside, each before the operations of its regions."""
     for region in operation.regions:
         for block in region.blocks:
             for inner in block.operations:
@@ -162,7 +162,7 @@ def _in_order(operation: Operation) -> Iterator[Operation]:
 
 
 def _sum(readers: Sequence[_Reader], equal: int, programs: tuple[float, ...]) -> StaticWork:
-    """Add up different programs, each of which represents `equal` ones."""
+    """Add up different programs, each of which represents `equal` programs."""
     operations: Counter[str] = Counter()
     for reader in readers:
         operations.update(reader.operations)
@@ -180,7 +180,7 @@ class _Unknown(Exception):
 
 
 class _Reader:
-    """Goes through one program with what is known of its values; `place` is its own in the grid, or None."""
+    """Goes through one program with its known values; `place` is its place in the grid, or None."""
 
     def __init__(
         self, grid: tuple[int, ...], scalars: Mapping[str, int], place: Sequence[int | None]
@@ -193,7 +193,7 @@ class _Reader:
         self._values: dict[str, int] = {f"%{name}": value for name, value in scalars.items()}
 
     def read(self, function: Function) -> None:
-        """Count what it does.
+        """Count the work of an operation.
 
         Raises:
             _Unknown: with what it depends on.

@@ -1,4 +1,4 @@
-"""The verdict: how far the kernel is from its limit, and what the limit is, in a few sentences."""
+"""The verdict: the limit of the kernel and its distance from the limit, in a few sentences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HALF = 0.5
 _OFTEN = 0.3
 _LARGE = 0.1
 _NEARLY = 0.95
-#: Work that takes less is done while a grid starts and ends.
+#: Work that takes less time is done while a grid starts and ends.
 _TINY_NS = 1_000.0
 _LIGHT: dict[Source, str] = {
     "datasheet": "the limit by the datasheet",

@@ -25,7 +25,7 @@ _AT_MOST = "as if no lane were masked"
 
 
 def operations(facts: Facts) -> list[Operations]:
-    """Operations by kind, most first; of all kinds from one source, so that they can be compared."""
+    """Operations by kind, most first. All kinds have one source, so that they can be compared."""
     sources: tuple[Callable[[Facts], dict[str, Quantity]], ...] = (_measured, _counted, _static, _stated)
     found = next((counts for source in sources if (counts := source(facts))), {})
     return [
@@ -35,12 +35,13 @@ def operations(facts: Facts) -> list[Operations]:
 
 
 def traffic(facts: Facts) -> list[Traffic]:
-    """Bytes by memory level, with the reason where nothing is known."""
+    """Bytes by memory level, with the reason if they are unknown."""
     return [_traffic(level, facts) for level in LEVELS]
 
 
 def tensor_bytes(facts: Facts) -> float | None:
-    """Return the bytes of the tensors of the launch: each read once and written once, as far as it is.
+    """Return the bytes of the tensors of the launch: each tensor counts once if it is read, and once if it is
+    written.
 
     A tensor that a kernel changes in place counts twice. If it is unknown what the kernel reads and writes,
     each tensor counts once.
@@ -59,7 +60,7 @@ def tensor_bytes(facts: Facts) -> float | None:
 
 
 def grid_factor(counts: Counts) -> float | None:
-    """How many times more programs the launch has than were counted."""
+    """Return the number of programs of the launch divided by the number of counted programs."""
     if not 0 < counts.programs <= counts.grid_programs <= _MOST_PROGRAMS:
         return None
     return counts.grid_programs / counts.programs
@@ -154,7 +155,7 @@ def _counted_bytes(level: Level, facts: Facts) -> Quantity | None:
     value = _times(sectors, SECTOR_BYTES * factor)
     if value is None:
         return None
-    # Programs share sectors: what a part of them touches in DRAM is not so many times more for all.
+    # Programs share sectors: the DRAM traffic of all programs is not a multiple of the traffic of some.
     is_most = level == "dram" and factor > 1
     return Quantity(value, "counted", "; ".join(filter(None, (note, part))), is_most)
 

@@ -1,6 +1,6 @@
-"""Reads what other programs than `capture` have written: one file for each format.
+"""Reads files of programs other than `capture`: one module for each format.
 
-In: a folder or file that anybody may have written. Out: the same kernels that the reader of a capture yields.
+In: a folder or file that is not trusted. Out: the same kernels that the reader of a capture yields.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _ImportReader(KernelReader, Protocol):
     def recognizes(path: Path) -> bool: ...
 
 
-#: The first one that recognizes a path reads it.
+#: The first reader that recognizes a path reads it.
 _READERS: tuple[type[_ImportReader], ...] = (
     TritonparseReader,
     TritonCacheReader,

@@ -1,4 +1,4 @@
-"""Unpacks a zip archive that anybody may have made: files below a folder, limited in number and size."""
+"""Unpacks a zip archive that is not trusted: files below a folder, limited in number and size."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _DAMAGED = (
 
 
 def unpack(archive: Path, folder: Path) -> Iterator[Damaged]:
-    """Write the files of an archive, and yield those that cannot be unpacked.
+    """Write the files of an archive, and yield the files that cannot be unpacked.
 
     Raises:
-        InvalidRequest: it is no zip archive, or too large when unpacked.
+        InvalidRequest: the file is not a zip archive, or is too large when unpacked.
     """
     try:
         packed = zipfile.ZipFile(archive)

@@ -1,6 +1,6 @@
-"""Reads cubins: files with machine code of NVIDIA, whichever compiler has made them.
+"""Reads cubins: files with machine code of NVIDIA, from any compiler.
 
-A cubin says what GPU it is for, which kernels it has, and how many threads a block of them has. Its
+A cubin names its GPU architecture, its kernels, and the number of threads of a block of each kernel. Its
 instructions and registers are read by NVIDIA's tools, in the sandbox.
 
 Source: cubins of CUDA 12.8, 12.9 and 13.1, as nvdisasm and cuobjdump show them.
@@ -22,7 +22,7 @@ from explorer.pipeline.targets.elf import MAGIC, ElfFile, read_elf, text_at
 
 _SUFFIX = ".cubin"
 _NVIDIA, _AMD = 190, 224  # EM_CUDA, EM_AMDGPU
-#: From this version of the format on, another byte of the flags has the architecture.
+#: From this version of the format on, a different byte of the flags has the architecture.
 _FLAGS_MOVED = 8
 _SYMBOL = struct.Struct("<IBBHQQ")
 _FUNCTION = 2  # STT_FUNC
@@ -30,8 +30,8 @@ _ENTRY = 0x10  # STO_CUDA_ENTRY
 _WARP_SIZE = 32
 _MOST_WARPS = 32
 _MOST_SYMBOLS = 100_000
-#: A kernel is sent with the whole file, so a file with several kernels is sent as often. This limits the
-#: bytes of these repetitions, of all files together.
+#: Each kernel is sent with the whole file, so a file with several kernels is sent several times. This limits
+#: the bytes of these repetitions, of all files together.
 _MOST_REPEATED_BYTES = 256 << 20
 
 _SIZED = 4  # EIFMT_SVAL: an attribute with the number of its bytes in front of it
@@ -70,7 +70,7 @@ class BinaryReader:
 
 
 def is_binary(path: Path) -> bool:
-    """Return whether a path is that of an ELF file."""
+    """Return whether a path names an ELF file."""
     if not path.is_file():
         return False
     try:
@@ -84,7 +84,7 @@ def _kernels(place: str, data: bytes) -> Iterator[CapturedKernel | Damaged]:
     """Yield the kernels of a file.
 
     Raises:
-        CannotRead: it is no cubin, is damaged, or has no kernel.
+        CannotRead: the file is not a cubin, is damaged, or has no kernel.
     """
     try:
         elf = read_elf(data)

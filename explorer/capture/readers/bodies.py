@@ -1,4 +1,4 @@
-"""What is sent of a kernel that was read: the request that shows it, and its entry in the session."""
+"""The data that is sent for a kernel: the request that shows it, and its entry in the session."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from explorer.model import to_plain
 
 
 def request_of(kernel: CapturedKernel | WrittenKernel, *, is_compiled: bool) -> tuple[str, dict[str, Any]]:
-    """Return the address below that of the API, and the body. `is_compiled`: compile a capture here, too."""
+    """Return the address relative to the API, and the body. `is_compiled`: compile a capture here, too."""
     if isinstance(kernel, WrittenKernel):
         return "compilations", {"source": kernel.source, "target": kernel.target, "kernel": kernel.name}
     return "captures", {
@@ -22,7 +22,7 @@ def request_of(kernel: CapturedKernel | WrittenKernel, *, is_compiled: bool) -> 
 
 
 def counts_of(kernel: CapturedKernel | WrittenKernel) -> dict[str, Any]:
-    """Return what the session has of a kernel besides its compilations."""
+    """Return the session's data about a kernel, without its compilations."""
     if isinstance(kernel, WrittenKernel):
         return {"launches": None, "milliseconds": None}
     times = kernel.captured.milliseconds

@@ -12,7 +12,7 @@ from explorer.capture.readers.source import Script
 from explorer.model import UNKNOWN_VERSION
 from explorer.pipeline.stages import STAGES
 
-#: Triton's names of the stages that are shown. The AST is not a file, and `source` is the module before TTIR.
+#: Triton's names of the shown stages. The AST is not a file, and `source` is the module before TTIR.
 STAGE_NAMES = frozenset(kind.produced_by for kind in STAGES) - {"source"} | {"hsaco"}
 
 _SHOWN_OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")

@@ -1,7 +1,7 @@
-"""Reads Triton's cache and what TRITON_KERNEL_DUMP writes: a folder for each kernel, a file for each stage.
+"""Reads Triton's cache and the output of TRITON_KERNEL_DUMP: a folder for each kernel, a file for each stage.
 
-The cache has the metadata of each kernel, too. A dump has none: the target and the warps are in its TTGIR.
-Which version of Triton has made a dump is not known.
+The cache also has the metadata of each kernel. A dump has no metadata: the target and the warps are in its
+TTGIR, and the version of Triton is not known.
 
 Source: triton/compiler/compiler.py and triton/runtime/cache.py, 3.6.0 and 3.9.0.
 """
@@ -56,7 +56,7 @@ class _FolderReader(ABC):
         """Yield all kernels, in the order in which their folders were made.
 
         Raises:
-            InvalidRequest: there are more than a session has.
+            InvalidRequest: there are more kernels than a session may have.
         """
         count = 0
         for folder in _folders(self._path):
@@ -81,7 +81,7 @@ class _FolderReader(ABC):
 
     @abstractmethod
     def metadata(self, folder: Path, name: str, stages: dict[str, str]) -> dict[str, Any]:
-        """Return what is known about a kernel.
+        """Return a kernel with its known metadata.
 
         Raises:
             CannotRead: a file is damaged.
@@ -127,7 +127,7 @@ class DumpReader(_FolderReader):
         return (file[: -len(".ttgir")] for file in files if file.endswith(".ttgir") and file != ".ttgir")
 
     def metadata(self, folder: Path, name: str, stages: dict[str, str]) -> dict[str, Any]:
-        """Return what the attributes of the module in TTGIR say."""
+        """Return the metadata from the attributes of the module in TTGIR."""
         del folder, name
         module = stages["ttgir"]
         target = _TARGET.search(module)

@@ -16,13 +16,13 @@ from explorer.errors import InvalidRequest
 
 _MOST_FILES = 1_000
 _LINE_BYTES = 128 << 20
-#: All lines of a file, unpacked: a small file may unpack to anything.
+#: The limit for all lines of a file, unpacked: a small file may unpack to any size.
 _FILE_BYTES = 4 << 30
 _GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 def files_of(path: Path, suffixes: tuple[str, ...]) -> list[Path]:
-    """Return a file, or those in a folder, whose names have one of the suffixes.
+    """Return the file, or the files of a folder, whose names have one of the suffixes.
 
     Raises:
         InvalidRequest: there are too many.
@@ -44,7 +44,7 @@ def files_of(path: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 
 def lines_of(path: Path) -> Iterator[tuple[str, bytes | CannotRead]]:
-    """Yield the lines of a file with their places, or why one cannot be read."""
+    """Yield the lines of a file with their places, or the reason why a line cannot be read."""
     place, total = path.name, 0
     try:
         with _unpacked(path) as file:

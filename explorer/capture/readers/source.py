@@ -1,8 +1,7 @@
 """The source of an imported kernel: the functions that its code comes from, or where they are.
 
-The locations in TTIR or TTGIR name files and lines. A file of this machine is read only if the user has asked
-for it, and of a file only the functions with a decorator that ends with `jit`: an imported text may name any
-file.
+The locations in TTIR or TTGIR name files and lines. A file of this machine is read only at the request of the
+user, and only its functions with a decorator that ends with `jit`: an imported text may name any file.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ Origin = tuple[str, int, int, int]
 
 @dataclass(frozen=True)
 class Script:
-    """What is shown as the source of a kernel, and where its lines come from."""
+    """The text that is shown as the source of a kernel, and the origins of its lines."""
 
     text: str
     origins: tuple[Origin, ...] = ()
@@ -38,7 +37,7 @@ class Script:
 def lines_by_file(stages: dict[str, str]) -> dict[str, set[int]]:
     """Return the lines that the locations of the first module name, by file.
 
-    The first file is that of the kernel: its location comes first.
+    The first file defines the kernel: the location of the kernel comes first.
     """
     found: dict[str, set[int]] = {}
     for name, line in _LOCATION.findall(stages.get("ttir") or stages.get("ttgir") or ""):
@@ -97,7 +96,7 @@ class LocalSources:
         return found
 
     def functions_by_file(self, names: Iterable[str]) -> tuple[dict[str, list[Function]], str]:
-        """Return the functions of all files that can be read, and why the first other one cannot."""
+        """Return the functions of all readable files, and why the first unreadable file cannot be read."""
         known, problem = {}, ""
         for name in names:
             try:
@@ -120,10 +119,10 @@ def write_script(
     lines: dict[str, set[int]],
     known: dict[str, list[Function]],
 ) -> Script:
-    """Write the functions that have one of the lines, of the files whose functions are known.
+    """Write the functions that contain one of the lines, from the files whose functions are known.
 
-    `file` is the one that defines the kernel. Without a function of it, the script says that the source is
-    missing, why, and which lines the code comes from.
+    `file` defines the kernel. If none of its functions is known, the script says that the source is missing,
+    gives the reason, and names the lines that the code comes from.
     """
     parts, origins = list(_HEADER), []
     for name, functions in known.items():

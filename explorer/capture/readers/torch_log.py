@@ -1,8 +1,8 @@
-"""Reads the logs of PyTorch's compiler: those of TORCH_TRACE, and the text of TORCH_LOGS=output_code.
+"""Reads the logs of PyTorch's compiler: the logs of TORCH_TRACE, and the text of TORCH_LOGS=output_code.
 
 Both have the output code of Inductor, a script for each graph that defines its kernels and launches them.
-Other records are passed over. A record of TORCH_TRACE is a line with JSON, and below it its content, each
-line of it after a tab. In the text, each line of the output code has the prefix of a log line.
+Other records are ignored. A record of TORCH_TRACE is a line with JSON, followed by the lines of its content,
+each after a tab. In the text, each line of the output code has the prefix of a log line.
 
 Source: torch/_logging/_internal.py and torch/_inductor/graph.py, 2.13.
 """
@@ -24,7 +24,7 @@ from explorer.errors import InvalidRequest
 from explorer.model.limits import MOST_CAPTURED_KERNELS
 
 _SUFFIXES = (".log", ".log.gz")
-#: Of a file that is named. A folder may have other texts.
+#: Suffixes of a named file. A folder may contain other texts.
 _SUFFIXES_OF_FILE = (*_SUFFIXES, ".txt")
 _MOST_CODE_BYTES = 16 << 20
 _MOST_GRAPHS_AT_ONCE = 64
@@ -51,7 +51,9 @@ class _Record(msgspec.Struct):
 
 @dataclass
 class _Code:
-    """The output code of a graph, as far as it is read. `digest`: of the complete one, or ""."""
+    """The output code of a graph, as far as it is read. `digest` is the digest of the complete code, or
+    "".
+    """
 
     place: str
     digest: str = ""
@@ -59,7 +61,7 @@ class _Code:
     size: int = 0
 
     def add(self, line: bytes) -> None:
-        """Add a line. Of what is too long, only the size is kept."""
+        """Add a line. If the code becomes too long, only its size is kept."""
         self.size += len(line) + 1
         if self.size <= _MOST_CODE_BYTES:
             self.lines.append(line)
@@ -88,7 +90,7 @@ class TorchLogReader:
 
     @staticmethod
     def recognizes(path: Path) -> bool:
-        """Return whether it is a log, or a folder with one, by the names of files."""
+        """Return whether the path is a log or a folder with a log, by the names of files."""
         return bool(files_of(path, _SUFFIXES_OF_FILE if path.is_file() else _SUFFIXES))
 
     def kernels(self) -> Iterator[WrittenKernel | Damaged]:
@@ -152,7 +154,7 @@ def _codes(path: Path) -> Iterator[_Code | Damaged]:
 
 
 def _logged(logged: dict[tuple[bytes, ...], _Code], line: re.Match[bytes], place: str) -> Iterator[_Code]:
-    """Take a line of the text. Several processes may write to one file. Yield what it ends."""
+    """Process a line, and yield the output code that it ends. Processes may share the file."""
     key = (line[1], line[2], line[3] or b"")
     text = line[4].removesuffix(b"\r")
     if text.startswith((_BEGIN, _END)):
@@ -170,7 +172,7 @@ def _kernels(code: str) -> Iterator[WrittenKernel]:
     """Yield the kernels of the output code of a graph.
 
     Raises:
-        CannotRead: one is incomplete, or names no GPU.
+        CannotRead: a kernel is incomplete, or names no GPU.
     """
     found = list(_KERNEL.finditer(code))
     ends = [*(each.start() for each in found), len(code)][1:]

@@ -1,7 +1,7 @@
 """Reads the traces of tritonparse: a line of JSON for each compilation and each launch.
 
-A trace may be compressed with gzip, as a whole or each line by itself. A folder of traces is read as one. The
-events of other types, and the fields that tritonparse adds when it parses a trace, are passed over.
+A trace may be compressed with gzip, as a whole or line by line. The traces of a folder are read as one trace.
+Events of other types, and the fields that tritonparse adds when it parses a trace, are ignored.
 
 Source: tritonparse/structured_logging.py, July 2025 to August 2026.
 """
@@ -37,7 +37,7 @@ class _Compiled(msgspec.Struct):
 
 
 class _Launch(msgspec.Struct):
-    """What every event has, as far as launches are counted."""
+    """The fields of every event that counting launches needs."""
 
     event_type: str = ""
     compilation_metadata: _Compiled | None = None
@@ -70,7 +70,7 @@ class TritonparseReader:
 
     @staticmethod
     def recognizes(path: Path) -> bool:
-        """Return whether it is a trace, or a folder with one, by the names of files."""
+        """Return whether the path is a trace or a folder with a trace, by the names of files."""
         return bool(files_of(path, _SUFFIXES))
 
     def kernels(self) -> Iterator[CapturedKernel | Damaged]:
@@ -107,7 +107,7 @@ class TritonparseReader:
         if decode(line, _Launch).event_type != "compilation":
             return
         payload = decode(line, _Compilation).payload
-        # The hash is that of the compilation: a process that finds it in Triton's cache notes it again.
+        # The hash identifies the compilation: a process that finds it in Triton's cache writes it again.
         identity = payload.metadata.get("hash")
         if not isinstance(identity, str):
             raise CannotRead("the compilation has no hash")
@@ -120,7 +120,7 @@ class TritonparseReader:
             )
         seen.add(identity)
         stages = _stages(payload.file_content)
-        # A trace without a launch was made without launches: whether there were any is not known.
+        # A trace without a launch may have been recorded without launches: their number is not known.
         count = min(launches[identity], MOST_LAUNCHES) if launches else None
         name = next(iter(payload.file_content), "").rpartition(".")[0]
         yield imported_kernel(
@@ -134,7 +134,7 @@ class TritonparseReader:
         )
 
     def _script(self, kernel: str, source: _Source | None, stages: dict[str, str]) -> Script:
-        """Write the functions that the trace has; those of other files, if local sources are read."""
+        """Write the functions in the trace and, if local sources are read, the functions of other files."""
         lines = lines_by_file(stages)
         known, problem = self._sources.functions_by_file(lines) if self._sources else ({}, "")
         file = next(iter(lines), "")
@@ -151,7 +151,7 @@ class TritonparseReader:
 
 
 def _stages(contents: dict[str, str]) -> dict[str, str]:
-    """Return the texts of the stages. In place of one that was left out, tritonparse writes `<reason>`."""
+    """Return the texts of the stages. In place of an omitted text, tritonparse writes `<reason>`."""
     found = {}
     for name, text in contents.items():
         stage = name.rpartition(".")[2]

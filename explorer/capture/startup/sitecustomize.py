@@ -1,7 +1,7 @@
-"""Python imports this at its start where `PYTHONPATH` has this folder: starts the capture of the process.
+"""Starts the capture of the process. Python imports this module at its start if `PYTHONPATH` has this folder.
 
-It imports the `sitecustomize` that it hides, too. Without the variable TRITON_EXPLORER_CAPTURE it does
-nothing else.
+The module also imports the `sitecustomize` that it hides. Without the variable TRITON_EXPLORER_CAPTURE it
+does nothing else.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ class AxisInformation:
     """What the compiler knows about a tensor of pointers, by dimension.
 
     Along a dimension, groups of `contiguity` neighbors are consecutive in memory, the address of the first
-    one of a group is divisible by `divisibility` (bytes), and groups of `constancy` neighbors are equal.
+    element of a group is divisible by `divisibility` (bytes), and groups of `constancy` neighbors are equal.
     """
 
     contiguity: tuple[int, ...]
@@ -59,7 +59,7 @@ class LayoutValue:
 class TensorLayout:
     """How one encoding lays out tensors of one shape and element.
 
-    `label` is the encoding as in the text. `shape` is that of the tensor. If there are several buffers,
+    `label` is the encoding as in the text. `shape` is the shape of the tensor. If there are several buffers,
     `bases` are for the last dimensions only; for a part of a buffer, they are for the whole buffer. Without
     `bases`, `reason` says why.
     """
@@ -90,7 +90,7 @@ class Operation:
     """An operation that moves data, with what the compiler reports about it.
 
     `bank_conflicts` are the excess wavefronts of each plain access. None: not queried, or `refusal` says why
-    not. `is_trivial` tells of a conversion whether no data moves.
+    not. `is_trivial`: the conversion moves no data.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The answer of the task `lineage`: where each line of each module comes from, as the compiler tells it.
+"""The answer of the task `lineage`: the origin of each line of each module, as the compiler reports it.
 
 Lines of debug information do not count as lines of a module: they follow from locations, which a lineage
 replaces.
@@ -39,7 +39,7 @@ class Lineage:
 
 
 def is_counted(line: str) -> bool:
-    """Tell whether a line of a module without locations is counted."""
+    """Return whether a line of a module without locations is counted."""
     return not line.startswith(_DEBUG_INFORMATION)
 
 
@@ -72,7 +72,7 @@ def spans_of(origins: Iterable[Iterable[int]]) -> tuple[Span, ...]:
 
 
 def _grown(span: Span, origin: int) -> Span | None:
-    """Return the span with one more line, which comes from `origin`; None if that does not continue it."""
+    """Return the span extended by a line from `origin`; None if the line does not continue the span."""
     line, count, first, step = span
     if count == 1 and origin in (first, first + 1):
         return (line, 2, first, origin - first)

@@ -1,7 +1,7 @@
 """The figures of GPUs: the targets that kernels are compiled for, and the products with their datasheets.
 
-One file a vendor has its architectures and its products. What a vendor's tools do is in
-`explorer.pipeline.targets`; what follows from the figures is in `explorer.analysis`.
+Each vendor has a file with its architectures and products. The vendor's tools are in
+`explorer.pipeline.targets`, computations with the figures in `explorer.analysis`.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ __all__ = [
 
 #: In the order of the page.
 TARGETS: tuple[Target, ...] = NVIDIA_TARGETS + AMD_TARGETS
-#: The first product whose pattern matches is taken: more particular names stand before others.
+#: The first product whose pattern matches is taken: more specific names come first.
 PRODUCTS: tuple[Product, ...] = NVIDIA_PRODUCTS + AMD_PRODUCTS
 
-#: The target of a request that names none.
+#: The target of a request without a target.
 DEFAULT_TARGET = "cuda:90"
 
 
@@ -82,7 +82,7 @@ def find_target(name: str) -> Target:
     """Return the target called `name` ("cuda:90", or the architecture alone: "sm_90", "gfx942").
 
     Raises:
-        UnknownTarget: no target has that name; the message lists those that exist.
+        UnknownTarget: no target has that name; the message lists the targets.
     """
     for target in TARGETS:
         if name in (target.name, target.architecture):

@@ -1,8 +1,8 @@
-"""AMD GPUs, by gfx architecture. Of RDNA, work-group processors are counted: two compute units each.
+"""AMD GPUs, by gfx architecture. For RDNA, work-group processors are counted: two compute units each.
 
-Source of what a multiprocessor has: LLVM's AMDGPU back end (its user guide). Source of rates: the products'
-datasheets and whitepapers; banks: CDNA 3 and 4 ISA documents, LDS. Rates are dense; a multiply-add counts as
-two.
+Source of the resources of a multiprocessor: LLVM's AMDGPU back end (its user guide). Source of rates: the
+products' datasheets and whitepapers; banks: CDNA 3 and 4 ISA documents, LDS. Rates are dense; a multiply-add
+counts as two.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def _compute_unit(shared_kib: int, shared_granule_bytes: int, banks: int) -> Mul
     """Describe a compute unit of CDNA 3 and 4.
 
     A wave shares 512 registers a lane between vectors and accumulation. A work-group of one wave needs no
-    barrier, and so none of the slots for work-groups.
+    barrier, and so does not occupy a slot for work-groups.
     """
     return Multiprocessor(
         warp_size=64,

@@ -1,4 +1,6 @@
-"""The types of the figures of a GPU: what its driver reports, and what one multiprocessor has."""
+"""The types of the figures of a GPU: the properties that its driver reports, and the resources of a
+multiprocessor.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,13 @@ PROGRAMS_PER_LAUNCH = 2**31 - 1
 
 @dataclass(frozen=True)
 class Multiprocessor:
-    """What one multiprocessor has to share out. Registers are those of one partition, per lane.
+    """The resources of one multiprocessor. `registers` counts the registers of one partition, per lane.
 
     `warp_size` is the number of lanes of a warp, `register_granule` the step in which a warp's registers are
-    allocated, per lane. `shared_bytes_per_block` is the most that one block may ask for;
-    `reserved_shared_bytes` is what the system takes of each block's share. `banks` are those of shared
-    memory, each of `BANK_BYTES`. `one_warp_blocks` is the most blocks of one warp; None: `blocks`.
+    allocated, per lane. `shared_bytes_per_block` is the most that one block may request;
+    `reserved_shared_bytes` is the part of each block's share that the system takes. `banks` is the number of
+    banks of shared memory, each of `BANK_BYTES`. `one_warp_blocks` is the most blocks of one warp; None:
+    `blocks`.
     """
 
     warp_size: int
@@ -74,7 +77,7 @@ class Multiprocessor:
 class Device:
     """The best-known GPU of a target, as its driver describes it. Clocks are in kHz, widths in bits.
 
-    `description` is what HIP calls the architecture, with its features; "" on NVIDIA.
+    `description` is HIP's name of the architecture, with its features; "" on NVIDIA.
     """
 
     name: str

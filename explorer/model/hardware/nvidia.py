@@ -1,6 +1,7 @@
 """NVIDIA GPUs, by compute capability.
 
-Source of what a multiprocessor has: CUDA programming guide, technical specifications by compute capability.
+Source of the resources of a multiprocessor: CUDA programming guide, technical specifications by compute
+capability.
 Source of rates: CUDA programming guide, "Arithmetic instructions", and the products' datasheets and
 whitepapers; checked against Nsight Compute's peaks of an H200. Rates are dense; a multiply-add counts as two.
 Source of the L1 cache of sm_75: Jia et al., "Dissecting the NVIDIA Turing T4 GPU via Microbenchmarking".
@@ -126,7 +127,7 @@ NVIDIA_TARGETS = (
     }, siblings=("sm_121",)),
 )  # fmt: skip
 
-#: GeForce cards multiply matrices at half the rate where the sum is kept in fp32, as Triton keeps it.
+#: GeForce cards multiply matrices at half the rate if the sum is in fp32, as in Triton.
 GEFORCE_OPERATIONS_PER_CLOCK = {
     "tensor tf32": 256,
     "tensor fp16": 512,

@@ -11,8 +11,8 @@ class Product:
     """The figures of a product, as its datasheet has them.
 
     `pattern` is a regular expression that finds the product in the name that its driver reports. `clock_mhz`
-    is the boost clock behind the vendor's figures; `tensor_clock_mhz` is the clock behind those of the
-    matrix units where it differs. `l2_bytes_per_clock` is the rate of the L2 at `l2_clock_mhz`; None: not
+    is the boost clock behind the vendor's figures; `tensor_clock_mhz` is the clock behind the figures of the
+    matrix units, if it differs. `l2_bytes_per_clock` is the rate of the L2 at `l2_clock_mhz`; None: not
     published. `operations_per_clock` is where the product differs from its architecture. `title` names the
     source of the figures.
     """

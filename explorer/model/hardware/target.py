@@ -12,12 +12,12 @@ from explorer.model.hardware.device import Device
 class Target:
     """A GPU architecture, with its figures.
 
-    `title` lists the products that people know it by; `device` is the best-known one. `backend` and
-    `triton_architecture` are Triton's names.
+    `title` lists well-known products; `device` is the best-known product. `backend` and `triton_architecture`
+    are Triton's names.
 
     `operations_per_clock` has the rate of one multiprocessor for each kind of operation, and
     `on_chip_bytes_per_clock` its rate for each level of memory on the chip. `siblings` are newer
-    architectures with the same figures that are not targets of their own.
+    architectures with the same figures that are not separate targets.
     """
 
     architecture: str

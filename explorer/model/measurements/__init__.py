@@ -1,9 +1,9 @@
 """The registry of measurements, and the types of their documents.
 
-The API, the command line, the store, saved files and the page learn of a measurement from its entry in
-`KINDS`. Documents cross the wall as JSON inside `explorer.model.Measurement` and are stored with the result.
-They are frozen dataclasses over the standard library. Times are nanoseconds, sizes bytes, rates per second,
-shares and errors fractions of 1, lines counted from 1 (0: none). Units are part of the names.
+The API, the command line, the store, saved files and the page find a measurement by its entry in `KINDS`.
+Documents cross the wall as JSON inside `explorer.model.Measurement` and are stored with the result. They are
+frozen dataclasses over the standard library. Times are nanoseconds, sizes bytes, rates per second, shares and
+errors fractions of 1, lines counted from 1 (0: none). Units are part of the names.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ KINDS: tuple[MeasurementKind, ...] = (
 
 #: Each measurement by the name of its document.
 MEASUREMENTS: dict[str, MeasurementKind] = {kind.name: kind for kind in KINDS}
-#: Each measurement that a run can ask for, by the name of its measure.
+#: Each measurement that a run can request, by the name of its measure.
 MEASURES: dict[str, MeasurementKind] = {kind.measure: kind for kind in KINDS if kind.measure}
 
 

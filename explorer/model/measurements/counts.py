@@ -13,9 +13,9 @@ from explorer.model.measurements.limits import MOST_KINDS, MOST_OPERATIONS, chec
 class OperationCount:
     """The counts of one operation of the source, over all counted programs.
 
-    `requested_bytes` are those of unmasked lanes. `sectors` are the distinct 32-byte sectors of each
-    execution in a program, added up. `flops` are those of the operation's definition, including lanes that
-    are masked later: padding of blocks counts.
+    `requested_bytes` are the bytes of unmasked lanes. `sectors` are the distinct 32-byte sectors of each
+    execution in a program, added up. `flops` follow the operation's definition, including lanes that are
+    masked later: padding of blocks counts.
     """
 
     line: LineNumber
@@ -34,12 +34,12 @@ class OperationCount:
 class Counts(MeasurementDocument):
     """The counts of a launch.
 
-    `programs` were run of the `grid_programs` of the launch. `loaded_sectors` and `stored_sectors` are the
-    distinct 32-byte sectors of each program, added up. `sectors_in_grid` are the distinct ones of the whole
-    grid; `loaded_sectors_in_grid` those that it reads, `stored_sectors_in_grid` those that it writes (both
-    are 0 in older runs). Atomic operations count as stores, and in the grid also as loads; they have no flops
-    (older runs count their additions). `flops` are by type: "fp32", "tensor fp16" for tl.dot, "special fp32"
-    for exp, log, sqrt and the like.
+    `programs` is the number of programs that were run, of the `grid_programs` of the launch. `loaded_sectors`
+    and `stored_sectors` are the distinct 32-byte sectors of each program, added up. `sectors_in_grid` are the
+    distinct sectors of the whole grid; `loaded_sectors_in_grid` are the sectors that the grid reads,
+    `stored_sectors_in_grid` the sectors that it writes (both are 0 in older runs). Atomic operations count as
+    stores, and in the grid also as loads; they have no flops (older runs count their additions). `flops` are
+    by type: "fp32", "tensor fp16" for tl.dot, "special fp32" for exp, log, sqrt and the like.
     """
 
     programs: int

@@ -8,8 +8,8 @@ from typing import Literal
 from explorer.model.basics import DeviceKind
 
 #: The order in which measures run. "plain": the launch as it is. "repeated": many other launches, which
-#: change the clocks. "profiled": with a profiler attached, which slows down what follows. "host": not the
-#: kernel at all.
+#: change the clocks. "profiled": with a profiler attached, which slows down later launches. "host": without
+#: the kernel.
 Phase = Literal["plain", "repeated", "profiled", "host"]
 PHASES: tuple[Phase, ...] = ("plain", "repeated", "profiled", "host")
 
@@ -23,9 +23,10 @@ class MeasurementKind:
     """One measurement: the document that a run yields, and the measure that yields it.
 
     `name` is the name of the document, in addresses and on the wire, and `document` its type. `measure` is
-    what a run asks for to have it; "": every run has it. `devices` are those that have the measure.
-    `description` is one sentence for the page and for `--help`. `most_characters` bounds the document as
-    JSON: lists of runs hold several short ones at a time.
+    the measure that a run requests for the document; "": every run has it. `devices` are the devices that
+    support the measure. `description` is one sentence for the page and for `--help`. `most_characters` bounds
+    the document as
+    JSON: lists of runs hold several short documents at a time.
     """
 
     name: str

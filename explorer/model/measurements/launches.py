@@ -40,9 +40,9 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Environment(MeasurementDocument):
-    """What the kernel ran on: a GPU, or the interpreter on a CPU (`gpu` is then "").
+    """The device that the kernel ran on: a GPU, or the interpreter on a CPU (`gpu` is then "").
 
-    `binary_sha256` is that of the cubin that ran, to compare it with the compiled one.
+    `binary_sha256` is the hash of the cubin that ran, for a comparison with the compiled cubin.
     """
 
     gpu: str
@@ -141,7 +141,7 @@ class OutputCheck:
 
 @dataclass(frozen=True)
 class Check(MeasurementDocument):
-    """The comparison with the reference. `reason` says why nothing was compared; "": it was."""
+    """The comparison with the reference. `reason` says why nothing was compared, or is ""."""
 
     reason: str
     reference: str

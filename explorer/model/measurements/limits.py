@@ -1,7 +1,8 @@
-"""The size limits of the documents of measurements: what a page can draw and a server can process.
+"""The size limits of the documents of measurements: a page can draw and a server can process documents within
+them.
 
-A document of the right type may still be forged. It raises ValueError when it is created and when it is
-decoded.
+A document of the right type may still be forged. A document beyond a limit raises ValueError when it is
+created and when it is decoded.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Collection, Iterable
 MOST_CELLS = 200_000
 MOST_LINES = 100
 MOST_CONFIGS = 5_000
-#: Problems of a sweep. Further ones are counted.
+#: Problems of a sweep. Further problems are counted.
 MOST_PROBLEMS = 1_000
 #: Arguments of a kernel, compiler options, output tensors.
 MOST_ARGUMENTS = 1_000
@@ -21,11 +22,11 @@ MOST_DIMENSIONS = 64
 MOST_GRID_DIMENSIONS = 3
 #: Timings of one launch: one per method and state of the cache.
 MOST_TIMINGS = 10
-#: Samples of a timing. Of more samples, an even selection is kept.
+#: Samples of a timing. If there are more, an even selection is kept.
 MOST_TIMED = 500
 #: States of a GPU.
 MOST_CONDITIONS = 10
-#: Scopes of a timeline. `Timeline.cut` counts further ones.
+#: Scopes of a timeline. `Timeline.cut` counts further scopes.
 MOST_SCOPES = 20_000
 MOST_SCOPE_NAMES = 1_000
 #: Eleven days. Up to this value, JavaScript numbers have a resolution of one nanosecond.

@@ -54,8 +54,8 @@ class Counters(MeasurementDocument):
 class InstructionSamples:
     """Samples of the program counter at one instruction, `offset_bytes` from the kernel's start.
 
-    `stalls` counts by stall reason. Sectors are those of global memory that the instruction requested from
-    the L2, and the least number for the same bytes (None: not a global access).
+    `stalls` counts by stall reason. Sectors are the sectors of global memory that the instruction requested
+    from the L2, and the least number for the same bytes (None: not a global access).
     """
 
     offset_bytes: int

@@ -79,7 +79,7 @@ class Sweep(MeasurementDocument):
 
 @dataclass(frozen=True)
 class ConfigTiming:
-    """One autotune configuration. `problem` says why it has no time; "": it has one."""
+    """One autotune configuration. `problem` says why it has no time; "": it has a time."""
 
     config: int
     arguments: dict[str, Scalar]

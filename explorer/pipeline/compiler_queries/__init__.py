@@ -1,4 +1,5 @@
-"""Compiler queries: what only the compiler's own tools can say about an artifact of a compilation.
+"""Compiler queries: questions about an artifact of a compilation that only the compiler's own tools can
+answer.
 
 A compiler query is one file here with a function that computes its answer, the type of the answer in
 `explorer.model.answers`, and one line in `COMPILER_QUERIES`. It runs in the jail, on request of a query of

@@ -1,11 +1,11 @@
-"""What the compiler knows about the pointers of global accesses: contiguity, divisibility, constancy.
+"""The compiler's knowledge about the pointers of global accesses: contiguity, divisibility, constancy.
 
 In: the text of a module. Out: for the line of each access, the information about its pointer and its mask.
 
-The coalescing pass prints what its analysis knows about the pointer of each access. To query masks and the
+The coalescing pass prints the results of its analysis for the pointer of each access. To query masks and the
 offsets of AMD's buffer accesses as well, probes are inserted before each access: loads whose pointers are
-computed from them. They are inserted in a copy of the text that is not used for anything else. If there are
-many accesses, masks are left out; if there are very many, the last accesses are left out.
+computed from them. They are inserted in a copy of the text that has no other use. If there are many accesses,
+masks are left out; if there are very many, the last accesses are left out.
 
 Source: lib/Dialect/TritonGPU/Transforms/Coalesce.cpp of Triton 3.6 and 3.9, built with assertions.
 """
@@ -55,7 +55,7 @@ AxisByLine = dict[int, tuple[AxisInformation, AxisInformation | None]]
 
 @dataclass(frozen=True)
 class _Probed:
-    """An access in the text: its line, and which of its operands the pass is queried about, in order."""
+    """An access in the text: its line, and the queried operands in order."""
 
     line: int
     name: str
@@ -64,7 +64,7 @@ class _Probed:
 
 
 def axis_information(text: str, target: Target, folder: str) -> tuple[AxisByLine, str]:
-    """Return the information by the line of the access, and why there is none, or ""."""
+    """Return the information by the line of the access, and the reason why there is none, or ""."""
     probed_text, accesses = _with_probes(text)
     if not accesses:
         return {}, ""
@@ -161,7 +161,7 @@ def _pointer_tensor(line: str) -> tuple[str, str, str] | None:
 
 
 def _buffer_tensor(line: str) -> tuple[str, str, str] | None:
-    """Return the same for a buffer access, from the type of what is loaded or stored: it has one pointer."""
+    """Return the same for a buffer access, which has one pointer, from the type of its data."""
     for tensor in reversed(re.findall(_TENSOR, line)):
         found = _PLAIN_TENSOR.fullmatch(tensor)
         if found:

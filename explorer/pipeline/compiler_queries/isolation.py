@@ -93,7 +93,7 @@ def _in_a_copy(tasks: Sequence[Callable[[], Any]]) -> tuple[list[Any], str]:
 
 
 def _refuse_if_killed(status: int) -> None:
-    """Raise if a copy was killed for memory or time, which says nothing about the compiler."""
+    """Raise if a copy was killed for memory or time: the compiler did not cause that."""
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) in _FROM_OUTSIDE:
         name = signal.Signals(os.WTERMSIG(status)).name
         raise user_error(f"A compiler process was killed ({name}): it ran out of memory or time. Try again.")

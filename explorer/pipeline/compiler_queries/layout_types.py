@@ -43,8 +43,8 @@ _POINTER_BITS = 64
 class LayoutType:
     """The type of a tensor or a memory descriptor. `encoding` contains no aliases.
 
-    `allocation` is the shape of the whole buffer if a descriptor refers to a part of it, otherwise its own
-    shape.
+    `allocation` is the shape of the whole buffer if a descriptor refers to a part of it, otherwise the shape
+    of the descriptor.
     """
 
     memory: Memory
@@ -55,7 +55,7 @@ class LayoutType:
 
     @property
     def layout_shape(self) -> tuple[int, ...]:
-        """The shape that the layout is for: of one buffer of several, of the whole buffer for a part."""
+        """The shape that the layout is for: a single buffer, or the whole buffer of a part."""
         if self.memory == "registers":
             return self.shape
         return self.allocation[-rank_of(self.encoding, len(self.allocation)) :]

@@ -55,7 +55,7 @@ def _linear(builder: Any, layout: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _names_memory_layouts() -> bool:
-    """Tell whether `to_linear_layout` supports layouts of memory. In Triton 3.6 it aborts."""
+    """Return whether `to_linear_layout` supports layouts of memory. In Triton 3.6 it aborts."""
     from triton._C.libtriton import gluon_ir
 
     return hasattr(gluon_ir, "get_layout_view")
@@ -107,7 +107,7 @@ def _by_reshaping(builder: Any, value: Any, shape: tuple[int, ...], block: Any) 
 
 
 def _with_a_dimension_more(shape: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Yield shapes of the same size, and the dimension that is the outer part of one of `shape`."""
+    """Yield shapes of the same size, and the new dimension, the outer part of one in `shape`."""
     yield (1, *shape), 0
     for dimension in reversed(range(len(shape))):
         if shape[dimension] > 1:

@@ -1,10 +1,10 @@
 """The operations of a TTGIR module, with their positions in its text.
 
 In: the text of a module, and the module that Triton parsed from it. Out: `ModuleOperation`s: their operands
-and results with types, names and lines. MLIR's parser sets the location of an operation without one to its
-position in the text. The bindings do not return the location of an operation without results. Its line is
-then that of the next operation in the text with its name, because the parser and the walk visit operations
-without regions in the same order.
+and results with types, names and lines. MLIR's parser sets the location of an operation without a location to
+its position in the text. The bindings do not return the location of an operation without results. Its line is
+then the line of the next operation in the text with its name, because the parser and the walk visit
+operations without regions in the same order.
 """
 
 from __future__ import annotations
@@ -73,13 +73,13 @@ class ModuleText:
         return ""
 
     def name_at(self, line: int, column: int) -> str:
-        """Return the name at a position: that of a block argument is where the argument is declared."""
+        """Return the name at a position: a block argument has the position of its declaration."""
         found = _NAME_AT.match(self.lines[line - 1], column - 1) if 0 < line <= len(self.lines) else None
         return found[0] if found else ""
 
 
 def operations_of(module: Any, text: ModuleText) -> Iterator[ModuleOperation]:
-    """Walk the module. Of operations with regions, only the results are returned."""
+    """Walk the module. For operations with regions, only the results are returned."""
     handles: list[Any] = []
     module.walk(handles.append)
     places = text.places()

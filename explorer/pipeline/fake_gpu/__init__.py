@@ -50,12 +50,12 @@ def fake_gpu(
 ) -> Iterator[Recorder]:
     """Make PyTorch and Triton use a fake GPU of `target`, and record the launches.
 
-    `assumed` are numbers for what is read from tensors without content, by places.
+    `assumed` are numbers that replace values read from tensors without content, by places.
 
     With `uses_inductor`, the user's code is output code of PyTorch's compiler, or uses its parts. With
-    `program`, `torch.compile` compiles, and `program` gets what it writes; otherwise it is only noted.
+    `program`, `torch.compile` compiles, and `program` gets its output code; otherwise its use is only noted.
 
-    Triton's driver remains the fake one afterwards: kernels query it for the target while they compile.
+    The fake driver of Triton remains active afterwards: kernels query it for the target while they compile.
     """
     _mode.given, _mode.assumed = assumed or {}, {}
     recorder = Recorder(
@@ -87,7 +87,7 @@ def fake_gpu(
 
 @contextmanager
 def default_device(name: str) -> Iterator[None]:
-    """Make a device the default one, on which factory functions make tensors."""
+    """Make a device the default device, on which factory functions make tensors."""
     torch.set_default_device(name)
     try:
         yield

@@ -1,8 +1,8 @@
 """The contents of small tensors on the fake GPU, where the script itself determines them.
 
-A tensor without a device behind it has no content. For a small one that the script fills with data, zeros or
-random numbers, a copy on the CPU goes along, and PyTorch's own operations are applied to it, too. What a
-kernel may have written is only a guess from there on.
+A tensor without a real device has no content. A small tensor that the script fills with data, zeros or random
+numbers has a copy on the CPU, and PyTorch's own operations are applied to the copy, too. Once a kernel may
+have written the tensor, the copy is only a guess.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class Contents:
         return content
 
     def is_guess(self, content: torch.Tensor) -> bool:
-        """Tell whether a kernel may have written the content in the meantime."""
+        """Return whether a kernel may have written the content in the meantime."""
         return content.untyped_storage()._cdata in self._written
 
     def like(self, copy: torch.Tensor, content: torch.Tensor) -> torch.Tensor:
-        """Return `copy`, which is a guess if the content that it was made from is one."""
+        """Return `copy`, which is a guess if it was made from a guess."""
         if self.is_guess(content):
             self._guess(copy)
         return copy
@@ -77,14 +77,15 @@ class Contents:
         return result
 
     def forget(self, tensor: Any) -> None:
-        """Forget the content of a tensor that is written with something unknown."""
+        """Remove the content of a tensor that is overwritten with an unknown value."""
         if isinstance(tensor, torch.Tensor):
             vars(tensor).pop(_ATTRIBUTE, None)
 
     def compute(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Apply `func` to contents. Return None if one is unknown or too large, or if that fails.
+        """Apply `func` to contents. Return None if a content is unknown or too large, or if `func` fails.
 
-        The arguments are those for the GPU. Random numbers are drawn apart from those of the CPU.
+        The arguments are the arguments on the GPU. The random numbers of the GPU are separate from those on
+        the CPU.
         """
         name = getattr(func, "__name__", "")
         if name in _OPEN or not (isinstance(func, _OF_C) or getattr(func, "__module__", "") in _COMPUTING):
@@ -93,7 +94,7 @@ class Contents:
             vars(args[0])[_ATTRIBUTE] = torch.empty(
                 args[0].shape,
                 dtype=args[0].dtype,
-                device="cpu",  # whatever the default device is
+                device="cpu",  # independent of the default device
             )
         used: list[torch.Tensor] = []
         try:
@@ -109,7 +110,7 @@ class Contents:
         try:
             with torch.no_grad():
                 result = func(*known, **options)
-        except Exception:  # The operation itself, on the GPU, says what is wrong.
+        except Exception:  # The operation on the GPU reports the error.
             return None
         finally:
             self._random_state = torch.get_rng_state()
@@ -133,11 +134,11 @@ class Contents:
 
     def _guess(self, content: torch.Tensor) -> None:
         storage = content.untyped_storage()
-        self._written[storage._cdata] = storage  # Kept, so that no other object gets its identity.
+        self._written[storage._cdata] = storage  # Kept, so that no other storage gets its identity.
 
 
 def is_small(result: Any) -> bool:
-    """Tell whether all tensors of a result are small enough to have contents."""
+    """Return whether all tensors of a result are small enough to have contents."""
     if isinstance(result, torch.Tensor):
         return bool(result.numel() <= MOST_ELEMENTS)
     return isinstance(result, tuple | list) and all(

@@ -21,7 +21,7 @@ HIP_VERSION = "6.4.43482"
 
 
 class FakeStream:
-    """A stream of the fake GPU. All work is done at once, because there is none."""
+    """A stream of the fake GPU. It has no work to wait for."""
 
     cuda_stream = 0
     stream_id = 0
@@ -132,7 +132,7 @@ class FakeBlas:
 
 
 class FakeGenerator(torch.Generator):  # type: ignore[misc]  # torch is untyped here
-    """A generator for the GPU, from which nothing is drawn."""
+    """A generator for the GPU that draws no numbers."""
 
     def __new__(cls, device: Any = None) -> FakeGenerator:
         del device
@@ -175,20 +175,20 @@ def device_properties(target: Target) -> SimpleNamespace:
 
 
 def current_raw_stream(_device: int = 0) -> int:
-    """Return the handle of the current stream, as compiled code asks for it."""
+    """Return the handle of the current stream, which compiled code requests."""
     return FakeStream.cuda_stream
 
 
 def additions() -> list[tuple[Any, str, Any]]:
-    """List (object, attribute, value) for what only a PyTorch with CUDA has."""
+    """List (object, attribute, value) for attributes that only a PyTorch with CUDA has."""
     return [(torch._C, "_cuda_getCurrentRawStream", current_raw_stream)]
 
 
 def replacements(target: Target) -> list[tuple[Any, str, Any]]:
-    """List (object, attribute, replacement) for `torch.cuda` and what belongs to it."""
+    """List (object, attribute, replacement) for `torch.cuda` and related attributes."""
     device = target.device
     stream = FakeStream()
-    # A function of its own for each name: Dynamo tells functions apart by their identity.
+    # A separate function for each name: Dynamo distinguishes functions by their identity.
     none = _functions_returning(
         None,
         (

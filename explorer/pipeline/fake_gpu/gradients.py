@@ -1,8 +1,8 @@
 """The backward pass as PyTorch's compiler traces it, without PyTorch's own engine.
 
-The engine asks for the stream of each gradient that is on a GPU, and fails where no GPU is. The compiler
-traces on fake tensors, which have no streams. Therefore the nodes of the graph are called here, in the order
-of the engine, and each gradient gets the type and the shape that its node expects.
+The engine requests the stream of each gradient on a GPU, and fails without a GPU. The compiler traces on fake
+tensors, which have no streams. Therefore the nodes of the graph are called here, in the order of the engine,
+and each gradient gets the type and the shape that its node expects.
 
 Source: torch/csrc/autograd/engine.cpp and input_buffer.cpp, torch/_functorch/_aot_autograd/logging_utils.py,
 2.13.
@@ -59,7 +59,7 @@ def _gradients(
 
 
 def _reachable(roots: list[Any]) -> list[Any]:
-    """Return the nodes of a graph, each behind those that it leads to: in the order of their creation."""
+    """Return the nodes of a graph in the order of their creation: each after the nodes that it leads to."""
     found, stack = set(roots), list(roots)
     while stack:
         for node, _index in stack.pop().next_functions:
@@ -70,7 +70,7 @@ def _reachable(roots: list[Any]) -> list[Any]:
 
 
 def _add(received: dict[Any, dict[int, torch.Tensor]], node: Any, index: int, gradient: Any) -> None:
-    """Add a gradient to what a node has received, with the type and the shape that the node expects."""
+    """Add a gradient to the sum for a node, with the type and the shape that the node expects."""
     if gradient is None:
         return
     expected = node._input_metadata[index]
@@ -83,7 +83,7 @@ def _add(received: dict[Any, dict[int, torch.Tensor]], node: Any, index: int, gr
 
 
 def _call(node: Any, received: dict[int, torch.Tensor]) -> tuple[Any, ...]:
-    """Call a node with the gradients of its outputs. Return those of its inputs."""
+    """Call a node with the gradients of its outputs. Return the gradients of its inputs."""
     is_python = isinstance(node, torch.autograd.function.BackwardCFunction)
     gradients = [received.get(index) for index in range(len(node._input_metadata))]
     with _traced_as(node):
@@ -105,7 +105,7 @@ def _zeros(expected: Any) -> torch.Tensor:
 
 @contextmanager
 def _traced_as(node: Any) -> Iterator[None]:
-    """Let the compiler note the lines of the forward pass, as the hooks do that it adds to a node."""
+    """Let the compiler note the lines of the forward pass, as its hooks on a node do."""
     trace = torch.fx.traceback
     lines = node.metadata.get("traceback_", [])
     trace.set_stack_trace(lines)

@@ -1,7 +1,7 @@
 """The kernels in output code of PyTorch's compiler, Inductor, which bypass Triton's just-in-time compiler.
 
 Such code holds a kernel as text or under a decorator of `triton_heuristics`, which fixes its types and offers
-configurations. Both are made by PyTorch itself; the compilation that Inductor would start is recorded.
+configurations. PyTorch itself chooses both; the compilation that Inductor would start is recorded.
 
 Source: torch/_inductor/runtime/triton_heuristics.py and async_compile.py, 2.11 and 2.13.
 """
@@ -21,7 +21,7 @@ import triton
 from explorer.pipeline import user_source
 from explorer.pipeline.fake_gpu.runtime import Recorder, record_source
 
-#: A source that imports what Inductor's output code needs.
+#: A source that imports the modules that Inductor's output code needs.
 _OUTPUT_CODE = re.compile(r"\btorch\._inductor\.(?:runtime|async_compile|select_algorithm)\b")
 _HEURISTICS = "torch._inductor.runtime.triton_heuristics"
 
@@ -31,7 +31,7 @@ class _Recorded(BaseException):
 
 
 def is_output_code(source: str) -> bool:
-    """Tell whether `source` needs Inductor itself, which takes seconds to import."""
+    """Return whether `source` needs Inductor itself, which takes seconds to import."""
     return _OUTPUT_CODE.search(source) is not None
 
 
@@ -66,7 +66,7 @@ def replacements(recorder: Recorder) -> list[tuple[Any, str, Any]]:
 
 
 def import_inductor() -> None:
-    """Import what the output code uses."""
+    """Import the modules that the output code uses."""
     import torch._inductor.async_compile
     import torch._inductor.runtime.triton_heuristics
     import torch._inductor.select_algorithm
@@ -86,7 +86,7 @@ def record_unlaunched(recorder: Recorder, values: list[Any]) -> None:
 
 
 def load_kernel(name: str, source: str) -> Any:
-    """Execute the text of a kernel and return the kernel. Its lines are those of the script."""
+    """Execute the text of a kernel and return the kernel. Its line numbers are line numbers of the script."""
     namespace: dict[str, Any] = {"__name__": "__main__", "__file__": user_source.SOURCE_FILE}
     tree = user_source.embedded_tree(source)
     if tree is None:
@@ -101,7 +101,7 @@ def load_kernel(name: str, source: str) -> Any:
 
 
 def _launch(recorder: Recorder, autotuner: Any, arguments: tuple[Any, ...]) -> None:
-    """Record what Inductor would compile for the chosen configuration, the first one by default."""
+    """Record the compilation that Inductor would start for the chosen configuration, by default the first."""
     index = recorder.config or 0
     config = autotuner.configs[index]
     names = [name for name in autotuner.fn.arg_names if name not in config.kwargs]

@@ -1,7 +1,7 @@
 """Records the launches of the user's code, in place of compiling and launching.
 
-Triton's own binder and specialization run unchanged. `JITFunction._do_compile` is where the result is
-recorded. Source: triton/runtime/jit.py and autotuner.py, 3.6.0 and 3.9.0.
+Triton's own binder and specialization run unchanged. The replaced `JITFunction._do_compile` records the
+result. Source: triton/runtime/jit.py and autotuner.py, 3.6.0 and 3.9.0.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Recorder:
     def call(
         self, interface: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], run: Callable[[], Any]
     ) -> Any:
-        """Execute a call by `run`, and store the outermost current call, which is the one to repeat."""
+        """Execute a call by `run`, and store the outermost current call, which can be repeated."""
         if self._call is not None:
             return run()
         self._call = Call(interface, arguments, dict(keywords))
@@ -205,7 +205,7 @@ def replacements(recorder: Recorder) -> list[tuple[Any, str, Any]]:
 
 
 def calls(recorder: Recorder) -> list[tuple[Any, str, Any]]:
-    """List the replacements for what the user's code calls to launch a kernel."""
+    """List the replacements for the functions that launch a kernel."""
     run_kernel, run_heuristics = JITFunction.run, Heuristics.run
 
     def run_jit_function(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
@@ -234,7 +234,7 @@ def calls(recorder: Recorder) -> list[tuple[Any, str, Any]]:
 
 
 def compiles(recorder: Recorder) -> list[tuple[Any, str, Any]]:
-    """List the replacements for what compiles a kernel."""
+    """List the replacements for the functions that compile a kernel."""
 
     def do_compile(
         self: Any,
@@ -265,14 +265,14 @@ def compiles(recorder: Recorder) -> list[tuple[Any, str, Any]]:
 def record_source(
     recorder: Recorder, src: Any, target: GPUTarget, options: dict[str, Any], bound: dict[str, Any]
 ) -> FakeKernel:
-    """Record what `triton.compile` is given: a function with its specialization."""
+    """Record the argument of `triton.compile`: a function with its specialization."""
     parsed = make_backend(target).parse_options({**options, **src.parse_options()})
     key = (str(src.signature), str(src.constants), str(src.attrs), str(options))
     return recorder.record(src.fn, key, src.signature, src.constants, src.attrs, dict(parsed.__dict__), bound)
 
 
 def _in_the_users_words(error: TypeError, name: str) -> TypeError:
-    """Name the kernel in place of the function that Triton generates to bind its arguments."""
+    """Return the kernel's name in place of the function that Triton generates to bind arguments."""
     return TypeError(str(error).replace("dynamic_func()", f"{name}()")).with_traceback(error.__traceback__)
 
 
@@ -283,7 +283,7 @@ def _warm_up_autotuner(autotuner: Any, args: tuple[Any, ...], kwargs: dict[str, 
 
 
 def _run_one_config(recorder: Recorder, autotuner: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run the requested configuration, or the first one that pruning leaves, without measuring."""
+    """Run the requested configuration, or the first configuration that pruning leaves, without measuring."""
     config = choose_config(autotuner, recorder.config, args, kwargs)
     recorder._config_index = next(
         (index for index, candidate in enumerate(autotuner.configs) if candidate is config), None
@@ -297,7 +297,7 @@ def _run_one_config(recorder: Recorder, autotuner: Any, args: tuple[Any, ...], k
 
 
 def choose_config(autotuner: Any, index: int | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return a configuration by its index, or the first one that pruning leaves for the arguments."""
+    """Return a configuration by its index, or the first that pruning leaves for the arguments."""
     autotuner.nargs = dict(zip(autotuner.arg_names, args, strict=False))
     if index is not None:
         return autotuner.configs[index]

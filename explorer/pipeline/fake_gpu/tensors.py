@@ -1,9 +1,9 @@
 """Tensors of the fake GPU: meta tensors that report to be on "cuda".
 
 PyTorch's meta device determines shapes, strides, types and gradients of every operation and computes nothing,
-also in a build without CUDA. `FakeGpuMode` stands between the user's code and PyTorch: a request for the GPU
-becomes one for the meta device, and a meta tensor reports the GPU as its device. Small tensors on the CPU are
-real, and small ones on the GPU have contents where the script determines them.
+also in a build without CUDA. `FakeGpuMode` is active between the user's code and PyTorch: a request for the
+GPU becomes a request for the meta device, and a meta tensor reports the GPU as its device. Small tensors on
+the CPU are real, and small tensors on the GPU have contents if the script determines them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from explorer.pipeline.user_source import source_numbers, user_line
 
 GPU = torch.device("cuda", 0)
 
-#: The integer that is assumed where a script reads one that is not known: a size that is often divisible.
+#: The integer that is assumed where a script reads an unknown integer: block sizes often divide it.
 ASSUMED_NUMBER = 128
 
 #: CPU tensors with more elements than this are not filled.
@@ -43,7 +43,7 @@ class FakeGpuMode(TorchFunctionMode):  # type: ignore[misc]  # torch is untyped 
         self._addresses: dict[int, tuple[torch.UntypedStorage, int]] = {}
         self._next_address = FIRST_ADDRESS
         self.contents = Contents()
-        #: Numbers to assume, and those that were assumed, by places.
+        #: Numbers to assume, and the numbers that were assumed, by places.
         self.given: Mapping[str, int] = {}
         self.assumed: dict[str, AssumedNumber] = {}
 
@@ -101,7 +101,7 @@ class FakeGpuMode(TorchFunctionMode):  # type: ignore[misc]  # torch is untyped 
         """Return the start address of `tensor` in the GPU's memory."""
         storage = tensor.untyped_storage()
         if storage._cdata not in self._addresses:
-            # The storage is kept, so that no other object gets its identity.
+            # The storage is kept, so that no other storage gets its identity.
             self._addresses[storage._cdata] = (storage, self._next_address)
             blocks = -(-max(storage.nbytes(), 1) // ALLOCATION_BYTES)
             self._next_address += blocks * ALLOCATION_BYTES
@@ -123,7 +123,7 @@ class FakeGpuMode(TorchFunctionMode):  # type: ignore[misc]  # torch is untyped 
 
 
 def is_gpu(device: Any) -> bool:
-    """Tell whether `device`, in any form that PyTorch accepts, is the GPU."""
+    """Return whether `device`, in any form that PyTorch accepts, is the GPU."""
     if isinstance(device, bool):
         return False
     if isinstance(device, int):
@@ -228,7 +228,7 @@ def _as_it_is(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict
 
 
 def _number(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Read a number or a list of numbers. An integer that only a GPU could tell is assumed."""
+    """Read a number or a list of numbers. An integer that only a GPU could compute is assumed."""
     tensor = args[0]
     if not tensor.is_meta:
         return func(*args, **kwargs)
@@ -280,7 +280,7 @@ def _text(_mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _filled(mode: FakeGpuMode, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Make a tensor. A large one on the CPU is not filled, which saves time."""
+    """Make a tensor. A large tensor on the CPU is not filled, which saves time."""
     placed = mode._place(func, kwargs)
     if placed.get("device") != META and "out" not in kwargs:
         shape_only = mode.on_meta(func, args, {**placed, "device": META})

@@ -1,7 +1,7 @@
 """`torch.compile` on the fake GPU: Inductor compiles for the target, and the code that it writes is kept.
 
-PyTorch's compiler works on tensors without content, which it calls fake. Those for the GPU are made from the
-meta tensors of the fake GPU. What it would choose by measuring is chosen by a rule.
+PyTorch's compiler works on tensors without content, which it calls fake. Fake tensors on the GPU are made
+from the meta tensors of the fake GPU. A rule replaces the choices that the compiler would make by measuring.
 
 Source: torch/_subclasses/fake_tensor.py, _inductor/graph.py, _inductor/debug.py,
 _inductor/select_algorithm.py and _dynamo/device_interface.py, 2.13.
@@ -34,16 +34,16 @@ from explorer.pipeline.fake_gpu.torch_extras import under
 from explorer.pipeline.torch_nodes import NODES, ORIGINS, describe_node, traced_lines
 from explorer.pipeline.user_source import is_users
 
-#: What Inductor writes for each kernel; its graph nodes and the lines of the program are added to it.
+#: Inductor's definition of each kernel; its graph nodes and the lines of the program are added to it.
 _METADATA = "inductor_meta={"
 
 #: Begins the definition of a kernel.
 _KERNEL = "async_compile.triton("
 
-#: The place of a kernel in the cache of Inductor, which is another one each time.
+#: The place of a kernel in the cache of Inductor, which differs each time.
 _CACHED = re.compile(r"^# kernel path: .*\n", re.MULTILINE)
 
-#: The modes of `torch.compile` that record CUDA graphs, and those with the same kernels.
+#: The modes of `torch.compile` that record CUDA graphs, and the modes with the same kernels.
 _WITHOUT_GRAPHS = {"reduce-overhead": "default", "max-autotune": "max-autotune-no-cudagraphs"}
 
 
@@ -52,11 +52,12 @@ _torch_compile = torch.compile
 
 @dataclass
 class CompiledProgram:
-    """What `torch.compile` made of a program: the output code of each graph, and why functions failed.
+    """The result of `torch.compile` for a program: the output code of each graph, and the failures of
+    functions.
 
-    `unmeasured` counts the operations whose implementation would be chosen by measuring. `is_for_cpu`
-    tells that a function was called without any tensor on the GPU: it is executed as it is. `report` gets
-    what the compiler does, in words.
+    `unmeasured` counts the operations whose implementation would be chosen by measuring. `is_for_cpu`: a
+    function was called without any tensor on the GPU and is executed unchanged. `report` is called with
+    descriptions of the compiler's progress.
     """
 
     graphs: list[str] = field(default_factory=list)
@@ -77,7 +78,7 @@ class CompiledProgram:
 
 
 def import_compiler() -> None:
-    """Import what `torch.compile` uses, which takes two seconds."""
+    """Import the modules that `torch.compile` uses, which takes two seconds."""
     os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(Path(tempfile.gettempdir(), "torchinductor")))
     import torch._dynamo.device_interface
     import torch._inductor.compile_fx
@@ -105,7 +106,7 @@ def replacements(
 ) -> list[tuple[Any, str, Any]]:
     """List (object, attribute, replacement) for the compiler, such that it works and fills `program`.
 
-    `mode` is that of the fake GPU, and `cuda_functions` are the replacements for `torch.cuda`.
+    `mode` is the mode of the fake GPU, and `cuda_functions` are the replacements for `torch.cuda`.
     """
     from torch._dynamo import device_interface
     from torch._inductor import compile_fx, config
@@ -195,7 +196,7 @@ def compile_with(program: CompiledProgram, prepare: Callable[[], None]) -> list[
 def _largest_template(choices: list[Any]) -> Any:
     """Return the template of Triton with the largest tile that fits into shared memory.
 
-    It is the first one where templates have no such tile, and the first choice where there is no template.
+    Return the first template if no tile fits, and the first choice if there is no template.
     """
     from torch._inductor.select_algorithm import TritonTemplateCaller
 
@@ -234,7 +235,7 @@ def _compile(
     options: dict[str, Any] | None = None,
     **rest: Any,
 ) -> Any:
-    """Replace `torch.compile`. A function that cannot be compiled is executed as it is."""
+    """Replace `torch.compile`. A function that cannot be compiled is executed unchanged."""
     options = {key: value for key, value in (options or {}).items() if key != "triton.cudagraphs"} or None
     compiled = _torch_compile(function, mode=_WITHOUT_GRAPHS.get(mode or "", mode), options=options, **rest)
     is_module, is_failed = isinstance(function, torch.nn.Module), False
@@ -250,7 +251,7 @@ def _compile(
             with _compiling():
                 program.report(f"torch.compile: compiling {name}")
                 return run(*args, **kwargs)
-        except Exception as error:  # The compiler may fail in any way. An error of the program comes again.
+        except Exception as error:  # The compiler may raise anything. An error of the program occurs again.
             is_failed = True
             program.failures.append((name, error))
             return function(*args, **kwargs)
@@ -275,7 +276,7 @@ def _fill_constants(module: torch.fx.GraphModule) -> None:
 
 
 def _is_on_cpu(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Tell whether there are tensors for a call, and all of them are on the CPU."""
+    """Return whether a call has tensors, and all of them are on the CPU."""
     tensors = [each for each in tree_leaves((args, kwargs)) if isinstance(each, torch.Tensor)]
     if isinstance(function, torch.nn.Module):
         tensors += function.parameters()
@@ -290,7 +291,7 @@ def _compiling() -> Iterator[None]:
     settings = {
         "compile_threads": 1,
         "force_disable_caches": True,
-        "shape_padding": False,  # It measures on a GPU whether padded products are faster.
+        "shape_padding": False,  # The compiler would measure on a GPU whether padded products are faster.
         "trace.provenance_tracking_level": 1,
         "triton.cudagraphs": False,
     }

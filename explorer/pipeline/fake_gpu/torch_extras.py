@@ -1,7 +1,7 @@
 """Replacements for compiled functions and custom operators of PyTorch.
 
 `torch.compile` returns its function unchanged. A custom operator executes its own body, which contains its
-launches, also on tensors without content, for which PyTorch would call the shape function instead.
+launches. PyTorch would call the shape function instead for tensors without content.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def under(mode: AbstractContextManager[Any], function: Callable[..., Any]) -> Ca
 def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> list[tuple[Any, str, Any]]:
     """List (object, attribute, replacement) for compiled functions and custom operators.
 
-    What the user's code registers is collected in `libraries`. What a package registers as it is imported
-    is not: the package remains imported.
+    Registrations of the user's code are collected in `libraries`. Registrations of an imported package are
+    not: the package remains imported.
     """
     open_library = torch.library.Library.__init__
     define, implement = CustomOpDef.__init__, torch.library.Library.impl
@@ -81,7 +81,8 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
         return None
 
     def register_shapes(self: Any, name: str, fn: Callable[..., Any], *rest: Any, **options: Any) -> None:
-        # PyTorch's own registration leads to the body, which is set above. The user's would hide it.
+        # PyTorch's own registration leads to the body, which is set above. The user's registration would hide
+        # the body.
         if fn.__qualname__.startswith(CustomOpDef.__name__):
             register_fake(self, name, fn, *rest, **options)
 
@@ -100,7 +101,7 @@ def replacements(mode: FakeGpuMode, libraries: list[torch.library.Library]) -> l
 
 
 def _is_package_imported() -> bool:
-    """Tell whether the present call comes from the body of a module that is no file of the user's."""
+    """Return whether the present call comes from the body of a module that is not a file of the user."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not is_users(frame.f_code.co_filename):
         if frame.f_code.co_name == "<module>":

@@ -1,7 +1,8 @@
 """Placeholders for the values of results that are not computed.
 
-No kernel runs here, so the content of a tensor on the fake GPU is unknown. A program may copy such a value,
-format it and calculate with it. `NeedsValue` is raised only where the value would decide the control flow.
+No kernel runs here, so the content of a tensor on the fake GPU is unknown. A program may copy an unknown
+value, format it and calculate with it. `NeedsValue` is raised only where the value would decide the control
+flow.
 """
 
 from __future__ import annotations

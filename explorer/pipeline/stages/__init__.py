@@ -25,5 +25,5 @@ def stage_produced_by(step: str) -> StageKind | None:
 
 
 def stages_of(backend: str) -> tuple[str, ...]:
-    """Return the names of the stages on the way to a binary of that Triton backend, in order."""
+    """Return the names of the stages that lead to a binary of that Triton backend, in order."""
     return tuple(kind.name for kind in STAGES if backend in kind.backends)

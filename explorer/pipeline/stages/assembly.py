@@ -1,4 +1,4 @@
-"""What PTX and AMDGCN share: DWARF line directives, and debug sections that are not shown.
+"""The common parts of PTX and AMDGCN: DWARF line directives, and debug sections that are not shown.
 
 A `.loc` applies to the instructions after it, until the next `.loc` or the end of the function.
 """
@@ -54,9 +54,9 @@ def read_assembly(
 ) -> StageText:
     """Read an assembly text: `.loc` directives become locations, and debug sections are left out.
 
-    Lines that match `is_hidden` are left out. Lines from one that matches `debug_section` to the next that
-    matches `shown_section` are left out. At a line that matches `starts_over`, the last `.loc` stops to
-    apply.
+    Lines that match `is_hidden` are left out. From a line that matches `debug_section` to the next line that
+    matches `shown_section`, lines are left out. From a line that matches `starts_over`, the last `.loc` no
+    longer applies.
     """
     raw = str(artifact.value)
     table = LocationTable()

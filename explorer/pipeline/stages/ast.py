@@ -16,7 +16,7 @@ _NOT_SHOWN = ("kind", "type_comment", "conversion")
 def _lines(node: ast.AST, prefix: str, depth: int) -> Iterator[tuple[str, ast.AST]]:
     """Yield each line of the tree below `node` with its node.
 
-    Plain fields are on the line of the node; the others follow, one level deeper, with their names.
+    Plain fields are on the line of the node; other fields follow, one level deeper, with their names.
     """
     plain: list[str] = []
     nested: list[tuple[str, list[Any]]] = []

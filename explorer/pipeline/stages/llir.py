@@ -42,7 +42,7 @@ class _DebugInfo:
                 }
 
     def chain(self, number: str) -> Frames:
-        """Return the frames of a `!DILocation`, or that of a `!DISubprogram`. The innermost is the first."""
+        """Return the frames of a `!DILocation` or `!DISubprogram`, the innermost first."""
         numbers: list[str] = []
         caller: str | None = number
         while caller is not None and caller not in self._chains:
@@ -77,7 +77,7 @@ class _DebugInfo:
 
 
 def _integer(node: _Node, name: str) -> int:
-    """Return a field of a node; 0 if it has none, or one that is no position."""
+    """Return a field of a node; 0 if the field is missing or is not a position."""
     text = node.get(name, "")
     return int(text) if _POSITION.fullmatch(text) else 0
 

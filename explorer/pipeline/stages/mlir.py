@@ -1,4 +1,4 @@
-"""Reads MLIR text that was printed with locations: the text without them, and the location of each line.
+"""Reads MLIR text that was printed with locations: the text without locations, and the location of each line.
 
 The location of an operation is at its end. The end of an operation with regions is the line that closes the
 last region, so the line that opens the operation gets the same location. Aliases (`#loc7 = loc(...)`) are
@@ -18,7 +18,7 @@ from explorer.pipeline.stages.stage import Artifact, StageText
 FUNCTION = re.compile(r"\btt\.func (?:public )?@([\w$.]+)")
 
 _ALIAS_LINE = re.compile(r"^#loc\d* = loc\((.*)\)$")
-#: Begins with what the search engine of `re` looks for fast, as `_LOCATION` does.
+#: Begins with a literal, which `re` finds fast, as `_LOCATION` does.
 _ALIAS_LINES = re.compile(r"\n#loc\d* = loc\(.*\)(?=\n)")
 _STRING = r'"(?:[^"\\]|\\.)*"'
 _FLAT = rf'(?:[^()"]|{_STRING})'
@@ -123,12 +123,12 @@ def line_without_locations(line: str) -> str:
 
 
 def is_alias(line: str) -> bool:
-    """Tell whether a line of a module defines the alias of a location."""
+    """Return whether a line of a module defines the alias of a location."""
     return _ALIAS_LINE.match(line) is not None
 
 
 def without_locations(raw: str) -> str:
-    """Return the text of a module that was printed with locations, without them."""
+    """Remove the locations from the text of a module."""
     kept = _ALIAS_LINES.sub("", f"\n{raw}")[1:]
     parts: list[str] = []
     at = 0
@@ -154,7 +154,7 @@ def _own_locations(lines: list[tuple[str, list[str]]]) -> list[list[str]]:
         stripped = shown.strip()
         if not stripped or stripped.startswith(("//", "#")):  # Comments and aliases of attributes.
             continue
-        if stripped.startswith("^"):  # The label of a block: the locations are those of its arguments.
+        if stripped.startswith("^"):  # The label of a block: the locations belong to its arguments.
             own[number] = inside
             continue
         if stripped.startswith("}") and len(unfinished) > 1:

@@ -1,6 +1,6 @@
 """PTX: NVIDIA's virtual assembly, the input of the assembler.
 
-`.loc … inlined_at` names the direct call site only. The rest of the chain is that of the earlier `.loc` of
+`.loc … inlined_at` names the direct call site only. The rest of the chain comes from the earlier `.loc` of
 the call site. Triton 3.6 writes no `inlined_at`, so the call sites come from its comments.
 
 LLVM counts the lines of an inline assembly text as if they were source lines, each with a `.loc`. These are

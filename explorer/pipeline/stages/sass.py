@@ -33,7 +33,7 @@ _DISASSEMBLER_SECONDS = 60
 
 
 class DisassemblerError(RuntimeError):
-    """The disassembler failed. The message is its own."""
+    """The disassembler failed. The message comes from the disassembler."""
 
 
 def control_code(encoding: int) -> str:
@@ -73,7 +73,7 @@ def disassemble(binary: bytes) -> str:
 
 
 def resource_usage(binary: bytes) -> str:
-    """Return what cuobjdump lists of the resources of each kernel of a cubin.
+    """Return cuobjdump's list of the resources of each kernel of a cubin.
 
     Raises:
         DisassemblerError: cuobjdump failed, is missing, or took more than a minute.
@@ -85,7 +85,7 @@ def resource_usage(binary: bytes) -> str:
 
 
 def without_other_kernels(listing: str, kernel: str) -> str:
-    """Return a listing without the sections of kernels other than this one, if it has this one."""
+    """Return a listing without the sections of other kernels, if it has this kernel."""
     sections = _SECTION.split(listing)
     entries = [_ENTRY.search(section) for section in sections]
     if not any(entry and entry[1] == kernel for entry in entries):
@@ -110,7 +110,7 @@ def _run_tool(name: str, *arguments: str) -> str:
 
 
 def _inlined(locations: tuple[Location, ...]) -> dict[tuple[str, int], list[Frames]]:
-    """Return the inlined ones of `locations` by their innermost file and line."""
+    """Return the inlined locations by their innermost file and line."""
     found: dict[tuple[str, int], list[Frames]] = {}
     for location in locations:
         frames = location.frames

@@ -13,10 +13,10 @@ from explorer.pipeline.locations import LocationTable
 
 @dataclass(frozen=True)
 class Artifact:
-    """What the compiler made: an MLIR module, a text, a binary, or (for the AST) function definitions.
+    """An artifact of the compiler: an MLIR module, a text, a binary, or (for the AST) function definitions.
 
-    `known_locations` are those of the stage before, for a stage with less location information. `kernel` is
-    the one to show of a binary with several; "": all.
+    `known_locations` are the locations of the previous stage, for a stage with less location information.
+    `kernel` is the kernel to show from a binary with several kernels; "": all.
     """
 
     value: Any
@@ -26,7 +26,7 @@ class Artifact:
 
 @dataclass(frozen=True)
 class StageText:
-    """A stage as read: the text to show, what the tool printed, and the locations of each shown line.
+    """A stage as read: the text to show, the output of the tool, and the locations of each shown line.
 
     `raw_lines[i]` is the index of the line of the artifact's text that line i of `text` is made from. It is
     empty for a stage that cannot be compiled from its text.
@@ -42,9 +42,9 @@ class StageText:
 class StageKind:
     """One kind of stage. `produced_by` is Triton's name of the compile step whose artifact is read.
 
-    `backends` are the Triton backends that have this stage. `summary` is what it is, in at most three
-    words, for its card. `kernel` finds the name of the kernel in
-    the text of a stage from which the compiler can go on; None: it cannot.
+    `backends` are the Triton backends that have this stage. `summary` describes the stage in at most three
+    words, for its card. `kernel` finds the name of the kernel in the text of a stage from which the compiler
+    can continue; None: it cannot.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Reads the sections of an ELF file of a GPU, a cubin or an hsaco, which anybody may have written.
+"""Reads the sections of an ELF file of a GPU, a cubin or an hsaco. The file is not trusted.
 
 Source: the ELF-64 object file format, version 1.5.
 """
@@ -23,9 +23,9 @@ class NotElf(ValueError):
 
 @dataclass(frozen=True)
 class Section:
-    """A section: its name, its number for others, and where its content is in the file.
+    """A section: its name, the number by which other sections refer to it, and the place of its content.
 
-    `memory_bytes` is what it takes when it is loaded, also without content in the file.
+    `memory_bytes` is its size when it is loaded, also without content in the file.
     """
 
     name: str
@@ -58,7 +58,7 @@ def read_elf(data: bytes) -> ElfFile:
     """Read an ELF file.
 
     Raises:
-        NotElf: it is none, or is damaged.
+        NotElf: the data is not an ELF file, or is damaged.
     """
     try:
         return _read(data)
@@ -72,7 +72,7 @@ def text_at(table: bytes, start: int) -> str:
     """Return the name at an offset of a table of names.
 
     Raises:
-        ValueError: it has no end, or is too long.
+        ValueError: the name has no end, or is too long.
     """
     return table[start : table.index(b"\0", start, start + _LONGEST_NAME)].decode("ascii", "replace")
 

@@ -1,7 +1,7 @@
-"""The machine code of a binary, without what says where it comes from: the names and lines of its files.
+"""The machine code of a binary, without debug information: the names and lines of its files.
 
-A cubin and an hsaco are ELF files. Two that were compiled from the same kernel at another place differ in
-their debug information only.
+A cubin and an hsaco are ELF files. Two files compiled from copies of a kernel in different places differ only
+in their debug information.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 
 from explorer.pipeline.targets.elf import NotElf, read_elf
 
-#: What a launch loads and reads.
+#: The sections that a launch loads and reads.
 _LOADED = (".text", ".nv.constant", ".nv.global", ".nv.info.", ".rodata", ".data")
 
 

@@ -8,7 +8,7 @@ from explorer.model import Resources
 from explorer.pipeline.targets.elf import NotElf, read_elf
 from explorer.pipeline.targets.tools import VendorTools
 
-#: What the system keeps of the shared memory of each block. From sm_90 on, the assembler leaves it free.
+#: The part of each block's shared memory that the system keeps. From sm_90 on, the assembler leaves it free.
 _RESERVED_SHARED_BYTES = 1024
 
 
@@ -34,9 +34,9 @@ def read_ptxas_log(log: str) -> Resources:
 
 
 def read_cubin_resources(cubin: bytes, listing: str, kernel: str) -> Resources:
-    """Read what a cubin and its listing by `cuobjdump -res-usage` say of a kernel.
+    """Read the resources of a kernel from a cubin and its listing by `cuobjdump -res-usage`.
 
-    They do not say what was spilled, nor the dynamic shared memory, which a launch chooses.
+    They do not contain spills, nor the dynamic shared memory, which a launch chooses.
 
     Source: cuobjdump and ptxas of CUDA 12.8 and 13.1, as shipped in Triton 3.6 and 3.9.
     """
@@ -57,7 +57,7 @@ def read_cubin_resources(cubin: bytes, listing: str, kernel: str) -> Resources:
 def _static_shared_bytes(cubin: bytes, kernel: str) -> int | None:
     """Return the size of the static shared memory; None if the cubin is damaged.
 
-    The section begins with what the system keeps of each block, if another section says that it does.
+    The section begins with the bytes that the system keeps for each block, if another section says so.
     """
     try:
         sections = {each.name: each.memory_bytes for each in read_elf(cubin).sections}

@@ -1,4 +1,4 @@
-"""The type of what a vendor's tools do."""
+"""The type of a vendor's tools."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VendorTools:
-    """What differs between the vendors on the way to a binary.
+    """The steps to a binary that differ between the vendors.
 
-    `binary` is Triton's key for the final binary. `read_resources` reads what the binary needs from the
-    assembler's log, or from the assembly where the compiler has no separate assembler. `passes_namespace` is
-    the module of the vendor's passes in Triton's bindings.
+    `binary` is Triton's key for the final binary. `read_resources` reads the resources of the binary from the
+    assembler's log, or from the assembly if the compiler has no separate assembler. `passes_namespace` is the
+    module of the vendor's passes in Triton's bindings.
     """
 
     binary: str

@@ -1,8 +1,8 @@
 """Finds how a kernel uses its parameters: as addresses, sizes, factors, shapes or flags.
 
 In: a jitted function. Out: facts about each parameter and about the elements it points to, each with the line
-of the source that shows it. Calls of other jitted functions are followed. What follows from a fact is decided
-in `explorer.pipeline.guesses`.
+of the source that shows it. Calls of other jitted functions are followed. `explorer.pipeline.guesses` draws
+conclusions from the facts.
 """
 
 from __future__ import annotations

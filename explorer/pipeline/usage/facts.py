@@ -1,4 +1,4 @@
-"""What is known about the parameters of a kernel: facts, each with the line of the source that shows it."""
+"""Facts about the parameters of a kernel, each with the line of the source that shows it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 _MOST_STATEMENTS = 20_000
 
-#: What a use shows about a parameter (depth 0) or about the elements it points to (depth 1).
+#: The kinds of facts about a parameter (depth 0) or about the elements it points to (depth 1).
 Fact = Literal[
     "address",  # memory is accessed there
     "descriptor",  # a tensor descriptor, whose methods access memory
@@ -32,7 +32,7 @@ Fact = Literal[
 
 @dataclass(frozen=True)
 class Atom:
-    """A parameter (depth 0), or what is loaded from it (depth 1), or from an address that is loaded (2)."""
+    """A parameter (depth 0), a value loaded from it (1), or a value loaded from a loaded address (2)."""
 
     name: str
     depth: int = 0
@@ -40,7 +40,7 @@ class Atom:
 
 @dataclass
 class Facts:
-    """The facts about one atom, with the first line that shows each, and the constants that belong to it."""
+    """The facts about one atom, with the first line that shows each fact, and their constants."""
 
     lines: dict[Fact, int] = field(default_factory=dict)
     values: list[Any] = field(default_factory=list)

@@ -28,7 +28,7 @@ def find_usage(jit_function: Any) -> Usage:
         )
         for parameter in jit_function.params
     }
-    # What cannot be analyzed leaves a parameter without facts; the kernel is compiled all the same.
+    # If the analysis fails, parameters have no facts; the kernel is still compiled.
     with contextlib.suppress(Exception):
         _Function(usage, jit_function, 0).run(parameters)
     return usage

@@ -1,4 +1,4 @@
-"""What calls of Triton's own functions show about their arguments, and the values that they return."""
+"""Calls of Triton's own functions: the facts about their arguments, and the values that they return."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LOOPS = re.compile(r"^(range|static_range|grid)$")
 
 
 class Library:
-    """The functions of Triton, as far as their names say what they do. Facts go to `notes`."""
+    """The functions of Triton whose effect follows from their names. Facts go to `notes`."""
 
     def __init__(self, notes: Notes) -> None:
         self._notes = notes
@@ -41,7 +41,7 @@ class Library:
     ) -> Value:
         """Return the value of a call of the function or method `name`.
 
-        The `values` of a method begin with that of its object.
+        The `values` of a method begin with the value of its object.
         """
         first = values[0] if values else next(iter(named.values()), NOTHING)
         everything = [*values, *named.values()]
@@ -152,14 +152,14 @@ class Library:
         return Value(sums=frozenset((atom,) for atom in loaded), inputs=frozenset(loaded))
 
     def _address(self, node: ast.Call, address: Value) -> list[Atom]:
-        """Note what is a pointer and what an offset in an address. Return the pointers."""
+        """Note which operands of an address are pointers and which are offsets. Return the pointers."""
         pointers = self._pointers(address)
         self._notes.note(pointers, "address", node)
         self._notes.note_inputs((atom for atom in address.inputs if atom not in pointers), "integer", node)
         return pointers
 
     def _pointers(self, address: Value) -> list[Atom]:
-        """Return the summand of each alternative that is known as a pointer, or else its first one."""
+        """Return the summand of each alternative that is known as a pointer, or else its first summand."""
         found = []
         facts_of = self._notes.usage.of
         for alternative in sorted(address.sums, key=repr):

@@ -1,4 +1,4 @@
-"""Notes what the expressions of one function show about the parameters of the kernel."""
+"""Notes the facts about the parameters of the kernel that the expressions of one function show."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Notes:
         self.usage.note(atoms, fact, self.line(node), value)
 
     def note_inputs(self, atoms: Iterable[Atom], fact: Fact, node: ast.AST) -> None:
-        """Note a fact about what `node` depends on, with an earlier line if `node` does not name it."""
+        """Note a fact about the atoms behind `node`, with an earlier line if `node` does not name them."""
         names = (self.names.get(each.id) for each in ast.walk(node) if isinstance(each, ast.Name))
         named = {atom for value in names if value is not None for atom in value.atoms}
         for atom in atoms:

@@ -15,7 +15,7 @@ _LARGEST_ALTERNATIVES = 8
 
 @dataclass(frozen=True)
 class Value:
-    """What is known of an expression.
+    """The possible values of an expression.
 
     `sums` has alternatives, each with the atoms that are its summands: an address is a summand. `inputs` are
     all atoms that the expression depends on. `callee` is the Python object that a name refers to.
@@ -56,7 +56,7 @@ def added(left: Value, right: Value) -> frozenset[tuple[Atom, ...]]:
 
 
 def join(values: Iterable[Value]) -> Value:
-    """Return what is known of an expression that is one of several values."""
+    """Return the value of an expression that is one of several values."""
     values = list(values)
     if len(values) == 1:
         return values[0]

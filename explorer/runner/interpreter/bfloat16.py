@@ -1,6 +1,7 @@
-"""bfloat16 for Triton's interpreter, which stores it as 16-bit integers and computes with these.
+"""bfloat16 for Triton's interpreter, which stores bfloat16 numbers as 16-bit integers and computes with
+these.
 
-Operands are converted to fp32, which represents each exactly. Results are rounded to the nearest value, ties
+Operands are converted to fp32, which represents them exactly. Results are rounded to the nearest value, ties
 to even, as on a GPU. Source: triton/runtime/interpreter.py, 3.6.0 and 3.9.0, and "Limitations" in Triton's
 guide to debugging.
 """

@@ -1,7 +1,7 @@
-"""Counts what a kernel requests in the interpreter: bytes, sectors and flops, by source line.
+"""Counts the requests of a kernel in the interpreter: bytes, sectors and flops, by source line.
 
-It wraps the interpreter's builder, which executes every operation of the language with its masks. Source:
-triton/runtime/interpreter.py, 3.6.0 and 3.9.0.
+The counter wraps the interpreter's builder, which executes every operation of the language with its masks.
+Source: triton/runtime/interpreter.py, 3.6.0 and 3.9.0.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Counter:
         )
 
     def written(self, tensor: torch.Tensor) -> torch.Tensor:
-        """Tell which elements of `tensor` were written."""
+        """Return which elements of `tensor` were written."""
         address = tensor.untyped_storage().data_ptr()
         memory = next(memory for memory in self._memories if memory.begin == address)
         return memory.written(tensor)
@@ -153,7 +153,7 @@ class Counter:
             try:
                 yield
             finally:
-                # The instance had no attribute of its own: the original is that of its class.
+                # The instance had no such attribute: the original belongs to its class.
                 for owner, name, _ in changes:
                     if owner is builder:
                         vars(builder).pop(name, None)
@@ -268,7 +268,7 @@ class Counter:
     def _access_elsewhere(
         self, operation: str, line: int, addresses: Addresses, size: int, sectors: Addresses
     ) -> None:
-        """Handle an access that is not within one tensor: outside of all, or in several."""
+        """Handle an access that is not within one tensor: outside of all tensors, or in several."""
         is_inside = np.zeros(addresses.shape, dtype=np.bool_)
         for memory in self._memories:
             here = (addresses >= memory.begin) & (addresses + size <= memory.end)
@@ -309,7 +309,7 @@ class Counter:
             f"Program {index} {verb} outside of its tensors{where}: "
             f"{addresses.size:,} {'element' if addresses.size == 1 else 'elements'} of this operation.",
             line,
-            "Mask what is out of bounds: tl.load(…, mask=…), tl.store(…, mask=…).",
+            "Mask the elements out of bounds: tl.load(…, mask=…), tl.store(…, mask=…).",
         )
 
 
@@ -333,7 +333,7 @@ def _type_name(dtype: Any) -> str:
 
 
 def _product_kind(dtype: Any, precision: Any) -> str:
-    """Name what computes a product: tensor cores take fp32 as TF32, unless the kernel wants it exact."""
+    """Name the unit and type of a product: tensor cores take fp32 as TF32, except exact products."""
     if dtype.scalar != tl.float32:
         return f"tensor {_type_name(dtype)}"
     return "tensor tf32" if precision is None or "TF32" in str(precision) else "fp32"

@@ -22,10 +22,10 @@ from explorer.runner.launch import operators
 from explorer.runner.launch.saved_tensors import tensors_in
 from explorer.runner.launch.select_launch import LaunchSelector, SelectedLaunch, WantedLaunch
 
-#: The time limit of a launch that the wanted launch does not depend on. Longer ones end the script.
+#: The time limit of a launch that the wanted launch does not depend on. A longer launch ends the script.
 SECONDS_BESIDE = 10.0
 
-#: Runs the wanted launch, and tells whether all its programs were run.
+#: Runs the wanted launch, and returns whether all its programs were run.
 RunSelected = Callable[[SelectedLaunch], bool]
 
 _mode = CpuTensorMode()
@@ -44,7 +44,7 @@ class InterpretedKernel(FakeKernel):
         self._taker.launching(self.launch, grid, arguments, self)
 
     def run(self, *launch: Any) -> None:
-        """Run the programs. The first three arguments are the grid, the last ones those of the kernel."""
+        """Run the programs. The arguments are the grid (three), and last the kernel's."""
         arguments = launch[len(launch) - len(self.launch.jit_function.params) :]
         self._taker.run(self.launch, (launch[0], launch[1], launch[2]), arguments)
 
@@ -57,7 +57,7 @@ class InterpretedKernel(FakeKernel):
 
 
 class InterpreterLaunchSelector(LaunchSelector):
-    """Runs all launches in the interpreter. `run_selected` runs the wanted one."""
+    """Runs all launches in the interpreter. `run_selected` runs the wanted launch."""
 
     def __init__(
         self,

@@ -32,7 +32,7 @@ Grid = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Interpretation:
-    """How much was run: `programs` of the `grid_programs`."""
+    """The part of a launch that was run: `programs` of the `grid_programs`."""
 
     programs: int
     grid_programs: int
@@ -82,7 +82,7 @@ def interpret(
 
 
 def _in_time(count: int, seconds: float) -> Iterator[int]:
-    """Yield the programs to run: the first ones, then all others or an even selection of them."""
+    """Yield the programs to run: the first programs, then all others or an even selection of the others."""
     start = time.monotonic()
     step, number = 1.0, 0.0
     looked = False

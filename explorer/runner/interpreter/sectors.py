@@ -44,7 +44,7 @@ def different(sectors: Addresses) -> Addresses:
 class Memory:
     """The memory of one tensor's storage: the sectors that the grid touches, the elements that it writes.
 
-    `name` is that of the tensor, or those of all tensors in it.
+    `name` is the name of the tensor, or the names of all tensors in the storage.
     """
 
     def __init__(self, name: str, tensor: torch.Tensor) -> None:
@@ -60,7 +60,7 @@ class Memory:
         self._is_unset = _first_bytes_unset(tensor)
 
     def touch(self, operation: str, sectors: Addresses) -> None:
-        """Record that an operation ("load", "store", "atomic") accesses sectors. An atomic one does both."""
+        """Record that an operation ("load", "store", "atomic") accesses sectors. "atomic" means both."""
         places = sectors - self.first_sector
         if operation != "store":
             self.is_loaded[places] = True
@@ -85,7 +85,7 @@ class Memory:
         return int(unset.size)
 
     def written(self, tensor: torch.Tensor) -> torch.Tensor:
-        """Tell which elements of a tensor in this memory were written."""
+        """Return which elements of a tensor in this memory were written."""
         if self.is_written is None:
             return torch.zeros(tensor.shape, dtype=torch.bool, device="cpu")
         size = tensor.element_size()

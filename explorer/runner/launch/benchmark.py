@@ -45,7 +45,7 @@ def own_sizes(description: Any) -> list[dict[str, Any]]:
 
 
 def lines_of(description: Any, kernel: str) -> list[tuple[Any, str]]:
-    """Return the values and names of the lines, those that are probably the kernel's first.
+    """Return the values and names of the lines. Lines that are probably the kernel's come first.
 
     These are the line whose name is part of the kernel's ("strided" of "copy_strided_kernel"), and "triton".
     """
@@ -70,7 +70,7 @@ def call_until(has_launched: Callable[[], bool], run: Run, namespace: dict[str, 
 
 
 def call(run: Run, namespace: dict[str, Any], line: Any) -> None:
-    """Call the benchmark at the sizes of `run`, or at its largest ones (in the interpreter: the smallest).
+    """Call the benchmark at the sizes of `run`, or at its largest sizes (in the interpreter: the smallest).
 
     The same random inputs are drawn for each line.
     """

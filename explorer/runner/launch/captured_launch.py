@@ -33,7 +33,7 @@ from explorer.runner.launch.saved_tensors import SavedTensors, tensors_in
 from explorer.runner.launch.select_launch import SelectedLaunch, WantedLaunch
 from explorer.runner.launch.uninitialized_memory import is_uninitialized
 
-#: Reports what is being done, and the share that is done, 0 to 1.
+#: Reports the current activity, and the completed share, 0 to 1.
 Progress = Callable[[str, float], None]
 
 #: The time limit of a launch in the interpreter. Further programs are not run.
@@ -43,7 +43,7 @@ SECONDS_BETWEEN_PROGRESS = 0.5
 
 @dataclass(frozen=True)
 class CaptureContext:
-    """What a launch is captured from: the kernel, the request, and the namespace of the script."""
+    """The origin of a captured launch: the kernel, the request, and the namespace of the script."""
 
     request: Request
     run: Run
@@ -89,7 +89,7 @@ class CapturedLaunch(ABC):
 
     @abstractmethod
     def written(self, name: str) -> torch.Tensor | None:
-        """Tell which elements of a tensor one launch writes. None: unknown."""
+        """Return which elements of a tensor one launch writes. None: unknown."""
 
     @abstractmethod
     def uninitialized_inputs(self) -> list[Diagnostic]:
@@ -138,9 +138,7 @@ class GpuLaunch(CapturedLaunch):
         return None
 
     def uninitialized_inputs(self) -> list[Diagnostic]:
-        """Return warnings about uninitialized inputs that the kernel does not write. Its reads are
-        unknown.
-        """
+        """Return warnings about uninitialized inputs that the kernel does not write (reads: unknown)."""
         return [
             _uninitialized(f"{name} is uninitialized, before the launch and after it", self.facts.line)
             for name, tensor in self.tensors.items()
@@ -152,7 +150,7 @@ class GpuLaunch(CapturedLaunch):
 
 
 class InterpretedLaunch(CapturedLaunch):
-    """A launch in the interpreter. The first one is counted. `interpretation` is how much of it was run."""
+    """A launch in the interpreter. The first is counted. `interpretation` is the part that was run."""
 
     def __init__(self, selected: SelectedLaunch, capture_context: CaptureContext) -> None:
         super().__init__(selected, capture_context)

@@ -30,7 +30,7 @@ def evaluate(text: str, names: dict[str, Any], what: str) -> Any:
     """Return the value of `text`. `what` names it in messages.
 
     Raises:
-        UserError: the text has no value, or one that no argument can have.
+        UserError: the text has no value, or a value that no argument can have.
     """
     if not text.strip():
         raise user_error(f"{what} is empty.", hint="Give a Python expression, such as 1024 or 2 * n.")

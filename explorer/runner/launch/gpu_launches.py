@@ -91,14 +91,14 @@ def launching_on_gpu(
 
 
 def select_again(selected: SelectedLaunch, wanted: WantedLaunch) -> SelectedLaunch:
-    """Make a selected launch again, in another way. Return the launch that this makes."""
+    """Make a selected launch again, with other settings. Return the launch that this makes."""
     with launching_on_gpu(wanted, lambda _taken: None) as selector:
         return selector.make_again(selected)
 
 
 @contextmanager
 def same_binaries() -> Iterator[None]:
-    """Assemble kernels like `pipeline`, so that the binaries are those that the compilation shows."""
+    """Assemble kernels like `pipeline`, so that the binaries match the compilation."""
     from triton.backends.nvidia.compiler import CUDABackend
 
     make_cubin = CUDABackend.make_cubin

@@ -17,7 +17,7 @@ _libraries: list[torch.library.Library] = []
 
 
 def collected() -> list[tuple[Any, str, Any]]:
-    """Remove the operators of the previous script. List the replacement that collects those of the next."""
+    """Remove the previous script's operators. List the replacement that collects the next script's."""
     for library in reversed(_libraries):
         library._destroy()
     _libraries.clear()

@@ -70,7 +70,7 @@ class Reference:
 
 
 def find_references(launch: CapturedLaunch) -> list[Reference] | str:
-    """Return the references of a launch, the best one first, or why there is none."""
+    """Return the references of a launch, the best first, or the reason why there is none."""
     run = launch.capture_context.run
     found = _from_text(launch, run.reference) if run.reference.strip() else _from_function(launch)
     references = [] if isinstance(found, str) else [found]

@@ -35,7 +35,7 @@ def watch(tree: ast.Module) -> ast.Module:
 
 
 class ReferenceWatch:
-    """Keeps the first call of `reference` after the launch, or else the last one before it."""
+    """Keeps the first call of `reference` after the launch, or else the last call before it."""
 
     def __init__(self, has_launched: Callable[[], bool]) -> None:
         self._has_launched = has_launched

@@ -8,7 +8,7 @@ import torch
 
 
 def tensors_in(names: list[str], arguments: tuple[Any, ...]) -> dict[str, torch.Tensor]:
-    """Return the tensors of a launch by name; those in a tuple are called "name.0", "name.1", …
+    """Return the tensors of a launch by name; tensors in a tuple are called "name.0", "name.1", …
 
     A descriptor and a reinterpreted tensor are replaced by their underlying tensor.
     """

@@ -1,7 +1,7 @@
 """Selects one launch of a script at the moment when it is made.
 
 Launches are numbered as in the compilation (`fake_gpu.runtime.Recorder`): each kernel with each
-specialization once, autotuned ones with the first configuration. The wanted launch is made with the
+specialization once, autotuned kernels with the first configuration. The wanted launch is made with the
 configuration and the options of the request.
 """
 
@@ -21,7 +21,7 @@ from explorer.pipeline.user_source import user_line
 
 @dataclass(frozen=True)
 class WantedLaunch:
-    """The launch to select: the first one of `kernel`, or number `index`; and how to make it."""
+    """The launch to select: the first launch of `kernel`, or number `index`; and how to make it."""
 
     kernel: str
     index: int | None = None
@@ -31,7 +31,8 @@ class WantedLaunch:
 
 @dataclass(frozen=True)
 class SelectedLaunch:
-    """A launch that is being made. `arguments` are those of the kernel, in the order of its parameters.
+    """A launch that is being made. `arguments` are the arguments of the kernel, in the order of its
+    parameters.
 
     `compiled` is the compiled kernel on a GPU, or its replacement in the interpreter.
     """
@@ -47,9 +48,9 @@ class _OtherConfiguration(BaseException):
 
 
 class LaunchSelector(Recorder):
-    """Records launches that are really made, and passes the wanted one to `on_selected` before it is made.
+    """Records launches that are really made, and passes the wanted launch to `on_selected` before it is made.
 
-    While `is_open` is false, no launch is the wanted one: the script makes additional launches.
+    While `is_open` is false, no launch is selected: the script makes additional launches.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class LaunchSelector(Recorder):
     def call(
         self, interface: Any, arguments: tuple[Any, ...], keywords: dict[str, Any], run: Callable[[], Any]
     ) -> Any:
-        """Execute a call. Repeat it if it would make the wanted launch in another way than requested."""
+        """Execute a call. Repeat it if it would make the wanted launch with other settings than requested."""
         if self.is_calling:
             return run()
         try:

@@ -54,13 +54,13 @@ def filled(func: Any, made: Any) -> Any:
 
 
 def uninitialized_elements(tensor: torch.Tensor) -> torch.Tensor | None:
-    """Tell which elements of the tensor's whole storage are uninitialized. None: unknown."""
+    """Return which elements of the tensor's whole storage are uninitialized. None: unknown."""
     whole = _whole(tensor)
     return None if whole is None else whole == -1
 
 
 def is_uninitialized(tensor: torch.Tensor) -> bool:
-    """Tell whether all elements of its storage are uninitialized; False also if this is unknown."""
+    """Return whether all elements of its storage are uninitialized; False also if this is unknown."""
     whole = _whole(tensor)
     if whole is None or not whole.numel():
         return False

@@ -1,4 +1,4 @@
-"""The measures that a run can be asked for, one file each, named after the measure.
+"""The measures that a run can request, one file each, named after the measure.
 
 Each has a function `measure(context)`, which emits the documents that its entry in
 `explorer.model.measurements` names, or raises `UserError` with the reason why it cannot.
@@ -22,7 +22,7 @@ def measure_function(name: Measure) -> Callable[[MeasureContext], None]:
 
 
 def in_order(names: Iterable[Measure]) -> list[Measure]:
-    """Return the measures in the order in which a run performs them, whatever the order of `names`."""
+    """Return the measures in the order in which a run performs them; the order of `names` does not matter."""
     asked = set(names)
     return sorted((name for name in MEASURES if name in asked), key=_phase)
 

@@ -15,7 +15,7 @@ MOST_REPEATS = 20
 
 
 def measure(context: MeasureContext) -> None:
-    """Time the configurations one after the other. One that fails has a problem in place of a time."""
+    """Time the configurations in order. A failed configuration has a problem in place of a time."""
     configs = context.launch.configs
     if not configs:
         context.emit(Diagnostic("note", "The kernel has no autotune configurations.", "autotune"))

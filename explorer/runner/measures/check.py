@@ -1,4 +1,4 @@
-"""Compares what the kernel writes with the reference."""
+"""Compares the tensors that the kernel writes with the reference."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def written_tensors(launch: CapturedLaunch, expected: list[torch.Tensor]) -> lis
         else:
             is_written = not _is_same(tensor, launch.before.of(launch.tensors[name]))
         (names if is_written else unchanged).append(name)
-    # The kernel may write the values that were there before: reused memory contains old results.
+    # The kernel may write the same values as before: reused memory contains old results.
     sizes = {tensor.numel() for tensor in expected}
     for name in unchanged:
         is_known = launch.written(name) is not None or len(names) >= len(expected)
@@ -98,7 +98,7 @@ def written_tensors(launch: CapturedLaunch, expected: list[torch.Tensor]) -> lis
 
 
 def _is_rewritten(launch: CapturedLaunch, name: str) -> bool:
-    """Tell whether the kernel overwrites other values in a tensor."""
+    """Return whether the kernel overwrites other values in a tensor."""
     launch.restore()
     tensor = launch.tensors[name].detach()
     tensor.fill_(1.0)
@@ -112,7 +112,7 @@ def _is_rewritten(launch: CapturedLaunch, name: str) -> bool:
 
 
 def _is_same(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Tell whether two tensors have the same bits."""
+    """Return whether two tensors have the same bits."""
     kinds = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
     kind = kinds.get(one.element_size(), one.dtype)
     return bool(torch.equal(one.detach().view(kind), other.detach().to(one.device).view(kind)))

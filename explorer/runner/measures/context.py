@@ -26,9 +26,9 @@ class Launch(Protocol):
     """One launch of a kernel, captured from a script or made from inputs, that can be repeated.
 
     `tensors` are its tensor arguments by name, `namespace` the global names of the user's script. `configs`
-    are the kernel's autotune configurations. `compiled` is what the compiler made for the last launch
-    (Triton's `CompiledKernel`; None before it). `reference` computes the expected results as its author wrote
-    it; None: there is no reference.
+    are the kernel's autotune configurations. `compiled` is Triton's `CompiledKernel` of the last launch; None
+    before it. `reference` computes the expected results in the types of the kernel's arguments; None: no
+    reference.
     """
 
     facts: LaunchFacts
@@ -89,6 +89,6 @@ class MeasureContext:
             self.emit_measurement(ProfileFiles(tuple(self.files)))
 
     def report_progress(self, text: str, done: float = 0.0) -> None:
-        """Report what is being done. `done` is the share of this measure's step, 0 to 1."""
+        """Report the current activity. `done` is the share of this measure's step, 0 to 1."""
         thousandths = round(1000 * (self.step + min(max(done, 0.0), 1.0)))
         self.emit(Progress(min(thousandths, 1000 * self.steps), 1000 * self.steps, text))

@@ -106,9 +106,9 @@ def memory_bytes(metrics: dict[str, float]) -> dict[Level, float]:
     """Return the bytes that crossed each level of memory.
 
     L2: between the L2 and the multiprocessors, in sectors. `lts__t_bytes` is larger: it includes the traffic
-    with DRAM and with the other half of the L2. L1: the bytes that loads and stores look up, and those that
-    the bulk copy engine (TMA) moves past the tags. Shared: the wavefronts, 128 bytes each, so that the cost
-    of bank conflicts is included.
+    with DRAM and with the other half of the L2. L1: the bytes that loads and stores look up, and the bytes
+    that the bulk copy engine (TMA) moves past the tags. Shared: the wavefronts, 128 bytes each, so that the
+    cost of bank conflicts is included.
     """
     found: dict[Level, float] = {}
     if "dram__bytes.sum" in metrics:
@@ -123,7 +123,7 @@ def memory_bytes(metrics: dict[str, float]) -> dict[Level, float]:
         )
     wavefronts = metrics.get("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum")
     if wavefronts is not None:
-        # Some wavefronts move no data: a warp of a kernel without shared memory has one, too.
+        # Some wavefronts move no data: a warp of a kernel without shared memory also has a wavefront.
         others = metrics.get("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_misc.sum", 0.0)
         found["shared"] = BANKS * BANK_BYTES * max(wavefronts - others, 0.0)
     return found
@@ -161,7 +161,7 @@ def _tensor_operations(metrics: dict[str, float]) -> dict[str, float]:
     """Count the operations of the tensor cores by input type.
 
     An architecture counts a type as a whole, or by output type and sparsity, or both. The metric with the
-    fewest distinctions contains all of them.
+    fewest distinctions contains the counts of the others.
     """
     by_distinctions: dict[str, dict[tuple[bool, bool], float]] = defaultdict(lambda: defaultdict(float))
     for name, value in metrics.items():

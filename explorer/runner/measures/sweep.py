@@ -88,8 +88,8 @@ def _emit_sweep(
     found: list[SweepPoint] = []
     try:
         for point in points:
-            found.append(point)  # noqa: PERF402  those before one that fails are kept
-    except Exception as problem:  # Raised again: the points so far are kept.
+            found.append(point)  # noqa: PERF402  points before a failure are kept
+    except Exception as problem:  # raised again: the points so far are kept
         if not is_fatal(problem):
             raise
         problems.append("The GPU became unusable at this point, so the sweep was stopped.")
@@ -99,7 +99,7 @@ def _emit_sweep(
 
 
 def _shown(problems: list[str]) -> tuple[str, ...]:
-    """Return the first problems, and the number of further ones."""
+    """Return the first problems, and the number of further problems."""
     if len(problems) <= MOST_PROBLEMS:
         return tuple(problems)
     shown = problems[: MOST_PROBLEMS - 1]

@@ -113,7 +113,7 @@ def _timed_by_proton(context: MeasureContext, repeats: int, seconds: float) -> l
 
     def body() -> None:
         launch_cold(launch, launch.run, repeats, seconds)
-        # The L2 contains what was just written. The first launch is not timed.
+        # The L2 contains the data just written. The first launch is not timed.
         launch.run()
         for index in range(repeats):
             with proton.scope(f"warm {index}"):
@@ -132,7 +132,7 @@ def _timed_by_do_bench(launch: Launch) -> Timing:
 
 
 def _timing(method: Literal["proton", "do_bench"], cache: Cache, samples: list[float]) -> Timing:
-    # The quantiles are those of all samples, also if not all samples are kept.
+    # The quantiles are computed from all samples, also if not all samples are kept.
     spread = proton.spread(samples)
     step = -(-len(samples) // MOST_TIMED)
     return Timing(method, cache, spread.median, spread.low, spread.high, tuple(samples[::step]))

@@ -1,7 +1,7 @@
 """Records the scopes of each warp by Proton's instrumentation of the kernel.
 
-The kernel is compiled again, with a read of the clock at the start and end of each scope. This makes it
-slower, so that its times differ from those of the plain kernel.
+The kernel is compiled again, with a read of the clock at the start and end of each scope. This makes the
+kernel slower, so that its times differ from the times of the plain kernel.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ def _configure(cupti: Cupti, context: ctypes.c_void_p, reasons: list[int], buffe
 
 
 def _all(cupti: Cupti, context: ctypes.c_void_p, buffer: _Buffer) -> Iterator[_Instruction]:
-    """Yield all samples: those in the buffer, and then those that the hardware still holds."""
+    """Yield all samples: the samples in the buffer, and then the samples that the hardware still holds."""
     data = buffer.data
     yield from data.instructions[: data.count]
     while True:

@@ -55,4 +55,4 @@ FORBIDDEN = (
 
 
 class NoCounters(Exception):
-    """No counters are available. The message says why, and what to change."""
+    """No counters are available. The message gives the reason and the remedy."""

@@ -1,8 +1,8 @@
 """Runs Nsight Compute around a separate process that makes the one launch, and reads counters and samples.
 
-One profile has both. The process is `python -m explorer.runner --once`, which makes the launch of the request
-that it reads. The profiler ignores everything else that the process does. Most of the time of a profile is
-spent on the start of this process, so it is started early and waits for its request.
+One profile has counters and samples. The process is `python -m explorer.runner --once`, which makes the
+launch of the request that it reads. The profiler ignores everything else that the process does. Most of the
+time of a profile is spent on the start of this process, so it is started early and waits for its request.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ _LINE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+([^;]*?)\s*;", re.MULTILINE)
 
 
 def code_of(listing: str, kernel: str) -> str:
-    """Return the part of nvdisasm's `listing` that is the kernel's own, without functions that it calls."""
+    """Return the part of nvdisasm's `listing` with the kernel, without functions that it calls."""
     found = re.search(
         rf"^\.text\.{re.escape(kernel)}:(.*?)(?=^\s*\.section|\Z)", listing, re.MULTILINE | re.DOTALL
     )

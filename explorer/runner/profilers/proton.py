@@ -95,7 +95,7 @@ def samples_ns(times: dict[str, float], prefix: str, count: int) -> list[float]:
     """Return the times of the scopes "<prefix> 0", "<prefix> 1", … in their order.
 
     Raises:
-        ProtonFailed: one of them has no kernel.
+        ProtonFailed: a scope has no kernel.
     """
     try:
         return [times[f"{prefix} {index}"] for index in range(count)]

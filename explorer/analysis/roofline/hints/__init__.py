@@ -1,8 +1,8 @@
 """The hints of the Roofline pane: how to make a kernel faster, with the numbers that support it.
 
 A hint is one file here, with a function that takes a `Case` and returns the hint or None, and one line in
-`_HINTS`. Every hint has evidence and says what it costs. A hint that measured times contradict is not made.
-The hints with the largest possible gain come first.
+`_HINTS`. Every hint has evidence and states its cost. A hint that measured times contradict is left out. The
+hints with the largest possible gain come first.
 """
 
 from __future__ import annotations
@@ -46,6 +46,6 @@ _MOST = 3
 
 
 def hints(case: Case) -> list[Hint]:
-    """Return the hints with the largest possible gain; those of unknown gain come last."""
+    """Return the hints with the largest possible gain; hints of unknown gain come last."""
     found = [hint for find in _HINTS if (hint := find(case)) is not None]
     return sorted(found, key=lambda each: -(each.gain_share or 0.0))[:_MOST]

@@ -1,7 +1,8 @@
 """The input of a hint, and the construction of its document.
 
-A hint that advises another configuration names the change (`tried.py`). If the run or a sibling has timed
-the configurations, these decide: the hint is shown with the faster configuration as evidence, or not at all.
+A hint that advises a different configuration names the change (`tried.py`). If the run or a sibling has timed
+the configurations, the times decide: the hint is shown with the faster configuration as evidence, or not at
+all.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from explorer.model.measurements import Level
 
 @dataclass(frozen=True)
 class Case:
-    """A kernel with the other parts of its roofline. `floor` is the one that the verdict uses."""
+    """A kernel with the other parts of its roofline. `floor` is the floor that the verdict uses."""
 
     facts: Facts
     floor: Floor | None
@@ -48,7 +49,8 @@ class Case:
 
     @property
     def most_gain_ns(self) -> float | None:
-        """The most time that another configuration can save: what the operations and the tensors do not need.
+        """The most time that another configuration can save: the time that the operations and the tensors do
+        not need.
 
         Other configurations change the traffic of caches, the instructions and the waiting, but they compute
         the same, and each tensor is read and written.
@@ -63,7 +65,7 @@ class Case:
 
     @property
     def fills_gpu(self) -> bool:
-        """Whether each multiprocessor has a block. Otherwise the grid comes first."""
+        """Whether each multiprocessor has a block. Otherwise the hint about the grid comes first."""
         return self.facts.blocks >= self.facts.hardware.multiprocessors
 
     @property
@@ -89,7 +91,7 @@ class Case:
         )
 
     def next_need_ns(self, *besides: str) -> float:
-        """Return the longest need of all resources except the named ones."""
+        """Return the longest need of all resources except the named resources."""
         needs = (self.need_ns(row.name) for row in self.resources if row.name not in besides)
         return max((need for need in needs if need), default=0.0)
 
@@ -107,7 +109,7 @@ class Case:
     ) -> Hint | None:
         """Make the document; return None without evidence or a gain, or if measured times contradict it.
 
-        `change` is that of the configuration which the hint advises.
+        `change` is the change of the configuration that the hint advises.
         """
         if not evidence or not all(math.isfinite(each.value) for each in evidence):
             return None

@@ -12,7 +12,7 @@ _LIMIT = 0.5
 
 
 def find(case: Case) -> Hint | None:
-    """Return the hint if such a product is the limit."""
+    """Return the hint if a matrix product of a slow type is the limit."""
     slow = case.binding
     fast = _CHEAPER.get(slow)
     row = next((each for each in case.resources if each.name == slow), None)

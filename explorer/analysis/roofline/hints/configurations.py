@@ -8,7 +8,7 @@ from explorer.analysis.roofline.hints.tried import Change, best_change, describe
 
 
 def find(case: Case) -> Hint | None:
-    """Return the hint if a configuration of the autotune table is faster than that of the run."""
+    """Return the hint if an autotune configuration is faster than the configuration of the run."""
     tuning = case.facts.autotuning
     timed = [each for each in tuning.configs if each.median_ns] if tuning else []
     best = min(timed, key=lambda each: each.median_ns or 0.0, default=None)
@@ -27,5 +27,5 @@ def find(case: Case) -> Hint | None:
         ],
         0,
         saved * case.facts.time_ns if case.facts.time_ns else None,
-        cost="None for this launch. The fastest configuration of another size can be another one.",
+        cost="None for this launch. Another size can have a different fastest configuration.",
     )

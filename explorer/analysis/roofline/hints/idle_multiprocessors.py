@@ -11,9 +11,9 @@ from explorer.model.measurements import Sweep, SweepPoint
 
 #: Below this share of idle multiprocessors, smaller blocks seldom make a kernel faster.
 _WORTH = 0.25
-#: Memory that is nearly as busy as it can be does not gain from more multiprocessors.
+#: From this share on, memory is so busy that more multiprocessors do not help.
 _BUSY = 0.7
-#: A larger size with a lower rate than this, compared with that of the run, is not faster.
+#: A larger size whose rate, compared with the rate of the run, is lower than this is not faster.
 _HIGHER = 1.05
 
 

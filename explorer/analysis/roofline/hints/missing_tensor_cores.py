@@ -9,7 +9,7 @@ from explorer.analysis.roofline.hints.case import Case
 from explorer.analysis.roofline.numbers import amount
 
 _DOT = re.compile(r"^[^#]*\b(?:tl|gl|ttgl|language)\.dot\(")
-#: The types whose rate is compared with that of fp32.
+#: The types whose rate is compared with the rate of fp32.
 _INSTEAD = ("tensor tf32", "tensor fp16")
 
 

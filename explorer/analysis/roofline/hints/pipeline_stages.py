@@ -40,7 +40,7 @@ def find(case: Case) -> Hint | None:
 
 
 def _cost(case: Case, stages: int) -> str:
-    """Say what one more stage takes of shared memory, and how many blocks then fit."""
+    """Describe the shared memory that one more stage needs, and how many blocks then fit."""
     facts, found = case.facts, case.facts.resources
     now = facts.occupancy
     if found is None or now is None or not found.shared_bytes or not found.registers or not found.threads:

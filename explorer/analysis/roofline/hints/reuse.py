@@ -14,11 +14,11 @@ from explorer.model.measurements import Level
 _MUCH_MORE = 1.3
 _LIMIT = 0.5
 _SCATTERED = 0.25
-#: Of an L2 that is busy for a smaller share of the time, larger blocks seldom make a kernel faster.
+#: If the L2 is busy for a smaller share of the time, larger blocks seldom make a kernel faster.
 _BUSY = 0.6
 #: Larger blocks than these seldom fit.
 _LARGE_BYTES = 65_536
-#: A grid of fewer blocks for each multiprocessor has no room for larger ones.
+#: A grid with fewer blocks per multiprocessor has no room for larger blocks.
 _MANY_BLOCKS = 4
 
 
@@ -38,8 +38,8 @@ def _again_from_dram(case: Case) -> Hint | None:
     return case.hint(
         "reuse",
         f"DRAM transfers {scaled(moved, 'B')}, the tensors have {scaled(held, 'B')}",
-        "The same bytes are read from DRAM several times. Change the order of the programs, so that those "
-        "that share operands run at about the same time: the L2 then serves all but the first.",
+        "The same bytes are read from DRAM several times. Change the order of the programs, so that programs "
+        "with common operands run at about the same time: the L2 then serves all but the first.",
         [
             _moved(case, "dram", moved),
             Evidence("bytes of the tensors, read and written once", held, "B", "static"),

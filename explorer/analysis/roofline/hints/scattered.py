@@ -69,7 +69,7 @@ def _hint(case: Case, lines: list[_Line], source: Source) -> Hint | None:
         ],
         worst.line,
         gain,
-        cost="A tensor whose dimensions are exchanged suits this access, and may not suit another one.",
+        cost="A tensor with exchanged dimensions suits this access, but it may not suit other accesses.",
     )
 
 

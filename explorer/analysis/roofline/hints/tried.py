@@ -1,4 +1,4 @@
-"""What the measured times of autotune configurations say about a piece of advice."""
+"""Advice in the light of the measured times of autotune configurations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from explorer.model import Scalar
 from explorer.model.measurements import Autotuning, ConfigTiming
 
 #: Arguments that are the size of a block in a dimension of the grid, by their names: BLOCK_M, XBLOCK, TILE_N,
-#: BM, ROWS. That of the reduced dimension of a product, such as BLOCK_K, is none.
+#: BM, ROWS. The size in the reduced dimension of a product, such as BLOCK_K, is not among them.
 _BLOCK = re.compile(r"(?!.*_K$)(?:.*(?:BLOCK|TILE|ROWS).*|B[MNHWCD])", re.IGNORECASE)
 _SPLIT = re.compile(r".*SPLIT.*", re.IGNORECASE)
 #: A configuration that takes a larger share of the time is not faster.
@@ -22,9 +22,9 @@ _MOST_SIZE = 2**20
 
 @dataclass(frozen=True)
 class Change:
-    """A change of the configuration: `leads` tells whether one configuration is changed so into another.
+    """A change of the configuration: `leads` returns whether it changes one configuration into another.
 
-    `is_of_one_option`: configurations that differ in nothing else decide, if there are any.
+    `is_of_one_option`: if some configurations differ in nothing else, only these decide.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Tried:
-    """The present configuration, and the fastest of those that the advice leads to."""
+    """The present configuration, and the fastest configuration that the advice leads to."""
 
     now: ConfigTiming
     best: ConfigTiming
