@@ -1,4 +1,4 @@
-"""The pictures of the README, taken from the real page: `python -m bench.pictures` writes them into `docs/`.
+"""The pictures of the documentation, taken from the real page: `python -m bench.pictures` writes them into `docs/`.
 
 Each is a window of a small laptop at twice its resolution, with a palette of 256 colors.
 """

@@ -15,7 +15,11 @@ _HEAD = """\
 A setting is an environment variable of the server, of a worker or of a command. An unknown variable that begins with
 `TRITON_EXPLORER_` is an error.
 
-This page is generated from `explorer/settings.py`: `triton-explorer settings > docs/settings.md`.
+This page is generated from `explorer/settings.py`:
+
+```sh
+triton-explorer settings > docs/settings.md
+```
 
 | Variable | Default | What it sets |
 |---|---|---|
