@@ -1,4 +1,4 @@
-"""Test that panes, stages, addresses, commands and folders are documented, and that what is documented exists.
+"""Test that panes, stages, addresses, commands and folders are documented, and that documents are right.
 
 `test_settings.py` tests that settings are documented.
 """

@@ -12,8 +12,8 @@ from explorer.settings import MEBIBYTE, PREFIX, Settings
 _HEAD = """\
 # Settings
 
-A setting is an environment variable of the server, of a worker or of a command. An unknown variable that begins with
-`TRITON_EXPLORER_` is an error.
+A setting is an environment variable of the server, of a worker or of a command. An unknown variable that
+begins with `TRITON_EXPLORER_` is an error.
 
 This page is generated from `explorer/settings.py`:
 
