@@ -1,6 +1,7 @@
-"""The pictures of the README, taken from the real page: `python -m bench.pictures` writes them into `docs/`.
+"""The pictures of the documentation: `python -m bench.pictures` takes them from the real page.
 
-Each is a window of a small laptop at twice its resolution, with a palette of 256 colors.
+They are files of `docs/`. Each is a window of a small laptop at twice its resolution, with a palette of
+256 colors.
 """
 
 from __future__ import annotations

@@ -1,25 +1,28 @@
-"""Test that panes, stages, addresses and folders are documented, and that what is documented exists.
+"""Test that panes, stages, addresses, commands and folders are documented, and that documents are right.
 
-`test_settings.py` and `tests/cli` test that settings and commands are documented.
+`test_settings.py` tests that settings are documented.
 """
 
 import re
 import shlex
 import tomllib
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from flask import Flask
 
-from explorer.cli.main import make_parser
+from explorer.cli.main import COMMANDS, make_parser
 from explorer.model.measurements import MEASURES
 from explorer.pipeline.stages import STAGES
+from explorer.settings import PREFIX, Settings
 from explorer.views.panes import PANES
 from explorer.views.panes.pane import Pane
 
 ROOT = Path(__file__).parents[1]
-TEXTS = {file: file.read_text(encoding="utf-8") for file in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]}
+ARCHITECTURE = ROOT / "docs/architecture.md"
+TEXTS = {file: file.read_text(encoding="utf-8") for file in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]}
 
 
 def documented(heading: str, file: Path = ROOT / "docs/page.md") -> dict[str, list[str]]:
@@ -54,9 +57,47 @@ def test_every_address_is_documented(app: Flask) -> None:
 
 
 def test_every_folder_is_documented() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
     folders = sorted(file.parent.name for file in (ROOT / "explorer").glob("*/*.py"))
-    assert [name for name in dict.fromkeys(folders) if f"`explorer/{name}/`" not in readme] == []
+    assert [name for name in dict.fromkeys(folders) if f"`explorer/{name}/`" not in TEXTS[ARCHITECTURE]] == []
+
+
+def test_every_path_of_the_architecture_exists() -> None:
+    paths = re.findall(r"`([\w.-]+(?:/[\w.-]*)+)`", TEXTS[ARCHITECTURE])
+    assert len(paths) > 80
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_every_command_is_documented() -> None:
+    section = TEXTS[ROOT / "docs/commands.md"].split("\n## The command line\n")[1].split("\n## ")[0]
+    names = [command.__name__.rpartition(".")[2] for command in COMMANDS]
+    assert [name for name in names if f"\ntriton-explorer {name}" not in section] == []
+
+
+def anchors(text: str) -> set[str]:
+    """Return the anchors of the headings, as GitHub makes them."""
+    without_code = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", without_code, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_link_between_documents_has_its_goal() -> None:
+    broken = []
+    for file, text in TEXTS.items():
+        without_code = re.sub(r"^ *```.*?^ *```", "", text, flags=re.MULTILINE | re.DOTALL)
+        for link in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", without_code)):
+            path, _, anchor = link.partition("#")
+            goal = (file.parent / path).resolve() if path else file
+            if "://" not in link and not (
+                goal.exists() and (not anchor or anchor in anchors(goal.read_text(encoding="utf-8")))
+            ):
+                broken.append(f"{file.relative_to(ROOT)}: {link}")
+    assert broken == []
+
+
+def test_the_first_pages_are_short() -> None:
+    """A reader finds the way to the other pages there, and the pages have the details."""
+    assert len(TEXTS[ROOT / "README.md"].splitlines()) <= 150
+    assert len(TEXTS[ROOT / "CONTRIBUTING.md"].encode()) <= 12_000
 
 
 def test_every_measure_is_documented_with_its_devices() -> None:
@@ -119,11 +160,6 @@ def test_every_documented_extra_exists() -> None:
 
 
 def test_every_documented_setting_exists() -> None:
-    # CONTRIBUTING.md has those of tests, too.
-    settings = {
-        name
-        for file, name in mentions(r"\b(TRITON_EXPLORER_[A-Z0-9_]*[A-Z0-9])\b")
-        if file != "CONTRIBUTING.md"
-    }
-    table = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Settings\n")[1].split("\n## ")[0]
-    assert settings <= set(re.findall(r"^\| `(\w+)`", table, re.MULTILINE))
+    settings = {name for _, name in mentions(r"\b(TRITON_EXPLORER_[A-Z0-9_]*[A-Z0-9])\b")}
+    of_tests = {"TRITON_EXPLORER_FUZZ_EXAMPLES"}
+    assert settings - of_tests <= {PREFIX + field.name.upper() for field in fields(Settings)}

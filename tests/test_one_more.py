@@ -140,6 +140,75 @@ services_of(app).close()
 """
 
 
+QUERY = '''"""The query for the loads of TTIR."""
+
+from __future__ import annotations
+
+import msgspec
+
+from explorer.queries.query import Query, Subject
+
+
+class LoadsDocument(msgspec.Struct, frozen=True):
+    """`loads` is the number of loads in TTIR."""
+
+    loads: int
+
+
+def _find(subject: Subject) -> LoadsDocument:
+    record = subject.record
+    return LoadsDocument(record.text(record.stage("ttir").text).count("= tt.load "))
+
+
+QUERY = Query(name="loads", summary="The loads of TTIR.", version=1, document=LoadsDocument, find=_find)
+'''
+
+
+COMMAND = '''"""`languages`: list the languages of stages."""
+
+from __future__ import annotations
+
+import argparse
+
+from explorer.cli.tools import Commands, add_command
+from explorer.model.languages import LANGUAGES
+
+
+def add(commands: Commands) -> None:
+    """Add the command to the parser."""
+    add_command(commands, "languages", run, "list the languages of stages")
+
+
+def run(_options: argparse.Namespace) -> int:
+    """Print one line for each language."""
+    print("\\n".join(LANGUAGES))
+    return 0
+'''
+
+
+TOUR = """title = "What is a store?"
+question = "How does one program store its elements?"
+
+[launch]
+example = "vector_add"
+
+[[steps]]
+title = "A store of a block"
+caption = "In TTIR, `tt.store` stores a block."
+panes = "stage:ttir@100"
+look_at = { stage = "ttir", pattern = 'tt\\.store' }
+claims = [
+  { says = "Stores of blocks", stage = "ttir", pattern = 'tt\\.store', exactly = 1 },
+]
+
+[steps.times]
+about = "268,435,456 elements of fp32"
+peak = "dram"
+runs = [ { label = "1,024 elements", sizes = { size = 268435456 } } ]
+claims = [ { says = "DRAM bandwidth", run = 0, least = 88, most = 95 } ]
+"""
+
+
 @pytest.fixture
 def copy(tmp_path: Path) -> ChangedCopy:
     return ChangedCopy(tmp_path)
@@ -332,3 +401,62 @@ def test_a_stage_in_a_new_language(copy: ChangedCopy) -> None:
     assert {**row, "is_editable": False} in answers["page_stages"]
     assert answers["languages"]["hex"]["hue"] == "llir"
     assert any(name.endswith("/object.hex") for name in answers["exported"])
+
+
+def test_a_query(copy: ChangedCopy) -> None:
+    copy.write("explorer/queries/loads.py", QUERY)
+    queries = "explorer/queries/__init__.py"
+    copy.insert(queries, "    metrics,\n", "    loads,\n")
+    copy.insert(queries, "    metrics.QUERY,\n", "    loads.QUERY,\n")
+    command = "-m explorer compile explorer/examples/vector_add.py --query loads"
+    assert json.loads(copy.python(*command.split())) == {"loads": 2}
+    assert len(copy.touched) <= 2
+
+
+def test_a_metric(copy: ChangedCopy) -> None:
+    copy.insert(
+        "explorer/model/metrics.py",
+        '    Metric("binary_bytes"',
+        '    Metric("operations", "Operations"),\n',
+    )
+    query = "explorer/queries/metrics.py"
+    copy.insert(query, "    binary_bytes: int | None\n", "    operations: int | None\n")
+    copy.insert(
+        query,
+        '        "binary_bytes": result',
+        '        "operations": len(_kinds(record, "ttir")) if "ttir" in result.stages else None,\n',
+    )
+    tests = ("tests/queries/test_metrics.py", "tests/glossary/test_glossary.py")
+    copy.test(*tests, "-k", "every_metric or every_label")
+
+    check = "-m explorer check explorer/examples/vector_add.py --baseline kernels.lock.json"
+    copy.python(*check.split(), "--update", "--threshold", "operations=1")
+    copy.touched.add("kernels.lock.json")
+    baseline = json.loads((copy.folder / "kernels.lock.json").read_text())
+    (kernel,) = baseline["scripts"]["explorer/examples/vector_add.py"].values()
+    (compiled,) = kernel.values()
+    assert compiled["metrics"]["operations"] > 10
+    assert len(copy.touched) <= 3  # a fourth: a term of the glossary for its title
+
+
+def test_a_command(copy: ChangedCopy) -> None:
+    copy.write("explorer/cli/languages.py", COMMAND)
+    commands = "explorer/cli/main.py"
+    copy.insert(commands, "    matrix,\n    mcp,\n", "    languages,\n")
+    copy.insert(commands, "    settings,\n    version,\n)\n\n\ndef", "    languages,\n")
+    copy.insert("docs/commands.md", "triton-explorer targets  ", "triton-explorer languages\n")
+    assert "ttgir\n" in copy.python("-m", "explorer", "languages")
+    assert "list the languages of stages" in copy.python("-m", "explorer", "--help")
+    copy.test("tests/test_documentation.py", "-k", "command")
+    assert len(copy.touched) <= 3
+
+
+def test_a_tour(copy: ChangedCopy) -> None:
+    """Its times are those of a launch of another tour, which `tools/record-tours` would measure again."""
+    copy.write("explorer/tours/stores.toml", TOUR)
+    copy.insert("explorer/tours/__init__.py", '    "layouts",\n', '    "stores",\n')
+    measured = (copy.folder / "explorer/tours/measured/programs.json").read_text()
+    copy.write("explorer/tours/measured/stores.json", measured)
+    assert "How does one program store its elements?" in copy.python("-m", "explorer", "tour")
+    copy.test("tests/tours", "-k", "stores")
+    assert len(copy.touched) <= 3

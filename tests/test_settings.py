@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from explorer.cli.settings import settings_table
+from explorer.cli.settings import settings_page
 from explorer.errors import SettingsError
 from explorer.sandboxes import compilation_sandbox
 from explorer.settings import PREFIX, Settings
 
-README = Path(__file__).parents[1] / "README.md"
+PAGE = Path(__file__).parents[1] / "docs/settings.md"
 
 
 def test_the_environment_is_read_by_type() -> None:
@@ -54,8 +54,8 @@ def test_only_a_loopback_server_insists_on_its_own_names() -> None:
     assert Settings(host="0.0.0.0", hosts="a.org, b.org").trusted_hosts == ["a.org", "b.org"]
 
 
-def test_every_setting_is_documented() -> None:
-    table, readme = settings_table(), README.read_text(encoding="utf-8")
+def test_the_page_of_the_settings_is_up_to_date() -> None:
+    page = settings_page()
     for field in dataclasses.fields(Settings):
-        assert f"`{PREFIX}{field.name.upper()}`" in table
-    assert table in readme, "copy the output of `triton-explorer settings` into the README"
+        assert f"\n| `{PREFIX}{field.name.upper()}` |" in page
+    assert PAGE.read_text(encoding="utf-8") == page, "run `triton-explorer settings > docs/settings.md`"

@@ -5,7 +5,7 @@ from importlib.metadata import version
 import pytest
 
 from explorer.cli.main import main
-from explorer.cli.settings import settings_table
+from explorer.cli.settings import settings_page
 from explorer.cli.tools import format_diagnostic
 from explorer.model import Diagnostic
 from explorer.model.hardware import TARGETS
@@ -54,7 +54,7 @@ def test_targets_settings_and_version_are_printed(capsys):
     targets = capsys.readouterr().out
     assert all(target.name in targets for target in TARGETS)
     assert main(["settings"]) == 0
-    assert capsys.readouterr().out == settings_table()
+    assert capsys.readouterr().out == settings_page()
     assert main(["version"]) == 0
     assert capsys.readouterr().out.strip() == version("triton-explorer")
 
