@@ -239,8 +239,7 @@ static long mapped_bytes(void)
     return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* Turns into the process of one request: the connection is its standard output. Other connections are closed.
-*/
+/* Turns into the process of one request: the connection is its standard output. Others are closed. */
 static void become_child(int connection, long mapped)
 {
     uint64_t bytes;
