@@ -197,7 +197,7 @@ def _helpful(api: Api, body: dict[str, Any], alternatives: list[dict[str, Any]])
 
 
 def _guesses(specialized: dict[str, Any] | None) -> Iterator[str]:
-    """Yield each guessed argument with its reason, and how to pass others."""
+    """Yield each guessed argument with its reason, and how to pass other arguments."""
     guesses = specialized["guesses"] if specialized else {}
     if not specialized or not guesses:
         return

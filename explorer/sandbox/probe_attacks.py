@@ -1,7 +1,7 @@
 """Attacks that must fail: an attack raises OSError or ValueError if the jail withstands it.
 
 Jail side, standard library only. An attack takes some milliseconds at most, and does no harm if it succeeds.
-`tests/attacks/` and `tests/sandbox/` have the same attacks and slower ones.
+`tests/attacks/` and `tests/sandbox/` have the same attacks and slower attacks.
 """
 
 from __future__ import annotations

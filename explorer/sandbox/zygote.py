@@ -126,7 +126,7 @@ def _warm_up(options: Options, triton: str) -> None:
         os.environ.update(HOME=folder, TMPDIR=folder, TRITON_CACHE_DIR=f"{folder}/.triton")
         job = importlib.import_module(options.entry_point)
         job.warm_up()
-        sys.path.extend(options.package_folders)  # Behind all others, after the warm-up: they hide no module.
+        sys.path.extend(options.package_folders)  # Last, after the warm-up: they hide no module.
         _prepare_to_fork()
         if hasattr(job, "rehearse"):
             written_pages.find(job.rehearse)

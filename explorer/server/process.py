@@ -61,7 +61,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         bound = _bound_socket(settings.host, settings.port)
         host, port = bound.getsockname()[:2]
         self._address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        #: The address for programs on this machine; a server on all addresses has no address of its own.
+        #: The address for programs on this machine; a server on all addresses has no single address.
         self._own_address = f"http://{_OWN_HOSTS.get(host, f'[{host}]' if ':' in host else host)}:{port}"
         self._descriptor = bound.detach()  # gunicorn closes the descriptor
         self._app: Flask | None = None

@@ -11,9 +11,9 @@ _OFFSETS = range(0, 64 - 2 * _DIGITS, 2 * _DIGITS)
 
 
 class Marks:
-    """A Bloom filter: it contains all added addresses, and by chance a few others.
+    """A Bloom filter: it contains all added addresses, and by chance a few other addresses.
 
-    With ten million addresses, less than one in a hundred is wrong. The wrong ones differ between filters.
+    With ten million addresses, less than 1 % of the other addresses match. These differ between filters.
     """
 
     def __init__(self) -> None:
