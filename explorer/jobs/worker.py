@@ -42,7 +42,7 @@ class Station:
         self._queue = queue
         self._running = 0
         self._changing = threading.Lock()
-        #: Held while a job is taken: the next job is chosen when the database has recorded the start of this job.
+        #: Held while a job is taken: the next job is chosen when the database shows this job as running.
         self._taking = threading.Lock()
         self._closed = threading.Event()
 

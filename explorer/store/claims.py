@@ -168,6 +168,6 @@ def _refuse_at_work(session: Session, record_ids: Sequence[str]) -> None:
 
 
 def _lock(session: Session, record_id: str) -> bool:
-    """Let no other transaction remove or claim a result until this transaction ends. Return whether it exists."""
+    """Lock a result against removal and claims by other transactions. Return whether it exists."""
     found = select(CompilationRow.id).where(CompilationRow.id == record_id).with_for_update()
     return session.scalar(found) is not None
