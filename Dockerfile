@@ -1,12 +1,12 @@
-# Build the wheel, browser bundle included; then install it for an ordinary user.
+# Build the wheel with the browser bundle, then install it for an ordinary user.
 #
 #   docker build -t triton-explorer .
 #   docker run --rm -p 127.0.0.1:8000:8000 -v triton-explorer:/data \
 #     --security-opt seccomp=docker/seccomp.json --security-opt systempaths=unconfined \
 #     --memory 8g --pids-limit 1024 triton-explorer
 #
-# The two security options let the sandbox make its own namespaces (SECURITY.md, "Walls"). Add
-# `--gpus all` where there is a GPU.
+# The two security options let the sandbox make its own namespaces (SECURITY.md, "Walls"). On a machine with a
+# GPU, add `--gpus all`.
 
 FROM python:3.12-slim-bookworm AS build
 WORKDIR /source
@@ -18,8 +18,8 @@ FROM python:3.12-slim-bookworm
 RUN apt-get update \
     && apt-get install -y --no-install-recommends bubblewrap gcc libc6-dev \
     && rm -rf /var/lib/apt/lists/*
-# Everything has a locked version and a hash. The build of torch from PyPI brings CUDA, and runs without a GPU too;
-# --build-arg TORCH_INDEX_URL=… names another index, whose hashes are not known here. A second Triton is installed
+# Every package has a locked version and a hash. The build of torch from PyPI contains CUDA, and also runs without a
+# GPU; --build-arg TORCH_INDEX_URL=… names a different index, without known hashes. A second Triton is installed
 # beside the first.
 ARG TORCH_INDEX_URL=""
 COPY tritons.txt docker/requirements.txt docker/torch-requirements.txt tools/install-torch /tmp/

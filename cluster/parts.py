@@ -1,7 +1,7 @@
 """The parts of a cluster: the command, the environment and the user of each process.
 
 In: a folder, which keeps the data of all parts from one start to the next. Out: `Part`s for a process
-manager. Every part listens on 127.0.0.1 only, and those that keep data ask for a password.
+manager. Every part listens on 127.0.0.1 only, and the parts that keep data require a password.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any, Literal, get_args
 _CONFIGURATION = Path(__file__).with_name("haproxy.cfg")
 _LOOPBACK = "127.0.0.1"
 _BUCKET = "texts"
-#: The name under which the parts know each other.
+#: The account that all parts use at each other.
 _ACCOUNT = "triton-explorer"
 #: PostgreSQL does not run as root. Debian's package has made this user.
 _POSTGRESQL_USER = "postgres"
@@ -35,7 +35,7 @@ _RABBITMQ = "/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin"
 
 
 Group = Literal["data", "servers", "front"]
-#: The groups of parts in the order in which they start. They end the other way round.
+#: The groups of parts in the order in which they start. They end in the reverse order.
 GROUPS: tuple[Group, ...] = get_args(Group)
 
 
@@ -109,7 +109,7 @@ class Cluster:
         self._prepare_postgresql(self.folder / "postgresql")
         self._prepare_rabbitmq(self.folder / "rabbitmq")
 
-    # --- what keeps data ----------------------------------------------------------------------------
+    # --- parts that keep data -----------------------------------------------------------------------
 
     def _postgresql(self) -> Part:
         settings = {
@@ -157,7 +157,7 @@ class Cluster:
         return Part("s3", ["/bin/sh", "-c", quoting], {"PAIR": f"{_ACCOUNT},{self._password}"})
 
     def _epmd(self) -> Part:
-        """Return the port mapper of Erlang. RabbitMQ would start one that outlives it."""
+        """Return the port mapper of Erlang. A port mapper that RabbitMQ starts would outlive RabbitMQ."""
         command = [_program("epmd", "rabbitmq-server"), "-address", _LOOPBACK]
         return Part("epmd", [*command, "-port", str(self.ports["epmd"])])
 
@@ -166,14 +166,14 @@ class Cluster:
         environment = {
             "ERL_EPMD_ADDRESS": _LOOPBACK,
             "ERL_EPMD_PORT": str(self.ports["epmd"]),
-            "HOME": str(folder),  # of Erlang's cookie
+            "HOME": str(folder),  # the folder of Erlang's cookie
             "RABBITMQ_ALLOW_INPUT": "1",  # the script becomes the server
             "RABBITMQ_CONFIG_FILE": str(folder / "rabbitmq.conf"),
             "RABBITMQ_CONF_ENV_FILE": os.devnull,
             "RABBITMQ_DIST_PORT": str(self.ports["erlang"]),
             "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
             "RABBITMQ_LOGS": "-",
-            "RABBITMQ_LOG_BASE": str(folder),  # of what it logs while it migrates its data
+            "RABBITMQ_LOG_BASE": str(folder),  # the log of data migrations
             "RABBITMQ_MNESIA_BASE": str(folder / "mnesia"),
             "RABBITMQ_NODENAME": f"{_ACCOUNT}@localhost",
             "RABBITMQ_NODE_IP_ADDRESS": _LOOPBACK,
@@ -204,7 +204,7 @@ class Cluster:
         return ["--data-dir", str(self.folder / name)]
 
     def _when_database_answers(self, *arguments: str) -> list[str]:
-        """Return a command of triton-explorer that waits for PostgreSQL, without which none starts."""
+        """Return a command that waits until PostgreSQL answers and then starts triton-explorer."""
         ready = [_program("pg_isready", "postgresql-client"), "-q", "-h", _LOOPBACK]
         waits = shlex.join([*ready, "-p", str(self.ports["postgresql"])])
         command = shlex.join([sys.executable, "-m", "explorer", *arguments])
@@ -237,7 +237,7 @@ class Cluster:
 
     @cached_property
     def _password(self) -> str:
-        """The password of all parts. PostgreSQL and RabbitMQ keep it from the first start on."""
+        """The password of all parts. PostgreSQL and RabbitMQ store it at their first start."""
         path = self.folder / "password"
         if not path.exists():
             with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
@@ -246,7 +246,7 @@ class Cluster:
 
 
 def free_ports(*names: str) -> dict[str, int]:
-    """Return ports of 127.0.0.1 that nobody uses."""
+    """Return unused ports of 127.0.0.1."""
     bound = {name: socket.create_server((_LOOPBACK, 0)) for name in names}
     try:
         return {name: each.getsockname()[1] for name, each in bound.items()}
@@ -256,10 +256,10 @@ def free_ports(*names: str) -> dict[str, int]:
 
 
 def _program(name: str, package: str, pattern: str = "/usr/sbin") -> str:
-    """Return the path of a program: of this Python environment, in the folders of a pattern, or in PATH.
+    """Return the path of a program from this Python environment, the folders of a pattern, or PATH.
 
     Raises:
-        MissingProgram: it is not installed.
+        MissingProgram: the program is not installed.
     """
     matching = sorted(Path("/").glob(pattern.removeprefix("/")), reverse=True)
     folders = [Path(sys.executable).parent, *matching, os.environ.get("PATH", os.defpath)]

@@ -24,17 +24,17 @@ from cluster.parts import GROUPS, Cluster, Part
 _START_SECONDS = 300
 _STOP_SECONDS = 30
 _CHECK_SECONDS = 0.2
-#: How often a part is tried that ends within a second.
+#: How often supervisord starts a part again that ends within a second.
 _TRIES = 10
 _LOG_BYTES = 10_000_000
 
 
 class PartFailed(Exception):
-    """A part cannot be started, or does not answer. The message has the end of its log."""
+    """A part cannot be started, or does not answer. The message contains the end of its log."""
 
 
 class Supervisor:
-    """Runs the parts of a cluster. As a context it ends them."""
+    """Runs the parts of a cluster. The end of its context ends the parts."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -64,7 +64,7 @@ class Supervisor:
         self._process = subprocess.Popen(
             [*_ending_with_parent("TERM"), _program("supervisord"), "-n", "-c", self._configuration],
             stdout=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is for this process, which ends the parts in their order
+            start_new_session=True,  # Ctrl-C is for this process, which ends the parts in order
         )
         return self
 
@@ -74,7 +74,7 @@ class Supervisor:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """End all parts, in their order."""
+        """End all parts, in reverse order."""
         assert self._process is not None
         self._process.terminate()
         self._process.wait()
@@ -85,7 +85,7 @@ class Supervisor:
         return self._process.wait()
 
     def wait_until_it_answers(self) -> None:
-        """Wait until the broker and, through the load balancer, a web server answer and a worker has begun.
+        """Wait until the broker, a web server behind the load balancer and a worker answer.
 
         Raises:
             PartFailed: a part does not start, or does not answer in five minutes.
@@ -104,7 +104,7 @@ class Supervisor:
     def _silent_part(self) -> str | None:
         """Return a part that does not answer yet.
 
-        Jobs are done without the broker, too, but later.
+        Without the broker, jobs are done later.
         """
         try:
             socket.create_connection(("127.0.0.1", self._cluster.ports["rabbitmq"]), timeout=5).close()
@@ -112,7 +112,7 @@ class Supervisor:
             return "rabbitmq"
         try:
             with urllib.request.urlopen(f"{self._cluster.url}/api/v1/tritons", timeout=5) as answer:
-                # The versions are those of the workers that the web server knows.
+                # The versions come from the workers that the web server knows.
                 return None if json.load(answer)["versions"] else "worker1"
         except OSError:
             return "web1"
@@ -120,7 +120,7 @@ class Supervisor:
     # --- single parts -------------------------------------------------------------------------------
 
     def states(self) -> dict[str, str]:
-        """Return the state of each part, as supervisord names it; none before it answers."""
+        """Return the state of each part, as supervisord names it; empty before supervisord answers."""
         try:
             return {part["name"]: part["statename"] for part in self._call("getAllProcessInfo")}
         except OSError:
@@ -167,7 +167,7 @@ class Supervisor:
         for part in parts:
             parser[f"program:{part.name}"] = _program_section(part, log / f"{part.name}.log")
         with self._configuration.open("w") as file:
-            os.fchmod(file.fileno(), 0o600)  # it has passwords
+            os.fchmod(file.fileno(), 0o600)  # it contains passwords
             parser.write(file)
 
     def _end_of_log(self, name: str) -> str:

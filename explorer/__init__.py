@@ -15,7 +15,7 @@ __all__ = ["compile", "create_app", "show"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import a function for users when it is used: a program that imports another module does not wait."""
+    """Import a public function at its first use, which keeps the import of other modules fast."""
     if name in ("compile", "show"):
         from explorer import python
 
@@ -24,9 +24,9 @@ def __getattr__(name: str) -> Any:
 
 
 def create_app(settings: Settings | None = None, services: Services | None = None) -> Flask:
-    """Make the web application, with the settings of the environment unless others are given.
+    """Make the web application. Without `settings`, it reads them from the environment.
 
-    Without `services`, it starts its own. `explorer.services.services_of(app).close()` ends them.
+    Without `services`, it starts them. `explorer.services.services_of(app).close()` ends them.
     """
     from flask import Flask
 

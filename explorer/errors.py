@@ -19,7 +19,7 @@
     ├── AddressTooLong             414
     ├── UnsupportedMediaType       415
     ├── RangeNotSatisfiable        416   the file is shorter than the requested range
-    ├── TooManyRequests            429   try again later: the client has its share
+    ├── TooManyRequests            429   try again later: the client has used its share
     │   └── QuotaUsed              429   … today
     ├── HeadersTooLarge            431
     └── Unavailable                503   try again later
@@ -31,7 +31,8 @@
             └── StoreFull          507   the disk or a quota is full
 
 `status` is the HTTP status, `kind` a name for programs, and `title` a heading for people. The message of an
-exception says what happened and what to do. `retry_after_seconds` is when to try again; 0: it is of no use.
+exception says what happened and what to do. `retry_after_seconds` is the time until a retry can succeed; 0:
+never.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class ExplorerError(Exception):
 
     @property
     def detail(self) -> str:
-        """What happened and what to do."""
+        """The message of the exception: what happened and what to do."""
         return str(self)
 
 

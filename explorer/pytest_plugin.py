@@ -1,7 +1,7 @@
 """The plugin for pytest: the fixture `kernel_metrics`.
 
-pytest imports this module wherever triton-explorer is installed. The other modules are imported when the
-fixture is used.
+pytest imports this module wherever triton-explorer is installed, so the fixture imports the other modules
+when it is used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The sandbox of each kind of work: what a job executes there, and its limits, by the settings."""
+"""The sandbox of each kind of job: the modules that run there, and the limits, from the settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _RUN = "explorer.runner.job"
 _SINGLE_JOB = "explorer.pipeline.single_job"
 #: The module whose jobs are programs with `torch.compile`.
 _TORCH_COMPILE = "explorer.pipeline.torch_compile_job"
-#: What compilations and runs with every Triton version import. A fake GPU needs the symbolic shapes.
+#: The modules that compilations and runs need with every Triton version. A fake GPU needs the symbolic
+#: shapes.
 _SHARED_MODULES = ("torch", "torch.distributed.tensor", "torch.fx.experimental.symbolic_shapes")
 _GPU_OPEN_FILES = 4096
 _GPU_SCRATCH_FILES = 20_000
@@ -61,7 +62,7 @@ def no_version(settings: Settings) -> str:
 
 
 def log_missing_versions(settings: Settings, available: Collection[str]) -> None:
-    """Log which Triton versions are named in the settings and not installed."""
+    """Log the Triton versions that the settings name and that are not installed."""
     if missing := set(settings.offered_tritons).difference(available):
         _log.warning(
             "%sTRITONS names versions that are not installed: %s. Change the setting, or add them with "
@@ -139,7 +140,7 @@ def gpu_sandbox(
             runs_own_files=True,
             opens_sockets=True,
             shares_memory=True,
-            owns_processes=False,  # CUDA does not start in a process namespace inside of another one
+            owns_processes=False,  # CUDA does not start in a nested process namespace
         ),
         slots_per_version=settings.gpu_slots,
         reserve_slots=0,

@@ -34,7 +34,7 @@ from explorer.sandboxes import compilation_sandbox, log_missing_versions, no_ver
 from explorer.settings import Settings
 from explorer.store import Pruner, Quotas, SqlStore, Store, location_of, open_store
 
-#: The kinds whose last runner does jobs of clients that have none running.
+#: The kinds whose last runner only does jobs of clients that have no running job.
 RESERVES: tuple[RunnerKind, ...] = ("compile", "torch_compile", "interpreter")
 _KEY = "triton-explorer"
 _log = logging.getLogger(__name__)
@@ -43,8 +43,8 @@ _log = logging.getLogger(__name__)
 class Services:
     """The services of one application. The sandbox starts in the background.
 
-    Without `warm_up`, only what the first job needs is started. `sandbox` replaces the one of the settings.
-    With a message broker, there is no sandbox: `workers` do all jobs.
+    Without `warm_up`, only the parts that the first job needs start. `sandbox` replaces the sandbox of the
+    settings. With a message broker, there is no sandbox: `workers` do all jobs.
 
     Raises:
         SettingsError: a setting of the store or of the broker is invalid.
@@ -63,7 +63,7 @@ class Services:
         self.rates = rates_of(settings)
         limits = QueueLimits(
             settings.queue_limit,
-            # A thread that waits for an answer cannot serve others.
+            # A thread that waits for an answer cannot serve other requests.
             waiting_threads=max(settings.threads // 6, 1),
             rates=self.rates,
             gpu_rules=gpu_rules_of(settings),
@@ -118,8 +118,8 @@ class Services:
         """Return the given Triton version, or the newest one.
 
         Raises:
-            UnknownTriton: it is not available; the message lists those that are.
-            Unavailable: which versions there are is not known before a worker has started.
+                UnknownTriton: the version is not available; the message lists the available versions.
+                Unavailable: no worker has started yet, so the available versions are unknown.
         """
         versions = self.versions
         if self.workers is not None and not versions:
@@ -146,7 +146,7 @@ class Services:
 
     @property
     def tier(self) -> str:
-        """The isolation of jobs: "full", "unsafe" or "none" (none yet, or no worker)."""
+        """The isolation of jobs: "full", "unsafe", or "none" before a sandbox or worker has started."""
         return self.workers.tier if self.workers else _not_none(self.sandbox).tier
 
     @property
@@ -170,7 +170,7 @@ class Services:
 
     @property
     def devices(self) -> DevicesDocument:
-        """The devices that kernels can be run on, with the reasons for those that are not available."""
+        """The devices that kernels can be run on, with the reasons why devices are not available."""
         interpreter, gpu = self.queue.problem("interpreter"), self.queue.problem("gpu")
         return DevicesDocument(
             DeviceDocument(interpreter is None, interpreter or ""),
@@ -203,11 +203,11 @@ class Services:
         self.store.close()
 
     def attach(self, app: Flask) -> None:
-        """Make the services those of an application."""
+        """Register these services with an application."""
         app.extensions[_KEY] = self
 
     def _slots(self) -> int:
-        """Return how many compilations are done at the same time."""
+        """Return the maximum number of concurrent compilations."""
         return self.workers.slots("compile") if self.workers else self.settings.slots
 
     def _start_sandbox(self, warm_up: bool) -> None:
@@ -247,10 +247,10 @@ def close_runners(runners: Runners) -> None:
 
 
 def shared_location(settings: Settings, store: Store) -> str:
-    """Return where texts are stored, after a check that other machines can share jobs with this one.
+    """Return the location of the texts, after checking that other machines can share jobs with this one.
 
     Raises:
-        SettingsError: they cannot; the message says what to set.
+        SettingsError: other machines cannot share the jobs; the message says what to set.
     """
     if not settings.database_url.startswith("postgresql"):
         raise SettingsError(
@@ -285,7 +285,7 @@ def open_store_of(settings: Settings) -> SqlStore:
 
 
 def target_of(gpus: Sequence[Gpu | WorkerGpu]) -> str | None:
-    """Return the target of the first of some GPUs, or None."""
+    """Return the target of the first GPU in a list, or None for an empty list."""
     return f"cuda:{gpus[0].capability.replace('.', '')}" if gpus else None
 
 

@@ -21,7 +21,7 @@ from explorer.sandbox.settings import Limits, default_slots
 
 PREFIX = "TRITON_EXPLORER_"
 MEBIBYTE = 1024 * 1024
-#: Beside the package in a checkout, inside of it once installed.
+#: The folder of profiles is beside the package in a checkout, and inside the package once installed.
 _PACKAGE = Path(__file__).parent
 DEFAULT_RECORDINGS = next(
     (path for parent in (_PACKAGE.parent, _PACKAGE) if (path := parent / "proton_profiles").is_dir()),
@@ -41,7 +41,7 @@ def _described(description: str) -> dict[str, str]:
 
 
 def _rate(most: int, description: str) -> int | None:
-    """Return the field of a limit for each client that applies where others are served, unless it is set."""
+    """Return the field of a limit for each client. Unless it is set, it applies on reachable servers only."""
     found: int | None = field(default=None, metadata={"most": most, **_described(description)})
     return found
 
@@ -68,13 +68,11 @@ class Settings:
     )
     client_connections: int = field(
         default=100,
-        metadata=_described(
-            "Connections of one client. A further one replaces a connection that waits for the client."
-        ),
+        metadata=_described("Connections of one client. A further connection replaces an idle one."),
     )
     client_streams: int = field(
         default=50,
-        metadata=_described("Open event streams of one client; further ones are refused with 429."),
+        metadata=_described("Open event streams of one client; further streams are refused with 429."),
     )
     client_compilations_per_minute: int | None = _rate(
         600, "Compilations that one client may start in a minute. 0: no limit."
@@ -116,7 +114,7 @@ class Settings:
     log_level: str = field(
         default="",
         metadata=_described(
-            "What is logged: debug, info, warning or error. Empty: info as JSON, warning as text."
+            "Level of the log: debug, info, warning or error. Empty: info as JSON, warning as text."
         ),
     )
     traces_url: str = field(
@@ -146,7 +144,7 @@ class Settings:
     blob_cache_bytes: int = field(
         default=1024 * MEBIBYTE,
         metadata=_described(
-            "Space in the data folder for copies of texts of an S3 store. What was read least recently is "
+            "Space in the data folder for copies of texts of an S3 store. The least recently read copy is "
             "removed. 0: no copies."
         ),
     )
@@ -160,7 +158,7 @@ class Settings:
     store_quota_bytes: int = field(
         default=10 * 1024 * MEBIBYTE,
         metadata=_described(
-            "Space for all requests and results. What was used least recently is removed. 0: no limit."
+            "Space for all requests and results. The least recently used result is removed. 0: no limit."
         ),
     )
     client_quota_bytes: int = field(
@@ -170,7 +168,7 @@ class Settings:
     keep_days: float = field(
         default=365.0,
         metadata=_described(
-            "Days after which a result is removed that nobody has retained or opened. 0: no limit."
+            "Days after which a result is removed that nobody has opened or retained. 0: no limit."
         ),
     )
     free_disk_bytes: int = field(
@@ -180,8 +178,7 @@ class Settings:
     server: str = field(
         default="",
         metadata=_described(
-            "Server that commands ask: its URL, or none. "
-            "Empty: the one that serves the data folder, if it runs."
+            "Server that commands ask: its URL, or none. Empty: the server of the data folder, if it runs."
         ),
     )
     token: str = field(default="", metadata=_described("API token that commands send to the server."))
@@ -189,15 +186,15 @@ class Settings:
     queue_limit: int = field(
         default=100,
         metadata=_described(
-            "Jobs that may wait for one kind of device. Clients share these places: one alone gets half of "
-            "them, and each of n clients 1/(n + 1). Further jobs of a client are refused with 429."
+            "Jobs that may wait for one kind of device. Clients share these places: one client gets half "
+            "of them, and each of n clients 1/(n + 1). Further jobs are refused with 429."
         ),
     )
     slots: int = field(
         default=default_slots(),
         metadata=_described(
-            "Compilations that execute at the same time. While all slots are in use, one more executes for a "
-            "client that has none."
+            "Compilations that execute at the same time. While all slots are in use, one more compilation "
+            "executes for a client that has none running."
         ),
     )
     tritons_dir: Path = field(
@@ -278,8 +275,8 @@ class Settings:
     oidc_claim: str = field(
         default="email",
         metadata=_described(
-            "What the provider says of a user that names the account. It must be something that users cannot "
-            "choose themselves, such as sub. The email counts only if the provider has verified it."
+            "Claim of the provider that names the account. Users must not be able to choose its value, "
+            "as with sub. The claim email counts only if the provider has verified it."
         ),
     )
     gpu_accounts: str = field(
@@ -340,8 +337,9 @@ class Settings:
         """Check that settings do not contradict each other.
 
         Raises:
-            SettingsError: the server would run code of other machines' users without a sandbox, or an
-                address of a proxy or what is set for the log is invalid.
+            SettingsError: the server would run code of other machines' users without a sandbox, or the
+                address
+                of a proxy or a setting of the log is invalid.
         """
         _ = self.trusted_proxies
         if self.account_header and not self.trusted_proxies:
@@ -387,7 +385,7 @@ class Settings:
 
     @property
     def offered_tritons(self) -> tuple[str, ...]:
-        """The Triton versions that a server or worker offers; none: all that are installed."""
+        """The Triton versions that a server or worker offers; empty: all installed versions."""
         return tuple(name.strip() for name in self.tritons.split(",") if name.strip())
 
     @property
@@ -413,8 +411,8 @@ class Settings:
     def most_per_minute(self, work: str) -> int:
         """Return how much work of a kind one client may cause in a minute; 0 is no limit.
 
-        Unless it is set, there is no limit on a loopback address without proxies: who reaches it owns the
-        machine.
+        Unless the limit is set, there is none on a loopback address without proxies, where all clients are
+        users of this machine.
         """
         name = f"client_{work}_per_minute"
         value: int | None = getattr(self, name)
@@ -425,7 +423,7 @@ class Settings:
 
     @property
     def least_log_level(self) -> str:
-        """The level from which on something is logged."""
+        """The lowest level of the messages that are logged."""
         return self.log_level or ("info" if self.log_format == "json" else "warning")
 
     @property
@@ -467,12 +465,12 @@ def _parse(variable: str, text: str, wanted: type) -> Any:
 
 
 def toolchain(environment: Mapping[str, str] = os.environ) -> Toolchain:
-    """Read where the machine's libraries and C compiler are."""
+    """Return the paths of the machine's libraries and C compiler."""
     return Toolchain(environment.get("LD_LIBRARY_PATH", ""), environment.get("CC", ""))
 
 
 def state_dir(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder of what commands remember for this user."""
+    """Return the folder in which commands keep their state for this user."""
     base = environment.get("XDG_STATE_HOME") or Path(environment.get("HOME", ".")) / ".local/state"
     return Path(base) / "triton-explorer"
 
@@ -486,6 +484,6 @@ class GitHubActions:
 
 
 def github_actions(environment: Mapping[str, str] = os.environ) -> GitHubActions:
-    """Read what GitHub Actions tells a job."""
+    """Read the variables that GitHub Actions sets for a job."""
     summary = environment.get("GITHUB_STEP_SUMMARY", "")
     return GitHubActions(environment.get("GITHUB_ACTIONS") == "true", Path(summary) if summary else None)

@@ -1,7 +1,7 @@
-"""Add and remove Triton versions, each in a folder of its own beside the interpreter's.
+"""Add and remove Triton versions: each has a folder, except the version of the interpreter's environment.
 
 pip installs a version into a hidden folder, which is renamed when it is complete. A running server therefore
-never finds a part of a version.
+never finds an incomplete version.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from packaging.version import InvalidVersion, Version
 from explorer.errors import ToolchainError
 from explorer.sandbox.versions import installed_versions, version_key
 
-#: The versions that are tested, the newest first.
+#: The tested versions, newest first.
 SUPPORTED = ("3.9.0", "3.8.0", "3.7.1", "3.7.0", "3.6.0")
 _OLDEST = Version("3.6")
 _NEXT_MAJOR = Version("4.dev0")
@@ -39,7 +39,7 @@ _TRY = "import sys; sys.path.insert(0, sys.argv[1]); import triton._C.libtriton"
 
 @dataclass(frozen=True)
 class Installed:
-    """An installed version. `folder` is None for that of the interpreter."""
+    """An installed version. `folder` is None for the version in the interpreter's environment."""
 
     version: str
     folder: Path | None
@@ -66,14 +66,14 @@ def add(text: str, tritons_dir: Path) -> Installed:
     """Install a version, unless it is installed. pip prints its progress to the standard error.
 
     Raises:
-        ToolchainError: it cannot be installed; the message says why.
+            ToolchainError: the version cannot be installed; the message says why.
     """
     version = check_version(text)
     found = installed_versions(tritons_dir)
     if version in found:
         return Installed(version, found[version])
     with _hidden_folder(tritons_dir) as hidden:
-        for folder in (tritons_dir, Path(tempfile.gettempdir())):  # pip first unpacks to the latter
+        for folder in (tritons_dir, Path(tempfile.gettempdir())):  # pip first unpacks to the temporary folder
             _check_space(folder)
         new = hidden / version
         _install(version, new)
@@ -83,9 +83,9 @@ def add(text: str, tritons_dir: Path) -> Installed:
         try:
             new.rename(folder)
         except OSError as error:
-            if version not in installed_versions(tritons_dir):  # another process may have added it
+            if version not in installed_versions(tritons_dir):  # another process may have added the version
                 raise ToolchainError(
-                    f"Cannot create {folder}: {error.strerror}. Remove what is there."
+                    f"Cannot create {folder}: {error.strerror}. Remove the existing files."
                 ) from error
     return Installed(version, folder)
 
@@ -94,7 +94,7 @@ def remove(version: str, tritons_dir: Path) -> Path:
     """Remove a version and return its former folder.
 
     Raises:
-        ToolchainError: it is not installed, or belongs to the interpreter.
+            ToolchainError: the version is not installed, or belongs to the interpreter.
     """
     found = installed_versions(tritons_dir)
     if version not in found:
@@ -122,7 +122,7 @@ def missing_between(one: str, other: str, tritons_dir: Path) -> list[str]:
 
 @contextmanager
 def _hidden_folder(tritons_dir: Path) -> Iterator[Path]:
-    """Create a folder on the same disk, whose name is not that of a version, and remove it in the end."""
+    """Create a folder on the same disk, whose name is not a version, and remove it in the end."""
     try:
         tritons_dir.mkdir(parents=True, exist_ok=True)
         hidden = Path(tempfile.mkdtemp(prefix=".", dir=tritons_dir))
@@ -188,7 +188,7 @@ def _try(version: str, new: Path) -> None:
     """Import the compiler of an installed version.
 
     Raises:
-        ToolchainError: it cannot be imported on this machine.
+            ToolchainError: the compiler cannot be imported on this machine.
     """
     done = subprocess.run(  # noqa: S603  what pip has just installed
         [sys.executable, "-I", "-c", _TRY, str(new)], capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""The services of a worker: store, sandbox, runners, and the queue that they take their jobs from."""
+"""The services of a worker: store, sandbox, runners, and the queue that supplies the jobs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from explorer.store import Pruner
 
 
 class WorkerServices:
-    """The services of one worker. `wanted` names its queues; "": all that this machine can do.
+    """The services of one worker. `wanted` names its queues; "": all queues that this machine can serve.
 
     Raises:
         SettingsError: a setting is invalid, there is no Triton version, or this machine cannot do the jobs of
@@ -84,7 +84,7 @@ class WorkerServices:
         Raises:
             OSError: the port is taken.
         """
-        # A registry collects as any collector does.
+        # Prometheus calls a registry like any other collector.
         self._metrics.registry.register(REGISTRY)
         server, thread = start_http_server(port, host, self._metrics.registry)
         self._metrics_server.callback(thread.join)
@@ -97,7 +97,7 @@ class WorkerServices:
         self._worker.run(stopped)
 
     def close(self) -> None:
-        """Give the jobs under way back at once, and stop."""
+        """Give the running jobs back at once, and stop."""
         self._metrics_server.close()
         self._health.close()
         self._queue.close()

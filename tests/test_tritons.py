@@ -123,7 +123,7 @@ def test_a_folder_in_the_way_is_not_touched(wheels: Path, tmp_path: Path) -> Non
     write_wheel(wheels, "3.7.9")
     mine = tmp_path / "tritons" / "3.7.9" / "mine"
     mine.mkdir(parents=True)
-    with pytest.raises(ToolchainError, match="Remove what is there"):
+    with pytest.raises(ToolchainError, match="Remove the existing files"):
         tritons.add("3.7.9", tmp_path / "tritons")
     assert mine.is_dir()
     shutil.rmtree(mine)

@@ -1,7 +1,7 @@
 """Tools for agents, in the Model Context Protocol (MCP): one function for each tool.
 
-A tool asks the HTTP API and shortens its documents; it computes nothing that the API does not compute. The
-transports are elsewhere: `explorer.cli.mcp` serves the standard input, and `explorer.server.agents` HTTP.
+A tool requests documents of the HTTP API and shortens them; the API computes everything. The transports are
+elsewhere: `explorer.cli.mcp` serves the standard input, and `explorer.server.agents` HTTP.
 """
 
 from __future__ import annotations

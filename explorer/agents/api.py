@@ -1,4 +1,4 @@
-"""What tools need of the HTTP API. Each transport has its own way to reach it."""
+"""The interface of the HTTP API for tools. Each transport implements it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from explorer.errors import ExplorerError
 
 Found = TypeVar("Found")
 
-#: What is called with the status and the body of a response.
+#: A function that is called with the status and the body of a response.
 Reader: TypeAlias = Callable[[int, bytes], Found]
 
 
@@ -33,16 +33,16 @@ class Api(Protocol):
         ...
 
     async def send(self, method: str, path: str, body: bytes | None, read: Reader[Found]) -> Found:
-        """Send a request and return what `read`, called in a thread, makes of the response."""
+        """Send a request and return the response after `read`, which is called in a thread."""
         ...
 
     async def follow(self, path: str, seconds: float) -> None:
-        """Read an event stream until it ends, but no longer than some seconds."""
+        """Read an event stream until it ends, or until the seconds are over."""
         ...
 
 
 async def get(api: Api, path: str, read: Callable[[bytes], Found]) -> Found:
-    """Return what `read` makes of the body at an address below that of the API.
+    """Return the body at an address of the API, after `read`.
 
     Raises:
         Refused: the API refuses.

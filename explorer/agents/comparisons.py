@@ -22,9 +22,9 @@ from explorer.queries.line_diff import DiffDocument
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """What differs between two compilations: `page` is the permanent link.
+    """The differences between two compilations: `page` is the permanent link.
 
-    `passes` are those that only one side has, or that changed the module on one side only.
+    `passes` are passes that only one side has, or that changed the module on one side only.
     """
 
     page: str
@@ -58,7 +58,7 @@ async def compare(api: Api, before: Id, after: Id) -> Comparison:
 
 
 async def compare_stage(api: Api, before: Id, after: Id, stage: Stage, first_line: FirstLine = 1) -> TextPage:
-    """Return the differences of a stage of two compilations, as a diff. Renamed values are no difference."""
+    """Return the differences of a stage of two compilations, as a diff. Renamed values do not count."""
     diff = await document(api, f"/compilations/{before}/compare/{after}/stages/{stage}", DiffDocument)
     shown: list[str] = []
     total, is_full = 0, False
@@ -74,7 +74,7 @@ async def compare_stage(api: Api, before: Id, after: Id, stage: Stage, first_lin
 
 @dataclass(frozen=True)
 class _Part:
-    """Lines of a diff: the head of a difference, or lines from `first` on that one side has."""
+    """Lines of a diff: the head of a difference, or lines from `first` on of one side."""
 
     mark: str
     first: int

@@ -1,4 +1,4 @@
-"""Compile a kernel, and read a compilation: the tools that the others start from."""
+"""Compile a kernel, and read a compilation. The other tools need the resulting ID."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from explorer.model import Diagnostic, Scalar
 from explorer.model.hardware import DEFAULT_TARGET
 from explorer.store import Status, is_over
 
-#: A tool answers before the client gives up; most wait for a minute.
+#: A tool answers before the client gives up; most clients wait for a minute.
 _WAIT_SECONDS = 45.0
 
 _Index = Annotated[int, msgspec.Meta(ge=0)]
@@ -104,8 +104,8 @@ async def compile(  # noqa: A001  the name of the tool
     """Compile a Triton kernel without a GPU. Returns its stages, resources and errors.
 
     Give a whole script with a launch, or a kernel with a signature. The source runs in a sandbox. Equal
-    requests have equal IDs and are compiled once. Of a program with torch.compile, compiles a kernel that
-    PyTorch's compiler writes for it: lines are those of its output code.
+    requests have equal IDs and are compiled once. For a program with torch.compile, this tool compiles a
+    kernel that PyTorch's compiler writes: lines are lines of its output code.
     """
     body: dict[str, Any] = {
         "source": source,
@@ -186,11 +186,11 @@ def _next(index: CompilationDocument) -> str:
             "memory_accesses, layouts or run with this compilation."
         )
     if index.status == "kernels_found":
-        return "Its kernels are those of torch.compile. Call compile with the source of the program."
+        return "torch.compile writes the kernels. Call compile with the source of the program."
     if index.status == "failed":
         return (
             "Read diagnostics. list_passes shows how far the compilation went; call compile with a changed "
-            "source, or with what alternatives name."
+            "source, or as alternatives suggest."
         )
     return "The compilation is not finished. Call read_compilation again."
 

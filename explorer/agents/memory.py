@@ -18,7 +18,7 @@ from explorer.queries.layouts import LayoutsDocument
 class Buffer(msgspec.Struct, frozen=True):
     """A buffer in shared memory, alive from `operation` to before the operation at position `end`.
 
-    `shares_bytes_with` are the indices of the buffers that have some of its bytes at another time.
+    `shares_bytes_with` are the indices of buffers that use some of its bytes at another time.
     """
 
     function: str
@@ -49,7 +49,7 @@ class Barrier(msgspec.Struct, frozen=True):
 class SharedMemory(msgspec.Struct, frozen=True):
     """The shared memory of a block: its size, its limit, and its buffers, the largest first.
 
-    `problems` say what is missing, and why. `next` says how to get the other buffers.
+    `problems` are the missing parts with reasons. `next` says how to get the other buffers.
     """
 
     shared_bytes: int
@@ -65,7 +65,7 @@ class SharedMemory(msgspec.Struct, frozen=True):
 
 
 class Conflicts(msgspec.Struct, frozen=True):
-    """Accesses to shared memory, those with the most bank conflicts first."""
+    """Accesses to shared memory, with the most bank conflicts first."""
 
     accesses: list[SharedAccessRow]
     total: int
@@ -74,7 +74,7 @@ class Conflicts(msgspec.Struct, frozen=True):
 
 
 class Accesses(msgspec.Struct, frozen=True):
-    """Accesses to global memory in the order of the text, with their width and what limits it."""
+    """Accesses to global memory in the order of the text, with their width and its limiting factor."""
 
     accesses: list[AccessRow]
     total: int
@@ -108,7 +108,7 @@ class Layouts(msgspec.Struct, frozen=True):
 
 
 async def explain_shared_memory(api: Api, compilation: Id, first: First = 0) -> SharedMemory:
-    """Explain the shared memory of a block: which buffers it has, where they lie, and the barriers."""
+    """Explain the shared memory of a block: its buffers, their addresses, and the barriers."""
     found = await document(api, f"/compilations/{compilation}/allocation", AllocationDocument)
     buffers = [
         Buffer(

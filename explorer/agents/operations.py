@@ -16,7 +16,7 @@ _MOST_OPERATIONS = 4
 
 
 class Step(msgspec.Struct, frozen=True):
-    """The operations after the pass `pass_index`; `count` is how many there are.
+    """The operations after the pass `pass_index`; `count` is their number.
 
     `is_touched`: the pass made, changed or removed one of them. `is_known` is false where that is unknown.
     """
@@ -29,10 +29,10 @@ class Step(msgspec.Struct, frozen=True):
 
 
 class OperationLineage(msgspec.Struct, frozen=True):
-    """What an operation was made from and what became of it, in the passes that touched it.
+    """The origin of an operation and its results, in the passes that touched it.
 
-    `made_by` is the pass that made it from `made_from`; `removed_by` the pass after which nothing comes from
-    it. `instructions` are lines of the machine code.
+    `made_by` is the pass that made the operation from `made_from`; `removed_by` the pass after which no
+    operation comes from it. `instructions` are lines of the machine code.
     """
 
     steps: list[Step]
@@ -53,9 +53,9 @@ async def follow_operation(
     stage: Stage = "ttgir",
     index: PassIndex | None = None,
 ) -> OperationLineage:
-    """Follow the operation in a line: what it was made from, pass by pass, and which instructions it became.
+    """Follow the operation in a line: its origin, pass by pass, and its instructions.
 
-    The line is one of a stage (ttir, ttgir, sass, amdgcn), or of the module after the pass `index`.
+    The line belongs to a stage (ttir, ttgir, sass, amdgcn), or to the module after the pass `index`.
     """
     asked = {"line": str(line), **({"stage": stage} if index is None else {"pass": str(index)})}
     found = await document(api, f"/compilations/{compilation}/lineage?{urlencode(asked)}", LineageDocument)

@@ -1,6 +1,6 @@
 """The tools as a server of the Model Context Protocol, without a transport.
 
-The package `mcp` is an optional dependency: what imports this module needs it.
+The package `mcp` is an optional dependency that this module needs.
 """
 
 from __future__ import annotations
@@ -46,22 +46,22 @@ _INSTRUCTIONS = """\
 Shows everything the Triton compiler does to a kernel. Call compile first: its answer has the ID that the \
 other tools take. Long answers come in pages: `next` says what to call. Show the user the links in `page`.
 """
-#: What to do after an error, by its kind.
+#: The advice after an error, by its kind.
 _HINTS = {
     "invalid_request": "Correct the arguments.",
-    "not_found": "Call read_compilation to see what there is, or compile with the source.",
+    "not_found": "Call read_compilation to see the available parts, or compile with the source.",
     "not_finished": "Call read_compilation, which waits until the compilation is finished.",
     "not_answerable": "Call read_compilation and read its diagnostics.",
     "no_device": "Call run with device=interpreter, or list_runs for recorded profiles.",
     "too_many_requests": "Wait some seconds, then call the tool again.",
     "queue_full": "Wait some seconds, then call the tool again.",
 }
-#: The tools that create results. The others only read.
+#: The tools that create results. The other tools only read.
 _CHANGING = ("compile", "run")
 
 
 def make_server(api: Api) -> Server[Any]:
-    """Return a server whose tools ask an API."""
+    """Return a server whose tools use an API."""
 
     async def list_tools(_context: Any, _parameters: Any) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS.values()])
@@ -119,7 +119,7 @@ def _described(tool: Tool) -> types.Tool:
 
 
 def _schema(wanted: type[msgspec.Struct]) -> dict[str, Any]:
-    """Return the JSON Schema of a type, with its own fields at the root, as the protocol demands."""
+    """Return the JSON Schema of a type, with its own fields at the root, as the protocol requires."""
     (_,), types_by_name = msgspec.json.schema_components([wanted], ref_template="#/$defs/{name}")
     root = types_by_name.pop(wanted.__name__)
     return {**root, **({"$defs": types_by_name} if types_by_name else {})}

@@ -21,9 +21,9 @@ class LiveInstruction(msgspec.Struct, frozen=True):
 
 
 class Registers(msgspec.Struct, frozen=True):
-    """Registers of a thread, and the instructions with the most live ones, these first.
+    """Registers of a thread, and the instructions, sorted by live registers in descending order.
 
-    `registers` is the number that the assembler allocated, `limit` the most that a thread can have. Without
+    `registers` is the number that the assembler allocated, `limit` the maximum of a thread. Without
     instructions, `reason` says why.
     """
 
@@ -42,7 +42,7 @@ class Registers(msgspec.Struct, frozen=True):
 
 
 async def live_registers(api: Api, compilation: Id, only_spills: bool = False, first: First = 0) -> Registers:
-    """Return the registers, and the instructions with the most live ones, or only those that spill."""
+    """Return the registers, and the instructions with the most live registers, or only the spilling ones."""
     found = await document(api, f"/compilations/{compilation}/registers", RegistersDocument)
     wanted = [each for each in found.instructions if each.spill or not only_spills]
     wanted.sort(key=lambda each: -each.general)

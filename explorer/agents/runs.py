@@ -24,7 +24,7 @@ from explorer.runs.documents import RunDocument, RunRow, RunsDocument
 from explorer.store import Status, is_over
 
 _WAIT_SECONDS = 45.0
-#: Measurements that are usually short. The page shows the others.
+#: Measurements that are usually short. The page shows the other measurements.
 _SHORT = ("environment", "launch", "check", "timings", "autotuning")
 _MOST_BYTES_OF_MEASUREMENT = 4_000
 
@@ -37,9 +37,9 @@ _Sizes = Annotated[
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A run. `matches`: its result is that of the reference; null: not compared.
+    """A run. `matches`: whether its result equals the reference; null: not compared.
 
-    `measurements` are those that are short; `not_shown` names the others. `page` is its permanent link.
+    `measurements` are the short measurements; `not_shown` names the others. `page` is its permanent link.
     """
 
     run: str
@@ -58,7 +58,7 @@ class Run(msgspec.Struct, frozen=True):
 class RunSummary(msgspec.Struct, frozen=True):
     """A run or a recorded profile of a compilation's kernel, in a list.
 
-    `is_imported`: another machine has measured it, and anybody may have sent it.
+    `is_imported`: another machine has measured the run, and any client may have sent it.
     """
 
     run: str
@@ -79,9 +79,9 @@ class Runs(msgspec.Struct, frozen=True):
 
 
 class Roofline(msgspec.Struct, frozen=True):
-    """How far a kernel is from the limits of the GPU.
+    """The distance of a kernel from the limits of the GPU.
 
-    Times are nanoseconds, shares fractions of 1. `floors` are the least time that the binding resource needs.
+    Times are nanoseconds, shares fractions of 1. `floors` are the shortest times of the binding resource.
     """
 
     verdict: str

@@ -1,4 +1,4 @@
-"""Read and search the texts of a compilation: stages, and what passes changed."""
+"""Read and search the texts of a compilation: stages, and the changes of passes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PassRow(msgspec.Struct, frozen=True):
 
 
 class Passes(msgspec.Struct, frozen=True):
-    """Compiler passes in their order. `total` counts those that were asked for."""
+    """Compiler passes in their order. `total` is the number of the requested passes."""
 
     passes: list[PassRow]
     total: int
@@ -57,7 +57,7 @@ class FoundLines(msgspec.Struct, frozen=True):
 
 
 class FoundPasses(msgspec.Struct, frozen=True):
-    """The passes after which another number of lines contains a text than before."""
+    """The passes that change the number of lines that contain a text."""
 
     passes: list[PassMatches]
     total: int
@@ -67,7 +67,7 @@ class FoundPasses(msgspec.Struct, frozen=True):
 async def read_lines(
     api: Api, compilation: Id, stage: Stage, first: int, last: int | None = None
 ) -> TextLinesDocument:
-    """Return lines of a stage, as many as the API returns at once. The server reads no more of it."""
+    """Return lines of a stage, as many as the API returns at once. The server reads only these lines."""
     query = urlencode({"from": first} if last is None else {"from": first, "to": last})
     return await document(api, f"/compilations/{compilation}/stages/{stage}/text?{query}", TextLinesDocument)
 
@@ -93,7 +93,7 @@ async def list_passes(
     api: Api,
     compilation: Id,
     stage: Stage | None = None,
-    all_passes: Annotated[bool, msgspec.Meta(description="Also those that changed nothing")] = False,
+    all_passes: Annotated[bool, msgspec.Meta(description="Include passes that changed nothing")] = False,
     first: First = 0,
 ) -> Passes:
     """List the compiler passes that changed the module, in order, of one stage or of all."""
@@ -108,7 +108,7 @@ async def list_passes(
 
 
 async def diff_pass(api: Api, compilation: Id, index: PassIndex, first_line: FirstLine = 1) -> TextPage:
-    """Return what a compiler pass changed, as a unified diff. No lines: it changed nothing."""
+    """Return the changes of a compiler pass, as a unified diff. No lines: the pass changed nothing."""
     return await get(
         api,
         f"/compilations/{compilation}/passes/{index}/diff",

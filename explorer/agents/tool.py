@@ -1,4 +1,4 @@
-"""The type of tools, and the pages that their answers come in."""
+"""The type of tools, and the pages of their answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from explorer.documents import shortened
 
 Row = TypeVar("Row")
 
-#: The rows of one answer, as JSON. With the rest of the answer these are some thousand tokens of a model.
+#: The size of the rows of one answer, as JSON: with the rest of the answer, some thousand tokens of a model.
 MOST_BYTES = 16_000
 
 Id = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_.-]{1,100}$", description="ID of a compilation")]
@@ -44,7 +44,7 @@ class Tool:
 
         Raises:
             msgspec.ValidationError: an argument is missing, unknown or of another type.
-            ExplorerError: what the API refuses.
+                ExplorerError: the API refuses.
         """
         given = msgspec.convert(arguments, self.parameters)
         return await self.function(api, **msgspec.structs.asdict(given))
@@ -80,7 +80,7 @@ def page_of(rows: Iterable[Row], first: int = 0) -> list[Row]:
 
 
 def page_from(rows: Iterable[Row], total: int, first: int, call: str) -> tuple[list[Row], str]:
-    """Return the rows from `first` on that fit into one answer, of `total`, and how to get the others."""
+    """Return the rows from `first` on that fit into one answer, of `total`, and how to get the rest."""
     found = page_of(rows, first)
     end = first + len(found)
     return found, more(call, "first", end, total - end)
@@ -101,14 +101,14 @@ class TextPage(msgspec.Struct, frozen=True):
 
 
 def text_page(lines: Iterable[str], total: int, first_line: int, call: str) -> TextPage:
-    """Return the lines that fit into one answer. `lines` are those from `first_line` on, of `total`."""
+    """Return the lines that fit into one answer. `lines` begin at `first_line`; `total` is the length."""
     shown = page_of(map(shortened, lines))
     left = total - (first_line - 1 + len(shown))
     return TextPage(first_line, shown, total, more(call, "first_line", first_line + len(shown), left))
 
 
 class Lines:
-    """The lines of a text, decoded one by one: all of them as objects take three times as much memory."""
+    """The lines of a text, decoded one by one: a list of all lines would take three times as much memory."""
 
     def __init__(self, text: bytes) -> None:
         self._text = text

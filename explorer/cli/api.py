@@ -1,10 +1,9 @@
-"""How commands send requests to the API: to a running server, or in this process.
+"""Sends the requests of commands to the API: to a running server, or in this process.
 
 A server is found by the setting `server`, or by the file that it writes into its data folder. It is used if
-it has the same version of triton-explorer, the requested Triton version and, for a run, the device. Without
-such a server, or if it does not answer, an application is started in this process, with a temporary store.
-Both answer the same requests with the same documents, so that the output does not depend on which of them
-answers.
+it has the same version of triton-explorer, the requested Triton version and, for a run, the device. If there
+is none, or if it does not answer, an application is started in this process, with a temporary store. Both
+answer the same requests with the same documents, so the output does not depend on which of them answers.
 """
 
 from __future__ import annotations
@@ -33,20 +32,20 @@ if TYPE_CHECKING:  # slow to import; a command that asks a server needs none of 
 
 API = "/api/v1"
 _GREETING_SECONDS = 2.0
-#: How often a server that starts is asked whether it has started, and how long at most.
+#: How often a starting server is polled, and how long at most.
 _START_CHECK_SECONDS = 0.2
 _LONGEST_START_SECONDS = 120.0
-#: An event stream sends at least a heartbeat in this time.
+#: An event stream sends at least a heartbeat within this time.
 _SILENCE_SECONDS = 60.0
-#: RFC 9218: other requests are more urgent.
+#: RFC 9218: requests without this header are more urgent.
 _BATCH = {"Priority": "u=5"}
 _BUSY = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE)
 _MOST_RETRIES = 600
-#: What a client may do is counted by the minute, rounded up.
+#: Limits for a client are counted by the minute, rounded up.
 _LONGEST_WAIT_SECONDS = 61
 
 Answer = TypeVar("Answer")
-#: Says whether a server, of whose `/healthz` it gets the document, can do the work.
+#: Returns whether a server can do the work, from the document of its `/healthz`.
 CanDo: TypeAlias = Callable[[dict[str, Any]], bool]
 
 
@@ -70,7 +69,7 @@ class Sender(Protocol):
 
 
 class Api:
-    """The API, wherever it is."""
+    """The API of a server or of this process."""
 
     def __init__(self, send: Sender, url: str = "") -> None:
         """`url` is the address of the server; "": there is none, and the results end with the command."""
@@ -78,10 +77,10 @@ class Api:
         self.url = url.rstrip("/")
 
     def get(self, path: str) -> bytes:
-        """Return what is at an address.
+        """Return the body at an address.
 
         Raises:
-            ExplorerError: the API refuses; the message is its own.
+            ExplorerError: the API refuses; its message is passed on.
         """
         return self._checked(self.send("GET", path))
 
@@ -89,7 +88,7 @@ class Api:
         """Return the document at an address.
 
         Raises:
-            ExplorerError: the API refuses; the message is its own.
+                ExplorerError: the API refuses; its message is passed on.
         """
         return json.loads(self.get(path))
 
@@ -97,7 +96,7 @@ class Api:
         """Send a document, without the fields that are None, and return the answer.
 
         Raises:
-            ExplorerError: the API refuses; the message is its own.
+                ExplorerError: the API refuses; its message is passed on.
         """
         given = {name: value for name, value in body.items() if value is not None}
         return json.loads(self._checked(self.send("POST", path, json.dumps(given).encode())))
@@ -107,10 +106,10 @@ class Api:
         return dict(json.loads(self.send("GET", "/healthz").body))
 
     def delete(self, path: str) -> bytes:
-        """Delete or cancel what is at an address, and return the answer.
+        """Delete or cancel the resource at an address, and return the answer.
 
         Raises:
-            ExplorerError: the API refuses; the message is its own.
+            ExplorerError: the API refuses; its message is passed on.
         """
         return self._checked(self.send("DELETE", path))
 
@@ -135,7 +134,7 @@ def ask(
 
     `question` is called a second time if the server fails during the first call, so it must print nothing.
     An application that `is_for_one_job` starts faster, and takes more time for each further job; `prepare` is
-    called with its services before anything else. A server is asked only if it `can_do` the work.
+    called with its services before anything else. A server is used only if it `can_do` the work.
     """
     settings = Settings.from_environment()
     url = "" if options.unsafe_no_sandbox else settings.server or running_server(settings.data_dir)
@@ -151,10 +150,10 @@ def ask(
 
 
 def chosen_server(url: str, how: str) -> str:
-    """Return the address that is given, or that of the server that commands use.
+    """Return the given address, or the address of the server that commands use.
 
     Raises:
-        InvalidRequest: there is none; `how` says how to name one.
+        InvalidRequest: there is no address; `how` says how to give one.
     """
     settings = Settings.from_environment()
     found = url or settings.server or running_server(settings.data_dir)
@@ -165,10 +164,10 @@ def chosen_server(url: str, how: str) -> str:
 
 @contextlib.contextmanager
 def connected(url: str) -> Iterator[Api]:
-    """Connect to the server that a command names. Its requests are those of a batch.
+    """Connect to the server that a command names. Its requests form a batch.
 
     Raises:
-        InvalidRequest: the address is not that of a server.
+        InvalidRequest: the text is not the address of a server.
         Unavailable: the server cannot be reached.
     """
     if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
@@ -185,11 +184,11 @@ def connected(url: str) -> Iterator[Api]:
 def sender_to(url: str | None, options: argparse.Namespace) -> Iterator[tuple[str, Sender]]:
     """Find a server, or start an application in this process for many requests.
 
-    `url` is the address of the server, "none", or None: the one of the settings, if it has our version.
-    Return its address, "" without one, and what sends a request. Any thread may send one.
+    `url` is the address of the server, "none", or None: the server of the settings, if it has our version.
+    Return its address, or "" without a server, and a function that sends a request from any thread.
 
     Raises:
-        InvalidRequest: the given address is not that of a server.
+        InvalidRequest: the given text is not the address of a server.
     """
     found = find_server(url, options)
     if found:
@@ -200,10 +199,10 @@ def sender_to(url: str | None, options: argparse.Namespace) -> Iterator[tuple[st
 
 
 def find_server(url: str | None, options: argparse.Namespace) -> str:
-    """Return the address of the server that `sender_to` asks; "" if an application in this process answers.
+    """Return the address of the server that `sender_to` uses; "" if an application in this process answers.
 
     Raises:
-        InvalidRequest: the given address is not that of a server.
+        InvalidRequest: the given text is not the address of a server.
     """
     settings = Settings.from_environment()
     found = url or settings.server or running_server(settings.data_dir)
@@ -216,7 +215,7 @@ def find_server(url: str | None, options: argparse.Namespace) -> str:
 
 
 def server_sender(url: str) -> Sender:
-    """Return what sends a request to a server. Each request has a connection of its own."""
+    """Return a function that sends a request to a server. Each request has a separate connection."""
 
     def send(method: str, path: str, body: bytes | None = None) -> Response:
         try:
@@ -243,7 +242,7 @@ def _is_alike(
 ) -> bool:
     """Return whether a server is healthy, of our version, has the Triton version, and `can_do` the work.
 
-    A server that starts is waited for: another application would start more slowly beside it.
+    Wait for a starting server: starting an application beside it would take longer.
     """
     response = connection.send("GET", "/healthz")
     deadline = time.monotonic() + _LONGEST_START_SECONDS
@@ -257,14 +256,14 @@ def _is_alike(
         is_ours = response.status == 200 and health["version"] == importlib.metadata.version(
             "triton-explorer"
         )
-    except (ValueError, KeyError, TypeError):  # another program listens there
+    except (ValueError, KeyError, TypeError):  # another program listens at the address
         return False
     wanted = triton or next(iter(installed_versions(settings.tritons_dir)), None)
     return is_ours and wanted in tritons and (triton is not None or tritons[0] == wanted) and can_do(health)
 
 
 class _Connection:
-    """A connection to a server. One that the user has named may be busy, so that its greeting takes time."""
+    """A connection to a server. A server that the user names may be busy and answer late."""
 
     def __init__(self, url: str, headers: Mapping[str, str] | None = None, *, is_named: bool = False) -> None:
         self._headers = dict(headers or {})
@@ -287,20 +286,20 @@ class _Connection:
     def send(self, method: str, path: str, body: bytes | None = None) -> Response:
         """Send a request to a server that may be replaced by an application in this process."""
         response = self.exchange(method, path, body)
-        # A server may accept less than its commands do, and fewer at the same time.
+        # A server may accept shorter bodies than its commands, and fewer at the same time.
         is_refused = response.status in (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.TOO_MANY_REQUESTS)
         if is_refused or (response.status >= 500 and path != "/healthz"):
             raise _ServerFailed
         return response
 
     def send_patiently(self, method: str, path: str, body: bytes | None = None) -> Response:
-        """Send a request to a server that may have too much to do. It is asked again when it says."""
+        """Send a request to a server that may be overloaded. Repeat it after the time in its answer."""
         for _ in range(_MOST_RETRIES):
             try:
                 response = self.exchange(method, path, body)
             except _ServerFailed as error:
                 raise Unavailable(
-                    "The server cannot be reached. Check the address, and that it runs."
+                    "The server cannot be reached. Check its address, and that it runs."
                 ) from error
             if response.status not in _BUSY or not response.retry_after.isdecimal():
                 break
@@ -311,7 +310,7 @@ class _Connection:
         """Send a request and read the answer.
 
         Raises:
-            _ServerFailed: there is none.
+                _ServerFailed: no answer arrives.
         """
         headers = dict(self._headers)
         if body is not None:
@@ -322,14 +321,14 @@ class _Connection:
             headers["Authorization"] = f"Bearer {self._token}"
         try:
             self._http.request(method, self._prefix + path, body, headers)
-            # Only the first request shows whether a server listens; later ones may take time.
+            # Only the first request tests whether a server listens; later requests may take time.
             if self._http.sock is not None:
                 is_greeting = path == "/healthz"
                 self._http.sock.settimeout(self._greeting_seconds if is_greeting else _SILENCE_SECONDS)
             answer = self._http.getresponse()
             return Response(answer.status, answer.read(), answer.headers.get("Retry-After", ""))
         except BaseException as error:
-            self._http.close()  # The next request starts a new connection, also the one that cancels a job.
+            self._http.close()  # The next request, such as a cancellation, needs a new connection.
             if isinstance(error, (OSError, http.client.HTTPException)):
                 raise _ServerFailed from error
             raise

@@ -1,7 +1,7 @@
-"""The metrics of kernels that a repository keeps in a file, and what a later compilation changed of them.
+"""The file of a repository with the metrics of kernels, and the comparison of later compilations with it.
 
 The file has an entry for each script, kernel and target. Its order is stable, with one metric in each line,
-so that its own changes can be reviewed.
+so that changes of the file can be reviewed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from explorer.errors import InvalidRequest
 from explorer.model.metrics import METRICS, Verdict
 
 _VERSION = 1
-#: They differ between machines and with the lines of the source, and are compared on request only.
+#: These metrics differ between machines and with the lines of the source. They are compared on request only.
 _ON_REQUEST = ("compile_milliseconds", "binary_bytes")
 
 Metrics = dict[str, int | float]
-#: "same": no metric is better, or worse than is allowed. "failing": it failed before, too.
+#: "same": no metric is better, or worse than allowed. "failing": the kernel fails here and in the baseline.
 State = Literal["same", "better", "worse", "new", "gone", "failed", "failing"]
 #: The script, the kernel and the target.
 Key = tuple[str, str, str]
@@ -45,9 +45,9 @@ Baseline = dict[Key, Entry]
 
 @dataclass(frozen=True)
 class Checked:
-    """A compilation that was made to be compared.
+    """A compilation for the comparison.
 
-    `path` and `line` say where the kernel is; line 0: not known. `error` says why there are no metrics. If
+    `path` and `line` locate the kernel; line 0: unknown. `error` says why there are no metrics. If
     the failure `is_final`, compiling again gives the same.
     """
 
@@ -63,7 +63,7 @@ class Checked:
 
 @dataclass(frozen=True)
 class Change:
-    """A metric that differs by more than is allowed, or is better. `after` is None if it is not known now."""
+    """A metric that is better, or worse than allowed. `after` is None if it is unknown."""
 
     metric: str
     before: float
@@ -73,7 +73,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Row:
-    """A compilation that was compared."""
+    """The result of comparing a compilation."""
 
     state: State
     checked: Checked
@@ -85,7 +85,7 @@ def read_baseline(path: Path) -> Baseline | None:
     """Read a file; None: there is none.
 
     Raises:
-        InvalidRequest: it cannot be read, or is not such a file.
+            InvalidRequest: the file cannot be read, or is not a baseline.
     """
     try:
         file = msgspec.json.decode(path.read_bytes(), type=_File)
@@ -98,7 +98,7 @@ def read_baseline(path: Path) -> Baseline | None:
     if file.version != _VERSION:
         raise InvalidRequest(
             f"{path} has version {file.version}; this triton-explorer reads version {_VERSION}. Install "
-            "another triton-explorer, or write the file again with --update."
+            "a matching triton-explorer, or write the file again with --update."
         )
     return {
         (script, kernel, target): entry
@@ -112,7 +112,7 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
     """Write a file.
 
     Raises:
-        InvalidRequest: it cannot be written.
+            InvalidRequest: the file cannot be written.
     """
     scripts: dict[str, dict[str, dict[str, Entry]]] = {}
     for (script, kernel, target), entry in sorted(baseline.items(), key=lambda item: item[0]):
@@ -125,7 +125,7 @@ def write_report(path: Path, text: bytes, *, is_added: bool = False) -> None:
     """Write a file that an option names, or add to it.
 
     Raises:
-        InvalidRequest: it cannot be written.
+            InvalidRequest: the file cannot be written.
     """
     try:
         with path.open("ab" if is_added else "wb") as file:
@@ -135,7 +135,7 @@ def write_report(path: Path, text: bytes, *, is_added: bool = False) -> None:
 
 
 def updated(baseline: Baseline, rows: Iterable[Row]) -> Baseline:
-    """Return the baseline with what was compiled. What failed for the moment keeps its entry."""
+    """Return the baseline with the new metrics. A transient failure keeps its entry."""
     entries = dict(baseline)
     for row in rows:
         checked = row.checked
@@ -147,7 +147,7 @@ def updated(baseline: Baseline, rows: Iterable[Row]) -> Baseline:
 
 
 def compared_metrics(values: Mapping[str, float | None], thresholds: Collection[str]) -> Metrics:
-    """Return the metrics that are compared, in the order of the list of metrics."""
+    """Return the metrics to compare, in the order of the list of metrics."""
     names = (each.name for each in METRICS if each.name not in _ON_REQUEST or each.name in thresholds)
     return {name: value for name in names if (value := values[name]) is not None}
 
@@ -189,7 +189,7 @@ def _changes(before: Metrics, after: Metrics, thresholds: Mapping[str, Threshold
         old, new = before.get(metric.name), after.get(metric.name)
         if old is None or (new is None and metric.name in _ON_REQUEST):
             continue
-        if new is None:  # what is not counted any more cannot be compared
+        if new is None:  # a metric that is no longer counted cannot be compared
             yield Change(metric.name, old, None, "worse")
             continue
         verdict = metric.verdict(old, new)
@@ -199,9 +199,9 @@ def _changes(before: Metrics, after: Metrics, thresholds: Mapping[str, Threshold
 
 
 def status(rows: Collection[Row], *, is_exact: bool = False) -> int:
-    """Return the exit status: 2 if something failed, 1 if something is worse or gone.
+    """Return the exit status: 2 if a kernel failed, 1 if a kernel is worse or gone.
 
-    `is_exact`: also 1 if something is better or new.
+    `is_exact`: also 1 if a kernel is better or new.
     """
     states = {row.state for row in rows}
     refused = {"worse", "gone"} | ({"better", "new"} if is_exact else set())

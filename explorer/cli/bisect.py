@@ -1,4 +1,4 @@
-"""`bisect`: find the first Triton version that makes a kernel worse, and the pass where the two part."""
+"""`bisect`: find the first Triton version that makes a kernel worse, and the pass where both diverge."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def add(commands: Commands) -> None:
         "--metric",
         type=measure,
         required=True,
-        help="what is worse: STAGE:PATTERN, the number of matches of a regular expression, or one of "
+        help="what to compare: STAGE:PATTERN, the number of matches of a regular expression, or one of "
         + ", ".join(each.name for each in METRICS),
     )
     parser.add_argument(
@@ -57,7 +57,7 @@ def add(commands: Commands) -> None:
 
 @dataclass(frozen=True)
 class VersionResult:
-    """One version: the amount, and whether that is worse. `value` is None if it does not compile."""
+    """One version: the amount, and whether it is worse. `value` is None if the version does not compile."""
 
     triton: str
     value: float | None
@@ -69,9 +69,9 @@ class VersionResult:
 
 @dataclass(frozen=True)
 class Result:
-    """The answer. `versions` are those that were compiled.
+    """The answer. `versions` are the compiled versions.
 
-    `missing` lie between the last good one and the first one that is worse, and are not installed.
+    `missing` are versions between the last good and the first worse version that are not installed.
     """
 
     metric: str
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
     """Search, and print the result. The status is 1 if the second version is not worse.
 
     Raises:
-        InvalidRequest: a version is missing, or the first one does not compile.
+            InvalidRequest: a version is missing, or the first version does not compile.
     """
     source = read_source(options.file)
     tritons_dir = Settings.from_environment().tritons_dir
@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
     if options.good == options.bad:
         raise InvalidRequest("The good and the bad version are the same. Name two.")
     if options.install:
-        make_folder(tritons_dir)  # a jail can read a version in it that is added later
+        make_folder(tritons_dir)  # so that a jail can read versions that are added later
     for version in (options.good, options.bad):
         _make_available(version, options)
     candidates = _between(options.good, options.bad, installed_versions(tritons_dir))
@@ -112,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _search(api: Api, body: dict[str, Any], options: argparse.Namespace, candidates: list[str]) -> Result:
-    """Compile with both ends, then always at the version in the middle of those that remain."""
+    """Compile with both ends, then always with the middle of the remaining versions."""
     found: dict[str, VersionResult] = {}
 
     def compiled(version: str) -> VersionResult:
@@ -148,7 +148,7 @@ def _search(api: Api, body: dict[str, Any], options: argparse.Namespace, candida
 def _compile_version(
     api: Api, body: dict[str, Any], options: argparse.Namespace, good: VersionResult | None
 ) -> VersionResult:
-    """Compile with one version, and compare it with the good one."""
+    """Compile with one version, and compare the result with the good version."""
     address, index = compile_kernel(api, body)
     metric: Measure = options.metric
     errors = [each["message"] for each in index["diagnostics"] if each["severity"] == "error"]
@@ -173,16 +173,16 @@ def _divergence(api: Api, last: VersionResult, first: VersionResult) -> dict[str
     except ExplorerError as error:
         if error.status >= 500:
             raise
-        return None  # too large a kernel to be compared
+        return None  # the kernel is too large to be compared
     return document
 
 
 def _make_available(version: str, options: argparse.Namespace) -> None:
-    """Add a version that is not installed, if that is wanted.
+    """Add a version that is not installed, if the user wants that.
 
     Raises:
-        InvalidRequest: it is not.
-        ToolchainError: it cannot be added.
+        InvalidRequest: the user does not.
+        ToolchainError: the version cannot be added.
     """
     tritons_dir = Settings.from_environment().tritons_dir
     if version in installed_versions(tritons_dir):
@@ -197,7 +197,7 @@ def _make_available(version: str, options: argparse.Namespace) -> None:
 
 
 def _between(good: str, bad: str, versions: Iterable[str]) -> list[str]:
-    """Return the versions from the good one to the bad one, whichever is newer."""
+    """Return the versions from the good to the bad version, in either direction."""
     low, high = sorted((version_key(good), version_key(bad)))
     found = [each for each in {*versions, good, bad} if low <= version_key(each) <= high]
     return sorted(found, key=version_key, reverse=version_key(good) > version_key(bad))

@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     limit_bytes = options.limit * _MEBIBYTE
     if options.print_environment:
         for name, value in variables(options.output, options.target, limit_bytes, "").items():
-            # What the shell has in PYTHONPATH stays behind the folder of the capture.
+            # The shell's PYTHONPATH follows the folder of the capture.
             rest = '"${PYTHONPATH:+:$PYTHONPATH}"' if name == "PYTHONPATH" else ""
             print(f"export {name}={shlex.quote(value)}{rest}")
         return 0

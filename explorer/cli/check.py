@@ -114,7 +114,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _report(rows: list[Row], options: argparse.Namespace) -> None:
-    """Print the results, and write the reports that are wanted."""
+    """Print the results, and write the requested reports."""
     print("\n".join(check_reports.text_lines(rows)))
     github = github_actions()
     if options.github or github.is_running:
@@ -130,7 +130,7 @@ def _report(rows: list[Row], options: argparse.Namespace) -> None:
 
 
 def _named(baseline: Baseline, scripts: list[Script], options: argparse.Namespace) -> Iterator[Key]:
-    """Yield the entries that the paths, targets and versions of the command name."""
+    """Yield the entries that match the paths, targets and versions of the command."""
     folder = options.baseline.parent
     files = {script.name for script in scripts} | {name_of(path, folder) for path in options.paths}
     folders = tuple(f"{name_of(path, folder)}/" for path in options.paths if path.is_dir())
@@ -150,7 +150,7 @@ def _named(baseline: Baseline, scripts: list[Script], options: argparse.Namespac
 def _checked(
     compiled: Compiled, api: Api | None, options: argparse.Namespace, thresholds: Collection[str]
 ) -> Iterator[Checked]:
-    """Yield what is compared of a kernel: each configuration and version."""
+    """Yield the compilations of a kernel to compare: each configuration and version."""
     script, path, line = compiled.script, compiled.path, compiled.line
     if compiled.matrix is None:
         key = (script, compiled.kernel, compiled.target)

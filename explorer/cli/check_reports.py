@@ -1,4 +1,4 @@
-"""What `check` writes: text, annotations of GitHub, a summary in Markdown, and JUnit's XML."""
+"""The reports of `check`: text, annotations of GitHub, a summary in Markdown, and JUnit's XML."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _WORDS: dict[State, str] = {
     "same": "not worse",
     "failing": "failing as before",
 }
-#: What is only counted.
+#: The states that are only counted.
 _AS_EXPECTED = ("same", "failing")
-#: The levels of GitHub's annotations; what is not here has none.
+#: The levels of GitHub's annotations; other states have no annotation.
 _LEVELS: dict[State, str] = {
     "worse": "error",
     "failed": "error",
@@ -32,7 +32,7 @@ _LEVELS: dict[State, str] = {
 
 
 def text_lines(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield a line for each row that is not the same, and the number of all."""
+    """Yield a line for each row that is not the same, and the number of all rows."""
     for row in rows:
         if row.state not in _AS_EXPECTED:
             checked = row.checked
@@ -128,7 +128,7 @@ def _title(row: Row) -> str:
 
 
 def _reason(row: Row) -> str:
-    """Return what changed, or the error, after a colon."""
+    """Return the changes, or the error, after a colon."""
     if row.checked.error:
         return f": {' '.join(row.checked.error.split())}"
     if not row.changes:

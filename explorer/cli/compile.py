@@ -36,7 +36,7 @@ from explorer.model import Diagnostic
 from explorer.model.hardware import DEFAULT_TARGET
 
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg", "ptx_options", "enable_fp_fusion")
-#: What is not for a binary.
+#: The options that do not apply to a binary.
 _NOT_OF_BINARIES = (
     *_OPTIONS,
     "triton",
@@ -115,7 +115,7 @@ def add(commands: Commands) -> None:
 
 
 def add_kernel(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what of the file is compiled, and with which arguments and options."""
+    """Add the options that select the kernel of the file, its arguments and its options."""
     add_launch(parser)
     parser.add_argument(
         "--private", action="store_true", help="store the result at an address that nobody can guess"
@@ -140,7 +140,7 @@ def add_kernel(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compile, and print or write what the options ask for."""
+    """Compile, and print or write the output that the options select."""
     is_from_binary = is_binary(options.file)
     address = "captures" if is_from_binary else "compilations"
     body = _body_of_binary(options) if is_from_binary else _body_of_source(options)
@@ -170,12 +170,12 @@ def run(options: argparse.Namespace) -> int:
 def compile_kernel(
     api: Api, body: dict[str, Any], address: str = "compilations"
 ) -> tuple[str, dict[str, Any]]:
-    """Compile, or read what another program compiled. Return the address of the compilation and its index.
+    """Compile, or read the result of another program. Return the address of the compilation and its index.
 
-    Of a program with `torch.compile`, this is the compilation of its output code.
+    For a program with `torch.compile`, this is the compilation of its output code.
     """
     ticket = api.post(f"{API}/{address}", body)
-    api.get(ticket["events"])  # they end with the compilation
+    api.get(ticket["events"])  # the events end with the compilation
     index = api.document(ticket["api"])
     if index["output_code"] is not None:
         return compile_kernel(api, with_output_code(body, index["output_code"]))
@@ -197,7 +197,7 @@ def _helpful(api: Api, body: dict[str, Any], alternatives: list[dict[str, Any]])
 
 
 def _guesses(specialized: dict[str, Any] | None) -> Iterator[str]:
-    """Yield each guessed argument with its reason, and how to pass others."""
+    """Yield each guessed argument with its reason, and how to pass other arguments."""
     guesses = specialized["guesses"] if specialized else {}
     if not specialized or not guesses:
         return
@@ -221,7 +221,7 @@ def _body_of_binary(options: argparse.Namespace) -> dict[str, Any]:
     """Return the body of the request that shows a kernel of a binary, which is not compiled.
 
     Raises:
-        InvalidRequest: an option is for what is compiled, or it has no such kernel, or several.
+            InvalidRequest: an option applies to sources only, or the binary has no such kernel, or several.
     """
     file = options.file
     given = [name for name in _NOT_OF_BINARIES if getattr(options, name) not in (None, False, [])]
@@ -276,7 +276,7 @@ def _edits(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _address(options: argparse.Namespace, index: dict[str, Any]) -> str:
-    """Return the address of what is asked for below that of the compilation; "": there is nothing."""
+    """Return the address of the requested output below the compilation; "": there is none."""
     if options.output:
         return "/archive.zip"
     if options.html:
@@ -287,14 +287,14 @@ def _address(options: argparse.Namespace, index: dict[str, Any]) -> str:
         return "?links=files"
     stages = [each["name"] for each in index["stages"]]
     wanted = options.stage or (stages[-1] if stages else "")
-    # Why a compilation stopped before a stage is reported in any case.
+    # The reason why a compilation stopped before a stage is reported in any case.
     if not wanted or (wanted not in stages and index["status"] == "failed"):
         return ""
     return f"/stages/{quote(wanted, safe='')}"
 
 
 def _address_of_query(options: argparse.Namespace) -> str:
-    """Return the address of a query below that of the compilation.
+    """Return the address of a query below the address of the compilation.
 
     Raises:
         InvalidRequest: there is no such query; the message lists all.
@@ -313,7 +313,7 @@ def _address_of_query(options: argparse.Namespace) -> str:
 
 
 def _show(options: argparse.Namespace, index: dict[str, Any], answer: bytes) -> None:
-    """Print or write what was asked for."""
+    """Print or write the requested output."""
     if options.output:
         _write_files(answer, options.output)
         report_file(options.output)

@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Delete it, and say what others have submitted too. The status is 1 if the result stays."""
+    """Delete a result, and print what others have submitted too. The status is 1 if the result stays."""
     named, result_id = _parts_of(options.result)
     url = chosen_server(named, "Give the address of the page of the result.")
     with connected(url) as api:
@@ -35,15 +35,15 @@ def run(options: argparse.Namespace) -> int:
     count = len(deleted["removed"])
     print(f"{count} result{'' if count == 1 else 's'} deleted.")
     if kept := deleted["kept"]:
-        print(f"Others have submitted or kept the same as {', '.join(kept)}: it stays for them.")
+        print(f"Not deleted, because others have submitted or kept them: {', '.join(kept)}.")
     return 1 if result_id in kept else 0
 
 
 def _parts_of(text: str) -> tuple[str, str]:
-    """Return the address of the server, "" if it is not given, and the ID.
+    """Return the address of the server ("" if it is not given) and the ID.
 
     Raises:
-        InvalidRequest: the address is not that of a result.
+        InvalidRequest: the text is not the address of a result.
     """
     parts = urlsplit(text)
     if not parts.scheme:

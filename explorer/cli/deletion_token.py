@@ -1,4 +1,4 @@
-"""The secret of this user, with which commands submit to servers: it deletes what was submitted with it."""
+"""The secret of this user for submissions to servers. It deletes the submitted results."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _RANDOM_BYTES = 24
 
 
 def ownership() -> dict[str, str]:
-    """Return the header that makes what is submitted one's own; nothing if no secret can be stored."""
+    """Return the header that claims submissions for this user; empty if no secret can be stored."""
     token = _token(state_dir())
     return {_HEADER: token} if token else {}
 
 
 @cache
 def _token(folder: Path) -> str:
-    """Return the secret, and make it once. Only this user can read it."""
+    """Return the secret, and create it once. Only this user can read it."""
     file = folder / "deletion-token"
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The kernels that paths name: files, folders of Python files and captures, compiled as matrices."""
+"""The kernels of files, folders of Python files and captures, compiled as matrices."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from explorer.errors import ExplorerError, UnknownTriton
 from explorer.model.hardware import DEFAULT_TARGET, find_target
 from explorer.model.source_lines import SourceLines
 
-#: What the server answers if it does not take a script; the others can be compiled.
+#: The statuses with which the server refuses one script; the other scripts can still be compiled.
 _REFUSED = (HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY)
-_NO_LAUNCH = "Its launch is not known, so that it cannot be compiled again."
-#: What is compiled for if nothing else is said, for people.
+_NO_LAUNCH = "The kernel cannot be compiled again, because its launch is unknown."
+#: The default targets, for people.
 DEFAULT_TARGETS = f"{DEFAULT_TARGET}, or that of the capture"
 _SUFFIXES = {"divisible by 16": ":16", "equal to 1": ":1"}
 
 
 def add_kernels(parser: argparse.ArgumentParser, *, needs_paths: bool = True) -> None:
-    """Add the options that name the kernels, and what they are compiled for."""
+    """Add the options that name the kernels and their targets."""
     parser.add_argument(
         "paths",
         type=Path,
@@ -51,9 +51,9 @@ def add_kernels(parser: argparse.ArgumentParser, *, needs_paths: bool = True) ->
 
 @dataclass(frozen=True)
 class Recorded:
-    """A kernel that a program has compiled: its name, and the options that are not the default.
+    """A kernel that a program has compiled: its name, and the options that differ from the default.
 
-    Without `options`, those of the launch name it.
+    Without `options`, the options of the launch identify the kernel.
     """
 
     kernel: str
@@ -64,8 +64,8 @@ class Recorded:
 class Script:
     """A script to compile. `name` is its path for people, `body` the part of a request that has the source.
 
-    `recorded` is the kernel of a program that it launches. `is_named`: the user has named the file, so that
-    it must have a kernel.
+    `recorded` is the kernel of a program that the script launches. `is_named`: the user has named the file,
+    so the file must have a kernel.
     """
 
     name: str
@@ -80,8 +80,8 @@ class Script:
 class Compiled:
     """A kernel that was compiled for a target. `script`, `kernel` and `target` are unique.
 
-    `path` and `line` say where the kernel is; line 0: not known. `matrix` is the document of its matrix;
-    None: there is none, and `error` says why. If that `is_final`, another attempt gives the same.
+    `path` and `line` locate the kernel; line 0: unknown. `matrix` is the document of its matrix;
+    None: there is none, and `error` says why. If the error `is_final`, another attempt gives the same.
     """
 
     script: str
@@ -104,7 +104,7 @@ class Compiled:
 
 @dataclass(frozen=True)
 class _Unit:
-    """A kernel to compile: its name, what of the script a request names, and its line."""
+    """A kernel to compile: its name, its part of the script in a request, and its line."""
 
     name: str
     choice: dict[str, Any]
@@ -112,7 +112,7 @@ class _Unit:
 
 
 def read_scripts(options: argparse.Namespace, folder: Path) -> tuple[list[Script], list[Compiled]]:
-    """Return the scripts that the paths name, and what of a capture cannot be read.
+    """Return the scripts that the paths name, and the parts of a capture that cannot be read.
 
     The names of the scripts are relative to `folder`.
 
@@ -140,7 +140,7 @@ def read_scripts(options: argparse.Namespace, folder: Path) -> tuple[list[Script
 
 
 def read_session(api: Api, session_id: str, targets: list[str] | None) -> list[Script]:
-    """Return the scripts of a session on a server, for given targets or those of the program.
+    """Return the scripts of a session on a server, for given targets or for the targets of the program.
 
     Raises:
         ExplorerError: the server has no such session.
@@ -157,12 +157,12 @@ def read_session(api: Api, session_id: str, targets: list[str] | None) -> list[S
 
 
 def name_of(path: Path, folder: Path) -> str:
-    """Return the name of a path for people: relative to a folder."""
+    """Return a path for people, relative to a folder."""
     return Path(os.path.relpath(path.resolve(), folder.resolve())).as_posix()
 
 
 def _scripts(path: Path, targets: list[str], options: argparse.Namespace, folder: Path) -> Iterator[Script]:
-    """Yield the script of a file, or those of a folder that mention Triton."""
+    """Yield the script of a file, or the scripts of a folder that mention Triton."""
     for file in _python_files(path) if path.is_dir() else [path]:
         source = read_source(file)
         beside = read_files(argparse.Namespace(file=file, root=options.root, assume=[]))
@@ -191,7 +191,7 @@ class KernelCompiler:
         """Check the versions.
 
         Raises:
-            UnknownTriton: one is not available.
+                UnknownTriton: a version is not available.
         """
         for triton in tritons:
             if triton not in (known := api.document(f"{API}/tritons")["versions"]):
@@ -200,7 +200,7 @@ class KernelCompiler:
         self._root: Path | None = options.root
         self._configs = options.configs or []
         self._tritons = tritons
-        #: How often a name was given to a kernel of a script for a target.
+        #: How often each name was given to a kernel of a script for a target.
         self._given: Counter[tuple[str, str, str]] = Counter()
 
     def compile(self, scripts: list[Script]) -> Iterator[Compiled]:
@@ -230,7 +230,7 @@ class KernelCompiler:
         errors = [each for each in inspection["diagnostics"] if each["severity"] == "error"]
         units = list(_units(inspection, script.recorded))
         if not units and not errors and script.is_named:
-            errors = [{"message": _NO_LAUNCH if script.recorded else "It has no kernel.", "line": 0}]
+            errors = [{"message": _NO_LAUNCH if script.recorded else "The script has no kernel.", "line": 0}]
         for error in errors[:1]:
             yield self._not_compiled(
                 script, target, *self._place(script, lines, error["line"]), error["message"]
@@ -257,7 +257,7 @@ class KernelCompiler:
         return self._api.post(f"{API}/inspect", {**body, "target": target})
 
     def _place(self, script: Script, lines: SourceLines | None, number: int) -> tuple[str, int]:
-        """Return the file and the line of a line of a request. Code that was generated has no line there."""
+        """Return the file and the line for a line of a request. Generated code has no line there."""
         path, line = lines.place(number) if lines else ("", 0)
         file = self._root / path if path and self._root else script.path
         return file.as_posix(), line
@@ -270,14 +270,14 @@ class KernelCompiler:
 
 
 def failure_of(cell: dict[str, Any]) -> str:
-    """Return why a cell has no metrics; "": it has them."""
+    """Return why a cell has no metrics; "" if it has metrics."""
     if cell["state"] == "complete" and cell["metrics"] is not None:
         return ""
     return cell["message"] or "The metrics could not be counted."
 
 
 def _units(inspection: dict[str, Any], recorded: Recorded | None) -> Iterator[_Unit]:
-    """Yield the kernels of a script: each specialization that is launched, and what nothing launches."""
+    """Yield the kernels of a script: each launched specialization, and each kernel without a launch."""
     seen = set()
     launches = inspection["launches"]
     for launch in launches:
@@ -301,7 +301,7 @@ def _recorded_name(recorded: Recorded, launch: dict[str, Any], signature: str) -
 
 
 def _signature(launch: dict[str, Any]) -> str:
-    """Return what the compiler assumes about the arguments of a launch."""
+    """Return the assumptions of the compiler about the arguments of a launch."""
     return ", ".join(
         repr(each["value"])
         if each["type"] == "constexpr"

@@ -25,8 +25,8 @@ from explorer.errors import InvalidRequest
 from explorer.model.hardware import DEFAULT_TARGET
 
 _FORMATS = {"markdown": "/table.md", "csv": "/table.csv", "json": ""}
-#: A matrix has no event stream: its document is requested again and again until all cells have a result. The
-#: first wait is short, because a stored result is there at once.
+#: A matrix has no event stream: its document is requested repeatedly until all cells have a result. The
+#: first wait is short, because stored results are available at once.
 _ASK_AGAIN_SECONDS = (0.05, 0.5)
 _ENDED = ("complete", "failed", "kernels_found", "refused")
 _OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
@@ -111,7 +111,7 @@ def _configurations(options: argparse.Namespace) -> list[dict[str, Any]] | str:
     """Return the configurations of the request: each autotune configuration with each combination of options.
 
     Raises:
-        InvalidRequest: the indices are not known here.
+            InvalidRequest: the indices are unknown at this point.
     """
     values = {name: given for name in _OPTIONS if (given := getattr(options, name))}
     if options.configs == "all":

@@ -23,7 +23,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--server",
         metavar="URL",
-        help="server that the tools ask, or none (default: the one that serves the data folder, if it runs)",
+        help="server that the tools ask, or none (default: the server of the data folder, if it runs)",
     )
     add_unsafe(parser)
 
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     """Serve until the standard input ends.
 
     Raises:
-        InvalidRequest: the package mcp is missing, or the address is not that of a server.
+            InvalidRequest: the package mcp is missing, or the text is not the address of a server.
     """
     try:
         import anyio
@@ -80,7 +80,7 @@ class _Api:
         return found
 
     async def follow(self, path: str, seconds: float) -> None:
-        """Read an event stream in a thread, which goes on if the time is over."""
+        """Read an event stream in a thread, which continues after the time is over."""
         import anyio.to_thread
 
         with anyio.move_on_after(seconds):

@@ -1,4 +1,4 @@
-"""What commands measure of a compilation: a metric, or how often a pattern occurs in a stage."""
+"""The measures of commands: a metric, or how often a pattern occurs in a stage."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from explorer.pipeline.stages import STAGES
 
 @dataclass(frozen=True)
 class Threshold:
-    """How much worse an amount may be: absolute, and as a share of the former one."""
+    """How much worse an amount may be: absolute, and as a share of the first amount."""
 
     amount: float = 0.0
     share: float = 0.0
 
     def is_exceeded(self, before: float, after: float, better: Better) -> bool:
-        """Return whether an amount is worse than another one by more than is allowed."""
+        """Return whether the second amount is worse than the first by more than is allowed."""
         worse = after - before if better == "lower" else before - after
         return worse > self.amount + self.share * abs(before)
 
@@ -51,11 +51,11 @@ class Measure:
 
     @property
     def default_threshold(self) -> Threshold:
-        """What is allowed unless something else is said. Times of equal compilations differ."""
+        """The default threshold. Times of equal compilations differ, so it is larger for them."""
         return Threshold(share=0.2) if self.name == "compile_milliseconds" else Threshold()
 
     def value(self, api: Api, address: str) -> float | None:
-        """Return the number of the compilation at an address of the API; None: it has none."""
+        """Return the number for the compilation at an address of the API; None if it has no such number."""
         if self.pattern is None:
             value: float | None = api.document(f"{address}/metrics")[self.name]
             return value
@@ -87,5 +87,5 @@ def measure(text: str) -> Measure:
 
 
 def show(value: float | None) -> str:
-    """Return a number as text; "-": there is none."""
+    """Return a number as text; "-": unknown."""
     return "-" if value is None else f"{value:,.4g}" if isinstance(value, float) else f"{value:,}"

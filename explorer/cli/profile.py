@@ -48,7 +48,8 @@ _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 class _Outcome:
     """The status and the diagnostics of a run, or of a compilation that failed before it.
 
-    `compilation` is its index. `printed` is for the standard output, `files` for the folder.
+    `compilation` is the index of the compilation. `printed` is for the standard output, `files` for the
+    folder.
     """
 
     status: str
@@ -150,7 +151,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _fields(options: argparse.Namespace, device: DeviceKind) -> dict[str, Any]:
-    """Return how the kernel is run, as the API takes it."""
+    """Return the fields of the run for the API."""
     return {
         "device": device,
         "measures": options.measure or ["check", "counts" if device == "interpreter" else "time"],
@@ -164,8 +165,8 @@ def _fields(options: argparse.Namespace, device: DeviceKind) -> dict[str, Any]:
 def _run_kernel(api: Api, compilation: str, fields: dict[str, Any]) -> str:
     """Run the kernel of a compilation and wait for the end; show the progress. Return the run's address.
 
-    A server may have an equal run. The kernel is measured all the same: the run becomes another attempt. If
-    the user interrupts the wait, the run is canceled.
+    If a server has an equal run, the kernel is still measured: the run becomes a new attempt. If the user
+    interrupts the wait, the run is canceled.
     """
     known = api.document(f"{API}/compilations/{compilation}/runs")["runs"]
     attempt = max((each["run"]["attempt"] for each in known), default=-1) + 1
@@ -186,7 +187,7 @@ def _run_kernel(api: Api, compilation: str, fields: dict[str, Any]) -> str:
 
 
 def _outcome(api: Api, address: str, options: argparse.Namespace, compilation: dict[str, Any]) -> _Outcome:
-    """Return a finished run in the form that the options ask for. `compilation` is that of its kernel."""
+    """Return a finished run in the form that the options select. `compilation` is that of its kernel."""
     encoded = api.get(f"{address}?links=files")
     document = msgspec.json.decode(encoded)
     printed, files = b"", None
@@ -223,7 +224,7 @@ def _measurement(address: str, name: str) -> str:
 
 
 def _has_gpu() -> bool:
-    """Return whether this machine has a GPU, whatever a server says of its own."""
+    """Return whether this machine has a GPU, independent of the GPUs of a server."""
     from explorer.sandbox.nvidia import DriverError, find_gpus  # slow to import
 
     try:
@@ -236,7 +237,7 @@ def _check_measures(options: argparse.Namespace, device: DeviceKind, problem: st
     """Check that the device has the measures. `problem` says why no GPU is available.
 
     Raises:
-        NoDevice: it lacks one; the message says which device has it.
+            NoDevice: the device lacks a measure; the message says which device has it.
     """
     for measure in options.measure or ():
         if device in MEASURES[measure].devices:

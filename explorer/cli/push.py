@@ -33,23 +33,23 @@ def add(commands: Commands) -> None:
         "path",
         type=Path,
         metavar="FOLDER | FILE",
-        help="folder that capture has written; Triton's cache, or what TRITON_KERNEL_DUMP has written; "
-        "traces of tritonparse; logs of TORCH_TRACE or TORCH_LOGS=output_code; cubins; file with what "
-        "profile --json has printed",
+        help="folder that capture or TRITON_KERNEL_DUMP has written; Triton's cache; "
+        "traces of tritonparse; logs of TORCH_TRACE or TORCH_LOGS=output_code; cubins; file with the "
+        "output of profile --json",
     )
     parser.add_argument(
-        "--to", metavar="URL", help="address of the server (default: the one that serves the data folder)"
+        "--to", metavar="URL", help="address of the server (default: the server of the data folder)"
     )
     parser.add_argument(
         "--private",
         action="store_true",
-        help="send them to addresses that nobody can guess",
+        help="send the results to addresses that nobody can guess",
     )
     parser.add_argument("--title", default="", help="title of the page (default: the name of the program)")
     parser.add_argument(
         "--no-compile",
         action="store_true",
-        help="show only what the program compiled; otherwise the server compiles each kernel, too",
+        help="do not compile the kernels on the server, only show the program's results",
     )
     parser.add_argument(
         "--sources",
@@ -60,7 +60,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Send it and print the address of its page. The status is 1 if a kernel is missing there."""
+    """Send the kernels and print the address of their page. The status is 1 if a kernel is missing there."""
     url = chosen_server(options.to or "", "Name one with --to URL.")
     private = secrets.token_hex(16) if options.private else None
     reader = open_kernels(options.path, LocalSources() if options.sources else None)
@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _add(entries: dict[str, dict[str, Any]], entry: dict[str, Any]) -> None:
-    """Add the entry of a kernel. Kernels that differ only in what the server does not show have one entry."""
+    """Add the entry of a kernel. Kernels that differ only in unshown properties share an entry."""
     present = entries.setdefault(entry["compilation"], entry)
     if present is not entry and entry["launches"] is not None:
         present["launches"] = min((present["launches"] or 0) + entry["launches"], MOST_LAUNCHES)
@@ -119,7 +119,7 @@ class _RunRow(msgspec.Struct):
 
 
 class _MeasuredRun(msgspec.Struct):
-    """What `profile --json` prints, as far as it is sent."""
+    """The parts of the output of `profile --json` that are sent."""
 
     request: dict[str, Any]
     run: _RunRow
@@ -127,7 +127,7 @@ class _MeasuredRun(msgspec.Struct):
 
 
 def _send_run(api: Api, path: Path, private: str | None) -> str:
-    """Send the kernel of a run and what was measured of it. Return the address of its page.
+    """Send the kernel of a run and its measurements. Return the address of its page.
 
     Raises:
         InvalidRequest: the file has no run that has ended.

@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _record(services: Services, name: str, last: ProfileRecorder | None) -> ProfileRecorder:
-    """Record an example. The roofs of the machine are measured once, with the first one."""
+    """Record an example. The roofs of the machine are measured once, with the first example."""
     from explorer.profiles.write import ProfileRecorder, record_example
     from explorer.runs.requests import run_request
 

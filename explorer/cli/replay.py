@@ -30,7 +30,7 @@ from explorer.model.metrics import TABLE_METRICS, Metric
 #: Times of equal compilations differ: they rank a kernel on request only.
 _RANKED = [metric for metric in TABLE_METRICS if metric.name != "compile_milliseconds"]
 
-#: "mixed": one metric is better, another one worse. "failed": a version does not compile the kernel.
+#: "mixed": one metric is better, a different metric worse. "failed": a version does not compile the kernel.
 _State = Literal["failed", "worse", "mixed", "better", "same"]
 
 
@@ -71,7 +71,7 @@ def add(commands: Commands) -> None:
 class Replayed:
     """A kernel with its metrics by both versions; None: that version has no result, and `message` says why.
 
-    `compare` is the address of the comparison; "": there is none.
+    `compare` is the address of the comparison; "" if there is none.
     """
 
     script: str
@@ -84,7 +84,7 @@ class Replayed:
 
     @property
     def state(self) -> _State:
-        """What becomes of the kernel. The time to compile does not count."""
+        """The state of the kernel after the change. The time to compile does not count."""
         if self.before is None or self.after is None:
             return "failed"
         verdicts = {metric.verdict(*self.values(metric)) for metric in _RANKED} - {"same"}
@@ -93,12 +93,12 @@ class Replayed:
         return "worse" if verdicts == {"worse"} else "better" if verdicts == {"better"} else "mixed"
 
     def values(self, metric: Metric) -> tuple[float | None, float | None]:
-        """Return a metric before and after; None: it is not known."""
+        """Return a metric before and after; None: unknown."""
         before, after = self.before or {}, self.after or {}
         return before.get(metric.name), after.get(metric.name)
 
     def worsening(self, metric: Metric) -> float | None:
-        """Return the change as a share of the greater value, positive if it is worse; None: not known."""
+        """Return the change as a share of the greater value, positive if it is worse; None: unknown."""
         before, after = self.values(metric)
         if before is None or after is None:
             return None
@@ -146,21 +146,21 @@ def _session_rows(options: argparse.Namespace) -> list[Replayed]:
 
 
 def _compile(api: Api, scripts: list[Script], options: argparse.Namespace) -> list[Replayed]:
-    """Compile scripts with both versions. If the user interrupts it, return what was compiled until then."""
+    """Compile scripts with both versions. If the user interrupts, return the finished kernels."""
     rows: list[Replayed] = []
     try:
         for compiled in KernelCompiler(api, options, options.tritons).compile(scripts):
             rows += _replayed(compiled, api.url)
     except KeyboardInterrupt:
-        print("\nInterrupted: the table has what was compiled until then.", file=sys.stderr)
+        print("\nInterrupted: the table has the kernels that were compiled before.", file=sys.stderr)
     return rows
 
 
 def ranked(rows: Iterable[Replayed], metric: Metric | None = None) -> list[Replayed]:
     """Return the rows in the order of their changes.
 
-    What only one version compiles is first, what none compiles is last. Between them is the greatest change
-    of any metric first or, with `metric`, the kernel that becomes worst in it.
+    Kernels that only one version compiles come first, kernels that no version compiles come last. The others
+    are sorted by the greatest change of any metric or, with `metric`, by how much worse that metric becomes.
     """
 
     def place(row: Replayed) -> tuple[int, list[float], str, str, str]:
@@ -177,7 +177,7 @@ def ranked(rows: Iterable[Replayed], metric: Metric | None = None) -> list[Repla
 
 
 def _replayed(compiled: Compiled, url: str) -> Iterator[Replayed]:
-    """Yield a row for each configuration of a kernel. `url` is that of the server, if there is one."""
+    """Yield a row for each configuration of a kernel. `url` is the address of the server, if there is one."""
     if compiled.matrix is None:
         script, kernel, target = compiled.script, compiled.kernel, compiled.target
         yield Replayed(script, kernel, target, None, None, compiled.error)
@@ -231,7 +231,7 @@ def _change(before: float | None, after: float | None, name: str) -> str:
 
 
 def csv_table(rows: Sequence[Replayed], tritons: Sequence[str]) -> str:
-    """Return a row for each kernel with the numbers as they are, and the metrics by both versions."""
+    """Return a row for each kernel with unformatted numbers, and the metrics by both versions."""
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
     columns = [f"{metric.name}_{triton}" for metric in TABLE_METRICS for triton in tritons]

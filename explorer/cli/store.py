@@ -32,7 +32,7 @@ def add(commands: Commands) -> None:
         "--keep-days",
         type=_amount,
         metavar="DAYS",
-        help="remove what was not opened for so long; 0: no limit",
+        help="remove results that were not opened for this time; 0: no limit",
     )
     prune.add_argument(
         "--quota", type=_amount, metavar="MIB", help="space for all requests and results; 0: no limit"
@@ -53,7 +53,7 @@ def add(commands: Commands) -> None:
 
 
 def run_stats(options: argparse.Namespace) -> int:
-    """Print what the store has."""
+    """Print the statistics of the store."""
     with _open_store(options) as store:
         statistics = store.statistics()
     if options.json:
@@ -70,7 +70,7 @@ def run_stats(options: argparse.Namespace) -> int:
         rows += [("", "", "", ""), (title, "", "", "")]
         rows += [_row(f"  {name or 'unknown'}", group) for name, group in groups.items()]
     print(_table([("", "requests", "results", "size"), *rows]))
-    print("\nThe largest, with the texts that they share with others:")
+    print("\nThe largest results, including shared texts:")
     for each in statistics.largest:
         used = f"{each.used:%Y-%m-%d}"
         print(f"  {each.id}  {_size(each.bytes):>12}  {each.task} for {each.target}, last used {used}")
@@ -133,7 +133,7 @@ def run_repair(options: argparse.Namespace) -> int:
 
 
 def _list_damage(options: argparse.Namespace, *, repair: bool) -> int:
-    """Print each damaged or missing text, and return how many there are."""
+    """Print each damaged or missing text, and return their number."""
     found = 0
     with _open_store(options) as store:
         for damage in store.verify(repair=repair):
@@ -170,7 +170,7 @@ def _amount(text: str) -> float:
 
 
 def _settings(options: argparse.Namespace) -> Settings:
-    """Return the settings, with those of the command line."""
+    """Return the settings, with the values of the command line."""
     settings = Settings.from_environment()
     if options.data_dir is not None:
         settings = replace(settings, data_dir=options.data_dir)

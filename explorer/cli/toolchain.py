@@ -15,7 +15,7 @@ from explorer.settings import Settings
 def add(commands: Commands) -> None:
     """Add the command to the parser."""
     parts = add_group(commands, "toolchain", "add, list or remove Triton versions")
-    adding = add_command(parts, "add", run_add, "install Triton versions; one that is installed stays")
+    adding = add_command(parts, "add", run_add, "install Triton versions; installed versions stay")
     adding.add_argument("versions", nargs="+", metavar="VERSION", help="such as 3.8.0")
     listing = add_command(parts, "list", run_list, "list the Triton versions, with their folders")
     listing.add_argument("--json", action="store_true", help="print the list as JSON")
@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
 
 
 def run_add(options: argparse.Namespace) -> int:
-    """Install versions. Those that fail are reported; the status is 1 if there are any."""
+    """Install versions. Failures are reported; the status is 1 if there are any."""
     tritons_dir = Settings.from_environment().tritons_dir
     status = 0
     for version in options.versions:

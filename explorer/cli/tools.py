@@ -1,4 +1,4 @@
-"""What commands share: services, files, messages and options."""
+"""The common parts of commands: services, files, messages and options."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # slow to import; a command that asks a server needs none of 
     from explorer.services import Services
     from explorer.store import Record
 
-#: What `add_subparsers` returns, for which argparse has no public name.
+#: The return type of `add_subparsers`, for which argparse has no public name.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -38,8 +38,8 @@ def open_services(
 ) -> Iterator[Services]:
     """Start the services with a temporary store, and close them.
 
-    For more than one job, they start as in a server, so that later jobs take less time. `changes` are
-    settings that replace those of the environment.
+    For more than one job, they start as in a server, so later jobs take less time. `changes` replace
+    settings of the environment.
     """
     from explorer.sandbox import Sandbox
 
@@ -54,7 +54,7 @@ def open_services(
             slots=1,
             tritons="",
             free_disk_bytes=0,  # the folder is removed in the end
-            # With --root, these are the user's own files, and may be a whole library.
+            # With --root, the files are the user's own, and may be a whole library.
             source_limit_bytes=max(settings.source_limit_bytes, _LIBRARY_BYTES),
             **changes,
         )
@@ -79,7 +79,7 @@ def read_source(path: Path) -> str:
     """Read a file, or the standard input for "-".
 
     Raises:
-        InvalidRequest: it cannot be read, or is not UTF-8.
+            InvalidRequest: the file cannot be read, or is not UTF-8.
     """
     try:
         return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
@@ -90,7 +90,7 @@ def read_source(path: Path) -> str:
 
 
 def read_files(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the fields of a request for `--assume` and what the file imports below `--root`.
+    """Return the fields of a request for `--assume` and the files below `--root` that the file imports.
 
     Raises:
         InvalidRequest: the file is not below the folder, or a file cannot be read.
@@ -112,7 +112,7 @@ def with_output_code(body: dict[str, Any], code: dict[str, Any]) -> dict[str, An
 
 
 def report_output_code(body: dict[str, Any], index: dict[str, Any], options: argparse.Namespace) -> None:
-    """Print which kernels `torch.compile` writes, if a program was given, and how to choose one."""
+    """If a program was given, print the kernels that `torch.compile` writes, and how to choose one."""
     names = [each["name"] for each in index["kernels"]]
     is_output_code = index["request"]["path"] != body.get("path", "")
     if is_output_code and index["status"] == "complete" and len(names) > 1:
@@ -132,7 +132,7 @@ def make_folder(path: Path) -> None:
     """Create a folder, unless it exists.
 
     Raises:
-        InvalidRequest: it cannot be created.
+            InvalidRequest: the folder cannot be created.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -146,7 +146,7 @@ def print_json(document: object) -> None:
 
 
 def report_file(path: Path) -> None:
-    """Print what was written, to the standard error, like diagnostics."""
+    """Print the path of a written file to the standard error, like diagnostics."""
     print(f"Wrote {path}", file=sys.stderr)
 
 
@@ -196,9 +196,9 @@ def format_progress(progress: Progress) -> str:
 
 @contextmanager
 def progress_line() -> Iterator[Callable[[str], None]]:
-    """Return a function that shows a text in place of the one before, if the standard error is a terminal.
+    """Return a function that replaces the last shown text, if the standard error is a terminal.
 
-    The last text is removed.
+    The last text is removed at the end.
     """
 
     def show(text: str) -> None:
@@ -233,7 +233,7 @@ def add_command(
 
 
 def add_group(commands: Commands, name: str, summary: str) -> Commands:
-    """Add a command that has commands of its own, and return what these are added to."""
+    """Add a command with subcommands, and return the object to which they are added."""
     parser = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
     return parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -248,7 +248,7 @@ def add_source(parser: argparse.ArgumentParser, *, has_triton: bool = True) -> N
 
 
 def add_file(parser: argparse.ArgumentParser) -> None:
-    """Add the options that name the file and what belongs to it."""
+    """Add the options that name the file, its root folder and its assumed numbers."""
     parser.add_argument(
         "file", type=Path, metavar="FILE", help="Python file with the kernel; - is the standard input"
     )
@@ -270,7 +270,7 @@ def add_file(parser: argparse.ArgumentParser) -> None:
 
 
 def add_launch(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which kernel of the file is compiled, and with which arguments."""
+    """Add the options that select the kernel of the file and its arguments."""
     parser.add_argument("--kernel", help="name of the kernel (default: the only one)")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--launch", type=int, help="index of the launch in the file, from 0 on")
@@ -280,7 +280,7 @@ def add_launch(parser: argparse.ArgumentParser) -> None:
 def add_targets(parser: argparse.ArgumentParser, default: str = DEFAULT_TARGET) -> None:
     """Add the options that name several targets and Triton versions. Each is empty if left out.
 
-    `default` says which targets the command chooses then.
+    `default` describes the targets that the command then chooses.
     """
     add_target_names(parser, default)
     parser.add_argument(
@@ -293,7 +293,7 @@ def add_targets(parser: argparse.ArgumentParser, default: str = DEFAULT_TARGET) 
 
 
 def add_target_names(parser: argparse.ArgumentParser, default: str) -> None:
-    """Add the option that names several targets. It is empty if left out; `default` says what that means."""
+    """Add the option that names several targets. It is empty if left out; `default` describes that case."""
     parser.add_argument(
         "--targets",
         type=names,

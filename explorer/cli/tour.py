@@ -32,10 +32,10 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print or write what the options ask for.
+    """Print or write the output that the options select.
 
     Raises:
-        InvalidRequest: there is no such tour, or none is named to be written.
+            InvalidRequest: there is no such tour, or no tour is named for writing.
     """
     if options.name is None and options.html:
         raise InvalidRequest(f"Name the tour to write. Known are {', '.join(TOURS)}.")
@@ -73,7 +73,7 @@ def _saved(api: Api, tour: Tour, triton: str | None) -> bytes:
     with progress_line() as show:
         for number, ticket in enumerate(tickets, 1):
             show(f"{tour.name}: step {number} of {len(tickets)}")
-            api.get(ticket["events"])  # they end with the compilation
+            api.get(ticket["events"])  # the events end with the compilation
             status = api.document(ticket["api"])["status"]
             if status != "complete":
                 raise ExplorerError(f"The kernel of step {number} of the tour {tour.name} is {status}.")

@@ -26,8 +26,8 @@ def add(commands: Commands) -> None:
         "--queues",
         default="",
         metavar="NAMES",
-        help="queues to take jobs from, or what their names begin with, separated by commas, such as "
-        "compile:3.9.0,gpu (default: all that this machine can do)",
+        help="queues to take jobs from, or prefixes of their names, separated by commas, such as "
+        "compile:3.9.0,gpu (default: all queues that this machine can serve)",
     )
     parser.add_argument("--slots", type=int, help="compilations at the same time")
     parser.add_argument("--data-dir", type=Path, help="folder of the results (default: data)")
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     if options.unsafe_no_sandbox:
         settings = replace(settings, unsafe_no_sandbox=True)
     if not settings.broker_url:
-        raise SettingsError("A worker needs TRITON_EXPLORER_BROKER_URL, that of the web servers.")
+        raise SettingsError("A worker needs TRITON_EXPLORER_BROKER_URL with the value of the web servers.")
     configure_log(settings.log_format, settings.least_log_level)
     if settings.traces_url:
         configure_traces(settings.traces_url)

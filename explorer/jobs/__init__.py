@@ -1,7 +1,7 @@
 """The queue of jobs, and the sandboxes and GPUs that execute them.
 
 `protocol` declares the interface. `local` implements it in one process, `distributed` with workers (`worker`)
-on any machine. What a job does is in `pipeline` and `runner`, behind the wall.
+on any machine. The work of a job is in `pipeline` and `runner`, behind the wall.
 """
 
 from explorer.jobs.event_log import LocalEventLog

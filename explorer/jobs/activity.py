@@ -1,4 +1,4 @@
-"""What the jobs of a runner have shown: when a kernel last went through, with which Triton version."""
+"""The outcomes of the jobs of a runner: when a kernel last went through, with which Triton version."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Celery: messages that a job waits, from web servers to workers.
 
-A message says that one more job waits in a queue, with its ID. The broker may lose, delay or repeat messages:
-what waits is in the database, where workers also look for jobs from time to time.
+A message says that a job waits in a queue, with the job's ID. The broker may lose, delay or repeat messages:
+the database has the waiting jobs, and workers also look for jobs there from time to time.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _TASK = "triton-explorer.job"
 _PREFIX = "triton-explorer."
 _SCHEMES = ("amqp", "amqps", "redis", "rediss")
 _CONNECTION_SECONDS = 4.0
-#: A message that nobody has received is forgotten: workers have found the job without it.
+#: The broker drops a message after this time: workers have found the job in the database.
 _MESSAGE_SECONDS = 600
-#: Redis delivers a message again that was not acknowledged for so long; no job takes it.
+#: Redis delivers a message again that was not acknowledged for this time; no job takes as long.
 _VISIBILITY_SECONDS = 12 * 3600
-#: How long a worker that stops keeps a message before it gives the message back.
+#: How long a stopping worker holds a message before it returns the message to the broker.
 _GIVE_BACK_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ def check_broker_url(url: str) -> None:
     """Check the URL of a broker.
 
     Raises:
-        SettingsError: it is invalid, or its client is not installed.
+        SettingsError: the URL is invalid, or the client of the broker is not installed.
     """
     if (scheme := urlsplit(url).scheme) not in _SCHEMES:
         raise SettingsError(
@@ -46,7 +46,7 @@ def check_broker_url(url: str) -> None:
 
 
 class Sender:
-    """Sends messages in a thread of its own: nobody waits for the broker."""
+    """Sends messages in a separate thread, so that no request waits for the broker."""
 
     def __init__(self, url: str) -> None:
         self._app = _make_app(url)
@@ -56,11 +56,11 @@ class Sender:
         self._thread.start()
 
     def send(self, queue_name: str, record_id: str) -> None:
-        """Say that a job waits in a queue."""
+        """Announce a job that waits in a queue."""
         self._messages.put((queue_name, record_id))
 
     def close(self) -> None:
-        """Send what was given so far, and stop."""
+        """Send the remaining messages, and stop."""
         self._messages.put(None)
         self._thread.join()
         self._app.close()
@@ -88,8 +88,8 @@ class Sender:
 class Receiver:
     """Receives the messages of some queues, up to `at_once` at the same time, until it is stopped.
 
-    `handle` gets the name of the queue, in threads of Celery. A message is acknowledged when it has returned
-    True, and given back to the broker otherwise. All receivers of a process have the same `handle`.
+    Threads of Celery call `handle` with the name of the queue. A message is acknowledged when `handle`
+    returns True, and given back to the broker otherwise. All receivers of a process have the same `handle`.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Receiver:
                 time.sleep(_GIVE_BACK_SECONDS)  # this worker may receive it again until it has stopped
                 raise Reject("the worker stops", requeue=True)
 
-        app.set_default()  # its threads take the task from the default application
+        app.set_default()  # Celery's threads take the task from the default application
         self._controller: Any = app.WorkController(
             concurrency=at_once,
             pool="threads",
@@ -118,11 +118,11 @@ class Receiver:
         self._thread = threading.Thread(target=self._controller.start, name="receiver", daemon=True)
 
     def start(self) -> None:
-        """Begin to receive. As long as the broker is away, this is tried again and again."""
+        """Begin to receive. While the broker is unreachable, the connection is tried again and again."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Receive no more. Messages whose job is not done go back to the broker when the process ends."""
+        """Stop receiving. Messages whose job is not done go back to the broker when the process ends."""
         self._controller.signal_consumer_close()
 
 

@@ -1,4 +1,4 @@
-"""Who asks for jobs and answers. Each thread works for one caller at a time."""
+"""The caller of a job or query: a client with its follower, claim and roles. A thread has one at a time."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from explorer.store.claims import Claim
 
 
 class Urgency(IntEnum):
-    """How urgent a job is. Jobs of a class start before those of the classes below it.
+    """How urgent a job is. Jobs of a class start before the jobs of the classes below.
 
-    Somebody waits for an `INTERACTIVE` job. A `LIVE` job was started by typing: the next one of the same
-    follower ends it. A `BATCH` consists of many jobs.
+    A user waits for an `INTERACTIVE` job. Typing starts a `LIVE` job: the next live job of the same follower
+    ends it. A `BATCH` consists of many jobs.
     """
 
     INTERACTIVE = 0
@@ -22,7 +22,7 @@ class Urgency(IntEnum):
     BATCH = 2
 
 
-#: May run kernels on GPUs where that is not for everybody.
+#: May run kernels on GPUs where a role is required.
 GPU_ROLE = "gpu"
 #: May do everything.
 ADMIN_ROLE = "admin"
@@ -30,11 +30,11 @@ ADMIN_ROLE = "admin"
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks for a job or an answer.
+    """The caller of a job or a query.
 
-    `client` is what limits are counted for, and "" the server itself. `follower` tells the pages and programs
-    of a client apart: a job is canceled when the last follower cancels it. With `claim`, what is
-    submitted can be deleted. `roles` are those of the caller's account. `origin` is the request.
+    Limits apply to each `client`; "" is the server itself. `follower` distinguishes the pages and programs
+    of a client: a job is canceled when the last follower cancels it. With `claim`, the caller can delete its
+    submissions. `roles` are the roles of its account. `origin` is the request.
     """
 
     client: str = ""
@@ -54,6 +54,6 @@ def current_caller() -> Caller:
 
 
 def work_for(caller: Caller) -> None:
-    """Set the caller that this thread works for from here on."""
+    """Set the caller that this thread works for."""
     _current.set(caller)
     set_origin(caller.origin)

@@ -1,4 +1,4 @@
-"""The runners of jobs that need more than the sandbox of compilations: devices, and PyTorch's compiler."""
+"""The runners for devices and for PyTorch's compiler, whose jobs the sandbox of compilations cannot do."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from explorer.settings import Settings, toolchain
 
 
 def interpreter_runners(settings: Settings) -> list[Runner]:
-    """Return one runner for each run at a time, and a reserve.
+    """Return a runner for each concurrent run, and a reserve.
 
-    They share a sandbox, which the first job starts.
+    The runners share a sandbox, which the first job starts.
     """
     if settings.interpreter_slots == 0:
         return [NoDevice("Runs in the interpreter are disabled (TRITON_EXPLORER_INTERPRETER_SLOTS=0).")]
@@ -27,7 +27,7 @@ def interpreter_runners(settings: Settings) -> list[Runner]:
 def torch_compile_runners(settings: Settings) -> list[Runner]:
     """Return a runner for programs with `torch.compile`, and a reserve.
 
-    They share a sandbox, which the first job starts.
+    The runners share a sandbox, which the first job starts.
     """
     return [TorchCompileRunner(Sandbox(torch_compile_sandbox(settings)))] * 2
 

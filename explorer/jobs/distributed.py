@@ -1,7 +1,7 @@
 """The queue of a web server whose jobs are done by workers, on any machine.
 
-Requests in, records out, as `local`. A job waits in the database (`explorer.store.job_table`), a message of
-the broker tells the workers, and its entries come through the database. This process starts no sandbox.
+Requests in, records out, as `local`. A job waits in the database (`explorer.store.job_table`). A message of
+the broker tells the workers, and the entries come through the database. This process starts no sandbox.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from explorer.jobs.workers import BEAT_SECONDS, RUNNER_KINDS, Workers, kind_of, 
 from explorer.model import CANCELED, Done, Request
 from explorer.store import NewJob, Record, Store
 
-#: How long a request for a job waits that is being canceled, before it joins the job all the same.
+#: How long a request for a job that is being canceled waits before it joins the job.
 _CANCEL_SECONDS = 10.0
 
 
@@ -68,14 +68,14 @@ class DistributedQueue(SharedQueue):
         return order.index(record.id) + 1 if record.id in order else None
 
     def oldest_seconds(self, kind: RunnerKind) -> float:
-        """Return how long the oldest job has waited for a kind of runner; 0 if none does or nobody knows."""
+        """Return how long the oldest job of a kind has waited; 0 if none waits or the time is unknown."""
         try:
             return self._store.jobs.oldest_seconds(kind)
         except StoreError:
             return 0.0
 
     def waits_for(self, record: Record) -> str:
-        """Return which worker a waiting job lacks, as a sentence without its end; "" if it lacks none."""
+        """Return which worker a waiting job lacks, as a sentence without a period; "" if it lacks none."""
         queue = self._store.jobs.queue(record.id) if record.status == "queued" else None
         return self._workers.missing(queue) if queue else ""
 
@@ -94,7 +94,7 @@ class DistributedQueue(SharedQueue):
     def cancel(self, record_id: str) -> int:
         """Leave a job, and cancel it if nobody else follows it. A finished job stays as it is.
 
-        Return how many others follow the job, on all servers.
+        Return the number of other followers of the job, on all servers.
 
         Raises:
             NotFound: there is no such record.
@@ -116,7 +116,7 @@ class DistributedQueue(SharedQueue):
         return 0
 
     def ask(self, request: Request, check: Check = do_nothing) -> Record:
-        """Do a job and wait for its result, which is removed early, as that of a live job.
+        """Do a job and wait for its result, which is removed early, like the result of a live job.
 
         Raises:
             QueueFull, TooManyRequests: too many jobs, or threads for such results, wait, of all clients or
@@ -129,21 +129,21 @@ class DistributedQueue(SharedQueue):
         return record
 
     def close(self) -> None:
-        """Stop following jobs. Workers go on with them."""
+        """Stop following jobs. Workers continue the jobs."""
         self._closed.set()
         self._presence.join()
         self._sharing.close()
         self._sender.close()
 
     def _announce(self) -> None:
-        """Let workers know where this server stores texts, until it is closed."""
+        """Announce to the workers where this server stores texts, until it is closed."""
         processes, name = self._store.processes, process_name()
         while True:
-            with suppress(StoreError):  # requests report it
+            with suppress(StoreError):  # requests report the error
                 processes.announce(name, self._workers.location)
             if self._closed.wait(BEAT_SECONDS):
                 break
-        with suppress(StoreError):  # it expires
+        with suppress(StoreError):  # the announcement expires
             processes.retire(name)
 
     def _count_waiting(self, kind: RunnerKind) -> float:
@@ -153,7 +153,7 @@ class DistributedQueue(SharedQueue):
         return self._count(lambda queue, _waiting, running: running if kind_of(queue) == kind else 0)
 
     def _count(self, number: Callable[[str, int, int], int]) -> float:
-        """Return the sum of a number of each queue, for metrics; not a number if it is not known."""
+        """Return the sum of a number of each queue, for metrics; NaN if it is unknown."""
         try:
             return sum(number(queue, *counts) for queue, counts in self._store.jobs.counts().items())
         except StoreError:
@@ -173,16 +173,16 @@ class DistributedQueue(SharedQueue):
         return record if record.is_final else self._join_or_start(record, count, joins=True, is_new=True)
 
     def _join_or_start(self, record: Record, count: Count, *, joins: bool, is_new: bool = False) -> Record:
-        """Follow a job. Let it wait first, unless it is new and does so already. Then tell the workers."""
+        """Follow a job. Queue the job first, unless it is new and queued already. Then tell the workers."""
         job = self._sharing.remote_job(record.id)
         if joins and job is not None:
-            if job.is_canceled:  # it is of no use to the caller
+            if job.is_canceled:  # a canceled job is of no use to the caller
                 self._wait_for_end(job)
             job = self._sharing.catch_up(job)
         if job is None and not is_new:
             self._store.admit()
             record = self._store.find(record.id)
-            if record.is_final or (record.is_finished and not joins):  # its job has just ended
+            if record.is_final or (record.is_finished and not joins):  # the job has just ended
                 return record
             is_new = self._store.jobs.enter(record.id, self._new_job(record.request, count))
         caller = current_caller()
@@ -195,7 +195,7 @@ class DistributedQueue(SharedQueue):
         return followed.record()
 
     def _new_job(self, request: Request, count: Count) -> NewJob:
-        """Return a job of the caller, which is refused when it is stored if there is no place for it.
+        """Return a new job of the caller. Storing the job fails if there is no place for it.
 
         Raises:
             Forbidden, QuotaUsed: the caller may not use a GPU, or not today.
@@ -209,9 +209,9 @@ class DistributedQueue(SharedQueue):
         return NewJob(queue, caller.client, caller.urgency, admit, origin.request_id, origin.traceparent)
 
     def _admit(self, client: str, count: Count, waiting: Counter[str]) -> None:
-        """Refuse a job if the jobs of each client that wait leave no place for it, or if it is one too many.
+        """Refuse a job if the waiting jobs of all clients leave no place for it, or if a rate is exceeded.
 
-        The store calls this while it holds a lock of all servers.
+        The store calls this method while it holds a lock of all servers.
 
         Raises:
             QueueFull, TooManyRequests: too many jobs wait.
@@ -233,7 +233,7 @@ class DistributedQueue(SharedQueue):
             check()
         found, entries = self._store.find(record.id), log.entries()
         last = entries[-1] if entries else None
-        if isinstance(last, Done) and not found.is_finished:  # somebody has started the job again
+        if isinstance(last, Done) and not found.is_finished:  # another request has started the job again
             return replace(found, status=last.status, entries=entries)
         return found
 
@@ -244,18 +244,18 @@ class DistributedQueue(SharedQueue):
                 return
 
     def _finish_canceled(self, record_id: str) -> None:
-        """Store the end of a job that this server has taken to cancel it."""
+        """Store the end of a job that this server has taken in order to cancel it."""
         try:
             done = Done("failed", 0.0, is_transient=True)
             self._store.finish(record_id, (CANCELED, done), self._store.batch(record_id))
-        except StoreError:  # without the text, which may be all that cannot be stored
+        except StoreError:  # only the text may be impossible to store
             self._store.fail(record_id, CANCELED, 0.0)
 
     def _resume(self, record: Record) -> None:
-        """Wait on for a job that a worker will take.
+        """Return if a worker will take a job again or the job is finished.
 
         Raises:
-            Unavailable: its worker has given it up.
+            Unavailable: the worker has given the job up.
         """
         if self._store.jobs.queue(record.id) is not None or self._store.find(record.id).is_finished:
             return

@@ -33,7 +33,7 @@ class LocalEventLog:
 
     @property
     def is_followed(self) -> bool:
-        """Whether somebody follows or watches the log."""
+        """Whether a follower or a listener is attached to the log."""
         return bool(self._followers or self._listeners)
 
     def publish(self, *entries: Entry) -> None:
@@ -51,7 +51,7 @@ class LocalEventLog:
             self._notify()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call `listener` after each change, in the thread that made it, until the result is called."""
+        """Call `listener` after each change, in the same thread, until the returned function is called."""
         key = object()
         with self._changed:
             self._listeners[key] = listener

@@ -1,4 +1,4 @@
-"""Limits for each client, and the division of what all clients need: places in the queue, and slots."""
+"""Limits for each client, and the division of shared resources among clients: queue places and slots."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from explorer.errors import ExplorerError, QueueFull, TooManyRequests
 from explorer.jobs.caller import Caller, Urgency
 
 Item = TypeVar("Item")
-#: More urgent items that start in a row while a less urgent one waits.
+#: The number of more urgent items that start in a row while a less urgent item waits.
 _MOST_OVERTAKING = 4
-#: Is called every `CHECK_SECONDS` while a thread waits, and ends that by an exception.
+#: A waiting thread calls the function every `CHECK_SECONDS`; an exception from it ends the wait.
 Check = Callable[[], None]
 CHECK_SECONDS = 0.2
 
 
 def do_nothing() -> None:
-    """Go on waiting."""
+    """Let the wait continue."""
 
 
 class CountByClient:
-    """Counts what each client holds, up to a limit. Safe to use from many threads."""
+    """Counts the resources that each client holds, up to a limit. Safe to use from many threads."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -32,7 +32,7 @@ class CountByClient:
         self._lock = threading.Lock()
 
     def acquire(self, client: str, amount: int = 1) -> bool:
-        """Count `amount` more for a client, unless this is beyond the limit. Return whether it is counted."""
+        """Add `amount` to a client's count, unless this exceeds the limit. Return whether it was added."""
         with self._lock:
             if self._held[client] + amount > self._limit:
                 return False
@@ -41,12 +41,12 @@ class CountByClient:
 
     @property
     def total(self) -> int:
-        """What all clients hold."""
+        """The sum over all clients."""
         with self._lock:
             return self._held.total()
 
     def release(self, client: str, amount: int = 1) -> None:
-        """Count `amount` less for a client."""
+        """Subtract `amount` from a client's count."""
         with self._lock:
             self._held[client] -= amount
             if not self._held[client]:
@@ -56,9 +56,9 @@ class CountByClient:
 class Places:
     """A number of places. Safe to use from many threads.
 
-    A client gets another place as long as it holds fewer than are free: one client alone gets half of the
-    places, and n clients leave 1/(n + 1) of them free. Where none is free, a client that holds none gets one
-    all the same, up to twice the number. `what` names in messages what takes places.
+    A client gets a further place as long as it holds fewer places than are free: a single client gets half of
+    the places, and n clients leave 1/(n + 1) of them free. If none is free, a client that holds no place
+    still gets one, up to twice the total. `what` is the noun for the places in messages.
     """
 
     def __init__(self, total: int, what: str) -> None:
@@ -104,9 +104,9 @@ class Places:
 
 
 def refusal(client: str, places: Counter[str], total: int, what: str) -> ExplorerError | None:
-    """Return why a client does not get another place, by the rules of `Places`; None if it gets one.
+    """Return why a client gets no further place by the rules of `Places`; None if it gets one.
 
-    `places` has how many each client holds.
+    `places` maps each client to the number of its places.
     """
     held, taken = places[client], places.total()
     if held < total - taken or (held == 0 and taken < 2 * total):
@@ -120,13 +120,13 @@ def refusal(client: str, places: Counter[str], total: int, what: str) -> Explore
 
 
 class FairQueue(Generic[Item]):
-    """The items that wait for a slot, and how many run. Its owner locks it to use it from several threads.
+    """The items that wait for a slot, and the number of running items. The owner locks it for use in threads.
 
-    More urgent items come first, but of the items of each class that wait, one starts after four more urgent
-    ones at the latest. Within a class, the client with the fewest running items is next; of several, the one
-    that has waited longest since its last turn. `slots` items run at the same time, and up to `reserve` more
-    of clients that have none running: a client that occupies all slots delays no other client. Live items
-    take no place of the reserve: who presses a button does not wait for them.
+    More urgent items come first, but at most four of them in a row overtake a waiting item of a less urgent
+    class. Within a class, the client with the fewest running items is next. Of several such clients, the next
+    is the client whose last turn is the longest ago. `slots` items run at the same time, and up to `reserve`
+    more of clients that have none running: a client that occupies all slots delays no other client. Live
+    items do not use the reserve, so they never delay a job that a user started with a button.
     """
 
     def __init__(self, slots: int, reserve: int = 0) -> None:
@@ -137,19 +137,19 @@ class FairQueue(Generic[Item]):
         self._running: Counter[str] = Counter()
         self._turns: Counter[str] = Counter()
         self._turn = 0
-        #: How many items in a row have overtaken those of a class.
+        #: How many items in a row have overtaken the items of a class.
         self._overtaking: Counter[Urgency] = Counter()
 
     def __len__(self) -> int:
         return sum(len(line) for lines in self._lines.values() for line in lines.values())
 
     def __iter__(self) -> Iterator[Item]:
-        """Yield what waits, in any order."""
+        """Yield the waiting items, in any order."""
         return (item for lines in self._lines.values() for line in lines.values() for item in line)
 
     @property
     def running(self) -> int:
-        """How many items run."""
+        """The number of running items."""
         return self._running.total()
 
     def put(self, item: Item, caller: Caller) -> None:
@@ -182,7 +182,7 @@ class FairQueue(Generic[Item]):
         self._forget_idle(client)
 
     def order(self) -> list[Item]:
-        """Return what waits, in the order in which it will start if nothing else is put."""
+        """Return the waiting items, in the order in which they will start if nothing else is put."""
         copy: FairQueue[Item] = FairQueue(self._slots)
         copy._lines = {
             urgency: {client: line.copy() for client, line in lines.items()}
@@ -196,8 +196,8 @@ class FairQueue(Generic[Item]):
         return items
 
     def _take(self, *, needs_idle: bool) -> Item | None:
-        """Take the next item, with `needs_idle` of a client that has none running."""
-        # A class that was overtaken too often comes first: the sort keeps the order of the others.
+        """Take the next item. With `needs_idle`, only of a client that has none running."""
+        # A class that was overtaken too often comes first: the sort keeps the order of the other classes.
         for urgency in sorted(Urgency, key=lambda each: self._overtaking[each] < _MOST_OVERTAKING):
             if needs_idle and urgency is Urgency.LIVE:
                 continue
@@ -219,7 +219,7 @@ class FairQueue(Generic[Item]):
         return None
 
     def _forget_idle(self, client: str) -> None:
-        """Forget the client where nothing of it waits or runs."""
+        """Forget a client without waiting and running items."""
         for lines in self._lines.values():
             if client in lines and not lines[client]:
                 del lines[client]
@@ -238,7 +238,7 @@ class Turns:
 
     @contextmanager
     def turn(self, caller: Caller, check: Check = do_nothing) -> Iterator[None]:
-        """Wait for a slot, and use it. `check` is called while waiting, and ends that by an exception."""
+        """Wait for a slot, and use it. `check` is called meanwhile; its exception ends the wait."""
         mine = threading.Event()
         with self._lock:
             self._waiting.put(mine, caller)

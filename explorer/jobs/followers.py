@@ -1,6 +1,6 @@
-"""Who follows a job: those who have submitted it, and those who read its event stream.
+"""The followers of a job: the submitters, and the readers of its event stream.
 
-The followers of a job that another process does are in the database, too: all servers count together.
+The followers of a job of another process are also in the database, which counts them for all servers.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ class Followers:
         return follower in self._followers
 
     def join(self, follower: str) -> None:
-        """Add a follower, who stays one until it leaves, or ends the last of its event streams."""
+        """Add a follower, who remains one until it leaves, or ends the last of its event streams."""
         with self._changing:
             self._followers.setdefault(follower, 0)
 
     def leave(self, follower: str) -> int:
-        """Remove a follower and return how many there are left."""
+        """Remove a follower and return the number of remaining followers."""
         with self._changing:
             self._followers.pop(follower, None)
             return len(self._followers)
@@ -44,7 +44,7 @@ class Followers:
             self._followers[follower] = self._followers.get(follower, 0) + 1
 
     def end_stream(self, follower: str) -> bool:
-        """Note that a follower has ended an event stream. Return whether it was its last one."""
+        """Note that a follower has ended an event stream. Return whether this was its last stream."""
         with self._changing:
             streams = self._followers.get(follower, 0)
             if streams > 1:
@@ -55,10 +55,11 @@ class Followers:
 
 
 class SharedFollowers(Followers):
-    """The followers of a job that another process does, of which this server knows its own.
+    """The followers on this server of a job that another process does.
 
-    What the database does not take is noted here only. `end_later` ends the last stream of a follower in the
-    database, by its name: the event loop, which ends streams, does not wait for that.
+    A follower that the database does not accept is noted on this server only. `end_later` ends the last
+    stream of a follower in the database, by its name: the event loop, which ends streams, does not wait for
+    that.
     """
 
     def __init__(self, record_id: str, table: FollowerTable, end_later: Callable[[str], None]) -> None:
@@ -74,7 +75,7 @@ class SharedFollowers(Followers):
             self._table.join(self._record_id, follower)
 
     def leave(self, follower: str) -> int:
-        """Remove a follower, and return how many there are left on all servers.
+        """Remove a follower, and return the number of remaining followers on all servers.
 
         Raises:
             StoreError: the database cannot be used.
@@ -88,7 +89,7 @@ class SharedFollowers(Followers):
             self._table.begin_stream(self._record_id, follower)
 
     def end_stream(self, follower: str) -> bool:
-        """Note that a follower has ended an event stream. Return whether it was its last one here."""
+        """Note that a follower has ended an event stream. Return whether this was its last stream here."""
         is_last = super().end_stream(follower)
         if is_last:
             self._end_later(follower)
@@ -97,7 +98,7 @@ class SharedFollowers(Followers):
 
 @contextmanager
 def _logged() -> Iterator[None]:
-    """Log a failure of the database: the job can be followed all the same."""
+    """Log a failure of the database, without which the job can still be followed."""
     try:
         yield
     except StoreError as error:

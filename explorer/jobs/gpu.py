@@ -1,4 +1,4 @@
-"""The jobs of one GPU, one at a time. The next job starts when nothing of the last one is left.
+"""The jobs of one GPU, one at a time. A job starts when the GPU is free of processes of the last job.
 
 The memory of a killed process is free only after the driver has destroyed its context. Until then the next
 job would be disturbed or find too little memory, so it waits. A GPU that does not recover is taken out of
@@ -37,20 +37,20 @@ class GpuRunner:
         self._usage = usage
         #: A job and a canary exclude each other.
         self._turn = threading.Lock()
-        #: How often the GPU was taken out of service.
+        #: The number of times the GPU was taken out of service.
         self.outages = 0
         self._before: Usage | None = None
         self.problem: str | None = None
 
     def warm_up(self) -> None:
-        """Start the sandbox, so that the first job finds it ready. Errors are left to that job."""
+        """Start the sandbox, so that the first job finds it ready. That job reports any error."""
         with contextlib.suppress(ExplorerError):
             for version in self.sandbox.versions[:1]:
                 self._jobs.start(version)
 
     @property
     def activity(self) -> Activity:
-        """What its jobs have shown."""
+        """The outcomes of the jobs of this GPU."""
         return self._jobs.activity
 
     @property
@@ -73,7 +73,7 @@ class GpuRunner:
             yield from self._jobs.run(request, cancelled)
 
     def settle(self, closed: threading.Event) -> None:
-        """Wait until the GPU is as before the job; after some time, take it out of service."""
+        """Wait until the GPU is in the state before the job. After a time limit, take it out of service."""
         deadline = time.monotonic() + _RECOVERY_SECONDS
         while (problem := self._left_behind()) is not None:
             if time.monotonic() > deadline:
@@ -93,7 +93,7 @@ class GpuRunner:
         self._jobs.close()
 
     def _left_behind(self) -> str | None:
-        """Return a message that says what jobs have left on the GPU, or None."""
+        """Return a message that names what jobs have left on the GPU, or None."""
         try:
             now = self._usage(self.gpu)
         except DriverError as error:

@@ -1,4 +1,4 @@
-"""Who may run kernels on GPUs, and for how long on one day."""
+"""The permission to run kernels on GPUs, and the time limit for each day."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class GpuRules:
-    """Who may use GPUs: everybody, unless `needs_role`. A client has `day_seconds` of a day; 0: no limit."""
+    """The rules for GPUs: whether a role is needed, and the time of a client on a day; 0: no limit."""
 
     needs_role: bool = False
     day_seconds: float = 0.0
@@ -27,7 +27,7 @@ NO_RULES = GpuRules()
 
 
 class GpuGate:
-    """Checks the rules. What the server does for itself, for the client "", is always allowed."""
+    """Checks the rules. Work of the server itself, for the client "", is always allowed."""
 
     def __init__(self, rules: GpuRules, gpu_time: GpuTime) -> None:
         self._rules = rules
@@ -39,7 +39,7 @@ class GpuGate:
             return ""
         return (
             "Other machines can reach this server, so runs on its GPUs need an account with the role gpu. "
-            "Use the interpreter, or ask whoever operates the server for such an account or an API token. "
+            "Use the interpreter, or ask the server administrator for that account or an API token. "
             "TRITON_EXPLORER_GPU_RUNS=all lets everybody use the GPUs."
         )
 
@@ -47,9 +47,9 @@ class GpuGate:
         """Check that a caller may use a GPU now.
 
         Raises:
-            Forbidden: the caller has no role that allows it.
-            QuotaUsed: the client has used its time of this day.
-            StoreError: its time is not known.
+                Forbidden: the caller has no role that permits the use of GPUs.
+                QuotaUsed: the client has used its GPU time of this day.
+                StoreError: the used GPU time is unknown.
         """
         if reason := self.refusal(caller):
             raise Forbidden(reason)
@@ -65,7 +65,7 @@ class GpuGate:
         """Count the time of a block as time of a caller on a GPU.
 
         Raises:
-            Forbidden, QuotaUsed: as `admit`: jobs that waited together may have used the time.
+                Forbidden, QuotaUsed: as `admit`; jobs that waited at the same time may have used up the time.
         """
         self.admit(caller)
         began = time.monotonic()

@@ -1,8 +1,8 @@
 """The health of the slots of a server: whether a kernel has gone through every kind of slot lately.
 
-Jobs show it. Where none has for half of the time that is allowed, a canary does: the compilation or the run
-of a vector add, directly in the sandbox, without the queue and the store. A canary that fails, or does not
-end in time, is repeated.
+Jobs show it. If no kernel has gone through for half of the allowed time, a canary does: the compilation or
+run of a vector add, directly in the sandbox, without the queue and the store. A canary that fails, or does
+not end in time, is repeated.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from explorer.model import Request, Run
 from explorer.model.hardware import DEFAULT_TARGET
 
 _EXAMPLE = "vector_add"
-#: The device of a run on each kind of runner; others compile.
+#: The device of a run on each kind of runner; the other kinds compile.
 _DEVICES: dict[RunnerKind, Literal["interpreter", "gpu"]] = {"interpreter": "interpreter", "gpu": "gpu"}
 _LOOK_SECONDS = 0.5
 _log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class SlotHealth(msgspec.Struct, frozen=True):
 
 
 def problem_of_slots(slots: Sequence[SlotHealth]) -> str | None:
-    """Return why a kind of slot does not work, or None. Of the GPUs, one has to."""
+    """Return why a kind of slot does not work, or None. One working GPU is enough."""
     working = {slot.kind for slot in slots if slot.kind == "gpu" and slot.state != "failing"}
     for slot in slots:
         if slot.state == "failing" and slot.kind not in working:
@@ -74,8 +74,7 @@ class _Slot:
 class Health:
     """Watches the slots of runners. Canaries run in the background, unless `most_seconds` is 0.
 
-    A kernel has to go through every kind of slot within `most_seconds`. A running job may take its own time
-    limit besides.
+    A kernel has to go through every kind of slot within `most_seconds`, plus the time limit of a running job.
     """
 
     def __init__(
@@ -91,7 +90,7 @@ class Health:
         self._target_of_gpu = target_of_gpu or DEFAULT_TARGET
         self._begin = time.monotonic()
         self._closed = threading.Event()
-        #: Those that run, and what ends them.
+        #: The running canaries, with the events that cancel them.
         self._canaries: dict[_Slot, threading.Event] = {}
         self._changing = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -175,14 +174,14 @@ class Health:
     def _run_canary(self, slot: _Slot, cancelled: threading.Event) -> None:
         try:
             self._try(slot, cancelled)
-        except Exception:  # it is repeated
+        except Exception:  # the canary is repeated
             _log.exception("A canary failed with an unexpected error")
         finally:
             with self._changing:
                 del self._canaries[slot]
 
     def _try(self, slot: _Slot, cancelled: threading.Event) -> None:
-        """Take a kernel through a slot, and note a problem."""
+        """Compile or run a kernel in a slot, and note a problem."""
         activity = slot.runner.activity
         deadline = threading.Timer(self._most_seconds / 2, cancelled.set)
         deadline.daemon = True
@@ -194,7 +193,7 @@ class Health:
                 slot.runner.settle(self._closed)
         except ExplorerError as error:
             activity.note_problem(slot.triton, error.detail)
-            self._closed.wait(self._most_seconds / 2)  # what is refused at once is not repeated at once
+            self._closed.wait(self._most_seconds / 2)  # a refused canary is not repeated at once
         finally:
             deadline.cancel()
         if self._closed.is_set():

@@ -1,8 +1,8 @@
 """Runs a function on input that users may have forged: in a process with limits on time and memory.
 
-The process does nothing but compute. It exchanges messages with its parent over a pipe, and any error there
-ends it. The parent ends it when nobody waits for the result any more. It is forked from a server process that
-has no threads and has already imported what is preloaded, which takes a few milliseconds.
+The process only computes. It exchanges messages with its parent over a pipe, and any error of the pipe ends
+the process. The parent ends the process when no client waits for the result. The process is forked from a
+server process without threads that has imported the preloaded modules. Forking takes a few milliseconds.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from explorer import errors
 from explorer.errors import ExplorerError, NotAnswerable, ResultTooLarge, Unavailable
 
 POLL_SECONDS = 0.2
-#: Returns whether somebody still waits for the result.
+#: Returns whether a client still waits for the result.
 Awaited = Callable[[], bool]
-#: How a process has ended: its last message, the name of an error, and the details.
+#: The end of a process: its last message, the name of an error, and the details.
 Outcome = tuple[Literal["end", "refused", "failed"], str, str]
 _log = logging.getLogger(__name__)
 _starting = threading.Lock()
@@ -40,8 +40,8 @@ _starting = threading.Lock()
 class Limits:
     """The limits of one process, and of the document that it makes. The largest kernels need far less.
 
-    `wall_seconds` is the time that the process computes, without that in which it waits for its parent. It
-    is more than `processor_seconds`, since other processes work at the same time.
+    `wall_seconds` is the time that the process computes, without the time in which it waits for its parent.
+    It is more than `processor_seconds`, since other processes work at the same time.
     """
 
     processor_seconds: int = 30
@@ -51,7 +51,7 @@ class Limits:
 
 
 class IsolatedProcesses:
-    """Starts and ends processes. Safe to use from many threads. `too_much`: what to say beyond the limits."""
+    """Starts and ends processes. Safe to use from many threads. `too_much`: the message beyond the limits."""
 
     def __init__(self, limits: Limits, too_much: str) -> None:
         self._limits = limits
@@ -63,7 +63,7 @@ class IsolatedProcesses:
 
     @property
     def running(self) -> frozenset[Any]:
-        """The processes that compute."""
+        """The computing processes."""
         with self._lock:
             return frozenset(self._running)
 
@@ -72,11 +72,11 @@ class IsolatedProcesses:
         self._context.set_forkserver_preload([__name__, *modules])
 
     def warm_up(self) -> None:
-        """Start the server process that they are forked from: its imports take a second."""
+        """Start the server process from which the others are forked: its imports take a second."""
         ensure_running()
 
     def close(self) -> None:
-        """End all processes. Threads that wait for one get an `Unavailable`."""
+        """End all processes. Threads that wait for a process get an `Unavailable`."""
         with self._lock:
             self._is_closed = True
             for process in self._running:
@@ -89,7 +89,7 @@ class IsolatedProcesses:
         """Call `function(pipe, limits, *arguments)` in a process. End it with the block.
 
         Raises:
-            ResultTooLarge: the process has ended by itself, because of its limits.
+                ResultTooLarge: the process has exceeded its limits.
             Unavailable: the server is shutting down.
         """
         ours, theirs = self._context.Pipe()
@@ -119,9 +119,9 @@ class IsolatedProcesses:
 
 @contextmanager
 def _main_module_left_out() -> Iterator[None]:
-    """Let a new process not execute the main module of this one, which may be the program of a user.
+    """Keep a new process from executing the main module of this one, which may be the program of a user.
 
-    A module of this name is the only one that is left out. Source: multiprocessing/spawn.py, Python 3.11.
+    Only a module with this name is not executed. Source: multiprocessing/spawn.py, Python 3.11.
     """
     with _starting:
         main_module = sys.modules["__main__"]
@@ -134,7 +134,7 @@ def _main_module_left_out() -> Iterator[None]:
 
 
 class Conversation:
-    """The parent's end of the pipe to a process, with the time that is left to it."""
+    """The parent's end of the pipe to a process, with the remaining time of the process."""
 
     def __init__(self, pipe: Connection, seconds: float, is_awaited: Awaited) -> None:
         self._pipe = pipe
@@ -145,7 +145,7 @@ class Conversation:
         """Wait for a message.
 
         Raises:
-            Unavailable: the process has had too little processor time, or nobody waits for the result.
+                Unavailable: the process has had too little processor time, or no client waits for the result.
         """
         start = time.monotonic()
         while not self._pipe.poll(POLL_SECONDS):
@@ -156,7 +156,7 @@ class Conversation:
         return self._pipe.recv_bytes()
 
     def check(self) -> None:
-        """Raise `Unavailable` if nobody waits for the result."""
+        """Raise `Unavailable` if no client waits for the result."""
         if not self._is_awaited():
             raise abandoned()
 
@@ -170,12 +170,12 @@ class Conversation:
 
 
 def abandoned() -> Unavailable:
-    """Return the error of what nobody waits for: its client has closed the connection."""
+    """Return the error for an answer whose client has closed the connection."""
     return Unavailable("Nobody waits for the answer.")
 
 
 def error_of(kind: str, name: str, detail: str, what: str) -> ExplorerError:
-    """Return the error that the outcome of a process stands for. `what` has failed."""
+    """Return the error for the outcome of a process. `what` names the failed work."""
     if kind == "refused":
         error: type[ExplorerError] = getattr(errors, name)
         return error(detail)
@@ -189,14 +189,14 @@ def error_of(kind: str, name: str, detail: str, what: str) -> ExplorerError:
 def confine_process(limits: Limits) -> None:
     """Set the limits of this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C: the server ends this process
-    gc.set_threshold(200_000, 20, 20)  # it ends soon, and makes objects that live until then
+    gc.set_threshold(200_000, 20, 20)  # the process is short, and its objects live until the end
     resource.setrlimit(resource.RLIMIT_CPU, (limits.processor_seconds, limits.processor_seconds))
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory_bytes, limits.memory_bytes))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def outcome_of(function: Callable[[], None], too_much: str, too_deep: str) -> Outcome:
-    """Call a function, and return how it has ended."""
+    """Call a function, and return its outcome."""
     try:
         function()
     except ExplorerError as error:
@@ -205,6 +205,6 @@ def outcome_of(function: Callable[[], None], too_much: str, too_deep: str) -> Ou
         return "refused", ResultTooLarge.__name__, too_much
     except RecursionError:
         return "refused", NotAnswerable.__name__, too_deep
-    except Exception:  # A fault of ours: the parent logs it.
+    except Exception:  # A defect of this program: the parent logs it.
         return "failed", "", traceback.format_exc()
     return "end", "", ""

@@ -17,10 +17,10 @@ from explorer.store import BlobBatch, Record, Status
 
 
 class Job:
-    """A request that waits or runs. A job without followers goes on: its result is stored.
+    """A request that waits or runs. A job without followers continues: its result is stored.
 
-    `caller` is who has started it, and `batch` takes its texts. It holds `place` as long as it waits. Its
-    request and its result are in the store, unless it is not `is_stored`.
+    `caller` is the caller who started the job, and `batch` takes its texts. The job holds `place` as long as
+    it waits. Its request and its result are in the store if `is_stored`.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Job:
         self._status = "running"
 
     def finish(self, done: Done | None) -> None:
-        """Publish the last entry and close the log. Without one, the job was interrupted."""
+        """Publish the last entry and close the log. None: the job was interrupted."""
         if done is None:
             self._status = "queued"
         else:

@@ -44,7 +44,7 @@ from explorer.store.entry_writer import EntryWriter
 
 #: How often a runner that is out of service is checked again.
 _RECOVERY_CHECK_SECONDS = 10.0
-#: How long to wait before a result is stored once more in a database that another process has locked.
+#: How long to wait before a result is stored again in a database that another process has locked.
 _LOCKED_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
@@ -52,7 +52,7 @@ _log = logging.getLogger(__name__)
 class LocalQueue(SharedQueue):
     """A `Queue` in one process: a queue for each kind of runner, a thread for each runner.
 
-    The last runner of each kind in `reserves` does jobs of clients that have none running.
+    The last runner of each kind in `reserves` only does jobs of clients that have no running job.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class LocalQueue(SharedQueue):
     def cancel(self, record_id: str) -> int:
         """Leave a job, and cancel it if nobody else follows it. A finished job stays as it is.
 
-        Return how many others follow the job.
+        Return the number of other followers of the job.
 
         Raises:
             NotFound: there is no such record.
@@ -147,26 +147,26 @@ class LocalQueue(SharedQueue):
     def _leave_as_elsewhere(self, record_id: str, follower: str) -> None:
         """Let a follower leave a job that it has left on another server, which has counted all event streams.
 
-        One that has begun since, to read how the job ends, does not keep the job.
+        An event stream that has begun since, to read how the job ends, does not keep the job running.
         """
         self._leave(record_id, follower, counts_streams=False)
 
     def _leave(self, record_id: str, follower: str, *, counts_streams: bool = True) -> int | None:
         """Let a follower leave a job, and cancel the job if nobody else follows it.
 
-        Return how many others do; None if this server does not do the job. Unless it `counts_streams`,
-        the event streams of other servers do not count.
+        Return the number of remaining followers; None if this server does not do the job. Unless it
+        `counts_streams`, the event streams of other servers do not count.
         """
         job = self._in_flight.get(record_id)
         if job is None:
             return None
         others = job.followers.leave(follower)
-        with suppress(StoreError):  # those on other servers are not known
+        with suppress(StoreError):  # the followers on other servers are unknown
             others += self._store.followers.leave(record_id, follower, counts_streams=counts_streams)
         if others:
             return others
         with self._changed:
-            if others := job.followers.leave(follower):  # somebody has joined meanwhile
+            if others := job.followers.leave(follower):  # a follower has joined meanwhile
                 return others
             job.cancelled.set()
             is_waiting = self._withdraw(job)
@@ -194,19 +194,19 @@ class LocalQueue(SharedQueue):
     def perform(self, record: Record) -> bool:
         """Do a job whose lease this server has, for the caller of the thread.
 
-        Return whether it was done: not if the queue is closed before. The job has been accepted already, so
-        that only the time on GPUs can refuse it, which ends it with a diagnostic.
+        Return whether the job was done; False if the queue is closed first. The job has been accepted
+        already: only the limit of GPU time can refuse it, which ends the job with a diagnostic.
         """
         job = self._enter(record.id, record.request, record.created, ExitStack, joins=False)
         return job.wait(do_nothing).is_finished
 
     def jobs_in_flight(self) -> list[str]:
-        """Return the IDs of the jobs that this server has not ended yet, but for those of `ask`."""
+        """Return the IDs of the unfinished jobs of this server, except the jobs of `ask`."""
         with self._changed:
             return [job.id for job in self._in_flight.values() if job.is_stored]
 
     def close(self) -> None:
-        """Stop all jobs. Unfinished ones are started again when they are asked for."""
+        """Stop all jobs. A request for an unfinished job starts it again."""
         with self._changed:
             self._closed.set()
             jobs = list(self._in_flight.values())
@@ -244,7 +244,7 @@ class LocalQueue(SharedQueue):
 
     def _start(self, request: Request, count: Count, *, is_live: bool) -> Record:
         caller = current_caller()
-        with self._take_place(request, count) as place:  # what is refused is not stored
+        with self._take_place(request, count) as place:  # a refused request is not stored
             record = self._store.submit(request, caller.client, is_live=is_live, claim=caller.claim)
             return record if record.is_final else self._join_or_enter(record, place.pop_all, joins=True)
 
@@ -254,9 +254,9 @@ class LocalQueue(SharedQueue):
         return self._join_or_enter(record, partial(self._take_place, record.request, count), joins=joins)
 
     def _join_or_enter(self, record: Record, take_place: Callable[[], ExitStack], *, joins: bool) -> Record:
-        """Follow the job of a stored request, or queue it. The arguments are those of `_enter`."""
+        """Follow the job of a stored request, or queue it. It takes the arguments of `_enter`."""
         with self._changed:
-            if joins:  # a job that is being canceled is of no use to the caller
+            if joins:  # a canceled job is of no use to the caller
                 self._changed.wait_for(lambda: not self._is_canceled(record.id))
             is_new = record.id not in self._in_flight
             job: Job | RemoteJob | None = None
@@ -264,7 +264,7 @@ class LocalQueue(SharedQueue):
                 try:
                     if is_new:
                         record = self._store.find(record.id)
-                        if record.is_final or (record.is_finished and not joins):  # it has just ended
+                        if record.is_final or (record.is_finished and not joins):  # the job has just ended
                             self._store.leases.release(record.id)
                             return record
                     job = self._enter(record.id, record.request, record.created, take_place, joins=joins)
@@ -281,16 +281,16 @@ class LocalQueue(SharedQueue):
         return job.record()
 
     def _forget_failure(self, record_id: str) -> None:
-        """Remove the transient result of a job that is started again."""
+        """Remove the transient result of a job that starts again."""
         try:
             self._store.leases.forget_failure(record_id)
         except StoreError as error:
             _log.warning("Other servers may take an earlier failure of %s for its end: %s", record_id, error)
 
     def _take_over(self, record: Record) -> EventLog | None:
-        """Start a job whose server has ended, for the caller of the thread. None: another one does it.
+        """Start a job whose server has ended, for the caller of the thread. None: another server does it.
 
-        That server has accepted the job: here, it is not refused.
+        The ended server has accepted the job, so this server does not refuse it.
         """
         self._join_or_enter(record, ExitStack, joins=False)
         job = self._in_flight.get(record.id)
@@ -312,7 +312,7 @@ class LocalQueue(SharedQueue):
     ) -> Job:
         """Queue a job, or return the job in flight with the same ID. With `joins`, the caller follows it.
 
-        A new job keeps what `take_place` returns until it starts.
+        A new job keeps the return value of `take_place` until the job starts.
 
         Raises:
             QueueFull, TooManyRequests, Forbidden, QuotaUsed: raised by `take_place`.
@@ -338,7 +338,7 @@ class LocalQueue(SharedQueue):
         return job
 
     def _hurry(self, job: Job, urgency: Urgency) -> None:
-        """Make a job more urgent, also if it waits."""
+        """Raise the urgency of a job, also while it waits."""
         waiting = self._waiting[runner_kind(job.request)]
         is_waiting = waiting.remove(job, job.caller)
         job.caller = replace(job.caller, urgency=urgency)
@@ -363,7 +363,7 @@ class LocalQueue(SharedQueue):
 
         Raises:
             QueueFull: too many jobs wait.
-            TooManyRequests: too many of this client wait, or it has started too many.
+                TooManyRequests: too many jobs of this client wait, or it has started too many.
             Forbidden, QuotaUsed: the caller may not use a GPU, or not today.
             Unavailable: the queue is closed.
         """
@@ -383,7 +383,7 @@ class LocalQueue(SharedQueue):
     def _take(self, kind: RunnerKind) -> Job | None:
         """Wait for a job that a runner can do, and take it; None when the queue is closed.
 
-        It yields the processor to others if its client has another one running.
+        The thread yields the processor to others if another job of the client is running.
         """
         with self._changed:
             while (job := self._waiting[kind].take()) is None:
@@ -400,7 +400,7 @@ class LocalQueue(SharedQueue):
             self._perform(job, runner)
             with self._changed:
                 self._waiting[kind].done(job.caller.client)
-                self._changed.notify_all()  # it may have made room for another job of its client
+                self._changed.notify_all()  # the end may make room for a further job of the client
             if not self._closed.is_set():
                 runner.settle(self._closed)
             while runner.problem is not None and not self._closed.is_set():
@@ -422,9 +422,10 @@ class LocalQueue(SharedQueue):
             self._do(job, runner, observation)
 
     def _do(self, job: Job, runner: Runner, observation: Observation) -> None:
-        """Do a job. Whatever happens, its log is closed.
+        """Do a job. Its log is closed in every case.
 
-        The last entry is published after the result is stored: a follower that has it finds the result.
+        The last entry is published after the result is stored: a follower that has the entry finds the
+        result.
         """
         done: Done | None
         try:
@@ -439,9 +440,9 @@ class LocalQueue(SharedQueue):
             reason = Diagnostic("error", f"{error.title}.", hint=error.detail)
             done = self._end_without_result(job, reason)
             observation.failing = "store"
-        except Exception:  # the thread must survive, and followers must not wait for ever
+        except Exception:  # the thread must survive, and followers must not wait forever
             done = self._end_without_result(job, _internal_error(job, observation))
-        with suppress(StoreError):  # it expires
+        with suppress(StoreError):  # the lease expires
             self._store.leases.release(job.id, is_over=done is not None)
         with self._changed:
             del self._in_flight[job.id]
@@ -451,7 +452,7 @@ class LocalQueue(SharedQueue):
         job.batch.discard()
 
     def _store_result(self, job: Job, done: Done) -> Done | None:
-        """Store a result, as soon as the database is not locked any more. None: the queue is closed before.
+        """Store a result as soon as the database is unlocked. None: the queue is closed first.
 
         Raises:
             StoreError: the result cannot be stored.
@@ -468,7 +469,7 @@ class LocalQueue(SharedQueue):
                 return done
 
     def _end_without_result(self, job: Job, reason: Diagnostic) -> Done:
-        """Tell and store why the result of a job is not stored, and return the last entry of the job."""
+        """Publish and store why the result of a job is not stored, and return the last entry of the job."""
         done = _transient_failure(job)
         job.log.publish(reason)
         try:
@@ -500,21 +501,21 @@ class LocalQueue(SharedQueue):
             observation.failing = "sandbox"
             job.log.publish(Diagnostic("error", f"{error.title}.", hint=error.detail))
             return _transient_failure(job)
-        except StoreError:  # neither is its end stored
+        except StoreError:  # the end of the job cannot be stored either
             raise
-        except Exception:  # its followers learn of it, and so does who looks at the job later
+        except Exception:  # followers and later readers get the error
             job.log.publish(_internal_error(job, observation))
             return _transient_failure(job)
         raise AssertionError("the sandbox ended without a last event")
 
 
 def _internal_error(job: Job, observation: Observation) -> Diagnostic:
-    """Log the exception that is handled, and return what the followers of its job learn."""
+    """Log the handled exception, and return the diagnostic for the followers of the job."""
     _log.exception("Job %s failed with an unexpected error", job.id)
     observation.failing = "server"
     return Diagnostic("error", "Internal error.", hint="The server's log has the traceback. Try again.")
 
 
 def _transient_failure(job: Job) -> Done:
-    """Return the end of a job that did not end in the sandbox."""
+    """Return the last entry of a job that failed outside the sandbox."""
     return Done("failed", (time.monotonic() - job.submitted_at) * 1000, is_transient=True)

@@ -1,7 +1,7 @@
-"""Metrics for Prometheus: what jobs and requests of one application have done.
+"""Metrics for Prometheus that count the jobs and requests of one application.
 
-The state of an application at one moment is in `state`, what belongs to the process in
-`explorer.monitoring.metrics`. The values of labels are names of our own, never texts of a user.
+The present state of an application is in `state`; the metrics of the process are in
+`explorer.monitoring.metrics`. The values of labels are names of this program, never texts of a user.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class HttpMetrics:
             buckets=_RESPONSE_SECONDS,
             registry=registry,
         )
-        #: Finding a metric by its labels takes longer than counting.
+        #: Cached: finding a metric by its labels takes longer than counting.
         self._found: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
 
     def observe(self, route: str, status: int, seconds: float) -> None:
@@ -123,10 +123,10 @@ class Metrics:
         )
 
     def leave_queue_to_others(self) -> None:
-        """Do not show the state of the queue: a worker's jobs wait in one that web servers show."""
+        """Hide the state of the queue: web servers show the queue of a worker's jobs."""
         for gauge in (self.waiting, self.oldest_seconds, self.running, self.in_service):
             self.registry.unregister(gauge)
 
     def exposition(self) -> bytes:
-        """Return all metrics in the text format of Prometheus, those of the process too."""
+        """Return all metrics, including the process metrics, in the text format of Prometheus."""
         return generate_latest(self.registry) + generate_latest(of_process.REGISTRY)

@@ -1,4 +1,4 @@
-"""What is noted about a job while a runner does it: metrics, lines of the log, and spans."""
+"""Observes a job while a runner does it: metrics, lines of the log, and spans."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from explorer.monitoring.origin import working_for
 from explorer.monitoring.traces import add_span, span
 from explorer.pipeline.stages import STAGES
 
-#: What a diagnostic names comes from the jail: other names do not become labels.
+#: The names of parts in a diagnostic come from the jail: only these names become labels.
 _STAGES = {stage.name for stage in STAGES}
 _log = logging.getLogger(__name__)
 
@@ -63,7 +63,7 @@ class Observation:
             self.failing = "canceled" if self._job.cancelled.is_set() else "sandbox"
 
     def end(self, done: Done | None) -> None:
-        """Note how the job has ended; None: the server stops, and another one does the job."""
+        """Note how the job has ended; None: the server stops, and another server does the job."""
         if done is None:
             _log.info("A job is interrupted")
             return

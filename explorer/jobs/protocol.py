@@ -1,4 +1,4 @@
-"""What a queue and an event log must do. `explorer.jobs.local` and `distributed` implement the queue.
+"""The interfaces of a queue and an event log. `explorer.jobs.local` and `distributed` implement the queue.
 
 A second implementation is tested by one more parameter in `tests/jobs/test_queue.py` and
 `tests/jobs/test_event_log.py`.
@@ -29,11 +29,11 @@ class EventLog(Protocol):
         ...
 
     def publish(self, *entries: Entry) -> None:
-        """Append entries: a single change."""
+        """Append entries as a single change."""
         ...
 
     def close(self) -> None:
-        """End the log: nothing is appended any more, and followers end after the last entry."""
+        """End the log: no entry is appended afterwards, and followers end after the last entry."""
         ...
 
     def entries(self) -> tuple[Entry, ...]:
@@ -41,7 +41,7 @@ class EventLog(Protocol):
         ...
 
     def follow(self, skip: int, heartbeat_seconds: float) -> Iterator[Entry | None]:
-        """Yield all entries but the first `skip`: those published before, then others as they come.
+        """Yield all entries but the first `skip`: first the published entries, then new entries as they come.
 
         None is yielded when there is no new entry for `heartbeat_seconds`.
         """
@@ -50,7 +50,7 @@ class EventLog(Protocol):
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call `listener` after each change, until the returned function is called.
 
-        It is called in any thread and must return at once.
+        `listener` is called in any thread and must return at once.
         """
         ...
 
@@ -58,9 +58,9 @@ class EventLog(Protocol):
 class Queue(Protocol):
     """Jobs, from their submission to their stored result. Safe to use from many threads.
 
-    Equal requests share one job. A result that is stored and final is returned without a job. Jobs are done
-    for the caller of the thread (`explorer.jobs.caller`). Clients take turns, and a client cannot take all
-    places in the queue.
+    Equal requests share one job. A stored final result is returned without a job. Jobs are done for the
+    caller of the thread (`explorer.jobs.caller`). Clients take turns, and a client cannot take all places in
+    the queue.
     """
 
     def submit(self, request: Request) -> Record:
@@ -74,10 +74,10 @@ class Queue(Protocol):
         ...
 
     def find(self, record_id: str) -> Record:
-        """Return a record by its ID. An unfinished job that is not at work is started again.
+        """Return a record by its ID. An unfinished job that no server does is started again.
 
         Raises:
-            NotFound: there is none.
+                NotFound: there is no such record.
             QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
             StoreError: the job has to be started again, and its result cannot be stored.
         """
@@ -90,12 +90,12 @@ class Queue(Protocol):
     def position(self, record: Record) -> int | None:
         """Return the position of a waiting job in its queue, from 1 on; None if it does not wait.
 
-        A job that others submit later may start before it.
+        A job that another client submits later may start before it.
         """
         ...
 
     def waits_for(self, record: Record) -> str:
-        """Return which worker a waiting job lacks, as a sentence without its end; "" if it lacks none."""
+        """Return which worker a waiting job lacks, as a sentence without a period; "" if it lacks none."""
         ...
 
     def oldest_seconds(self, kind: RunnerKind) -> float:
@@ -111,7 +111,7 @@ class Queue(Protocol):
         ...
 
     def log(self, record_id: str) -> EventLog:
-        """Return the event log of a job. That of a finished job is closed.
+        """Return the event log of a job. The log of a finished job is closed.
 
         Raises:
             NotFound: there is no such record.
@@ -128,11 +128,11 @@ class Queue(Protocol):
         ...
 
     def begin_stream(self, record_id: str) -> Callable[[], None]:
-        """Let the caller follow a job, if it is at work, until the returned function is called."""
+        """Let the caller follow an unfinished job until the returned function is called."""
         ...
 
     def complete(self, request: Request, check: Check = do_nothing) -> Record:
-        """Submit a request and wait for its result. `check` ends the wait by an exception; the job goes on.
+        """Submit a request and wait for its result. An exception of `check` ends the wait, but not the job.
 
         Raises:
             QueueFull, TooManyRequests: too many jobs wait.
@@ -142,7 +142,8 @@ class Queue(Protocol):
     def cancel(self, record_id: str) -> int:
         """Leave a job, and cancel it if nobody else follows it. A finished job stays as it is.
 
-        Who submits a job or reads its event stream follows it. Return how many others do.
+        A caller that submits a job or reads its event stream follows it. Return the number of other
+        followers.
 
         Raises:
             NotFound: there is no such record.
@@ -159,5 +160,5 @@ class Queue(Protocol):
         ...
 
     def close(self) -> None:
-        """Stop all jobs. Unfinished ones are started again when they are asked for."""
+        """Stop all jobs. A request for an unfinished job starts it again."""
         ...

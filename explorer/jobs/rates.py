@@ -1,8 +1,8 @@
 """Limits for each client over time: how much work it may cause in a minute.
 
-In: the limits, and what a caller is about to cause. Out: nothing, or the refusal with the time until it
-works. Only work counts: a stored result costs a client nothing. The counters are in memory, or in a Redis
-that several servers share. While Redis does not answer, each server counts in its own memory.
+In: the limits, and the work that a caller is about to cause. Out: nothing, or a refusal with the time until a
+retry succeeds. Only work counts: a stored result costs a client nothing. The counters are in memory, or in a
+Redis that several servers share. While Redis does not answer, each server counts in its own memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from limits.storage import RedisStorage
     from limits.strategies import FixedWindowRateLimiter
 
-#: What is limited. "queries" are inspections, too; "bytes" are those of the bodies of requests.
+#: The kinds of limited work. "queries" includes inspections; "bytes" are the bytes of request bodies.
 Work = Literal["compilations", "runs", "exports", "queries", "bytes"]
 
 _NOUNS: dict[Work, str] = {
@@ -34,7 +34,7 @@ _NOUNS: dict[Work, str] = {
     "bytes": "bytes of requests",
 }
 WORKS = tuple(_NOUNS)
-#: What a new job of each task counts as. Those of queries count with the query.
+#: The kind of work that a job of each task counts as. The jobs of a query count with the query.
 _WORK_OF_TASK: dict[str, Work] = {
     "compile": "compilations",
     "llvm-passes": "compilations",
@@ -44,15 +44,15 @@ _WORK_OF_TASK: dict[str, Work] = {
 }
 _WINDOW_SECONDS = 60
 _REDIS_SCHEMES = ("redis://", "rediss://", "unix://")
-#: A thread waits so long for Redis.
+#: How long a thread waits for Redis.
 _REDIS_SECONDS = 0.5
-#: After a failure, Redis is asked again when this time is over.
+#: How long Redis is not used after a failure.
 _PAUSE_SECONDS = 10.0
 _log = logging.getLogger(__name__)
 
 
 class Count:
-    """A job that is counted for a client as long as it is not known whether it is new and accepted."""
+    """A job that is counted for a client while it is unknown whether the job is new and accepted."""
 
     def __init__(self, refusal: TooManyRequests | None = None) -> None:
         self._refusal = refusal
@@ -62,7 +62,8 @@ class Count:
         """Keep the count.
 
         Raises:
-            TooManyRequests: the job is one too many. `retry_after_seconds` is when it works again.
+                TooManyRequests: the job exceeds the limit. `retry_after_seconds` is the time until a retry
+                    succeeds.
         """
         if self._refusal is not None:
             raise self._refusal
@@ -73,7 +74,7 @@ class Rates:
     """Counts the work of each client in windows that begin with its first work. Safe to use from threads.
 
     `limits` has the most work of each kind in a window of `window_seconds`; 0, or no entry, is no limit.
-    `redis_url` names the Redis of the counters; "" is this process.
+    `redis_url` names the Redis of the counters; "" keeps the counters in this process.
 
     Raises:
         SettingsError: the URL is invalid, or the client of Redis is not installed.
@@ -90,7 +91,7 @@ class Rates:
         limited = {work: most for work, most in limits.items() if most}
         if not limited:
             return
-        from limits import RateLimitItemPerSecond  # slow to import, as all of this library
+        from limits import RateLimitItemPerSecond  # the library is slow to import
         from limits.errors import StorageError
         from limits.storage import MemoryStorage
         from limits.strategies import FixedWindowRateLimiter
@@ -108,7 +109,7 @@ class Rates:
     def counting(self, request: Request) -> Iterator[Count]:
         """Count a job for the caller of this thread. The count is given back unless the block keeps it.
 
-        This waits for Redis before and after the block, which may hold locks.
+        This method waits for Redis before and after the block, so the block may hold locks.
         """
         work, client = _WORK_OF_TASK.get(request.task), current_caller().client
         item = None if work is None else self._items.get(work)
@@ -121,14 +122,15 @@ class Rates:
             yield count
         finally:
             if not count.is_kept:
-                with suppress(self._failure):  # the window ends, too
+                with suppress(self._failure):  # the end of the window drops the count
                     limiter.storage.incr(item.key_for(client), item.get_expiry(), amount=-1)
 
     def count(self, work: Work, amount: int = 1) -> None:
         """Count work that the caller of this thread is about to cause. The server's own work has no limit.
 
         Raises:
-            TooManyRequests: it is too much. `retry_after_seconds` is when it works again.
+            TooManyRequests: the work exceeds the limit. `retry_after_seconds` is the time until a retry
+                succeeds.
         """
         item, client = self._items.get(work), current_caller().client
         if item is None or not client:
@@ -140,7 +142,7 @@ class Rates:
     def _hit(
         self, item: RateLimitItem, client: str, amount: int
     ) -> tuple[FixedWindowRateLimiter, int | None]:
-        """Count work where Redis answers, and otherwise here. Return where, and the seconds to wait."""
+        """Count work in Redis if it answers, and otherwise here. Return where, and the seconds to wait."""
         shared = self._shared
         if shared is not None and (self._is_shared or time.monotonic() >= self._next_try):
             try:
@@ -153,7 +155,7 @@ class Rates:
         return self._own, _count(self._own, item, client, amount)
 
     def _note(self, *, is_shared: bool, reason: str = "") -> None:
-        """Note whether Redis has answered, and log when that changes."""
+        """Note whether Redis has answered, and log each change."""
         with self._changing:
             if not is_shared:
                 self._next_try = time.monotonic() + _PAUSE_SECONDS
@@ -167,9 +169,9 @@ class Rates:
 
 
 def _count(limiter: FixedWindowRateLimiter, item: RateLimitItem, client: str, amount: int) -> int | None:
-    """Count work. If it is too much, return the seconds after which the window is over.
+    """Count work. If it exceeds the limit, return the seconds after which the window is over.
 
-    Redis rounds the time to whole seconds, so that one more is needed.
+    Redis rounds the time to whole seconds, so one second is added.
     """
     if limiter.hit(item, client, cost=amount):
         return None
@@ -185,7 +187,7 @@ def _refusal(work: Work, item: RateLimitItem, wait_seconds: int) -> TooManyReque
 
 
 def _open_redis(url: str) -> RedisStorage:
-    """Return the counters in a Redis, which is not asked yet.
+    """Return the counters in a Redis. No connection is opened yet.
 
     Raises:
         SettingsError: the URL is invalid, or the client of Redis is not installed.
@@ -210,7 +212,7 @@ def _open_redis(url: str) -> RedisStorage:
             url,
             socket_timeout=_REDIS_SECONDS,
             socket_connect_timeout=_REDIS_SECONDS,
-            retry=Retry(NoBackoff(), 1),  # a connection that Redis has closed meanwhile
+            retry=Retry(NoBackoff(), 1),  # for a connection that Redis has closed meanwhile
         )
         return RedisStorage(url, connection_pool=pool, wrap_exceptions=True)
     except ValueError as error:

@@ -1,7 +1,7 @@
 """Runners, which do one job at a time: in a sandbox, or on a GPU with its own sandbox.
 
-The jobs for each kind of runner wait in a queue of their own: a job for one kind of device does not wait for
-those of another.
+The jobs for each kind of runner wait in a separate queue: a job for one kind of device does not wait for jobs
+of another kind.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def runner_kind(request: Request) -> RunnerKind:
 
 
 def _is_torch_program(request: Request) -> bool:
-    """Tell whether a request is a program that uses PyTorch's compiler and has no kernel itself."""
+    """Return whether a request is a program that uses PyTorch's compiler and contains no kernel."""
     texts = (request.source, *request.files.values())
     mentions_compile = any(map(_COMPILES.search, texts)) and any("torch" in text for text in texts)
     return mentions_compile and not any(map(_IMPORTS_TRITON.search, texts))
@@ -83,7 +83,7 @@ class SandboxRunner:
         return self.activity.watch(request, self.sandbox.run(request, cancelled))
 
     def start(self, version: str) -> None:
-        """Start the sandbox, with a slot of a Triton version, unless this has been done.
+        """Start the sandbox, with a slot of a Triton version, unless it is started.
 
         Raises:
             Unavailable: no jail can be started on this machine.
@@ -102,13 +102,13 @@ class SandboxRunner:
 
 
 class TorchCompileRunner(SandboxRunner):
-    """Runs programs with `torch.compile` in a sandbox, which the first job starts, and reports this."""
+    """Runs programs with `torch.compile` in a sandbox, which the first job starts and reports."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         super().__init__(sandbox, starts_it=True)
 
     def run(self, request: Request, cancelled: threading.Event) -> Iterator[Event]:
-        """Yield the events of a job. The first one says what is done until PyTorch's compiler reports.
+        """Yield the events of a job. The first event describes the work before PyTorch's compiler reports.
 
         Raises:
             Unavailable, UnknownTriton: the job cannot be run on this machine.

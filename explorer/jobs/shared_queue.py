@@ -1,4 +1,4 @@
-"""What the queues have in common: how a request becomes a record, and how a job is followed."""
+"""The common part of the queues: turning requests into records, and following jobs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HEARTBEAT_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class QueueLimits:
-    """What a queue allows its clients.
+    """The limits of a queue for its clients.
 
     `waiting_jobs` may wait for each kind of runner, and `waiting_threads` of this server in `ask`. Clients
     share both (`Places`). `rates` limit the new jobs of each client over time. `gpu_rules` say who may use
@@ -58,7 +58,7 @@ class FollowedJob(Protocol):
 
 
 class SharedQueue(ABC):
-    """The methods of a `Queue` that do not depend on who does the jobs."""
+    """The methods of a `Queue` that do not depend on which process does the jobs."""
 
     _sharing: Sharing
 
@@ -83,7 +83,7 @@ class SharedQueue(ABC):
         is_live = caller.urgency is Urgency.LIVE
         record = self._store.known(request)
         if record is not None and not self._store.claim(record.id, caller.claim, caller.client):
-            record = None  # it was deleted at this moment
+            record = None  # the record was deleted at this moment
         if is_live:
             self._end_earlier_live(None if record is None else record.id)
         elif record is not None:
@@ -94,19 +94,19 @@ class SharedQueue(ABC):
         return record
 
     def find(self, record_id: str) -> Record:
-        """Return a record by its ID. An unfinished job that is not at work is started again.
+        """Return a record by its ID. An unfinished job that no server does is started again.
 
-        If it ended without a stored result a moment ago, the record says why, and it is not started.
+        If it ended without a stored result a moment ago, the record says why, and the job is not started.
 
         Raises:
-            NotFound: there is none, or what another machine measured is lost.
+            NotFound: there is no such record, or the measurements of an imported run are lost.
             QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
             StoreError: the job has to be started again, and its result cannot be stored.
         """
         if (job := self._present_job(record_id)) is not None:
             return job.record()
         record = self._store.find(record_id)
-        if record.request.imported and not record.is_finished:  # a run here is not what was measured there
+        if record.request.imported and not record.is_finished:  # a run here would measure another machine
             raise NotFound(
                 f"The measurements of the run {record_id} were removed or damaged. They came from another "
                 "machine: push them again."
@@ -115,13 +115,13 @@ class SharedQueue(ABC):
             return record
         failed = self._unstored.find(record_id)
         if failed is not None and not self._is_under_way(record_id):
-            record = self._store.find(record_id)  # it may have finished since
+            record = self._store.find(record_id)  # the job may have finished since
             return record if record.is_finished else failed
         with self._rates.counting(record.request) as count:
             return self._join_or_start(record, count, joins=False)
 
     def _is_under_way(self, record_id: str) -> bool:
-        """Return whether a job waits or is done, on any server."""
+        """Return whether a job waits or runs, on any server."""
         waits = self._store.jobs.queue(record_id) is not None
         return waits or self._store.leases.published(record_id)[0] is not None
 
@@ -130,7 +130,7 @@ class SharedQueue(ABC):
         is_remote = isinstance(self._job(record.id), RemoteJob)
         if (job := self._present_job(record.id)) is not None:
             return job.record()
-        if is_remote:  # it has just ended
+        if is_remote:  # the job has just ended
             record = self._store.find(record.id)
         return record if record.is_finished else self._unstored.find(record.id) or record
 
@@ -146,7 +146,7 @@ class SharedQueue(ABC):
         return self._gpu_gate.refusal(current_caller()) if kind == "gpu" else ""
 
     def log(self, record_id: str) -> EventLog:
-        """Return the event log of a job. That of a finished job is closed.
+        """Return the event log of a job. The log of a finished job is closed.
 
         Raises:
             NotFound: there is no such record.
@@ -156,7 +156,7 @@ class SharedQueue(ABC):
         job = self._job(record_id)
         if job is not None:
             return job.log
-        if not record.is_finished:  # it has finished since
+        if not record.is_finished:  # the job has finished since
             record = self._store.find(record_id)
         return LocalEventLog.of(record.entries)
 
@@ -165,7 +165,7 @@ class SharedQueue(ABC):
         return self.log(record_id).follow(skip, HEARTBEAT_SECONDS)
 
     def begin_stream(self, record_id: str) -> Callable[[], None]:
-        """Let the caller follow a job, if it is at work, until the returned function is called."""
+        """Let the caller follow an unfinished job until the returned function is called."""
         job = self._job(record_id)
         if job is None:
             return lambda: None
@@ -179,7 +179,7 @@ class SharedQueue(ABC):
 
     @abstractmethod
     def cancel(self, record_id: str) -> int:
-        """Leave a job, and cancel it if nobody else follows it. Return how many others do."""
+        """Leave a job, and cancel it if nobody else follows it. Return the number of other followers."""
 
     @abstractmethod
     def _job(self, record_id: str) -> FollowedJob | None:
@@ -197,7 +197,7 @@ class SharedQueue(ABC):
     def _join_or_start(self, record: Record, count: Count, *, joins: bool) -> Record:
         """Follow the job of a stored request, or start it and keep its count.
 
-        With `joins`, the caller follows it, too.
+        With `joins`, the caller follows the job, too.
         """
 
     def _obtain(self, request: Request, record: Record | None, *, is_live: bool) -> Record:

@@ -1,7 +1,7 @@
 """Jobs that several servers share through their database: each is done by one server and followed by any.
 
-A server renews the leases of its jobs, and publishes their entries where the database can notify others. It
-follows the jobs of others, and takes those over whose servers have ended.
+A server renews the leases of its jobs, and publishes their entries where the database can notify other
+servers. It follows the jobs of other servers, and takes over jobs whose servers have ended.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from explorer.store import Entry, MeasurementEntry, PassEntry, Record, StageEntr
 from explorer.store.entries import encode_entry
 from explorer.store.leases import Leases
 
-#: How often leases are renewed, and how often it is checked whether the server of a job has ended.
+#: How often leases are renewed, and how often a server checks whether the servers of other jobs have ended.
 _BEAT_SECONDS = 3.0
-#: How often jobs are looked at whose server cannot notify this one, and those that somebody begins to follow.
+#: How often the database is polled: for jobs whose server cannot notify this one, and for new followers.
 _POLL_SECONDS = 0.2
 #: How long new entries are collected before they are published.
 _MOMENT_SECONDS = 0.02
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 class RemoteJob:
-    """A job that another process does: its entries as they arrive here, and who follows it here."""
+    """A job that another process does: the entries that have arrived here, and its followers here."""
 
     def __init__(self, record: Record, caller: Caller, followers: Followers) -> None:
         self.id = record.id
@@ -50,14 +50,14 @@ class RemoteJob:
         self.is_canceled = False
         self._copying = threading.Lock()
         self._record = record
-        #: Who does the job, and how many of its entries have been read.
+        #: The owner of the job, and how many of its entries have been read.
         self._owner = ""
         self._read = 0
-        #: What earlier owners have published that the present one has not repeated.
+        #: Entries of earlier owners that the present owner has not repeated.
         self._repeated: Counter[object] = Counter()
 
     def record(self) -> Record:
-        """Return the present state of the job, as far as it is known here."""
+        """Return the state of the job that this server knows."""
         entries = self.log.entries()
         last = entries[-1] if entries else None
         status: Status = "running" if entries or self.is_running else "queued"
@@ -67,9 +67,9 @@ class RemoteJob:
         return Record(known.id, known.request, known.created, status, entries, False, None, known.read)
 
     def follow(self, leases: Leases) -> bool:
-        """Publish what the owner of the job has published since the last call. Return whether it has one.
+        """Publish the entries that the owner has published since the last call. Return whether one exists.
 
-        An owner that has taken the job over starts anew: what it repeats is not published again.
+        An owner that has taken the job over starts anew: entries that it repeats are not published again.
 
         Raises:
             StoreError: the database cannot be read.
@@ -93,7 +93,7 @@ class RemoteJob:
                 self.log.close()
 
     def fail(self, error: ExplorerError) -> None:
-        """End the log with an error: nobody does the job."""
+        """End the log with an error, since no server does the job."""
         done = Done("failed", 0.0, is_transient=True)
         self.complete((Diagnostic("error", f"{error.title}.", hint=error.detail), done))
 
@@ -107,9 +107,9 @@ class RemoteJob:
         self.log.publish(*new)
 
     def go_on(self, log: EventLog) -> None:
-        """Get the further entries from the log of the job that has taken this one over.
+        """Get the further entries from the log of the job that has taken over this one.
 
-        It starts anew: what has arrived here is not repeated.
+        That job starts anew: entries that have arrived here are not repeated.
         """
 
         def copy() -> None:
@@ -118,7 +118,7 @@ class RemoteJob:
                 self.log.publish(*entries[len(self.log.entries()) :])
                 if is_over and not self.log.is_closed:
                     if entries and isinstance(entries[-1], Done) and entries[-1] != self.log.entries()[-1]:
-                        self.log.publish(entries[-1])  # there were fewer entries than before
+                        self.log.publish(entries[-1])  # the new log is shorter
                     self.log.close()
 
         log.watch(copy)
@@ -126,7 +126,7 @@ class RemoteJob:
 
 
 def _identity(entry: Entry) -> object:
-    """Return what an entry has in common with that of another execution of the same job."""
+    """Return the part of an entry that is equal in each execution of the same job."""
     match entry:
         case StageEntry(name=name) | MeasurementEntry(name=name):
             return type(entry), name
@@ -139,11 +139,12 @@ def _identity(entry: Entry) -> object:
 
 
 class Sharing:
-    """What a queue has to do with the other servers of its database.
+    """The connection of a queue with the other servers of its database.
 
-    `note_unstored` gets what is known of a job that nobody does any more. `take_over` starts the job of a
-    record for the caller of the thread and returns its log, or None if another server does it. `own_jobs`
-    returns the IDs of the queue's jobs; `leave` lets a follower leave one. Without them, workers do all jobs.
+    `note_unstored` gets the record of a job that no server does any more. `take_over` starts the job of a
+    record for the caller of the thread and returns its log, or None if another server does the job.
+    `own_jobs` returns the IDs of the queue's jobs; `leave` lets a follower leave a job. Without them, workers
+    do all jobs.
     """
 
     def __init__(
@@ -191,19 +192,19 @@ class Sharing:
     # --- the jobs of this server ------------------------------------------------------------------
 
     def share(self, job: Job) -> None:
-        """Publish the entries of a new job, where the database can notify others."""
+        """Publish the entries of a new job, if the database can notify other servers."""
         if self._is_notified:
             job.log.watch(partial(self._changed.put, job))
 
     def _renew(self) -> None:
-        """Renew leases at each beat, and when somebody has left a job of this server elsewhere."""
+        """Renew leases at each beat, and when a follower on another server has left a job of this server."""
         while not self._closed.is_set():
             with _reported("Leases are not renewed"), self._store.leases.listening(to_leaving=True) as wait:
                 self._renew_once()
                 while not self._closed.is_set():
                     beat, left = time.monotonic() + _BEAT_SECONDS, set[str]()
                     while not self._closed.is_set() and time.monotonic() < beat:
-                        left |= wait(_POLL_SECONDS)  # this server may begin such a job only now
+                        left |= wait(_POLL_SECONDS)  # this server may begin a job that was left before
                         if left and not left.isdisjoint(self._own_jobs()):
                             break
                     self._renew_once()
@@ -216,7 +217,7 @@ class Sharing:
                     self._leave(record_id, follower)
 
     def _publish(self) -> None:
-        """Publish new entries when their texts are stored, those of a moment together."""
+        """Publish new entries when their texts are stored, grouping the entries of one moment."""
         published: dict[Job, int] = {}
         while (first := self._changed.get()) is not None:
             jobs = {first}
@@ -237,7 +238,7 @@ class Sharing:
     def _new_entries(self, job: Job, skip: int) -> Sequence[Entry]:
         """Return the entries of a job but the first `skip`, when their texts are stored.
 
-        Those of a job that has ended, or whose texts cannot be stored, come with its result.
+        Without entries of a job that has ended, or whose texts cannot be stored: they come with the result.
         """
         entries = job.log.entries()[skip:]
         if job.log.is_closed or any(isinstance(entry, Done) for entry in entries):
@@ -251,20 +252,20 @@ class Sharing:
     # --- the jobs of other servers ----------------------------------------------------------------
 
     def remote_job(self, record_id: str) -> RemoteJob | None:
-        """Return the job of another server that this one follows, or None."""
+        """Return the job of another server that this server follows, or None."""
         return self._remote.get(record_id)
 
     def catch_up(self, job: RemoteJob) -> RemoteJob | None:
-        """Get what other servers may have answered about a job. Return None if it has ended.
+        """Get entries that other servers may have published about a job. Return None if it has ended.
 
-        Without the database, the job is as far as it was known here.
+        If the database does not answer, return the job in the state that this server knows.
         """
         with suppress(StoreError):
             self.refresh(job)
         return self._remote.get(job.id)
 
     def follow(self, record: Record, *, joins: bool) -> RemoteJob:
-        """Follow the job of another server. With `joins`, so does the caller."""
+        """Follow the job of another server. With `joins`, the caller follows it, too."""
         with self._starting:
             job = self._remote.get(record.id)
             if job is None:
@@ -280,7 +281,7 @@ class Sharing:
         return job
 
     def leave(self, record_id: str, follower: str) -> int:
-        """Leave the job of another server. Return how many others follow it, on all servers.
+        """Leave the job of another server. Return the number of other followers, on all servers.
 
         Raises:
             StoreError: the database cannot be used.
@@ -310,10 +311,10 @@ class Sharing:
         return is_idle
 
     def _listen(self) -> None:
-        """Look at each job at each beat. Note who follows them.
+        """Look at each job at each beat, and note its followers.
 
-        A job that somebody follows here is also looked at when it changes, and when somebody begins to
-        follow it. Where the database cannot notify others, each job is looked at each time.
+        A job with followers here is also looked at when it changes, and when a follower begins to read it. If
+        the database cannot notify other servers, each job is looked at each time.
         """
         with self._store.leases.listening() as wait:
             next_beat, known = 0.0, set[str]()
@@ -334,7 +335,7 @@ class Sharing:
                 changed = wait(_POLL_SECONDS)
 
     def _end_streams(self) -> None:
-        """Note who has ended the last event stream here, and has not begun another one since."""
+        """Note the followers who have ended their last event stream here and have not begun a new one."""
         with self._ending:
             while not self._ended.empty():
                 record_id, follower = self._ended.get()
@@ -355,7 +356,7 @@ class Sharing:
             log = None if record.is_finished else self._take_over(record)
         except ExplorerError as error:
             if self._workers_do_all and isinstance(error, StoreError):
-                raise  # the worker goes on
+                raise  # the worker continues
             _log.warning("The job %s is not taken over: %s", job.id, error.detail)
             job.fail(error)
             self._note_unstored(job.record())
@@ -371,7 +372,7 @@ class Sharing:
             job.go_on(log)
 
     def _forget(self, job: RemoteJob) -> None:
-        """Follow a job no more. It may have been started again meanwhile."""
+        """Stop following a job. It may have been started again meanwhile."""
         with self._starting:
             if self._remote.get(job.id) is job:
                 del self._remote[job.id]
@@ -379,7 +380,7 @@ class Sharing:
 
 @contextmanager
 def _reported(what: str) -> Iterator[None]:
-    """Log what goes wrong: the thread must survive."""
+    """Log any error: the thread must survive."""
     try:
         yield
     except StoreError as error:

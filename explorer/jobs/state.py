@@ -29,7 +29,7 @@ class StateCollector(Collector):
         self._streams = streams
 
     def describe(self) -> list[Metric]:
-        """Return nothing: what is registered is not read before Prometheus asks."""
+        """Return nothing, so that registration does not read the metrics."""
         return []
 
     def collect(self) -> Iterator[Metric]:

@@ -13,8 +13,8 @@ from explorer.store import FAILURE_SECONDS, Record
 class UnstoredResults:
     """Failures of jobs that the database does not have, for some seconds. Safe to use from many threads.
 
-    It could not be written, or nobody does the job any more. Otherwise nobody who looks at such a job from
-    time to time would learn why: each look would start it again.
+    Either the failure could not be written, or no server does the job any more. Without this class, a client
+    that polls the job would never see the failure: each request would start the job again.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class UnstoredResults:
         self._kept: dict[str, tuple[float, Record]] = {}
 
     def note(self, record: Record) -> None:
-        """Keep what the entries of a job say of its failure. Its texts are lost."""
+        """Keep the failure from the entries of a job. Its texts are lost."""
         now = time.monotonic()
         said = [entry for entry in record.entries if isinstance(entry, Diagnostic | Log)]
         entries = (*said, Done("failed", 0.0, is_transient=True))
@@ -32,6 +32,6 @@ class UnstoredResults:
             self._kept = {**later, record.id: (now + FAILURE_SECONDS, failed)}
 
     def find(self, record_id: str) -> Record | None:
-        """Return a failure that is kept, or None."""
+        """Return the failure of a job, or None."""
         end, record = self._kept.get(record_id, (0.0, None))
         return record if time.monotonic() < end else None

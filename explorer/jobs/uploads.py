@@ -1,7 +1,7 @@
-"""Reads uploads: captures, and what other tools have written about kernels.
+"""Reads uploads: captures, and files of other tools about kernels.
 
-Anybody may have written them, so that they are unpacked and read in a process with limits. In: the bytes of a
-file. Out: the requests that show its kernels, one after another, and what could not be read.
+Uploads are untrusted, so they are unpacked and read in a process with limits. In: the bytes of a file. Out:
+the requests that show its kernels, one after another, and the parts that could not be read.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from explorer.jobs.isolated_process import (
 )
 
 _MOST_UPLOADS = 4
-#: What the name of a temporary folder begins with; the ID of its process follows.
+#: The prefix of the name of a temporary folder; the ID of its process follows.
 _FOLDER = "triton-explorer-upload-"
 _LIMITS = Limits(processor_seconds=60, wall_seconds=120.0, memory_bytes=2 << 30)
 _TOO_MUCH = (
@@ -63,7 +63,7 @@ _decode = msgspec.json.Decoder(_Message).decode
 
 @dataclass(frozen=True)
 class UploadedKernel:
-    """A kernel: the address below that of the API that its body is for, and what the session has of it."""
+    """A kernel: the path of its API endpoint, the body for it, and the data of the kernel in the session."""
 
     name: str
     address: str
@@ -95,14 +95,14 @@ class Uploads:
         self._processes.close()
 
     def read(self, data: bytes, name: str, body_bytes: int, is_awaited: Awaited) -> Iterator[Uploaded]:
-        """Yield what a file has. Its name decides how it is read; a zip archive is a folder.
+        """Yield the contents of a file. Its name decides how it is read; a zip archive is a folder.
 
-        Kernels whose body is longer than `body_bytes` cannot be sent, and are damaged ones.
+        A kernel whose body is longer than `body_bytes` cannot be sent and counts as damaged.
 
         Raises:
             InvalidRequest: the file has no kernels, or too many of them; the message says why.
-            NotAnswerable: it needs too much time or memory, or is nested too deeply.
-            Unavailable: nobody waits any more, or the server is too busy or shutting down.
+                NotAnswerable: reading the file needs too much time or memory, or it is nested too deeply.
+                Unavailable: no client waits any more, or the server is too busy or shutting down.
             TooManyRequests, QueueFull: too many uploads are being read.
         """
         with (
@@ -137,7 +137,7 @@ def _remove_abandoned_folders() -> None:
     for folder in Path(gettempdir()).glob(f"{_FOLDER}*"):
         process_id = folder.name.removeprefix(_FOLDER).partition("-")[0]
         if process_id.isdigit() and not Path("/proc", process_id).exists():
-            shutil.rmtree(folder, ignore_errors=True)  # it may belong to another user
+            shutil.rmtree(folder, ignore_errors=True)  # the folder may belong to another user
 
 
 # --- in the process -----------------------------------------------------------------------------
@@ -161,10 +161,10 @@ def _work(pipe: Connection, limits: Limits, file: str, body_bytes: int) -> None:
 
 
 def _messages(file: Path, body_bytes: int) -> Iterator[tuple[_Message, bytes]]:
-    """Yield what is to be sent of a file, with the bodies of kernels.
+    """Yield the messages about a file, with the bodies of kernels.
 
     Raises:
-        InvalidRequest: it has no kernels, or too many.
+        InvalidRequest: the file has no kernels, or too many.
     """
     path = file
     if zipfile.is_zipfile(file):
@@ -197,7 +197,7 @@ def _messages(file: Path, body_bytes: int) -> Iterator[tuple[_Message, bytes]]:
 
 
 def _inner(folder: Path) -> Path:
-    """Return the folder that was packed: an archive has it as its only entry, or its content."""
+    """Return the folder that was packed: the only entry of the archive, or the archive's root."""
     while len(entries := list(folder.iterdir())) == 1 and entries[0].is_dir():
         folder = entries[0]
     return folder

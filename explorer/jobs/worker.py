@@ -1,8 +1,8 @@
 """A worker: takes jobs from the database, does them with the runners of this machine, and stores the results.
 
-A message of the broker says that a job waits. The worker then takes the job whose turn it is, which may be
-another one, and goes on until none waits or no slot is free. It also looks for jobs at each beat: a message
-may be lost, and a worker may have ended without a word.
+A message of the broker says that a job waits. The worker then takes the job that is next, which may be a
+different job, and continues until no job waits or no slot is free. It also looks for jobs at each beat: a
+message may be lost, and a worker may have been killed.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from explorer.jobs.workers import BEAT_SECONDS, WorkerDocument, WorkerGpu, kind_
 from explorer.monitoring.origin import Origin
 from explorer.store import Store, TakenJob
 
-#: A message is acknowledged after this time at the latest and the job that runs then: brokers do not wait
-#: for hours.
+#: A message is acknowledged after this time and the job that runs then: brokers do not wait for hours.
 _LONGEST_TURN_SECONDS = 300.0
 _log = logging.getLogger(__name__)
 
@@ -43,12 +42,12 @@ class Station:
         self._queue = queue
         self._running = 0
         self._changing = threading.Lock()
-        #: Held while a job is taken: the next one is chosen when the database knows that this one runs.
+        #: Held while a job is taken: the next job is chosen when the database shows this job as running.
         self._taking = threading.Lock()
         self._closed = threading.Event()
 
     def close(self) -> None:
-        """Take no more jobs."""
+        """Stop taking jobs."""
         self._closed.set()
 
     def work(self) -> bool:
@@ -60,7 +59,7 @@ class Station:
         return not self._closed.is_set()
 
     def look(self) -> None:
-        """Start to work in a thread of its own for each job that waits while a slot is free."""
+        """Start a thread for each job that waits while a slot is free."""
         while (job := self._take()) is not None:
             threading.Thread(target=self._do_and_work, args=(job,), name="job", daemon=True).start()
 
@@ -95,7 +94,7 @@ class Station:
         """Do a job. Return False if the worker stops before it is done."""
         try:
             record = self._store.find(job.id)
-            if record.is_final:  # its worker was late, but not dead
+            if record.is_final:  # its previous worker has finished late
                 self._store.leases.release(job.id, is_over=True)
                 return True
             origin = Origin(job.request_id, job.id, job.traceparent)
@@ -103,10 +102,10 @@ class Station:
             return self._queue.perform(record)
         except Unavailable as error:  # the queue is closed, or the database does not answer
             _log.warning("The job %s is given back: %s", job.id, error.detail)
-            with suppress(StoreError):  # it expires
+            with suppress(StoreError):  # the lease expires
                 self._store.leases.release(job.id)
             return False
-        except ExplorerError as error:  # its request was removed
+        except ExplorerError as error:  # the request was removed
             _log.warning("The job %s is not done: %s", job.id, error.detail)
             with suppress(StoreError):
                 self._store.leases.release(job.id, is_over=True)
@@ -118,7 +117,7 @@ class Station:
 class Worker:
     """The worker of this process.
 
-    `location` is where it stores texts; `problem` returns why a kind of jobs cannot be done, or None.
+    `location` is where the worker stores texts; `problem` returns why a kind of jobs cannot be done, or None.
     """
 
     def __init__(
@@ -145,7 +144,7 @@ class Worker:
         ]
 
     def run(self, stopped: threading.Event) -> None:
-        """Work until `stopped` is set. Then the jobs under way are given back when their queue is closed."""
+        """Work until `stopped` is set. Closing the queue then gives the running jobs back."""
         self._announce()
         for receiver in self._receivers:
             receiver.start()
@@ -153,13 +152,13 @@ class Worker:
             for station in self._stations:
                 station.look()
             stopped.wait(BEAT_SECONDS)
-            with suppress(StoreError):  # reported when a job is to be taken
+            with suppress(StoreError):  # taking a job reports the error
                 self._announce()
         for station in self._stations:
             station.close()
         for receiver in self._receivers:
             receiver.stop()
-        with suppress(StoreError):  # it expires
+        with suppress(StoreError):  # the announcement expires
             self._store.processes.retire(self.name)
 
     def _handle(self, queue: str) -> bool:

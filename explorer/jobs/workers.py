@@ -1,6 +1,6 @@
-"""What the workers of the distributed form can do, and which queue a job waits in.
+"""The abilities of the workers in the distributed form, and the queue of each job.
 
-A queue is named after what a worker needs for its jobs: "compile:3.9.0", "gpu:nvidia-h200:3.6.0".
+A queue is named after the requirements of its jobs: "compile:3.9.0", "gpu:nvidia-h200:3.6.0".
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from explorer.model import Request
 from explorer.sandbox.versions import version_key
 from explorer.store import Process, Store
 
-#: How often a process announces that it lives, and a worker looks for jobs.
+#: How often a process announces that it is alive, and a worker looks for jobs.
 BEAT_SECONDS = 3.0
-#: How long a server uses what it has read of the workers.
+#: How long a server caches the state of the workers.
 _SECONDS = 1.0
 _KIND_WORDS: dict[RunnerKind, str] = {
     "compile": "compilations",
@@ -37,16 +37,16 @@ RUNNER_KINDS = tuple(_KIND_WORDS)
 
 
 class WorkerGpu(msgspec.Struct, frozen=True):
-    """A GPU of a worker. `capability` is such as "9.0"."""
+    """A GPU of a worker. `capability` is for example "9.0"."""
 
     name: str
     capability: str
 
 
 class WorkerDocument(msgspec.Struct, frozen=True):
-    """What a worker can do. `slots` has how many jobs of each kind at the same time.
+    """The abilities of a worker. `slots` has the number of concurrent jobs of each kind.
 
-    `problems` says of a kind why none of its jobs can be done at the moment.
+    `problems` maps a kind to the reason why none of its jobs can be done at the moment.
     """
 
     queues: tuple[str, ...]
@@ -57,7 +57,7 @@ class WorkerDocument(msgspec.Struct, frozen=True):
 
 
 class Worker(msgspec.Struct, frozen=True):
-    """A worker that lives, or has lived within a day."""
+    """A worker that is alive, or was alive within the last day."""
 
     name: str
     is_alive: bool
@@ -68,7 +68,7 @@ _decode = msgspec.json.Decoder(WorkerDocument).decode
 
 
 def process_name() -> str:
-    """Return a name for this process that no other has: it names the machine."""
+    """Return a unique name for this process, which includes the name of the machine."""
     return f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
 
 
@@ -76,7 +76,7 @@ def check_location(store: Store, location: str) -> None:
     """Check that the living servers and workers of a database store texts in the same place as this process.
 
     Raises:
-        SettingsError: one does not.
+        SettingsError: a server or worker stores texts elsewhere.
     """
     for process in store.processes.all():
         if process.is_alive and process.location != location:
@@ -104,10 +104,10 @@ def version_of(queue: str) -> str:
 
 
 def chosen_queues(possible: Sequence[str], wanted: str) -> list[str]:
-    """Return the queues that an administrator names: all for "", or names and their beginnings up to a ":".
+    """Return the queues that an administrator names: all for "", or names and their prefixes up to a ":".
 
     Raises:
-        SettingsError: a name is none of a possible queue.
+        SettingsError: a name matches no possible queue.
     """
     names = [name.strip() for name in wanted.split(",") if name.strip()]
     for name in names:
@@ -133,10 +133,10 @@ class Workers:
 
     @property
     def known(self) -> tuple[Worker, ...]:
-        """The workers that live, or have lived within a day, as far as the database could be read."""
+        """The workers that are alive, or were within the last day, as last read from the database."""
         with self._reading:
             if time.monotonic() > self._until:
-                with suppress(StoreError):  # whoever submits a job is told
+                with suppress(StoreError):  # the submission of a job reports the error
                     found = self._store.processes.all()
                     self._known = tuple(_worker(process) for process in found if process.is_worker)
                 self._until = time.monotonic() + _SECONDS
@@ -144,12 +144,12 @@ class Workers:
 
     @property
     def alive(self) -> tuple[Worker, ...]:
-        """The workers that live."""
+        """The workers that are alive."""
         return tuple(worker for worker in self.known if worker.is_alive)
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """The Triton versions that workers have, newest first; also those of the last day."""
+        """The Triton versions that workers have, newest first; also the versions of the last day."""
         found = {version_of(queue) for worker in self.known for queue in worker.document.queues}
         return tuple(sorted(found, key=version_key, reverse=True))
 
@@ -174,17 +174,17 @@ class Workers:
 
     @property
     def by_queue(self) -> dict[str, int]:
-        """How many living workers each queue has."""
+        """The number of living workers of each queue."""
         return dict(Counter(queue for worker in self.alive for queue in worker.document.queues))
 
     @property
     def tier(self) -> str:
-        """The weakest isolation of the workers; "none" without any."""
+        """The weakest isolation of the workers; "none" without any worker."""
         tiers = {worker.document.tier for worker in self.alive}
         return next((tier for tier in ("none", "unsafe", "full") if tier in tiers), "none")
 
     def queue_of(self, request: Request) -> str:
-        """Return the queue for a request: for a run on a GPU, a model that can execute its target."""
+        """Return the queue for a request. For a GPU run, it names a model that can execute the target."""
         kind = runner_kind(request)
         if kind != "gpu":
             return queue_name(kind, request.triton)

@@ -1,8 +1,8 @@
 """The log of a server: text for a terminal, or one JSON object in each line. Its volume is bounded.
 
-A line has the time, the level, the logger, the message, and the IDs of the request and of the job. The
-messages of one line of code are written a number of times in a minute. At its end, one line says how many
-were left out.
+A line has the time, the level, the logger, the message, and the IDs of the request and of the job. Each line
+of code may write a number of messages in a minute. At its end, one line reports the number of omitted
+messages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import msgspec
 
 from explorer.monitoring.origin import Origin, current_origin, working_for
 
-#: How often the message of a line of code is written in a minute: of what is wrong, and of anything else.
+#: The messages of a line of code in a minute: the number of warnings and errors, and of other messages.
 _MOST_WARNINGS = 20
 _MOST_OTHERS = 1200
 _WINDOW_SECONDS = 60.0
@@ -62,7 +62,7 @@ class TextFormatter(logging.Formatter):
     """Formats a record for a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line, and those of a traceback."""
+        """Return the line, and the lines of a traceback."""
         ids = ", ".join(f"{name.removesuffix('_id')} {value}" for name, value in _ids().items())
         line = f"{_time_of(record):%H:%M:%S} {record.levelname.lower()}: {_message_of(record)}"
         line += f" ({ids})" if ids else ""
@@ -73,7 +73,7 @@ class TextFormatter(logging.Formatter):
 
 @dataclass
 class _Count:
-    """The messages of one place in the present window, and the first one without its arguments."""
+    """The messages of one line of code in the present window, and the first message without its arguments."""
 
     name: str
     level: int
@@ -83,7 +83,7 @@ class _Count:
 
 
 class BoundedHandler(logging.StreamHandler[TextIO]):
-    """Writes records: of one line of code a number in each window, then how many were left out."""
+    """Writes a number of records for each line of code in each window, then the number of omitted records."""
 
     def __init__(
         self, stream: TextIO, most_warnings: int = _MOST_WARNINGS, window_seconds: float = _WINDOW_SECONDS
@@ -96,7 +96,7 @@ class BoundedHandler(logging.StreamHandler[TextIO]):
         self._timer: threading.Timer | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record, unless there were too many equal ones. The caller holds the lock of the handler."""
+        """Write a record, unless its line of code is over the limit. The caller holds the handler's lock."""
         if time.monotonic() >= self._window_end:
             self._summarize()
             self._window_end = time.monotonic() + self._window_seconds
@@ -114,7 +114,7 @@ class BoundedHandler(logging.StreamHandler[TextIO]):
             self._timer.start()
 
     def close(self) -> None:
-        """Write what was left out."""
+        """Write the numbers of omitted messages."""
         self._end_window()
         super().close()
 
@@ -126,7 +126,7 @@ class BoundedHandler(logging.StreamHandler[TextIO]):
             self.release()
 
     def _summarize(self) -> None:
-        """Write for each message how often it was left out, and count anew."""
+        """Write the number of omissions of each message, and reset the counts."""
         counts, self._counts = self._counts, {}
         if self._timer is not None:
             self._timer.cancel()

@@ -46,16 +46,16 @@ blob_errors = Counter(
 )
 blob_cache = Counter(
     "triton_explorer_blob_cache_reads",
-    "Texts of an S3 store that were wanted: read from the folder of copies (hit), or from the store (miss).",
+    "Requested texts of an S3 store: read from the folder of copies (hit), or from the store (miss).",
     ("result",),
     registry=REGISTRY,
 )
 for _result in ("hit", "miss"):
-    blob_cache.labels(_result)  # a rate needs the 0 before the first one
-#: The reasons are those of `explorer.sandbox.stops`.
+    blob_cache.labels(_result)  # a rate needs the 0 before the first access
+#: The reasons are defined in `explorer.sandbox.stops`.
 sandbox_stops = Counter(
     "triton_explorer_sandbox_stops",
-    "Jobs that ended without a result of their own: limits, crashes, cancellations.",
+    "Jobs that ended without a result: limits, crashes, cancellations.",
     ("reason",),
     registry=REGISTRY,
 )
@@ -71,7 +71,7 @@ sandbox_replacements = Counter(
 def timed_blob(
     store: str, operation: str, expected: type[Exception] | tuple[type[Exception], ...] = ()
 ) -> Iterator[None]:
-    """Measure the time of the block, and count an exception as an error, unless it is an expected one."""
+    """Measure the time of the block, and count an exception as an error, unless it is expected."""
     errors, begin = blob_errors.labels(store, operation), time.perf_counter()
     try:
         yield

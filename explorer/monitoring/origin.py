@@ -1,7 +1,7 @@
-"""Where work comes from: the request, its trace, and the job that it has started.
+"""The origin of work: the request, its trace, and the job that it has started.
 
-Each thread, and each task of the event loop, works for one origin at a time. The log names it, and spans
-belong to it. What goes to another thread or process takes its origin along.
+Each thread, and each task of the event loop, works for one origin at a time. The log names the origin, and
+spans belong to it. Work that moves to another thread or process takes its origin along.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-#: What a proxy may choose as the ID of a request.
+#: The form of a request ID that a proxy may choose.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _process = secrets.token_hex(6)
 _numbers = itertools.count(1)
@@ -33,22 +33,22 @@ _current: ContextVar[Origin] = ContextVar("origin", default=Origin())  # noqa: B
 
 
 def new_request_id() -> str:
-    """Return an ID that no other request has, on this server or on another one."""
+    """Return an ID that is unique on all servers."""
     return f"{_process}-{next(_numbers):x}"
 
 
 def accepted_request_id(name: str) -> str:
-    """Return the ID that a proxy has chosen, or a new one if that is no ID."""
+    """Return the ID that a proxy has chosen, or a new one if the text is not an ID."""
     return name if _REQUEST_ID.fullmatch(name) else new_request_id()
 
 
 def current_origin() -> Origin:
-    """Return the origin of what this thread or task does."""
+    """Return the origin of the work of this thread or task."""
     return _current.get()
 
 
 def set_origin(origin: Origin) -> None:
-    """Set the origin of what this thread or task does from here on."""
+    """Set the origin of the further work of this thread or task."""
     _current.set(origin)
 
 

@@ -1,6 +1,6 @@
 """Traces: spans of requests and jobs, sent to a collector by OTLP over HTTP. Off until `configure_traces`.
 
-A span is a child of the one that the current origin names, which may be of another process. The libraries of
+A span is a child of the span in the current origin, which may belong to another process. The libraries of
 OpenTelemetry are optional, and imported when traces are on.
 """
 
@@ -55,7 +55,7 @@ class _Traces:
         self._in_context = set_span_in_context
 
     def start(self, name: str, parent: Origin, begin_ns: int | None = None) -> OtelSpan:
-        """Start a span. `begin_ns` is its begin by the clock of the system; None: now."""
+        """Start a span. `begin_ns` is its start by the system clock; None: now."""
         context = self._propagator.extract({"traceparent": parent.traceparent})
         span = self._tracer.start_span(name, context, start_time=begin_ns)
         for key, value in (("request_id", parent.request_id), ("job_id", parent.job_id)):
@@ -64,13 +64,13 @@ class _Traces:
         return span
 
     def traceparent(self, span: OtelSpan) -> str:
-        """Return what names a span to others."""
+        """Return the name of a span for other processes."""
         carrier: dict[str, str] = {}
         self._propagator.inject(carrier, self._in_context(span))
         return carrier.get("traceparent", "")
 
     def close(self) -> None:
-        """Send what is left, for a few seconds at most."""
+        """Send the remaining spans, for a few seconds at most."""
         self._provider.shutdown()
 
 
@@ -88,7 +88,7 @@ def configure_traces(url: str) -> None:
 
 
 def end_traces() -> None:
-    """Send what is left, and make no more spans."""
+    """Send the remaining spans, and stop making spans."""
     global _traces
     ended, _traces = _traces, None
     if ended is not None:
@@ -96,13 +96,13 @@ def end_traces() -> None:
 
 
 class Span:
-    """A span that goes on; without traces, nothing."""
+    """A running span; without traces, nothing."""
 
     def __init__(self, span: OtelSpan | None = None) -> None:
         self._span = span
 
     def rename(self, name: str) -> None:
-        """Give the span another name."""
+        """Rename the span."""
         if self._span is not None:
             self._span.update_name(name)
 
@@ -117,7 +117,7 @@ _NO_SPAN = Span()
 
 @contextmanager
 def span(name: str, *, ago_seconds: float = 0.0, **attributes: Attribute) -> Iterator[Span]:
-    """Make a span of the block, which began `ago_seconds` earlier. What the block does belongs to it."""
+    """Make a span of the block, which began `ago_seconds` earlier. Work in the block belongs to the span."""
     traces = _traces
     if traces is None:
         yield _NO_SPAN

@@ -1,4 +1,4 @@
-"""Bounded copies of what a job prints: the first half and the last half of a number of bytes. Jail side."""
+"""Bounded copies of the output of a job: the first and the last half of a number of bytes. Jail side."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BoundedPipe:
         self._cut_bytes = 0
 
     def read(self) -> bool:
-        """Read what has arrived. Return False at the end of the stream."""
+        """Read the available data. Return False at the end of the stream."""
         data = os.read(self.descriptor, _READ_BYTES)
         room = self._half - len(self._head)
         self._head += data[:room]
@@ -43,7 +43,7 @@ class BoundedPipe:
         return bool(data)
 
     def drain(self) -> None:
-        """Read what is in the pipe, without waiting for more."""
+        """Read the rest of the pipe, without waiting for more."""
         os.set_blocking(self.descriptor, False)
         for _ in range(1 + (1 << 20) // _READ_BYTES):
             try:

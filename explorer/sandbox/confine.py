@@ -1,7 +1,7 @@
 """The steps that confine one job. Jail side, before any user code runs in the process.
 
-All steps: separate user, process and mount namespaces, a private /tmp, resource limits, no capabilities, no
-new privileges, a system call filter. Without a jail around the process, only the last four.
+The steps: separate user, process and mount namespaces, a private /tmp, resource limits, no capabilities, no
+new privileges, a system call filter. Without a jail around the process, only the last four steps apply.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _UNLIMITED = resource.RLIM_INFINITY
 _PRIVATE_FLAGS = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
 
 #: Network and IPC namespaces are not in the list. The jail has no network and runs one job at a time, and the
-#: filter refuses sockets, SysV IPC and message queues. A network namespace per job would cost tens of
-#: milliseconds, because the kernel is slow to remove one.
+#: filter refuses sockets, SysV IPC and message queues. A network namespace for each job would cost tens of
+#: milliseconds, because the kernel is slow to remove namespaces.
 _NAMESPACES = linux.CLONE_NEWUSER | linux.CLONE_NEWPID | linux.CLONE_NEWNS
 
 
 def become_nobody() -> None:
-    """Drop root permanently. /proc/self stays writable, for the namespaces that are created later."""
+    """Drop root permanently. /proc/self stays writable, for creating namespaces later."""
     os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)
@@ -47,7 +47,7 @@ def let_in() -> None:
 def mount_proc() -> None:
     """Mount the /proc of this process namespace.
 
-    In a user namespace, the kernel refuses this if parts of all other instances are covered by other mounts.
+    In a user namespace, the kernel refuses this if other mounts cover parts of all other instances of /proc.
     """
     linux.mount("proc", "/proc", "proc", _PRIVATE_FLAGS)
 
@@ -104,7 +104,7 @@ def limit_resources(limits: Limits, *, own_namespace: bool) -> None:
 def give_up_privileges(limits: Limits, protected: set[int]) -> None:
     """Drop the capabilities of the user namespace, and install the system call filter.
 
-    The filter keeps signals and limits away from the processes `protected`.
+    The filter refuses signals and limits for the processes `protected`.
     """
     linux.drop_capabilities()
     linux.prctl(linux.PR_SET_NO_NEW_PRIVS, 1)

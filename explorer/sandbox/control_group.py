@@ -1,9 +1,9 @@
 """The kernel's own memory limit for a jail: a control group (cgroup v2). Web side.
 
-It applies where the server's control group is delegated to it, as by `Delegate=yes` in a systemd unit or by
-`systemd-run --user --scope -p Delegate=yes`, or is the root of the hierarchy. It counts everything that a job
-holds, also in the kernel. The limit is above that of the job's keeper, which normally stops the job first and
-says why.
+It applies where the server's control group is delegated to the server, as by `Delegate=yes` in a systemd unit
+or by `systemd-run --user --scope -p Delegate=yes`, or is the root of the hierarchy. It counts all memory of a
+job, including kernel memory. The limit is above the limit of the job's keeper, which normally stops the job
+first and reports the reason.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 _log = logging.getLogger(__name__)
 
 _SLACK = 1.05
-#: A group with limits for its children has no processes of its own: the server moves to this child.
+#: A group with limits for its children cannot contain processes: the server moves to this child.
 _SERVER = "server"
 _lock = threading.Lock()
 _numbers = itertools.count()
@@ -40,25 +40,23 @@ class ControlGroup:
             (self._folder / "memory.swap.max").write_text("0")
 
     def add(self, process: int) -> None:
-        """Move a process to the group. What it holds already stays with its former group."""
+        """Move a process to the group. Memory that the process holds already stays with its former group."""
         (self._folder / "cgroup.procs").write_text(str(process))
 
     def remove(self) -> None:
         """Remove the group when its processes have ended."""
-        with contextlib.suppress(
-            OSError
-        ):  # The kernel may still be ending one. An empty group holds nothing.
+        with contextlib.suppress(OSError):  # A process may still be ending. An empty group holds nothing.
             self._folder.rmdir()
 
 
 def are_available() -> bool:
-    """Tell whether jails get control groups with memory limits on this machine."""
+    """Return whether jails get control groups with memory limits on this machine."""
     with _lock:
         return _delegated_group() is not None
 
 
 def enclose(process: int, memory_bytes: int) -> ControlGroup | None:
-    """Move a process and its descendants, which must not fork now, to a group with a memory limit.
+    """Move a process and its descendants, which must not fork meanwhile, to a group with a memory limit.
 
     Return None if there is no delegated group.
     """
@@ -98,7 +96,7 @@ def _delegated_group() -> Path | None:
             server = group / _SERVER
             server.mkdir(exist_ok=True)
             for process in (group / "cgroup.procs").read_text().split():
-                with contextlib.suppress(ProcessLookupError):  # It has ended meanwhile.
+                with contextlib.suppress(ProcessLookupError):  # The process has ended meanwhile.
                     (server / "cgroup.procs").write_text(process)
             (group / "cgroup.subtree_control").write_text("+memory")
     except (OSError, StopIteration):

@@ -1,9 +1,9 @@
-"""Disassemblers that have already started, one for each Triton version and architecture in use. Web side.
+"""Warm disassemblers, one for each Triton version and architecture in use. Web side.
 
 Each is a jail with an nvdisasm that is a fork server (`nvdisasm_server.c`). A job gets a connection to a
-child of it, which ends with the job. A disassembler starts when the first job could use it. It gets no job
-before its listing of a test cubin was equal to that of an ordinary nvdisasm. It ends when it has had nothing
-to do for some time. Where there is none, the job starts nvdisasm itself.
+child of the server, and the child ends with the job. A disassembler starts when a first job could use it. It
+gets jobs after its listing of a test cubin was equal to the listing of an ordinary nvdisasm. It ends after
+some time without jobs. Without a disassembler, the job starts nvdisasm itself.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 _MESSAGE_BYTES = 1 << 18
 _START_SECONDS = 30.0
 _LOOK_SECONDS = 1.0
-#: One that was used this recently does not end for another one.
+#: A disassembler that was used within this time is not ended to make room for a new one.
 _BUSY_SECONDS = 30.0
 #: A busy machine may need more than one attempt.
 _TRIES = 3
@@ -82,11 +82,11 @@ class Disassemblers:
 
     @property
     def _impossible(self) -> str:
-        """The reason why there is no disassembler at all."""
+        """The reason why no disassembler is possible."""
         if self._launch.bubblewrap is None:
-            return "It needs a jail."
+            return "A disassembler needs a jail."
         if self._launch.settings.warm_disassemblers == 0:
-            return "The settings allow none."
+            return "The settings allow no disassembler."
         if not LIBRARY.is_file():
             return "The library that makes nvdisasm a fork server was not built."
         return ""
@@ -107,7 +107,7 @@ class Disassemblers:
             return sorted({f"sm_{key[1]}" for key, each in self._running.items() if each.is_ready})
 
     def _start(self, key: _Key, most: int) -> None:
-        """Start a disassembler. If there are too many, end one that is not busy, or do nothing."""
+        """Start a disassembler. If there are too many, end an idle one instead, or do nothing."""
         if len(self._running) >= most:
             oldest = min(self._running.values(), key=lambda each: each.used)
             if time.monotonic() - oldest.used > _BUSY_SECONDS:
@@ -129,7 +129,7 @@ class Disassemblers:
 
 
 class _Disassembler(threading.Thread):
-    """One jail. It dies with the thread that starts it, so this thread lives as long."""
+    """One jail. The jail dies with the thread that starts it, so this thread lives as long as the jail."""
 
     def __init__(
         self, launch: Launch, triton: Path | None, capability: int, on_end: Callable[[], None]
@@ -195,10 +195,10 @@ class _Disassembler(threading.Thread):
         self._control.sendmsg([b"1"], [rights], socket.MSG_DONTWAIT)
 
     def _compare(self) -> None:
-        """Ask for the listing of the test cubin.
+        """Request the listing of the test cubin.
 
         Raises:
-            SlotBroken: it is not that of an ordinary nvdisasm, or there is none.
+            SlotBroken: the listing differs from that of an ordinary nvdisasm, or does not arrive.
         """
         self._control.settimeout(_START_SECONDS)
         message = self._control.recv(_MESSAGE_BYTES)
@@ -221,7 +221,7 @@ class _Disassembler(threading.Thread):
 
 
 def _capability(target: str) -> int | None:
-    """Return the compute capability of a target, such as 90; None if it is not one of NVIDIA's."""
+    """Return the compute capability of a target, such as 90; None if it is not an NVIDIA target."""
     try:
         found = find_target(target)
     except UnknownTarget:

@@ -4,7 +4,8 @@
     ├── ProtocolError     the jail wrote something that is not a valid event
     └── SlotBroken        a jail did not start or stopped responding
 
-Neither leaves this package. Users see a diagnostic, or `QueueFull`, `SandboxUnavailable` or `UnknownTriton`
+Neither error leaves this package. Users see a diagnostic, or `QueueFull`, `SandboxUnavailable` or
+`UnknownTriton`
 of `explorer.errors` if no job could be executed.
 """
 
@@ -18,4 +19,4 @@ class ProtocolError(ExplorerError):
 
 
 class SlotBroken(ExplorerError):
-    """A jail failed, as far as known not because of its job."""
+    """A jail failed, as far as known for a reason other than its job."""

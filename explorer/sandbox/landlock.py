@@ -1,9 +1,10 @@
-"""Landlock: a second wall inside of a jail, by the kernel's own rules for one process and its children.
+"""Landlock: a second wall inside a jail, by kernel rules for one process and its children.
 
 The rules repeat what the mounts of the jail allow. Where a mount, /proc or a namespace has a hole, the rules
 still hold: a job can read and execute programs and packages, and write to its temporary folder only. It can
-neither trace nor, from ABI 6 on, signal a process that is not its own, nor reach the abstract sockets of
-others. From ABI 4 on, a job without sockets can use no TCP port. Landlock needs no privileges, and Linux 5.19
+neither trace nor, from ABI 6 on, signal processes outside the job, nor reach abstract sockets of other
+processes. From ABI 4 on, a job without sockets can use no TCP port. Landlock needs no privileges, and Linux
+5.19
 or newer. Kernels without it change nothing.
 
 Source: the kernel's Documentation/userspace-api/landlock.rst and include/uapi/linux/landlock.h, Linux 6.15.
@@ -20,7 +21,7 @@ from dataclasses import dataclass, field
 from explorer.sandbox import linux
 from explorer.sandbox.settings import Limits
 
-#: The same on all architectures.
+#: The system call numbers, which are equal on all architectures.
 CREATE_RULESET = 444
 ADD_RULE = 445
 _RESTRICT_SELF = 446
@@ -37,9 +38,9 @@ _MAKE_CHARACTER_DEVICE = 1 << 6
 _MAKE_BLOCK_DEVICE = 1 << 11
 _TRUNCATE = 1 << 14
 _IOCTL_DEVICE = 1 << 15
-#: What can be allowed for a path that is not a folder.
+#: The rights that can be allowed for a path that is not a folder.
 _OF_A_FILE = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEVICE
-#: The number of rights about files that each ABI knows.
+#: The number of rights on files in each ABI.
 _FILE_RIGHTS = {2: 14, 3: 15, 4: 15}
 _NEWEST_FILE_RIGHTS = 16
 _TCP_BIND_AND_CONNECT = 3
@@ -53,10 +54,10 @@ _CHANGE = _WRITE_FILE | _TRUNCATE
 
 @dataclass(frozen=True)
 class Paths:
-    """What a job may use. Everything below a folder is meant; paths that do not exist are left out.
+    """The paths that a job may use, with everything below a folder. Paths that do not exist are left out.
 
-    `programs` are read and executed. Of `listed`, which contain them, the names of files are read. Of
-    `devices` and /proc, files that exist are read and written. `scratch` is the job's own.
+    `programs` are read and executed. In `listed`, which contain them, the names of files are read. In
+    `devices` and /proc, existing files are read and written. `scratch` is the job's own folder.
     """
 
     programs: list[str] = field(default_factory=list)
@@ -70,7 +71,7 @@ def abi() -> int:
     """Return the version of Landlock's interface that is used on this machine, or 0 for none."""
     try:
         version = linux.system_call(CREATE_RULESET, 0, 0, _GET_VERSION)
-    except OSError:  # The kernel lacks it, it is disabled, or a filter of the container refuses it.
+    except OSError:  # The kernel lacks Landlock, it is disabled, or a filter of the container refuses it.
         return 0
     return version if version >= _OLDEST_ABI else 0
 
@@ -83,7 +84,7 @@ def create(paths: Paths, limits: Limits) -> int | None:
     all_rights = (1 << _FILE_RIGHTS.get(version, _NEWEST_FILE_RIGHTS)) - 1
     tcp = _TCP_BIND_AND_CONNECT if version >= _TCP_SINCE and not limits.opens_sockets else 0
     scopes = _ABSTRACT_SOCKETS_AND_SIGNALS if version >= _SCOPES_SINCE else 0
-    # Older kernels know a shorter structure, and accept a longer one whose rest is 0.
+    # Older kernels know a shorter structure, and accept a longer one if its rest is 0.
     attributes = ctypes.create_string_buffer(struct.pack("QQQ", all_rights, tcp, scopes), 24)
     rules = linux.system_call(CREATE_RULESET, attributes, 24, 0)
     own = all_rights & ~(_MAKE_CHARACTER_DEVICE | _MAKE_BLOCK_DEVICE | _IOCTL_DEVICE)
@@ -102,7 +103,7 @@ def create(paths: Paths, limits: Limits) -> int | None:
 
 
 def obey(rules: int) -> None:
-    """Let the rules apply to this thread and what it starts, for ever. Requires no_new_privs."""
+    """Apply the rules permanently to this thread and its children. Requires no_new_privs."""
     linux.system_call(_RESTRICT_SELF, rules, 0)
     os.close(rules)
 
@@ -110,7 +111,7 @@ def obey(rules: int) -> None:
 def _allow(rules: int, path: str, rights: int) -> None:
     try:
         descriptor = os.open(path, os.O_PATH)
-    except OSError:  # It does not exist in this jail.
+    except OSError:  # The path does not exist in this jail.
         return
     try:
         if not stat.S_ISDIR(os.fstat(descriptor).st_mode):

@@ -1,4 +1,4 @@
-"""Starts the process of a zygote: its command line, its environment, and what it can see.
+"""Starts the process of a zygote: its command line, its environment, and its file systems.
 
 Three ways, tried in this order: bubblewrap as root (the zygote then drops to nobody, and can read an
 interpreter in a folder that only root may enter), bubblewrap as an unprivileged user, and, if the operator
@@ -63,9 +63,9 @@ class Launch:
         return "without a jail" if self.bubblewrap is None else f"bubblewrap as {self.way}"
 
     def start(self, control: int, errors: IO[bytes], entry_point: str) -> subprocess.Popen[bytes]:
-        """Start the first zygote of a jail. It listens on the descriptor `control`.
+        """Start the first zygote of a jail. The zygote listens on the descriptor `control`.
 
-        bubblewrap dies with the thread that calls this.
+        bubblewrap dies with the calling thread.
         """
         options = {
             "entry_point": entry_point,
@@ -89,7 +89,7 @@ class Launch:
     ) -> subprocess.Popen[bytes]:
         """Start a disassembler that gets its connections over the descriptor `control`.
 
-        bubblewrap dies with the thread that calls this.
+        bubblewrap dies with the calling thread.
         """
         limits = dataclasses.asdict(self.settings.disassembler_limits)
         options = {
@@ -107,7 +107,7 @@ class Launch:
         environment = self.environment()
         command = [*self._jail(environment), *inner] if self.bubblewrap else inner
         drop = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if self.way == "nobody" else {}
-        # mypy does not match `drop` with the parameters. The command is ours.
+        # mypy does not match `drop` with the parameters. The command is not user input.
         return subprocess.Popen(  # type: ignore[call-overload, no-any-return]  # noqa: S603
             command,
             env=environment,
@@ -121,7 +121,7 @@ class Launch:
         )
 
     def environment(self) -> dict[str, str]:
-        """Return the environment of the jail: nothing of the web side's, and no threads in libraries."""
+        """Return the environment of the jail: no variables of the web side, and no threads in libraries."""
         one_thread = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
         return {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -163,7 +163,7 @@ class Launch:
         command += ["--size", str(_JAIL_TMP_BYTES), "--perms", "1777", "--tmpfs", _JAIL_TMP]
         command += ["--dir" if self.way == "root" else "--proc", "/proc", "--dev", "/dev"]
         if not self.settings.limits.shares_memory:
-            # Mapped, /dev/zero is memory that processes share. A terminal is a buffer that no limit counts.
+            # A mapping of /dev/zero is memory that processes share. The buffer of a terminal is in no limit.
             command += ["--dev-bind", "/dev/null", "/dev/zero"]
             command += ["--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"]
         for device in self.settings.devices:
@@ -171,7 +171,7 @@ class Launch:
         command += ["--remount-ro", "/dev"]
         folders = self.readable_folders()
         made = {Path(_JAIL_TMP)}
-        # bubblewrap would create the parent folders with access for their owner only.
+        # Otherwise bubblewrap would create the parent folders with access for their owner only.
         for parent in sorted({parent for folder in folders for parent in folder.parents[:-1]} - made):
             command += ["--perms", "0755", "--dir", str(parent)]
         for folder in folders:
@@ -185,13 +185,13 @@ class Launch:
     def readable_folders(self) -> list[Path]:
         """Return the readable folders: interpreter, its packages, this package and the Tritons.
 
-        Each is listed as named and as resolved. None of them lies inside another one.
+        Each is listed as named and as resolved. No folder lies inside another folder of the list.
         """
         wanted = [Path(sys.base_prefix), Path(sys.prefix), _PACKAGE]
         wanted += [Path(sys.executable).resolve().parent.parent, *self.settings.python_path]
         wanted += [folder for folder in self.settings.readable_folders if folder.is_dir()]
         wanted += self.settings.package_folders
-        # Its folder is readable as a whole, so that a version that is added later is, too.
+        # The folder is readable as a whole, so versions that are added later are readable, too.
         tritons_dir = self.settings.tritons_dir
         wanted += [each for each in (tritons_dir, *version_folders(tritons_dir)) if each and each.is_dir()]
         outer = [Path("/usr")]
@@ -203,8 +203,9 @@ class Launch:
 
 
 def end_jail(process: subprocess.Popen[bytes]) -> None:
-    """Kill a jail, of which `process` is bubblewrap, and wait for its end."""
-    # bubblewrap reaps its child. Killed first, it would leave it to a process 1 that may reap nobody.
+    """Kill a jail, whose bubblewrap is `process`, and wait for its end."""
+    # bubblewrap reaps its child. If it were killed first, process 1 would inherit the child and might not
+    # reap it.
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     with contextlib.suppress(OSError):
         for child in children.read_text().split():

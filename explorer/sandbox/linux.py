@@ -63,7 +63,7 @@ def system_call(number: int, *arguments: int | ctypes.Array[ctypes.c_char]) -> i
     """Make a system call by its number: arguments are integers or buffers.
 
     Raises:
-        OSError: it has failed.
+        OSError: the call has failed.
     """
     given = [each if isinstance(each, ctypes.Array) else ctypes.c_long(each) for each in arguments]
     result: int = _libc.syscall(ctypes.c_long(number), *given)
@@ -98,16 +98,16 @@ def prctl(option: int, *values: int) -> None:
 def fix_addresses() -> bool:
     """Load the programs that this thread executes at fixed addresses. Return whether the system allows it.
 
-    The order in which ptxas 12.9 visits values depends on their addresses: for sm_100 it chooses other
-    registers from one call to the next, for the same PTX.
+    The order in which ptxas 12.9 visits values depends on their addresses: for sm_100, it chooses different
+    registers from one call to the next for the same PTX.
     """
     return bool(_libc.personality(_ADDR_NO_RANDOMIZE) != -1)
 
 
 def respond_quickly() -> None:
-    """Make the scheduler prefer this process when it wakes up, which it does for short times only.
+    """Make the scheduler prefer this process when it wakes up, because it runs for short times only.
 
-    A short slice brings its deadline forward. Kernels before 6.12 ignore it.
+    A short slice brings its deadline forward. Kernels before 6.12 ignore the setting.
     """
     # struct sched_attr: size, policy, flags, nice, priority, runtime; the rest is 0.
     attributes = struct.pack("IIQiIQ24x", 56, os.SCHED_OTHER, 0, 0, 0, _SHORTEST_SLICE_NANOSECONDS)
@@ -119,8 +119,8 @@ def respond_quickly() -> None:
 def release_memory() -> None:
     """Return unused heap to the kernel, and stop mapping the code of libraries.
 
-    The code stays in the page cache. A forked child maps it when it executes it, whether its parent maps it
-    or not.
+    The code stays in the page cache. A forked child maps the code when it executes it, whether its parent
+    maps the code or not.
     """
     _libc.malloc_trim(0)
     for line in Path("/proc/self/maps").read_text().splitlines():
@@ -131,12 +131,12 @@ def release_memory() -> None:
 
 
 def populate(start: int, length: int) -> bool:
-    """Make pages of this process its own, as if it wrote to each. Return whether the kernel did so."""
+    """Make pages private to this process, as a write to each would. Return whether the kernel did so."""
     return bool(_libc.madvise(start, length, _MADV_POPULATE_WRITE) == 0)
 
 
 def drop_capabilities() -> None:
-    """Drop every capability, including those that an exec could restore."""
+    """Drop every capability, including capabilities that an exec could restore."""
     for capability in range(64):
         try:
             prctl(PR_CAPBSET_DROP, capability)
@@ -154,10 +154,10 @@ def flush_standard_output() -> None:
 
 
 def connected_sockets(kind: int = socket.SOCK_STREAM) -> tuple[socket.socket, socket.socket]:
-    """Return two connected sockets whose calls wait.
+    """Return two connected blocking sockets.
 
-    A library may have set a default timeout for the sockets of this process. It would make them non-blocking,
-    also for the process that gets one of them.
+    A library may have set a default timeout for the sockets of this process. The timeout would make the
+    sockets non-blocking, also in a process that receives one of them.
     """
     pair = socket.socketpair(socket.AF_UNIX, kind)
     for each in pair:

@@ -1,13 +1,13 @@
 """The memory limit of a job, enforced by the job's keeper. Jail side.
 
-The keeper is the parent of the warden. It is outside of the job's process namespace, and keeps the
-capabilities of the job's user namespace, so that a job can neither see nor signal, trace or limit it. It
-shares the job's mounts: its /proc lists the processes of the job, and its /tmp is that of the job.
+The keeper is the parent of the warden. It is outside the job's process namespace, and keeps the
+capabilities of the job's user namespace, so a job can neither see nor signal, trace or limit the keeper. The
+keeper shares the job's mounts: its /proc lists the processes of the job, and its /tmp is the job's /tmp.
 
-What is counted: the memory that belongs to no file (anonymous and shared), what of it is swapped out, page
+The count includes the memory that belongs to no file (anonymous and shared), its swapped-out part, page
 tables, the files in /tmp, and the most that the buffers of the job's sockets can hold. The system call filter
-refuses what holds memory elsewhere. Pages of files, such as those of libraries, are not counted: the kernel
-can drop them. What a process shares with those that it forked counts for each of them: the kernel's exact
+refuses calls that hold memory elsewhere. Pages of files, such as libraries, are not counted: the kernel can
+drop them. Memory that a process shares with its forked children counts for each of them: the kernel's exact
 numbers (smaps_rollup) wait for a lock that the job can hold for seconds.
 """
 
@@ -26,7 +26,7 @@ from pathlib import Path
 from explorer.sandbox import linux
 from explorer.sandbox.settings import GIB, MIB, Limits
 
-#: How fast one processor can fill new memory, at most.
+#: The highest rate at which one processor can fill new memory.
 _FILL_BYTES_PER_SECOND = 3 * GIB
 _LONGEST_WAIT_SECONDS = 0.05
 _SHORTEST_WAIT_SECONDS = 0.002
@@ -55,7 +55,7 @@ class JobMemory:
         self._own_sockets = self._count_sockets()
 
     def find_guards(self, warden: int) -> None:
-        """Note which processes do not belong to the job. Call it when the job's /proc is mounted."""
+        """Note the processes that do not belong to the job. Call this when the job's /proc is mounted."""
         try:
             Path("/proc/self").readlink()
             self._guards = {1, os.getpid(), warden, *_ancestors()}
@@ -76,7 +76,7 @@ class JobMemory:
         processes = self.processes()
         used = others + sum(map(_held_bytes, processes))
         if used > self._limits.memory_bytes:
-            # The states come first: what has executed its program since then no longer holds the memory.
+            # The states are read first: a child that executes its program meanwhile has released the memory.
             states = _states(processes)
             held = {process: _held_bytes(process) for process in processes}
             used = others + sum(held.values()) - sum(_shared_until_exec(states, held))
@@ -107,7 +107,7 @@ class JobMemory:
 
 
 def enforce(memory: JobMemory, limits: Limits, warden: int, link: socket.socket) -> None:
-    """Watch the job from its begin to the end of its warden. Stop the job if it exceeds its memory limit.
+    """Watch the job from its beginning to the end of its warden. Stop the job if it exceeds its memory limit.
 
     The warden sends the number of the worker over `link` when the job begins. If the job exceeds the limit,
     the warden receives the number of bytes, and reports them when all processes of the job have ended.
@@ -157,10 +157,10 @@ def _states(processes: Iterable[int]) -> dict[int, tuple[str, int, int]]:
 
 
 def _shared_until_exec(states: dict[int, tuple[str, int, int]], held: dict[int, int]) -> Iterable[int]:
-    """Return what counts twice because a process starts a program.
+    """Return the bytes that are counted twice while a process starts a program by vfork.
 
-    A process that called vfork waits, uninterruptibly, while its child uses the same memory until it executes
-    the program. Such a process has one such child.
+    The parent waits in the uninterruptible state until the child executes the program. Meanwhile both use the
+    same memory. A waiting parent has exactly one child in this phase.
     """
     shared: dict[int, int] = {}
     for process, (_, parent, flags) in states.items():
@@ -182,7 +182,7 @@ def _descendants(process: int) -> list[int]:
     found = [process]
     for parent in found:
         threads: list[Path] = []
-        with contextlib.suppress(OSError):  # it has ended
+        with contextlib.suppress(OSError):  # the process has ended
             threads = list(Path(f"/proc/{parent}/task").iterdir())
         for thread in threads:
             with contextlib.suppress(OSError):
@@ -192,7 +192,7 @@ def _descendants(process: int) -> list[int]:
 
 def _most_bytes_of_a_socket(limits: Limits) -> int:
     """Return the most that the kernel keeps for one socket that a job has created."""
-    # A buffer has twice the size that is set, and takes one more message while anything is free.
+    # A buffer has twice the configured size, and accepts one more message while any part is free.
     most = 4 * _network_setting("core/wmem_max", _DEFAULT_BUFFER_BYTES)
     if limits.opens_sockets:
         received = 4 * _network_setting("core/rmem_max", _DEFAULT_BUFFER_BYTES)
@@ -202,7 +202,7 @@ def _most_bytes_of_a_socket(limits: Limits) -> int:
 
 
 def _network_setting(name: str, default: int) -> int:
-    """Return a setting of the kernel. In a namespace, older kernels do not show some of them."""
+    """Return a setting of the kernel. In a namespace, older kernels hide some settings."""
     try:
         return int(Path(f"/proc/sys/net/{name}").read_text().split()[-1])
     except FileNotFoundError:

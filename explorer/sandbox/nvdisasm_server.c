@@ -1,22 +1,23 @@
-/* Makes a fork server of nvdisasm: preloaded into it, this library waits where the tables of the architecture
- * are complete and the content of the file has not been looked at, and forks a child for each request.
+/* Makes a fork server of nvdisasm. The library is preloaded into nvdisasm. It waits at the point where the
+ * tables of the architecture are complete and the content of the file has not been read, and forks a child for
+ * each request.
  *
- * nvdisasm loads a file, looks at its header, builds the tables of the architecture (0.3 s), and then reads
- * what it has loaded. The child calls nvdisasm's own function that loads a file once more, for the file of the
- * request, puts what it returns in the place of what was loaded first, and continues.
+ * nvdisasm loads a file, reads its header, builds the tables of the architecture (0.3 s), and then reads the
+ * content. The child calls nvdisasm's own function that loads a file again, for the file of the request,
+ * replaces the first result by the new one, and continues.
  *
- * Where this is, is found by the behavior of a first run, at whose end the program starts again:
- * - The function that loads a file is the one that `main` has called when the whole file is read for the last
- *   time. The second run records its arguments and its result.
- * - The tables are complete when the program first looks at the loaded file between its first and its last
- *   page. The scanner of the description of the architecture asks some times whether its input is a terminal.
- *   The last of these times before the look is where the second run waits.
+ * The library finds this point by observing a first run, at whose end the program starts again:
+ * - The function that loads a file is the one called by `main` at the moment when the whole file is read for
+ *   the last time. The second run records its arguments and its result.
+ * - The tables are complete when the program first reads the loaded file between its first and its last
+ *   page. The scanner of the architecture description asks several times whether its input is a terminal.
+ *   The second run waits at the last of these calls before that read.
  *
  * Environment: WARM_CONTROL (a SOCK_SEQPACKET socket), WARM_FILE_BYTES (the size of the first file),
  * WARM_CPU_SECONDS, WARM_WALL_SECONDS and WARM_MEMORY_BYTES (limits of a child).
- * Protocol: when it is ready, the parent sends "ready". Each message that it receives carries one connection, a
- * stream socket: the child reads the number of bytes (8 bytes, little endian) and the file, and writes the
- * listing, and after it, if it ends well, a zero byte. The child is killed when the other end is closed.
+ * Protocol: when the parent is ready, it sends "ready". Each message that it receives carries one connection,
+ * a stream socket. The child reads the number of bytes (8 bytes, little endian) and the file, writes the
+ * listing, and, on success, a zero byte. The child is killed when the other end is closed.
  *
  * Source: nvdisasm of CUDA 12.8 and 13.1, its calls of the C library and the code around them.
  */
@@ -45,9 +46,9 @@
 #include <unistd.h>
 
 #define MOST_CHILDREN 64
-/* More than a file of a compiler has. */
+/* More than the size of any file of a compiler. */
 #define MOST_FILE_BYTES (64L << 20)
-/* What describes a loaded file begins with this many bytes that are set when it is loaded. */
+/* The descriptor of a loaded file begins with this many bytes that are set when the file is loaded. */
 #define LOADED_BYTES 0x90
 #define JUMP_BYTES 12
 #define MOST_CALLERS 64
@@ -58,7 +59,7 @@ static int control = -1;
 static size_t file_bytes;
 static long cpu_seconds, wall_seconds, memory_bytes;
 
-/* What the first run finds: where `load` is in the program, and how often the scanner has asked. */
+/* Results of the first run: the address of `load` in the program, and the number of the scanner's calls. */
 typedef void *load_function(long, long, long, long, long, long);
 static load_function *load;
 static long load_offset, scans;
@@ -68,9 +69,9 @@ static long last_scan;
 static char **arguments_of_main;
 static unsigned char load_entry[JUMP_BYTES]; /* its first bytes */
 static long load_arguments[6];
-static void *loaded;           /* what it returned */
-static char *file_content;     /* where the bytes of the first file are */
-static Elf64_Word first_flags; /* of the header of the first file */
+static void *loaded;           /* its return value */
+static char *file_content;     /* the address of the first file's bytes */
+static Elf64_Word first_flags; /* from the header of the first file */
 static char *request;          /* the file of a child */
 static size_t request_bytes;
 static enum { READING, BUILDING, WORKING } state = READING;
@@ -97,7 +98,7 @@ static void write_code(void *to, const void *from)
     mprotect((void *)first, bytes, PROT_READ | PROT_EXEC);
 }
 
-/* Called in the place of `load`, once. */
+/* Called in place of `load`, once. */
 static void *first_load(long a, long b, long c, long d, long e, long f)
 {
     long arguments[] = {a, b, c, d, e, f};
@@ -110,7 +111,7 @@ __attribute__((constructor)) static void begin(int count, char **arguments)
 {
     (void)count;
     arguments_of_main = arguments;
-    /* The exec has reset it: no other process may read or write the memory of this one. */
+    /* The exec has reset this: no other process may read or write the memory of this process. */
     prctl(PR_SET_DUMPABLE, 0);
     file_bytes = setting("WARM_FILE_BYTES");
     control = setting("WARM_CONTROL");
@@ -152,7 +153,7 @@ static long called_by_main(void)
     return after + distance - (unsigned char *)executable();
 }
 
-/* The first look at the content of the file, after the tables. */
+/* The first read of the content of the file, after the tables. */
 static void start_again(int number)
 {
     char path[4096], text[32];
@@ -178,7 +179,7 @@ static void protect(int protection)
         _exit(FAILED);
 }
 
-/* The child may read, write, use memory and end. Nothing else: it reads what an unknown program has written. */
+/* Allows the child only to read, write, use memory and end, because it reads untrusted files. */
 static void confine_child(void)
 {
     static const unsigned char allowed_x86_64[] = {
@@ -238,7 +239,7 @@ static long mapped_bytes(void)
     return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* Becomes the process of one request: the connection is its standard output, and it has no other one. */
+/* Turns into the process of one request: the connection is its standard output. Others are closed. */
 static void become_child(int connection, long mapped)
 {
     uint64_t bytes;
@@ -257,7 +258,7 @@ static void become_child(int connection, long mapped)
         _exit(FAILED);
     request_bytes = bytes;
     receive(request, bytes);
-    /* The tables are those of the architecture, which stands in the flags behind their first byte. */
+    /* The tables are valid for one architecture, which the low 24 bits of the flags name. */
     if (bytes < sizeof(Elf64_Ehdr) || ((((Elf64_Ehdr *)request)->e_flags ^ first_flags) & ARCHITECTURE_FLAGS))
         _exit(FAILED);
     void *now = load(load_arguments[0], load_arguments[1], load_arguments[2], load_arguments[3],
@@ -294,7 +295,7 @@ static int next_connection(void)
     return connection;
 }
 
-/* The life of the parent. Returns in the child of a request only. */
+/* The main loop of the parent. Returns only in the child of a request. */
 static void serve(void)
 {
     static struct { pid_t process; int handle, connection; int64_t end_ms; } children[MOST_CHILDREN];
@@ -349,7 +350,7 @@ static void serve(void)
     }
 }
 
-/* nvdisasm's scanner asks this when it begins to read the description of an architecture. */
+/* nvdisasm's scanner calls this function when it begins to read the description of an architecture. */
 int isatty(int descriptor)
 {
     static int (*real)(int);

@@ -1,4 +1,4 @@
-"""The NVIDIA GPUs of this machine, and what a jail needs to use one.
+"""The NVIDIA GPUs of this machine, and the files and variables that a jail needs to use a GPU.
 
 Facts come from the driver's `nvidia-smi`: a driver that hangs blocks only that program, and neither torch
 nor CUDA is loaded into the server.
@@ -18,10 +18,10 @@ _ANSWER_SECONDS = 30.0
 _GPU_FACTS = "uuid,name,compute_cap,driver_version,pci.bus_id,index"
 _CONTROL = Path("/dev/nvidiactl")
 _GPU_FOLDER = Path("/proc/driver/nvidia/gpus")
-#: Device files that CUDA needs beside that of the GPU.
+#: The device files that CUDA needs beside the file of the GPU.
 _MEMORY_DEVICE = "nvidia-uvm"
 _SHARED_DEVICES = ("nvidiactl", _MEMORY_DEVICE, "nvidia-uvm-tools")
-#: Folders of the driver's and the profilers' programs that may be missing in PATH.
+#: The folders of the driver's and the profilers' programs that may be missing in PATH.
 _PROGRAM_FOLDERS = ("/usr/local/nvidia/bin", "/usr/local/cuda/bin")
 _DRIVER_LIBRARY = "libcuda.so.1"
 _NSIGHT_COMPUTE = Path("/opt/nvidia/nsight-compute")
@@ -33,7 +33,7 @@ class DriverError(Exception):
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU. `capability` is such as "9.0", `minor` the number in the name of its device file."""
+    """One GPU. `capability` is for example "9.0", `minor` the number in the name of its device file."""
 
     uuid: str
     name: str
@@ -60,7 +60,7 @@ def find_gpus() -> tuple[Gpu, ...]:
     """Return all GPUs of this machine, in the driver's order.
 
     Raises:
-        DriverError: there is none; the message says why.
+            DriverError: there is no GPU; the message says why.
     """
     if not _CONTROL.exists():
         raise DriverError(f"This machine has no NVIDIA GPU: there is no {_CONTROL}.")
@@ -79,7 +79,7 @@ def find_gpus() -> tuple[Gpu, ...]:
 
 
 def usage_of(gpu: Gpu) -> Usage:
-    """Return what is in use on a GPU at the moment.
+    """Return the present usage of a GPU.
 
     Raises:
         DriverError: the driver does not answer.
@@ -129,7 +129,7 @@ def gpu_environment(gpu: Gpu, toolchain: Toolchain) -> dict[str, str]:
 
 
 def gpu_folders(toolchain: Toolchain) -> tuple[Path, ...]:
-    """Return the folders that a job on a GPU reads, beside the system's own."""
+    """Return the folders that a job on a GPU reads, beside the system's folders."""
     folders = [Path("/opt/nvidia"), *toolchain.library_folders]
     if driver := _driver_library(toolchain):
         folders.append(driver.parent)
@@ -151,7 +151,7 @@ def _driver_library(toolchain: Toolchain) -> Path | None:
 
 
 def _make_memory_device() -> None:
-    """Create the device file that the first CUDA program after a boot creates. A jail cannot."""
+    """Create the device file that the first CUDA program after a boot creates. A jail cannot create it."""
     helper = shutil.which("nvidia-modprobe")
     if helper is not None and not (Path("/dev") / _MEMORY_DEVICE).exists():
         subprocess.run([helper, "-u", "-c=0"], timeout=_ANSWER_SECONDS, check=False)  # noqa: S603  the driver's

@@ -1,6 +1,6 @@
-"""The processor priority of jobs: those of a client that has others executing yield to all others.
+"""The processor priority of jobs: a further job of a client yields to the jobs of other clients.
 
-In: what the thread that starts a job says. Out: a lower priority of the processes of the job.
+In: the flag of the thread that starts a job. Out: a lower priority of the processes of the job.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _NICENESS = 10
 
 
 def lower_priority(handle: int) -> None:
-    """Lower the priority of a job, as far as the system permits it. `handle` is that of its warden.
+    """Lower the priority of a job, as far as the system permits it. `handle` is the warden's process handle.
 
-    The worker is a session of its own. Where the kernel divides the processor between sessions (autogroup),
+    The worker is a separate session. Where the kernel divides the processor between sessions (autogroup),
     the niceness of a session decides.
     """
     with suppress(OSError, ValueError):
@@ -28,7 +28,7 @@ def lower_priority(handle: int) -> None:
         )
         warden = int(fields["Pid"])
         niceness = os.getpriority(os.PRIO_PROCESS, warden) + _NICENESS
-        # A worker that is forked later inherits it.
+        # A worker that is forked later inherits the priority.
         os.setpriority(os.PRIO_PROCESS, warden, niceness)
         for worker in map(int, Path(f"/proc/{warden}/task/{warden}/children").read_text().split()):
             os.setpriority(os.PRIO_PROCESS, worker, niceness)

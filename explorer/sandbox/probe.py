@@ -1,8 +1,8 @@
 """The attacks of the sandbox on itself at start: an entry point like the pipeline's. Standard library only.
 
-A job makes the attacks of one kind, which its option `attack` names (see `self_test`), and emits a diagnostic
-for each unexpected outcome: an attack that succeeds, or something that a job needs and that fails. The source
-is a `Jail` as JSON: what the jail allows on purpose.
+A job makes the attacks of one kind, which its option `attack` names (see `self_test`). It emits a diagnostic
+for each attack that succeeds, and for each necessary operation that fails. The source is a `Jail` as JSON:
+the operations and paths that the jail allows on purpose.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from explorer.model import Diagnostic, Done, Event, Request
 from explorer.sandbox import probe_attacks
 from explorer.sandbox.probe_attacks import Attack, Jail
 
-#: Left behind by one job. The next one must not find them.
+#: A file that one job leaves behind. The next job must not find it.
 _LEFT_FILE = ".left"
 _LEFT_PROGRAM = ("/bin/sleep", "60")
 _MOST_DESCRIPTORS = 64
-#: The time in which a busy machine ends a job that exceeds a limit.
+#: The time within which a busy machine ends a job that exceeds a limit.
 _PATIENCE_SECONDS = 5.0
 _PRIVATE_AND_FILLED = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE
 
@@ -43,7 +43,7 @@ def perform(request: Request, emit: Callable[[Event], None]) -> None:
         if jail.limits.owns_processes and not _has_its_own_proc():
             emit(
                 Diagnostic(
-                    "warning", "the kernel refuses the job a /proc of its own: it sees that of the jail"
+                    "warning", "the kernel refuses the job its own /proc: the job sees the /proc of the jail"
                 )
             )
     elif kind == "fill":
@@ -53,7 +53,7 @@ def perform(request: Request, emit: Callable[[Event], None]) -> None:
         _leave_behind()
         _write_everywhere(b"no event\n")
         time.sleep(_PATIENCE_SECONDS)
-        holes = ["user code can write what is no event"]
+        holes = ["user code can write invalid events"]
     elif kind == "look":
         holes = _try(_traces_of_the_last_job(jail))
     for hole in holes:
@@ -62,7 +62,7 @@ def perform(request: Request, emit: Callable[[Event], None]) -> None:
 
 
 def _try(attacks: Mapping[str, Attack]) -> list[str]:
-    """Return what succeeds."""
+    """Return the attacks that succeed."""
     holes = []
     for name, attack in attacks.items():
         try:
@@ -74,7 +74,7 @@ def _try(attacks: Mapping[str, Attack]) -> list[str]:
 
 
 def _need(jail: Jail) -> list[str]:
-    """Return what a job needs and cannot do."""
+    """Return the necessary operations that fail."""
     holes = []
     needs: dict[str, Callable[[], object]] = {
         "start programs": lambda: subprocess.run(["/bin/true"], check=True, timeout=10),
@@ -106,7 +106,7 @@ def _has_its_own_proc() -> bool:
 
 
 def _fill_memory(jail: Jail) -> None:
-    """Use twice the limit, in processes that each stay below it."""
+    """Use twice the limit, in processes that each stay below the limit."""
     processes = []
     for _ in range(4):
         process = os.fork()
@@ -121,7 +121,7 @@ def _fill_memory(jail: Jail) -> None:
 
 
 def _leave_behind() -> None:
-    """Leave a file and a process that is in a session of its own."""
+    """Leave a file and a process in its own session."""
     (Path(tempfile.gettempdir()) / _LEFT_FILE).touch()
     subprocess.Popen(_LEFT_PROGRAM, start_new_session=True)  # noqa: S603  our own
 
@@ -138,7 +138,7 @@ def _traces_of_the_last_job(jail: Jail) -> dict[str, Attack]:
     traces: dict[str, Attack] = {
         "read the files of another job": lambda: (Path(tempfile.gettempdir()) / _LEFT_FILE).stat(),
     }
-    if jail.limits.owns_processes:  # Otherwise they end with the jail.
+    if jail.limits.owns_processes:  # Otherwise processes end with the jail.
         traces["outlive its job"] = _find_left_program
     return traces
 

@@ -1,7 +1,7 @@
-"""What a job must not reach: an attack raises OSError or ValueError if the jail withstands it.
+"""Attacks that must fail: an attack raises OSError or ValueError if the jail withstands it.
 
 Jail side, standard library only. An attack takes some milliseconds at most, and does no harm if it succeeds.
-`tests/attacks/` and `tests/sandbox/` have the same attacks, and those that take longer.
+`tests/attacks/` and `tests/sandbox/` have the same attacks and slower attacks.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ _OWN_DEVICES = {
     *("console", "core", "fd", "full", "null", "ptmx", "pts", "random", "shm"),
     *("stderr", "stdin", "stdout", "tty", "urandom", "zero"),
 }
-#: What bubblewrap, Python and the worker set.
+#: The variables that bubblewrap, Python and the worker set.
 _OWN_VARIABLES = {"TRITON_CACHE_DIR", "LC_CTYPE", "PWD"}
-#: What the descriptors of a job lead to: its pipes, its output, its disassembler, and what it opened itself.
+#: The targets of a job's descriptors: its pipes, its output, its disassembler, and files that it opened.
 _OWN_DESCRIPTORS = ("/dev/null", "pipe:", "socket:", "anon_inode:", "pidfd:", "/tmp/", "/proc/")  # noqa: S108
 _SETTINGS = ("/proc/sys/kernel/core_pattern", "/proc/sys/kernel/hostname", "/proc/sysrq-trigger")
 _SECRETS = ("/proc/kcore", "/proc/kmsg", "/dev/mem", "/dev/kmsg")
-#: Of a guard, in /proc: what tells or changes something.
+#: The entries of a guard in /proc that reveal or change something.
 _PARTS_OF_A_PROCESS = ("mem", "environ", "maps", "fd", "root", "cwd")
 
 
 @dataclass(frozen=True)
 class Jail:
-    """What a jail allows on purpose.
+    """The operations and paths that a jail allows on purpose.
 
-    `hidden` are paths that must not exist in it. `devices`, `environment` and `listed` are the names of its
-    devices and variables, and the folders whose files a job must be able to list.
+    `hidden` are paths that must not exist in the jail. `devices` and `environment` are the names of its
+    devices and variables. `listed` are the folders whose files a job must be able to list.
     """
 
     limits: Limits
@@ -70,13 +70,13 @@ class Jail:
 
     @classmethod
     def of(cls, text: str) -> Jail:
-        """Read what `self_test` has written as JSON."""
+        """Parse the JSON of `self_test`."""
         plain = json.loads(text)
         return cls(**{**plain, "limits": Limits(**plain["limits"])})
 
 
 def all_of(jail: Jail) -> dict[str, Attack]:
-    """Return the attacks by what user code could do if they succeed."""
+    """Return the attacks by the ability of user code if they succeed."""
     return {
         **_on_files(jail),
         **_on_privileges(),
@@ -100,9 +100,10 @@ def _on_files(jail: Jail) -> dict[str, Attack]:
     }
     if not jail.limits.runs_own_files:
         attacks["execute a file that it wrote"] = partial(_execute, scratch / ".program")
-    if jail.has_landlock:  # The mounts allow it.
+    if jail.has_landlock:  # The mounts allow the access.
         attacks["list the root folder: Landlock has no effect"] = partial(_read, Path("/"))
-    # Landlock would hide a hole of the mounts, but not that something exists or can be written in principle.
+    # Landlock would hide a hole of the mounts, but not the existence of a path, nor that it is writable in
+    # principle.
     for path in jail.hidden:
         attacks[f"see {path}"] = Path(path).lstat
     for path in ("/", "/usr", sys.prefix, "/dev", "/dev/shm"):  # noqa: S108
@@ -129,7 +130,7 @@ def _on_privileges() -> dict[str, Attack]:
 
 
 def _on_the_filter(jail: Jail) -> dict[str, Attack]:
-    """Return an attack for each system call that the filter refuses, and for what it checks of others."""
+    """Return an attack for each system call that the filter refuses, and for each checked argument."""
     attacks: dict[str, Attack] = {
         f"make the system call {name}": partial(_call_without_arguments, number)
         for name, number in seccomp.refused_calls(_MACHINE, jail.limits).items()
@@ -185,7 +186,7 @@ def _on_networks(jail: Jail) -> dict[str, Attack]:
 
 
 def _on_limits(jail: Jail) -> dict[str, Attack]:
-    """Return attacks on the limits of a process, and on those of the temporary folder."""
+    """Return attacks on the limits of a process and of the temporary folder."""
     limits = jail.limits
     kinds = {
         "processor seconds": (resource.RLIMIT_CPU, limits.cpu_seconds + 2),
@@ -281,7 +282,7 @@ def _clone_into_a_namespace() -> None:
 
 
 def _refused(call: Callable[[], object]) -> None:
-    """Raise what a call raises, unless something else than the filter refuses it."""
+    """Raise the exception of a call, unless something other than the filter refuses the call."""
     try:
         call()
     except OSError as error:
@@ -357,7 +358,7 @@ def _parent(process: int) -> int:
 
 
 def _number_in_proc(guard: int) -> int:
-    """Return the number of a guard in /proc, which may be that of another namespace."""
+    """Return the number of a guard in /proc, which may belong to another namespace."""
     if guard != os.getppid():
         return guard
     return _parent(int(Path("/proc/self").readlink().name))
@@ -422,7 +423,7 @@ def _open_many(most: int) -> None:
 
 
 def _write_bytes(most: int) -> None:
-    """Write more than allowed to files, each of which is as small as allowed."""
+    """Write more than allowed to files, each as small as allowed."""
     with tempfile.TemporaryDirectory() as folder:
         block = bytes(MIB)
         for number in range(most // MIB + 1):
@@ -449,7 +450,7 @@ def _find_descriptor() -> None:
     for descriptor in Path("/proc/self/fd").iterdir():
         try:
             leads_to = str(descriptor.readlink())
-        except FileNotFoundError:  # It was that of the list.
+        except FileNotFoundError:  # It was the descriptor of the list.
             continue
         if not leads_to.startswith(_OWN_DESCRIPTORS):
             return

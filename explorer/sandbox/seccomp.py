@@ -1,10 +1,10 @@
-"""The system call filter of a job: the kernel refuses what a compiler never needs. Jail side.
+"""The system call filter of a job: the kernel refuses calls that a compiler never needs. Jail side.
 
 System calls for privileges, other processes, the network and rarely used kernel features fail with EPERM. So
-do those that send signals to the processes that guard the job or change their limits, and those that keep
-much memory in the kernel, where `memory` cannot count it. System calls newer than this table fail with
-ENOSYS, so that libc falls back; so does clone3, because a filter cannot read its flags. System calls of
-another architecture kill the process.
+do calls that signal the processes that guard the job or change their limits, and calls that keep much memory
+in the kernel, where `memory` cannot count it. System calls newer than this table fail with ENOSYS, so that
+libc falls back; so does clone3, because a filter cannot read its flags. System calls of a foreign
+architecture kill the process.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _RECORD_LOCKS = (6, 7, 37, 38)
 _PRIO_PROCESS = 0
 _IOPRIO_WHO_PROCESS = 1
 
-#: System call numbers that are the same on all architectures.
+#: System call numbers that are equal on all architectures.
 _COMMON = {
     "pidfd_send_signal": 424,
     "pidfd_getfd": 438,
@@ -76,7 +76,7 @@ _COMMON = {
     "mount_setattr": 442,
     "quotactl_fd": 443,
     "memfd_secret": 447,
-    # Any number of rules can be kept in the kernel. A job obeys those that were made before.
+    # The kernel can store any number of rules. A job obeys the rules that were made before.
     "landlock_create_ruleset": 444,
     "landlock_add_rule": 445,
 }
@@ -136,12 +136,12 @@ _TABLES: dict[str, tuple[int, dict[str, int], dict[str, int]]] = {
         },
     ),
 }  # fmt: skip
-#: CUDA needs these to start. The job's network contains nothing to connect to.
+#: CUDA needs these calls to start. The job's network contains nothing to connect to.
 _SOCKETS = {"socket", "connect", "accept", "accept4", "bind", "listen"}
-#: Of all families, only sockets of these stay in the network of the job. Those of a virtual machine's host
-#: (AF_VSOCK), for example, belong to no network namespace.
+#: The socket families that stay in the network of the job. Sockets of a virtual machine's host (AF_VSOCK),
+#: for example, belong to no network namespace.
 _FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
-#: What they report waits in memory that no limit counts.
+#: The events of these watches wait in memory that no limit counts.
 _FILE_WATCHES = {"inotify_init", "inotify_init1"}
 #: The system calls whose first argument is a process or thread that they signal or limit.
 _ON_A_PROCESS = (
@@ -229,7 +229,7 @@ def _argument_checks(limits: Limits, protected: set[int]) -> dict[str, list[_Lin
 
 
 def _load(argument: int) -> _Line:
-    """Load the lower half of an argument. The kernel ignores the upper half of those that are checked."""
+    """Load the lower half of an argument. The kernel ignores the upper half of the checked arguments."""
     return (_LOAD_WORD, 0, 0, _ARGUMENTS + 8 * argument)
 
 

@@ -1,7 +1,8 @@
-"""The attack on a jail at start: what succeeds there would succeed for user code. Web side.
+"""The attack on a jail at start: an attack that succeeds there would succeed for user code. Web side.
 
-A jail like that of the jobs, with smaller limits, gets some jobs: one that tries all that is quick, one that
-uses too much memory, one that writes what is no event and leaves something behind, and one that looks for it.
+A jail like the jail of the jobs, with smaller limits, gets four jobs. The first makes all quick attacks. The
+second uses too much memory. The third writes invalid events and leaves a file and a process behind. The
+fourth looks for them.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ _HIDDEN_PATHS = ("/etc/passwd", "/etc/shadow", "/root", "/home", "/var", "/sys")
 
 @dataclass
 class Findings:
-    """What user code can do in a jail, and warnings."""
+    """The abilities of user code in a jail, and warnings."""
 
     holes: list[str]
     warnings: list[str]
 
 
 def attack(launch: Launch) -> Findings:
-    """Attack a jail. Without a jail, only start what a job needs.
+    """Attack a jail. Without a jail, only start the processes that a job needs.
 
     Raises:
         SlotBroken: the jail does not start.
@@ -91,12 +92,12 @@ def _judge(kind: str, events: list[Event], findings: Findings) -> None:
         findings.holes.append(f"the probe “{kind}” did not complete")
 
 
-#: How the sandbox ends the jobs that exceed a limit.
+#: The messages with which the sandbox ends the jobs that exceed a limit.
 _ENDS = {"fill": "of memory. The limit of a job is", "forge": "The result was rejected"}
 
 
 def _hidden_paths(readable: Iterable[Path]) -> list[str]:
-    """Return what a job must not see: files of the system, and the neighbors of readable folders."""
+    """Return paths that a job must not see: files of the system, and the neighbors of readable folders."""
     folders = list(readable)
 
     def leads_to_readable(path: Path) -> bool:

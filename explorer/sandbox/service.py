@@ -1,7 +1,7 @@
 """The sandbox service: a request in, validated events out.
 
-It chooses a way to start jails that withstands a test, and gives each request to the pool of its Triton
-version.
+The service chooses a way to start jails that withstands a test, and gives each request to the pool of its
+Triton version.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Sandbox:
 
     def __init__(self, settings: SandboxSettings | None = None) -> None:
         self.settings = settings or SandboxSettings()
-        #: The program that makes the jails; None where it is missing or not used.
+        #: The program that makes the jails; None if it is missing or not used.
         self.bubblewrap = None if self.settings.unsafe else find_bubblewrap(self.settings)
         self._installed = InstalledVersions(self.settings.tritons_dir, self.settings.offered_tritons)
         self._lock = threading.Lock()
@@ -50,7 +50,7 @@ class Sandbox:
 
     @property
     def versions(self) -> tuple[str, ...]:
-        """The available Triton versions, newest first. One that is added or removed later is noticed."""
+        """The available Triton versions, newest first. Later additions and removals are noticed."""
         return tuple(self._installed.now)
 
     @property
@@ -80,7 +80,7 @@ class Sandbox:
         return [] if pools is None else pools.states()
 
     def begin(self, version: str) -> None:
-        """Start a slot of a version, before `start` tests the jail. It gets no job before that.
+        """Start a slot of a version, before `start` tests the jail. The slot gets no job before the test.
 
         A program that does a single job can import other modules meanwhile.
         """
@@ -90,7 +90,7 @@ class Sandbox:
         """Choose the way to start jails, attack one jail as a test, and warm up meanwhile.
 
         Raises:
-            SandboxUnavailable: no way is safe here; the message says what to do.
+                SandboxUnavailable: no way is safe on this machine; the message says what to do.
         """
         if self.settings.warm_up and self._begun is None and self.versions:
             self._begin(self.versions[0], not self.settings.unsafe and _may_share(self.settings.limits))
@@ -161,7 +161,7 @@ class Sandbox:
             self._begun.of(version).begin()
 
     def _end_what_began(self) -> None:
-        """End the slot that began in another way than the chosen one, as soon as it has started."""
+        """End the slot that `begin` starts in a way other than the chosen one, as soon as it has started."""
         with self._lock:
             begun, self._begun = self._begun, None
         if begun is not None:
@@ -171,7 +171,7 @@ class Sandbox:
     def _choose(self) -> tuple[Launch, bool]:
         """Return the first way to start a jail that passes the probe, and whether slots may share a jail.
 
-        What separates two jobs in one jail is their process namespaces, each with a /proc of its own.
+        Two jobs in one jail are separated by their process namespaces, each with its own /proc.
         """
         failures = []
         for launch in ways(self.settings, self.bubblewrap):
@@ -195,7 +195,7 @@ class Sandbox:
         raise SandboxUnavailable("\n".join([*failures, ways_out(self.bubblewrap is not None)]))
 
     def _warm_up(self) -> None:
-        """Start the slots of the newest version one by one. Those of others start when a job needs them."""
+        """Start the slots of the newest version one by one. Jobs start the slots of other versions."""
         with self._lock:
             pool = self._pools.of(self.versions[0]) if self._pools and self.versions else None
         if pool is not None:
@@ -204,7 +204,7 @@ class Sandbox:
 
 
 def _may_share(limits: Limits) -> bool:
-    """Tell whether jobs may share a jail, if each has its own /proc."""
+    """Return whether jobs may share a jail, if each has its own /proc."""
     return limits.owns_processes and not limits.opens_sockets
 
 

@@ -16,7 +16,7 @@ GIB = 1024 * MIB
 
 @dataclass(frozen=True)
 class Limits:
-    """The resource limits of one job. The jail enforces them; the web side has a deadline of its own.
+    """The resource limits of one job. The jail enforces them; the web side has a separate deadline.
 
     `wall_setting` is the name of the operator's setting of `wall_seconds`, for messages.
 
@@ -24,9 +24,9 @@ class Limits:
     it also bounds the address space of each process beyond what the warm zygote has mapped. CUDA reserves
     much more address space than it uses. With `runs_own_files`, a job may execute files that it wrote to its
     temporary folder. With `opens_sockets`, a job may create sockets, in a network that contains only the job.
-    With `shares_memory`, the processes of a job may share memory that belongs to no file, as CUDA does. What
-    of it no process maps counts in a control group only. With `owns_processes`, a job has its own process
-    namespace inside the jail; without it, the remaining processes end with the jail.
+    With `shares_memory`, the processes of a job may share memory that belongs to no file, as CUDA does. Only
+    a control group counts the shared memory that no process maps. With `owns_processes`, a job has its own
+    process namespace inside the jail; without it, the remaining processes end with the jail.
     """
 
     wall_seconds: float = 30.0
@@ -61,13 +61,14 @@ class SandboxSettings:
     process of a job calls before the request arrives, and a `rehearse()`, which does a typical job (see
     `written_pages`). The zygotes of all versions share `shared_modules`, which must not import Triton.
     `python_path` lists further folders that the jail may read and import from. `tritons_dir` has a folder for
-    each further Triton version. If there are `offered_tritons`, no others are used. `package_folders` hold
-    what user code may import beside that; they hide no other module. `environment` adds variables to that of
-    the jail, `readable_folders` adds folders if they exist, and `devices` are files below /dev that a job may
+    each further Triton version. With `offered_tritons`, no other versions are used. `package_folders` hold
+    further packages that user code may import; they hide no other module. `environment` adds variables to the
+    environment of the jail, `readable_folders` adds existing folders, and `devices` are files below /dev that
+    a job may
     use.
     Without `warm_up`, a slot is started when the first job needs it. `reserve_slots` more of each version are
     started when more than `slots_per_version` jobs run or wait. A slot without a job for `idle_seconds` ends.
-    With `warm_up`, those of the newest version stay.
+    With `warm_up`, the slots of the newest version stay.
     At most `warm_disassemblers` are kept, 50 MB each, and none for longer than `disassembler_idle_seconds`
     without a job; 0: each job starts nvdisasm anew.
     """
@@ -102,12 +103,10 @@ class SandboxSettings:
 
     @property
     def disassembler_limits(self) -> Limits:
-        """The limits of one listing: those of a job, with a share of its memory."""
+        """The limits of one listing: the limits of a job, with a share of its memory."""
         return replace(self.limits, memory_bytes=self.limits.memory_bytes // 4)
 
     def most_bytes(self, task: str) -> int:
-        """Return the length limit of a request's texts. Text from the compiler may be longer than a
-        script.
-        """
+        """Return the length limit of a request's texts. Compiler output may be longer than a script."""
         is_script = task in SCRIPT_TASKS and task != "captured"
         return self.request_bytes if is_script else self.question_bytes

@@ -1,7 +1,7 @@
 """One slot of a jail, as the web side sees it: start it, run one job at a time, discard it.
 
-The process of the next job is forked and confined as soon as the previous job has ended, so that a request
-finds a process that is ready. After each job, its namespace is killed.
+The process of the next job is forked and confined as soon as the previous job has ended, so each request
+finds a prepared process. After each job, its namespace is killed.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from explorer.sandbox.worker import BEGUN_LINE
 from explorer.sandbox.zygotes import Zygote, Zygotes
 
 for _reason in get_args(StopReason):
-    sandbox_stops.labels(_reason)  # a rate needs the 0 before the first one
-#: The extra time that this side waits beyond the warden's limit. The warden can still report the output.
+    sandbox_stops.labels(_reason)  # a rate needs the 0 before the first stop
+#: The extra time of the web side beyond the warden's limit. The warden can still report the output.
 _GRACE_SECONDS = 2.0
 _STEP_SECONDS = 10.0
 _CANCEL_LOOK_SECONDS = 0.05
@@ -45,7 +45,7 @@ _LOGGED_BYTES = 500
 class Slot:
     """A zygote that executes jobs. Belongs to the thread that created it.
 
-    With `zygotes`, the slot shares their jail. Otherwise it has a jail of its own.
+    With `zygotes`, the slot shares their jail. Otherwise the slot has its own jail.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Slot:
         return self._zygote
 
     def is_alive(self) -> bool:
-        """Tell whether the slot can execute another job."""
+        """Return whether the slot can execute another job."""
         return self._zygote.is_idle()
 
     def run(
@@ -148,7 +148,7 @@ class Slot:
         self._prepare()
 
     def close(self) -> None:
-        """Kill the processes of the slot, and its jail if it has one of its own."""
+        """Kill the processes of the slot, and its own jail if it has one."""
         self._kill_job()
         self._zygote.close()
         self._zygotes.give_back(self._triton)
@@ -178,7 +178,7 @@ class Slot:
         self._has_ended = False
 
     def _connect_disassembler(self, request: Request) -> None:
-        """Give the other end of the job's connection away, or close it: the job starts nvdisasm itself."""
+        """Pass the other end of the job's connection on, or close it: then the job starts nvdisasm itself."""
         assert self._disassembler is not None
         if self._disassemblers is not None and request.task == "compile":
             self._disassemblers.offer(self._triton, request.target, self._disassembler)
@@ -196,7 +196,7 @@ class Slot:
         deadline: float,
         deliver: Callable[[Event], None],
     ) -> StopReason | None:
-        """Send the request and read events until Done. Return why the warden has stopped the job, if so."""
+        """Send the request and read events until Done. Return why the warden stopped the job, if so."""
         pending = memoryview(json.dumps(to_plain(request)).encode())
         stream = EventStream(self._settings)
         poller = select.poll()
@@ -262,7 +262,7 @@ class Slot:
         )
 
     def _kill_job(self) -> None:
-        """Kill the first process of the job's namespace, and with it all others. Close the pipes."""
+        """Kill the first process of the job's namespace, and thereby all others. Close the pipes."""
         if self._namespace >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._namespace, signal.SIGKILL)

@@ -37,7 +37,7 @@ _TRIES = 2
 
 @dataclass(eq=False)
 class SandboxJob:
-    """A request that waits for a slot or executes in one, and the events that have come back.
+    """A request that waits for a slot or executes in a slot, and the received events.
 
     A job that `yields` has a lower priority.
     """
@@ -52,7 +52,7 @@ class SandboxJob:
     origin: Origin = field(default_factory=current_origin)
 
     def is_cancelled(self) -> bool:
-        """Return whether nobody wants the result any more."""
+        """Return whether the result is no longer needed."""
         return self.cancelled.is_set() or self.abandoned.is_set()
 
     def deliver(self, event: Event) -> None:
@@ -73,7 +73,7 @@ class PoolState:
 
 
 class VersionPools:
-    """The pools of all Triton versions, whose jails start in one way. A pool is made when a job needs it."""
+    """The pools of all Triton versions, whose jails start in one way. The first job creates a pool."""
 
     def __init__(self, launch: Launch, installed: InstalledVersions, shares_jail: bool) -> None:
         self.launch = launch
@@ -82,7 +82,7 @@ class VersionPools:
         self._newest = next(iter(installed.now), "")
         self._jail = Zygotes(launch, launch.settings.entry_point) if shares_jail else None
         self._lock = threading.Lock()
-        #: Each pool, with what tells its folder from one that takes its place.
+        #: Each pool, with the identity of its folder, which tells it from a replacement.
         self._pools: dict[str, tuple[SlotPool, object]] = {}
 
     @property
@@ -104,7 +104,7 @@ class VersionPools:
                 raise UnknownTriton(f"Triton {version} has just been removed.") from error
             pool, former = self._pools.get(version, (None, None))
             if pool is not None and former != state:
-                # What was imported from the removed folder cannot import the rest from the new one.
+                # Modules from the removed folder cannot import the rest from its replacement.
                 pool.close()
                 pool.join()
                 pool = None
@@ -150,7 +150,7 @@ class SlotPool:
         disassemblers: Disassemblers,
         kept: int,
     ) -> None:
-        """`jail` is shared by the slots; without it each has its own. `kept` slots do not end when idle."""
+        """`jail` is shared by the slots; without it, each has its own. `kept` slots do not end when idle."""
         self._launch = launch
         self._jail = jail
         self._disassemblers = disassemblers
@@ -198,7 +198,7 @@ class SlotPool:
             return True
 
     def leave(self, job: SandboxJob) -> None:
-        """Note that nobody waits for a job."""
+        """Note that no caller waits for a job."""
         with self._changed:
             self._jobs -= 1
         self.withdraw(job)
@@ -216,12 +216,12 @@ class SlotPool:
             self._changed.wait_for(lambda: self._starting == 0 or self._closed)
 
     def state(self) -> PoolState:
-        """Return how many slots are in which state."""
+        """Return the number of slots in each state."""
         has_zygote = self._jail is not None and self._jail.has_started(self._folder)
         return PoolState(self._version, self._starting, self._idle, len(self._running), has_zygote)
 
     def close(self) -> None:
-        """End all jobs, and take no further ones."""
+        """End all jobs, and accept no further jobs."""
         with self._changed:
             self._closed = True
             for job in self._waiting:
@@ -278,7 +278,7 @@ class SlotPool:
                 return
 
     def _leave_to_others(self) -> None:
-        """End this thread, whose slot has had its only job, if others are enough for the jobs that wait."""
+        """End this thread, whose slot has had its only job, if other threads suffice for the waiting jobs."""
         with self._changed:
             if len(self._waiting) <= self._idle + self._starting:
                 self._threads.remove(threading.current_thread())

@@ -1,8 +1,8 @@
 """The source line at which a process is, for reports about a crash or a limit.
 
-The worker writes two things to a pipe: the line of the kernel that it compiles, and, from a signal handler
-that does not need the interpreter, its stack when it ends. The warden reads the pipe if the worker gave no
-verdict. Jail side.
+The worker writes to a pipe: the line of the kernel that it compiles, the steps of the job, and, from a signal
+handler that does not need the interpreter, its stack when it ends. The warden reads the pipe if the worker
+gave no verdict. Jail side.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _STEP = re.compile(r"^step (\d{1,9}) ([\w .-]{1,100})$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class SourcePosition:
-    """A source line, 0 if none is known, and whether Python code of the source was being executed.
+    """A source line, 0 if it is unknown, and whether Python code of the source was being executed.
 
     `steps` are the steps of the job with the times at which they began, in milliseconds.
     """
@@ -46,19 +46,19 @@ def report_to(descriptor: int) -> None:
 
 
 def report_kernel(descriptor: int, line: int) -> None:
-    """Write the line at which the kernel starts that is compiled next."""
+    """Write the first line of the kernel that is compiled next."""
     with contextlib.suppress(OSError):  # User code may have closed the pipe or filled it.
         os.write(descriptor, b"kernel %d\n" % line)
 
 
 def report_step(descriptor: int, milliseconds: float, what: str) -> None:
-    """Write which step of the job begins, and when."""
+    """Write the next step of the job, and the time at which it begins."""
     with contextlib.suppress(OSError):
         os.write(descriptor, f"step {int(milliseconds)} {what}\n".encode())
 
 
 def request_stack(process: int, descriptor: int) -> str:
-    """Make a running process write its stack. Return everything that it has written."""
+    """Make a running process write its stack. Return everything that the process has written."""
     text = read_report(descriptor)
     with contextlib.suppress(ProcessLookupError):
         os.kill(process, signal.SIGUSR1)
@@ -71,7 +71,7 @@ def request_stack(process: int, descriptor: int) -> str:
 
 
 def read_report(descriptor: int) -> str:
-    """Return what was written, without waiting."""
+    """Return the written report, without waiting."""
     os.set_blocking(descriptor, False)
     with contextlib.suppress(BlockingIOError):
         return os.read(descriptor, _MOST_BYTES).decode("utf-8", "replace")

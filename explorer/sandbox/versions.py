@@ -14,16 +14,16 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-#: Where the versions beside the interpreter's own are, unless the settings name another folder, too.
+#: The folder of the versions beside the interpreter's version. The settings may name a second folder.
 BESIDE = Path(sys.prefix) / "tritons"
 
 
 def installed_versions(
     tritons_dir: Path | None = None, offered: Collection[str] = ()
 ) -> dict[str, Path | None]:
-    """Map each version, newest first, to its folder. None is the interpreter's own.
+    """Map each version, newest first, to its folder. None is the interpreter's own version.
 
-    If versions are `offered`, all others are left out.
+    If versions are `offered`, all other versions are left out.
     """
     found: dict[str, Path | None] = {}
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
@@ -37,7 +37,7 @@ def installed_versions(
 
 
 def version_folders(tritons_dir: Path | None = None) -> list[Path]:
-    """Return the folders that may have a version. A hidden one is being added or removed."""
+    """Return the folders that may have a version. A hidden folder is being added or removed."""
     found: list[Path] = []
     for parent in dict.fromkeys((tritons_dir or BESIDE, BESIDE)):
         with contextlib.suppress(OSError):
@@ -46,7 +46,7 @@ def version_folders(tritons_dir: Path | None = None) -> list[Path]:
 
 
 def version_key(version: str) -> Version:
-    """Return what versions are sorted by. A name that is no version comes first."""
+    """Return the sort key of a version. A name that is no version comes first."""
     try:
         return Version(version)
     except InvalidVersion:
@@ -54,9 +54,9 @@ def version_key(version: str) -> Version:
 
 
 class InstalledVersions:
-    """The installed versions at any time: looked for again after a change of their folders. Thread-safe.
+    """The installed versions, which are read again after a change of their folders. Thread-safe.
 
-    The arguments are those of `installed_versions`.
+    The arguments have the meaning of `installed_versions`.
     """
 
     def __init__(self, tritons_dir: Path | None, offered: Collection[str] = ()) -> None:
@@ -66,7 +66,7 @@ class InstalledVersions:
 
     @property
     def now(self) -> dict[str, Path | None]:
-        """Each version, newest first, with its folder. None is the interpreter's own."""
+        """Each version, newest first, with its folder. None is the interpreter's own version."""
         state = [_changed(each) for each in (self._tritons_dir, BESIDE)]
         if state != self._known[0]:
             self._known = (state, installed_versions(self._tritons_dir, self._offered))
@@ -74,7 +74,7 @@ class InstalledVersions:
 
 
 def _changed(folder: Path | None) -> int:
-    """Return when an entry of a folder was added or removed last."""
+    """Return when an entry of a folder was last added or removed."""
     try:
         return folder.stat().st_mtime_ns if folder else 0
     except OSError:

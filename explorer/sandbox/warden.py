@@ -1,4 +1,4 @@
-"""The first process of a job's namespace: it starts the worker, survives its crash, and reports.
+"""The first process of a job's namespace: it starts the worker, survives a crash of the worker, and reports.
 
 The warden keeps the beginning and the end of the output, enforces the limit of time, and emits the last
 events: the output as logs, a crash or an exceeded limit as a diagnostic, then Done. When the warden ends, all
@@ -46,7 +46,7 @@ class MemoryExceeded:
 class Warden:
     """Supervises one worker from start to end.
 
-    `link` leads to the keeper. `rules` are those of Landlock, which the worker obeys, or None.
+    `link` leads to the keeper. `rules` are the Landlock rules for the worker, or None.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Warden:
             outputs = worker.Outputs(self._events, verdict_pipe[1], position_pipe[1])
             _close_all_but([request, disassembler, *outputs])
             worker.work(request, disassembler, outputs, entry_point, folder, self._limits)
-        # Handlers of libraries that the zygote loaded would catch what the job sends.
+        # Handlers of libraries that the zygote loaded would catch signals from the job.
         linux.drop_signal_handlers()
         for descriptor in (request, disassembler, output_pipe[1], verdict_pipe[1], position_pipe[1]):
             os.close(descriptor)
@@ -90,7 +90,7 @@ class Warden:
             os.close(self._rules)
         exceeded = self._watch(child, verdict_pipe[0], output)
         finished = exceeded is None and self._has_verdict()
-        # After a verdict, the worker has written everything. There is no need to wait for its end.
+        # After a verdict, the worker has written everything, so there is no need to wait for its end.
         report = source_position.request_stack(child, position_pipe[0]) if exceeded else ""
         status = 0 if finished else _stop(child, everyone=self._jailed and self._limits.owns_processes)
         output.drain()
@@ -146,7 +146,7 @@ class Warden:
     def _report_verdict(self, output: BoundedPipe, error: BoundedFile) -> None:
         self._emit_output(output, error)
         verdict = self._verdict.removeprefix(worker.STARTED)
-        if verdict.endswith(CANCEL_LINE):  # a forged one, which must be rejected, not skipped
+        if verdict.endswith(CANCEL_LINE):  # a forged verdict, which must be rejected, not skipped
             verdict = verdict.removesuffix(CANCEL_LINE) + b"\n"
         _write_all(self._events, verdict)
 
@@ -258,7 +258,7 @@ def describe_end(status: int, error_output: str, limits: Limits, where: SourcePo
 
 
 def _stop(child: int, *, everyone: bool) -> int:
-    """Kill all processes of the job but the warden. Return the worker's wait status."""
+    """Kill all processes of the job except the warden. Return the worker's wait status."""
     with contextlib.suppress(ChildProcessError, ProcessLookupError):
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid == 0:

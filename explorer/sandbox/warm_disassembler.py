@@ -1,10 +1,10 @@
-"""Prepares a jail for nvdisasm as a fork server, and becomes nvdisasm. Jail side.
+"""Prepares a jail for nvdisasm as a fork server, and executes nvdisasm. Jail side.
 
     python -m explorer.sandbox.warm_disassembler <control socket> <options as JSON>
 
-The process builds two small cubins for the architecture. nvdisasm starts with the first one. Of the second
-one it sends the listing of an ordinary nvdisasm: whoever uses the fork server compares. It never reads what a
-job has made. Only the children of nvdisasm do (`nvdisasm_server.c`).
+The process builds two small cubins for the architecture. nvdisasm starts with the first cubin. The process
+sends the listing of the second cubin by an ordinary nvdisasm, which the web side compares. The process never
+reads files of a job. Only the children of nvdisasm read them (`nvdisasm_server.c`).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ LOOP:
     st.global.u32 [%rd], %r2;
 """
 _FILE = '.file 1 "loop.py"\n'
-#: The oldest version of PTX that knows the architecture, from this number on.
+#: The oldest PTX version for architectures from this number on.
 _PTX_VERSIONS = {120: "8.7", 100: "8.6", 0: "8.0"}
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION_BYTES, _SECTION_OFFSET_AT = 64, 24
@@ -65,7 +65,7 @@ _PADDING = bytes(8192)
 
 
 def main() -> NoReturn:
-    """Confine this process, build the cubins, send the listing to compare, and execute nvdisasm."""
+    """Confine this process, build the cubins, send the listing for comparison, and execute nvdisasm."""
     control = socket.socket(fileno=int(sys.argv[1]))
     options = json.loads(sys.argv[2])
     limits = Limits(**options["limits"])
@@ -106,9 +106,9 @@ def main() -> NoReturn:
 
 
 def move_content(cubin: bytes) -> bytes:
-    """Return the same cubin with nothing but the header in its first page, and nothing in its last one.
+    """Return the same cubin with only the header in its first page, and with an empty last page.
 
-    The library recognizes the first look at the content by its page.
+    The library recognizes the first access to the content by its page.
     """
     header = list(_HEADER.unpack_from(cubin))
     moved = bytearray(cubin[: _HEADER.size] + _PADDING + cubin[_HEADER.size :] + _PADDING)
@@ -130,7 +130,7 @@ def move_content(cubin: bytes) -> bytes:
 
 
 def _assemble(capability: int, name: str, body: str) -> bytes:
-    """Return the cubin of a small kernel, by the assembler that Triton uses."""
+    """Assemble a small kernel with Triton's assembler, and return the cubin."""
     from triton.backends.nvidia.compiler import get_ptxas, sm_arch_from_capability
 
     architecture = sm_arch_from_capability(capability)
@@ -144,7 +144,7 @@ def _assemble(capability: int, name: str, body: str) -> bytes:
 
 
 def _run(command: list[str]) -> bytes:
-    """Run a tool and return what it prints."""
+    """Run a tool and return its output."""
     done = subprocess.run(  # noqa: S603  Triton's tools, with our own arguments
         command, capture_output=True, timeout=_TOOL_SECONDS, check=False
     )

@@ -48,7 +48,7 @@ class Outputs(NamedTuple):
 
 
 def name_limit(event: Event, limits: Limits) -> Event:
-    """Return the limit of the sandbox that explains an error of the operating system."""
+    """Explain an error of the operating system by the sandbox limit that caused it."""
     if not isinstance(event, Diagnostic) or event.severity != "error" or event.hint:
         return event
     hints = {
@@ -133,7 +133,7 @@ def work(
     except BaseException as error:
         try:
             failure = f"{type(error).__name__}: {error}"
-        except BaseException:  # The exception may be a class of the user's. Converting it to text may fail.
+        except BaseException:  # The exception may be a user's class. Converting it to text may fail.
             failure = type(error).__name__
     if not finished:
         emit(Diagnostic("error", failure))

@@ -1,8 +1,8 @@
-"""The pages of memory that jobs write, and the copies that are made of them before a request. Jail side.
+"""Copies the pages of memory that jobs write, before a request arrives. Jail side.
 
-A forked process shares the pages of its zygote. The first write to each page interrupts it, and the kernel
-copies the page: 5,000 times for a small kernel, which takes 20 ms. Which pages these are is found once, in a
-fork of the zygote that executes a known job.
+A forked process shares the pages of its zygote. The first write to each page interrupts the process, and the
+kernel copies the page: 5,000 times for a small kernel, which takes 20 ms. A fork of the zygote executes a
+known job once to find these pages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _Range = tuple[int, int]
 
 _RANGE = struct.Struct("<QQ")
 _ENTRY = struct.Struct("<Q")
-#: Of an entry of /proc/<pid>/pagemap: the page is in memory, is one of a file, is mapped by no other process.
+#: Bits of an entry of /proc/<pid>/pagemap: the page is in memory, belongs to a file, is mapped exclusively.
 _PRESENT, _OF_FILE, _EXCLUSIVE = 1 << 63, 1 << 61, 1 << 56
 _READ_BYTES = 1 << 16
 
@@ -27,7 +27,7 @@ _written: list[_Range] = []
 
 
 def find(rehearse: Callable[[], None]) -> None:
-    """Note which pages of this process `rehearse` writes. It is called in a forked process."""
+    """Note the pages of this process that `rehearse` writes. It is called in a forked process."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -49,7 +49,7 @@ def find(rehearse: Callable[[], None]) -> None:
 
 
 def copy() -> None:
-    """Copy the pages that `find` has found, where the kernel can do so (Linux 5.14)."""
+    """Copy the pages that `find` has noted, where the kernel can do so (Linux 5.14)."""
     for start, length in _written:
         if not linux.populate(start, length):
             return
@@ -65,7 +65,7 @@ def _writable_mappings() -> Iterator[_Range]:
 
 
 def _exclusive_pages(mappings: list[_Range]) -> Iterator[_Range]:
-    """Yield the ranges of pages that this process does not share with the one that forked it."""
+    """Yield the ranges of pages that this process does not share with its parent."""
     page_bytes = os.sysconf("SC_PAGE_SIZE")
     with Path("/proc/self/pagemap").open("rb", buffering=0) as pagemap:
         for start, length in mappings:

@@ -1,4 +1,4 @@
-"""A process that forks. The first zygote of a jail imports what all Triton versions share.
+"""A process that forks. The first zygote of a jail imports the modules that all Triton versions share.
 
     python -m explorer.sandbox.zygote <control socket> <options as JSON>
 
@@ -10,8 +10,8 @@ A zygote never reads a source. It obeys three commands, which come over its cont
                     request from, one to write the events to, and a connection to a disassembler. Answer with
                     a handle of the job's namespace, and with a second message when the namespace has ended.
 
-The zygote of a version is a fork of the first one. The zygote of a slot, which gets the jobs, is a fork of
-that of its version. They share the memory of what was imported before. Answers are JSON objects, one per
+The zygote of a version is a fork of the first zygote. The zygote of a slot, which gets the jobs, is a fork of
+the version's zygote. They share the memory of earlier imports. Answers are JSON objects, one per
 datagram: {"ready": …}, {"forked": …}, {"started": …}, {"ended": …} or {"failed": …}.
 """
 
@@ -43,21 +43,21 @@ _START_FAILED = 70
 _THREAD_EXIT_SECONDS = 2.0
 _MESSAGE_BYTES = 8192
 _MOST_DESCRIPTORS = 8
-#: The warden, the keeper, the zygotes of the slot, of the version and of all, and the parent of the last.
+#: The warden, the keeper, the zygotes of the slot and of the version, the first zygote, and its parent.
 _GUARD_COUNT = 6
 _WARM_UP = "warm up "
 
-#: Of a job: the request, the events, the connection to a disassembler.
+#: The descriptors of a job: the request, the events, the connection to a disassembler.
 Descriptors = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the web side decides for a zygote.
+    """The settings from the web side for a zygote.
 
     `jailed`: this process is inside bubblewrap. The first zygote imports `shared_modules`. `kept_folders` are
     the folders below /tmp that jobs must be able to read, and `package_folders` those with packages for user
-    code. `program_folders` and `listed_folders` are what Landlock lets a job use (see `landlock.Paths`).
+    code. `program_folders` and `listed_folders` are the folders that Landlock permits (see `landlock.Paths`).
     """
 
     entry_point: str
@@ -73,7 +73,8 @@ class Options:
 def _count_threads() -> int:
     """Count the threads of this process, after joined threads have really ended.
 
-    Python's `join` returns when a thread has nothing left to run. The kernel ends the thread a moment later.
+    Python's `join` returns when the Python code of a thread is done. The kernel ends the thread a moment
+    later.
     """
     deadline = time.monotonic() + _THREAD_EXIT_SECONDS
     while (count := len(list(Path("/proc/self/task").iterdir()))) != 1 and time.monotonic() < deadline:
@@ -82,14 +83,14 @@ def _count_threads() -> int:
 
 
 def main() -> None:
-    """Drop root, import what is shared, then obey until the other end closes the socket."""
+    """Drop root, import the shared modules, then obey until the other end closes the socket."""
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)
     plain = json.loads(sys.argv[2])
     options = Options(**{**plain, "limits": Limits(**plain["limits"])})
     if os.getuid() == 0:
         if options.jailed:
-            confine.mount_proc()  # bubblewrap would cover parts of it, and a job could not mount its own.
+            confine.mount_proc()  # bubblewrap would cover parts of /proc, and a job could not mount its own.
         confine.become_nobody()
     _depend_on_parent()
     with _folder("zygote") as folder:
@@ -110,14 +111,14 @@ def main() -> None:
 
 
 def _depend_on_parent() -> None:
-    """End with the parent, and adopt what a child leaves. A fork inherits neither."""
+    """End with the parent, and adopt the orphans of a child. A fork inherits neither property."""
     # Without bubblewrap, nothing else ends this process when the web side ends.
     linux.prctl(linux.PR_SET_PDEATHSIG, signal.SIGKILL)
     linux.prctl(linux.PR_SET_CHILD_SUBREAPER, 1)
 
 
 def _warm_up(options: Options, triton: str) -> None:
-    """Import a Triton, from a folder or from the interpreter's own packages, and use the pipeline with it."""
+    """Import Triton from a folder or from the interpreter's packages, and run the pipeline with it."""
     if triton:
         sys.path.insert(0, triton)
         os.environ["PYTHONPATH"] = os.pathsep.join([triton, os.environ.get("PYTHONPATH", "")])
@@ -125,7 +126,7 @@ def _warm_up(options: Options, triton: str) -> None:
         os.environ.update(HOME=folder, TMPDIR=folder, TRITON_CACHE_DIR=f"{folder}/.triton")
         job = importlib.import_module(options.entry_point)
         job.warm_up()
-        sys.path.extend(options.package_folders)  # Behind all others, after the warm-up: they hide no module.
+        sys.path.extend(options.package_folders)  # Last, after the warm-up: they hide no module.
         _prepare_to_fork()
         if hasattr(job, "rehearse"):
             written_pages.find(job.rehearse)
@@ -145,7 +146,7 @@ def _prepare_to_fork() -> None:
 
 
 def _fork(control: socket.socket, descriptor: int) -> socket.socket:
-    """Fork a zygote with a control socket of its own. Return the control socket of the present process."""
+    """Fork a zygote with its own control socket. Return the control socket of the present process."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # The kernel removes the zygotes that have ended.
     parent = os.getpid()
     child = os.fork()
@@ -225,14 +226,14 @@ def _guard(
         if options.jailed:
             confine.mount_private_folder(limits, options.kept_folders)
         if owns_processes:
-            with contextlib.suppress(OSError):  # The probe reports it.
+            with contextlib.suppress(OSError):  # The probe reports the failure.
                 confine.mount_proc()
         confine.limit_resources(limits, own_namespace=options.jailed)
         rules = None
         if options.jailed:
             paths = landlock.Paths(options.program_folders, options.listed_folders)
             rules = landlock.create(paths, limits)
-        linux.fix_addresses()  # Where it is refused, one PTX may give two binaries.
+        linux.fix_addresses()  # Where this is refused, one PTX may give two binaries.
         confine.give_up_privileges(limits, protected)
         confine.keep_out()
     except BaseException as error:
@@ -249,7 +250,7 @@ def _guard(
 
 
 def _guards_of_a_shared_namespace() -> set[int]:
-    """Return the warden, its keeper, the zygotes, the parent of the first, and the leaders of their groups.
+    """Return the warden, its keeper, the zygotes, the parent of the first zygote, and their group leaders.
 
     Negative numbers name process groups, and -1 all processes.
     """
@@ -264,7 +265,7 @@ def _guards_of_a_shared_namespace() -> set[int]:
 
 
 def _forget_standard_streams() -> None:
-    """Close the zygote's streams: they outlive the job, and user code could reach those of this process."""
+    """Close the zygote's streams: they outlive the job, and user code could reach streams of this process."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nothing, stream)
@@ -272,7 +273,7 @@ def _forget_standard_streams() -> None:
 
 
 def _kill_orphans() -> None:
-    """Kill what a job without its own namespace has left. These processes became children of this process."""
+    """Kill the remaining processes of a job without its own namespace. This process has adopted them."""
     while True:
         children = Path(f"/proc/self/task/{os.getpid()}/children")
         for child in children.read_text().split():
@@ -286,7 +287,7 @@ def _kill_orphans() -> None:
 
 @contextlib.contextmanager
 def _folder(name: str) -> Iterator[str]:
-    """Create a temporary folder. Remove it at the end, without following links and whatever it contains."""
+    """Create a temporary folder. Remove it with all its contents at the end, without following links."""
     folder = tempfile.mkdtemp(prefix=f"explorer-{name}-")
     try:
         yield folder

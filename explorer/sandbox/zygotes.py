@@ -1,7 +1,7 @@
 """The zygotes of one jail, as the web side sees them.
 
-The first zygote has imported what all Triton versions share. It forks a zygote for each version in use, and
-this one forks a zygote for each slot. So the memory of what is imported is used once.
+The first zygote has imported the modules that all Triton versions share. It forks a zygote for each version
+in use, and the version's zygote forks a zygote for each slot. So the memory of these imports is used once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SHOWN_BYTES = 2000
 
 
 class Zygote:
-    """A process of a jail that obeys commands. `handle` is a process descriptor of it, or -1."""
+    """A process of a jail that obeys commands. `handle` is its process descriptor, or -1."""
 
     def __init__(self, control: socket.socket, errors: IO[bytes], handle: int = -1) -> None:
         self._control = control
@@ -44,7 +44,7 @@ class Zygote:
         """Its process ID, as the web side sees it.
 
         Raises:
-            SlotBroken: it has ended.
+                SlotBroken: the process has ended.
         """
         fields = Path(f"/proc/self/fdinfo/{self._handle}").read_text().splitlines()
         process = next(int(field.split()[1]) for field in fields if field.startswith("Pid:"))
@@ -53,7 +53,7 @@ class Zygote:
         return process
 
     def is_idle(self) -> bool:
-        """Tell whether it is alive and has said nothing that was not expected."""
+        """Return whether the process is alive and has sent no unexpected message."""
         watched: list[Any] = [self._control] if self._handle < 0 else [self._control, self._handle]
         return not select.select(watched, [], [], 0)[0]
 
@@ -73,7 +73,7 @@ class Zygote:
         """Wait for an answer of `kind`. Return its value and its descriptors.
 
         Raises:
-            SlotBroken: there is none within this time, or another one.
+                SlotBroken: no answer arrives within this time, or an answer of another kind.
         """
         self._control.settimeout(seconds)
         descriptors = array.array("i")
@@ -100,7 +100,7 @@ class Zygote:
         """Fork another zygote.
 
         Raises:
-            SlotBroken: this one does not respond.
+            SlotBroken: this zygote does not respond.
         """
         ours, theirs = linux.connected_sockets(socket.SOCK_SEQPACKET)
         try:
@@ -113,8 +113,8 @@ class Zygote:
         return Zygote(ours, self._errors, *descriptors)
 
     def interrupt(self) -> None:
-        """Fail the wait for an answer that is under way in another thread. Only `close` is of use then."""
-        with contextlib.suppress(OSError):  # it is closed
+        """Fail the wait for an answer in another thread. Afterwards, only `close` may be called."""
+        with contextlib.suppress(OSError):  # the socket is closed
             self._control.shutdown(socket.SHUT_RDWR)
 
     def last_words(self) -> str:
@@ -127,7 +127,7 @@ class Zygote:
         return f"\n{shown}" if shown else ""
 
     def close(self) -> None:
-        """Kill it, and with it all zygotes and jobs that it has forked."""
+        """Kill the process, and thereby all zygotes and jobs that it has forked."""
         self._control.close()
         if self._handle >= 0:
             with contextlib.suppress(ProcessLookupError):
@@ -138,7 +138,7 @@ class Zygote:
 
 
 class Zygotes:
-    """The zygotes of one jail, which starts when the first one is needed. Thread-safe.
+    """The zygotes of one jail, which starts when the first zygote is needed. Thread-safe.
 
     A version's zygote stays until `end_unused`.
     """
@@ -204,7 +204,7 @@ class Zygotes:
                 self._end_jail()
 
     def interrupt(self) -> None:
-        """Fail the start that is under way and all further ones: it would delay the closing by seconds."""
+        """Fail the running start and all further starts, which would delay the closing by seconds."""
         self._closed = True
         if (starting := self._starting) is not None:
             starting.interrupt()
@@ -217,7 +217,7 @@ class Zygotes:
         self._starter.shutdown()
 
     def _fork_again(self, triton: Path | None) -> Zygote | None:
-        """Fork the zygote of a version that has started, or return None if there is none that responds."""
+        """Fork the zygote of a version that has started, or return None if none responds."""
         version = self._versions.get(triton)
         if version is None:
             return None
@@ -242,7 +242,7 @@ class Zygotes:
         return version
 
     def _jail_ends(self) -> bool:
-        """Tell whether the jail has been killed: its processes do not all end at the same moment."""
+        """Return whether the jail has been killed: its processes do not all end at the same moment."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             assert self._process is not None
             self._process.wait(_END_SECONDS)

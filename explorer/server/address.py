@@ -11,7 +11,7 @@ _NAME = "server.json"
 
 
 def write_address(folder: Path, url: str) -> None:
-    """Write the address of this process's server. A server that shares the folder is replaced."""
+    """Write the address of this process's server, replacing the address of another server of the folder."""
     path = folder / f"{_NAME}.{os.getpid()}"
     path.write_text(json.dumps({"url": url, "process": os.getpid()}) + "\n", encoding="utf-8")
     path.replace(folder / _NAME)
@@ -25,9 +25,9 @@ def remove_address(folder: Path) -> None:
 
 
 def running_server(folder: Path) -> str:
-    """Return the address of the server that serves a folder; "" if none has written it.
+    """Return the address of the server that serves a folder; "" if no server has written it.
 
-    A server that was killed leaves its file, so that nothing may listen at the address.
+    A killed server leaves its file, so the address may have no listener.
     """
     return str(_read(folder).get("url", ""))
 

@@ -1,8 +1,8 @@
-"""Tools for agents over HTTP: the ASGI application of the MCP SDK, and the API that its tools ask.
+"""Tools for agents over HTTP: the ASGI application of the MCP SDK, and the API that its tools use.
 
-There are no sessions: each message is a request of its own. The tools send requests to the application for
-the client of the message, so that all limits for clients apply to them. Nothing waits in a thread for the
-client, nor for the end of a compilation.
+There are no sessions: each message is a separate request. The tools send requests to the application for
+the client of the message, so all limits for clients apply to them. No thread waits for the client or for the
+end of a compilation.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from explorer.views.origin import ORIGIN
 if TYPE_CHECKING:
     from explorer.server.application import Answer, Environ, Message, Receive, Send
 
-#: What the requests of tools have of the message: who sends it, and where to.
+#: The WSGI variables that the tools' requests take from the message: the client and the address.
 _KEPT = (
     "SERVER_",
     "REMOTE_",
@@ -64,7 +64,7 @@ class ServerApi:
         return get_current_url(self._environ, root_only=True).rstrip("/")
 
     async def send(self, method: str, path: str, body: bytes | None, read: Reader[Found]) -> Found:
-        """Send a request to the application. It is answered, and the answer read, in a thread."""
+        """Send a request to the application. A thread computes and reads the answer."""
 
         def answered() -> Found:
             answer = self._answer_to(self._request(method, path, body))
@@ -77,7 +77,7 @@ class ServerApi:
         return found
 
     async def follow(self, path: str, seconds: float) -> None:
-        """Wait in the event loop for the end of an event stream, or of the connection of the client."""
+        """Wait in the event loop for the end of an event stream, or of the client's connection."""
         answer: Answer = await self._call(lambda: self._answer_to(self._request("GET", path, None)))
         try:
             if answer.stream is not None:
@@ -106,10 +106,10 @@ async def answer_message(api: ServerApi, scope: Message, body: bytes, send: Send
     """Answer a message of the Model Context Protocol, whose body is complete.
 
     Raises:
-        InvalidRequest: while the message is parsed, nobody else would get an answer.
+            InvalidRequest: the message is too complex to be parsed without delaying other requests.
     """
     check_brackets(body)
-    # It keeps nothing between requests, so that each can have its own.
+    # The SDK's server keeps nothing between requests, so each request has its own.
     manager = StreamableHTTPSessionManager(
         make_server(api), json_response=True, stateless=True, max_request_body_size=max(len(body), 1)
     )
@@ -118,7 +118,7 @@ async def answer_message(api: ServerApi, scope: Message, body: bytes, send: Send
     async def receive() -> Message:
         if messages:
             return messages.pop()
-        await asyncio.Event().wait()  # `ServerApi.follow` learns that the client has left
+        await asyncio.Event().wait()  # `ServerApi.follow` detects that the client has left
         raise AssertionError
 
     async with manager.run():

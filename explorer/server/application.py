@@ -1,4 +1,4 @@
-"""The ASGI application: Flask in threads, and what waits for a client in the event loop.
+"""The ASGI application: Flask runs in threads, and the event loop waits for clients.
 
 A request reaches a thread when its body is complete, and the event loop sends the response. So a client that
 sends or reads slowly holds no thread, and neither does an event stream.
@@ -50,14 +50,14 @@ Environ = dict[str, Any]
 Found = TypeVar("Found")
 
 _BODY_SECONDS = 30.0
-#: Bodies of the greatest length that one client can send at the same time.
+#: The number of bodies of the greatest length that one client can send at the same time.
 _BODIES_OF_CLIENT = 4
-#: Threads that answer one client: half of them, but not fewer than a browser has connections.
+#: The threads for one client: half of all, but not fewer than a browser has connections.
 _THREADS_OF_CLIENT_SHARE = 2
 _FEWEST_THREADS_OF_CLIENT = 6
-#: A request waits so long for one of them, without holding a thread. Then it is refused.
+#: How long a request waits for a thread of its client, without holding a thread, before it is refused.
 _TURN_SECONDS = 10.0
-#: A longer response is sent in parts, each when the client has read most of the one before.
+#: A longer response is sent in parts, each when the client has read most of the previous part.
 _PART_BYTES = 256 * 1024
 #: The route of requests that no view answers.
 _NO_ROUTE = "none"
@@ -75,7 +75,7 @@ class _Gone(Exception):
 
 
 class Application:
-    """Serves a Flask application, with as many threads as its settings say."""
+    """Serves a Flask application, with the number of threads in its settings."""
 
     def __init__(self, app: Flask) -> None:
         self.flask = app
@@ -97,7 +97,7 @@ class Application:
             return
         connections: Connections = scope["state"]["connections"]
         connection = connections.find(scope["client"])
-        if connection is None:  # it has been lost since
+        if connection is None:  # the connection has been lost since
             return
         connection.begin()
         begin, request_id = time.perf_counter(), self._request_id(scope)
@@ -143,7 +143,7 @@ class Application:
         receive: Receive,
         send: Send,
     ) -> None:
-        """Let a view answer, and keep its response if the view allows it."""
+        """Call a view, and keep its response if the view allows that."""
         environ = _environ(scope)
         origin = Origin(request_id, traceparent=environ.get("HTTP_TRACEPARENT", ""))
         client = client_of(environ["REMOTE_ADDR"], environ.get("HTTP_X_FORWARDED_FOR", ""), self._proxies)
@@ -171,7 +171,7 @@ class Application:
     async def _answer_agent(
         self, scope: Message, environ: Environ, client: str, body: bytes, receive: Receive, send: Send
     ) -> None:
-        """Let the tools for agents answer. They are imported for the first message: that takes a second."""
+        """Call the tools for agents. They are imported for the first message, which takes a second."""
         load = self._threads.submit(importlib.import_module, "explorer.server.agents")
         agents = await asyncio.wrap_future(load)
         api = agents.ServerApi(
@@ -203,7 +203,7 @@ class Application:
         """Call a function in a thread, when the client uses less than its share of the threads.
 
         Raises:
-            TooManyRequests: that takes too long.
+                TooManyRequests: the wait is too long.
         """
         turn = self._turns.setdefault(client, asyncio.Semaphore(self._threads_of_client))
         try:
@@ -243,7 +243,7 @@ class Application:
 
 
 class _Body:
-    """The body of a request, up to the limit; what follows is discarded."""
+    """The body of a request, up to the limit; the rest is discarded."""
 
     def __init__(self, held: CountByClient, client: str, limit_bytes: int) -> None:
         self._held = held
@@ -290,11 +290,11 @@ class _Body:
 
     @property
     def data(self) -> bytes:
-        """What was received."""
+        """The received bytes."""
         return bytes(self._data)
 
     def release(self) -> None:
-        """Count the body no more."""
+        """Stop counting the body."""
         self._held.release(self._client, len(self._data))
 
 
@@ -308,7 +308,7 @@ class Answer:
         self._chunks = _in_parts(self._body)
         self.stream: EventStream | None = next(iter(environ[SENT_BY_SERVER]), None)
         self.part, self.has_more = self.take()
-        #: Whether the server may send it again.
+        #: Whether the server may send the response again.
         self.is_kept = IS_KEPT in environ and self.status.startswith("200") and not self.has_more
 
     def _start(self, status: str, headers: list[tuple[str, str]], *_: Any) -> Callable[[bytes], object]:
@@ -316,7 +316,7 @@ class Answer:
         return lambda _: None
 
     def take(self) -> tuple[bytes, bool]:
-        """Return the next part of the body, and whether another one follows."""
+        """Return the next part of the body, and whether a further part follows."""
         chunks, size = [], 0
         for chunk in self._chunks:
             chunks.append(chunk)
@@ -326,11 +326,11 @@ class Answer:
         return b"".join(chunks), False
 
     def read_all(self) -> bytes:
-        """Return the whole body. It is not an event stream."""
+        """Return the whole body of a response that is not an event stream."""
         return b"".join((self.part, *self._chunks))
 
     def close(self) -> None:
-        """Free what the response holds."""
+        """Free the resources of the response."""
         if hasattr(self._body, "close"):
             self._body.close()
         if self.stream is not None:
@@ -338,14 +338,14 @@ class Answer:
 
 
 def _in_parts(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Divide what is long: what is sent is copied until the client has read it."""
+    """Divide long responses into parts: a sent part is copied until the client has read it."""
     for chunk in chunks:
         for start in range(0, len(chunk), _PART_BYTES):
             yield chunk[start : start + _PART_BYTES]
 
 
 def _discard(call: Future[Any]) -> None:
-    """Close a response that nobody waits for any more."""
+    """Close a response whose client has left."""
     if not call.cancelled() and call.exception() is None and isinstance(call.result(), Answer):
         call.result().close()
 
@@ -359,7 +359,7 @@ def _request_id_header(request_id: str) -> tuple[bytes, bytes]:
 
 
 def _with_headers(send: Send, headers: Headers) -> Send:
-    """Return a function that sends the messages of another application with our headers beside its own."""
+    """Return a function that adds our headers to the messages of another application."""
     ours = [each for each in headers if each[0].lower() != b"content-length"]
 
     async def send_with_headers(message: Message) -> None:
@@ -418,7 +418,7 @@ async def _until_gone(receive: Receive) -> None:
 
 
 def _environ(scope: Message) -> Environ:
-    """Return the variables of WSGI for a request, without those of its body."""
+    """Return the variables of WSGI for a request, without the variables of its body."""
     host, port = scope["server"]
     client, client_port = scope["client"]
     path, authority = scope["raw_path"], None
@@ -445,7 +445,7 @@ def _environ(scope: Message) -> Environ:
         ANSWERED_BY_SERVER: [],
     }
     for name, value in scope["headers"]:
-        if b"_" in name:  # WSGI could not tell it from a header with a dash, which a proxy may have set
+        if b"_" in name:  # WSGI would mistake it for a header with a dash, which a proxy may have set
             continue
         if name == b"if-modified-since":  # answers have tags, not dates; Werkzeug fails on years above 9999
             continue
@@ -455,6 +455,6 @@ def _environ(scope: Message) -> Environ:
         elif name != b"content-length":
             variable = "HTTP_" + name.decode("latin-1").upper().replace("-", "_")
             environ[variable] = f"{environ[variable]},{text}" if variable in environ else text
-    if authority is not None:  # it takes the place of the header
+    if authority is not None:  # the authority replaces the header
         environ["HTTP_HOST"] = authority.decode("latin-1")
     return environ

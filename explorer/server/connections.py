@@ -1,4 +1,4 @@
-"""The connections of the server, limited in number for each client, and in the time that they wait for it."""
+"""The connections of the server, limited in number for each client, and in the time of waiting for it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from explorer.server.refusal import refusal_of_status
 from explorer.settings import Networks
 from explorer.views.client import client_of, is_proxy
 
-#: What exceeds the limit of a body is read and discarded: a browser that is sending reads no response. A body
-#: that is declared to be longer than this is refused at once.
+#: The rest of a body beyond its limit is read and discarded: a browser that is sending reads no response. A
+#: body whose declared length exceeds this is refused at once.
 DISCARDED_BYTES = 64 * 1024 * 1024
 
 _HEADER_SECONDS = 15.0
-#: A client has to read `_FEWEST_READ_BYTES` of a response in this time.
+#: A client has to read `_FEWEST_READ_BYTES` of a response within this time.
 _READ_SECONDS = 10.0
 _FEWEST_READ_BYTES = 10 * 1024
 
@@ -27,7 +27,7 @@ Peer = tuple[str, int]
 
 
 class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
-    """A connection. It waits for its client while a request is incomplete, or a response is not read."""
+    """A connection. It waits for its client while a request is incomplete, or a response is unread."""
 
     #: Whether the client has too many connections: the first request is refused.
     is_refused = False
@@ -51,23 +51,23 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
         self._connections.add(self)
 
     def data_received(self, data: bytes) -> None:
-        """Note that the client has sent something."""
+        """Note that the client has sent data."""
         self._has_sent = True
         super().data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Count the connection no more."""
+        """Stop counting the connection."""
         super().connection_lost(exc)
         self._connections.remove(self)
 
     def resume_writing(self) -> None:
-        """Note that the client has read most of what was sent."""
+        """Note that the client has read most of the response."""
         super().resume_writing()
         self._is_read = True
 
     @contextlib.contextmanager
     def at_work(self) -> Iterator[None]:
-        """Mark the connection as one that waits for the server."""
+        """Mark the connection as waiting for the server."""
         self.is_at_work = True
         try:
             yield
@@ -75,7 +75,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self.is_at_work = False
 
     def begin(self) -> None:
-        """Note that a request has come: the time for the first one is over."""
+        """Note that a request has arrived, which ends the time limit for the first request."""
         self._has_begun = True
 
     @property
@@ -99,7 +99,7 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
             self._measured, self._unread_bytes, self._is_read = now, unread, False
 
     def _feed_callback_parser(self, data: bytes) -> bool:
-        """Parse what the client has sent. Return False if that closes the connection."""
+        """Parse data of the client. Return False if this closes the connection."""
         try:
             if not super()._feed_callback_parser(data):
                 return False
@@ -130,8 +130,8 @@ class Connection(ASGIProtocol):  # type: ignore[misc]  # gunicorn has no types
 class Connections:
     """All open connections, the oldest first.
 
-    A client that has as many as it may have, or a server that has as many as it can hold, closes one that
-    waits for its client to accept another one.
+    If a client or the server has reached its maximum of connections, a new connection closes an old
+    connection that waits for its client.
     """
 
     def __init__(self, limit: int, limit_of_client: int, proxies: Networks) -> None:
@@ -142,7 +142,7 @@ class Connections:
         self._by_client: dict[str, dict[Connection, None]] = {}
 
     def add(self, connection: Connection) -> None:
-        """Add a new connection, in place of another one if there are too many."""
+        """Add a new connection, replacing an old connection if there are too many."""
         same = self._by_client.get(connection.client, {})
         if len(same) >= self._limit_of_client and not is_proxy(connection.peer[0], self._proxies):
             connection.is_refused = not self._end_one(same)
@@ -152,7 +152,7 @@ class Connections:
         self._by_client.setdefault(connection.client, {})[connection] = None
 
     def remove(self, connection: Connection) -> None:
-        """Remove a connection that is closed."""
+        """Remove a closed connection."""
         connection.is_lost = True
         if self._all.get(connection.peer) is connection:
             del self._all[connection.peer]

@@ -1,8 +1,8 @@
 """The web server: gunicorn with one worker process.
 
 There is one worker process, since jobs and their followers meet in its memory. Its event loop reads requests
-and sends responses, and its threads compute them. The application is made in the worker, which owns the
-processes of the sandbox.
+and sends responses, and its threads compute the responses. The application is created in the worker, which
+owns the processes of the sandbox.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from explorer.server.application import Application
 from explorer.services import Services, services_of
 from explorer.settings import Settings
 
-#: The time in which the worker closes its services. Then it is killed.
+#: The time for the worker to close its services. Afterwards the worker is killed.
 _STOP_SECONDS = 15
 #: The time for the next request of a connection, from the end of the last response to the last header.
 _KEEP_ALIVE_SECONDS = 15
@@ -40,10 +40,10 @@ _OWN_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}  # noqa: S104  compared, no
 
 
 class ServerLog(Logger):  # type: ignore[misc]  # gunicorn has no types
-    """The log of gunicorn: a part of our own."""
+    """Redirects the log of gunicorn to the log of this program."""
 
     def setup(self, cfg: Any) -> None:
-        """Let our handler write what gunicorn logs."""
+        """Let the handlers of this program write gunicorn's messages."""
         super().setup(cfg)
         self.error_log.propagate = True
 
@@ -52,7 +52,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """Serves until SIGTERM or SIGINT.
 
     Raises:
-        SettingsError: the address cannot be listened on.
+            SettingsError: the server cannot listen on the address.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -61,9 +61,9 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         bound = _bound_socket(settings.host, settings.port)
         host, port = bound.getsockname()[:2]
         self._address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        #: The address for programs on this machine; a server on all addresses has no address of its own.
+        #: The address for programs on this machine; a server on all addresses has no single address.
         self._own_address = f"http://{_OWN_HOSTS.get(host, f'[{host}]' if ':' in host else host)}:{port}"
-        self._descriptor = bound.detach()  # gunicorn closes it
+        self._descriptor = bound.detach()  # gunicorn closes the descriptor
         self._app: Flask | None = None
         super().__init__()
 
@@ -76,14 +76,14 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             "backlog": _BACKLOG,
             "keepalive": _KEEP_ALIVE_SECONDS,
             "asgi_loop": "asyncio",
-            "http_parser": "python",  # `Connection` reads the length of a chunk from it
-            "control_socket_disable": True,  # it would be in the home folder
+            "http_parser": "python",  # `Connection` reads the length of a chunk from this parser
+            "control_socket_disable": True,  # the socket would be in the home folder
             "asgi_disconnect_grace_period": 0,
             "forwarded_allow_ips": ",".join([*_LOOPBACK, *map(str, self._settings.trusted_proxies)]),
             "graceful_timeout": _STOP_SECONDS,
             "loglevel": "warning",
             "logger_class": ServerLog,
-            "errorlog": None,  # `configure_log` writes it
+            "errorlog": None,  # `configure_log` writes the log
             "proc_name": "triton-explorer",
             "when_ready": self._announce,
             "worker_exit": self._close,
@@ -93,7 +93,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             self.cfg.set(name, value)
 
     def load(self) -> Application:
-        """Make the application. It is called in the worker process."""
+        """Make the application. The worker process calls this method."""
         if self._settings.traces_url:
             configure_traces(self._settings.traces_url)
         self._app = create_app(self._settings)
@@ -116,7 +116,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
 
 
 def _sandbox_line(settings: Settings) -> str:
-    """Describe the sandbox. Whether it works is tested later, in the worker process."""
+    """Describe the sandbox. The worker process tests later whether it works."""
     if settings.broker_url:
         return "Sandbox: none; workers do the jobs (triton-explorer worker)."
     if settings.unsafe_no_sandbox:
@@ -134,10 +134,10 @@ def _sandbox_line(settings: Settings) -> str:
 
 
 def _bound_socket(host: str, port: int) -> socket.socket:
-    """Return a socket that is bound to the address, which gunicorn would try for five seconds.
+    """Return a socket that is bound to the address. gunicorn would retry a failed bind for five seconds.
 
     Raises:
-        SettingsError: the address cannot be listened on.
+        SettingsError: the server cannot listen on the address.
     """
     bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     try:
@@ -147,17 +147,17 @@ def _bound_socket(host: str, port: int) -> socket.socket:
         bound.close()
         reason = error.strerror if isinstance(error, OSError) else "ports are 0 to 65,535"
         raise SettingsError(
-            f"Cannot listen on {host}, port {port}: {reason}. Choose another with --port or --host."
+            f"Cannot listen on {host}, port {port}: {reason}. Change --port or --host."
         ) from error
     return bound
 
 
 def _compile_first_example(services: Services) -> None:
-    """Submit the compilation that a first visit opens, with the same request as the page."""
+    """Submit the compilation that a first visit opens, with the page's request."""
     example = find_example(DEFAULT_EXAMPLE)
     assert example is not None
     profile = services.profile_of_example(example.name)
     is_profiled = profile is not None and profile.request.target == DEFAULT_TARGET
-    with contextlib.suppress(ExplorerError):  # the first visit reports it
+    with contextlib.suppress(ExplorerError):  # the first visit reports the error
         triton = profile.request.triton if is_profiled and profile else services.triton_version(None)
         services.queue.submit(Request(source=example.source, target=DEFAULT_TARGET, triton=triton))

@@ -1,8 +1,8 @@
-"""Responses that are ready to be sent again: the event loop sends them without a thread or a query.
+"""Kept responses: the event loop sends them again without a thread or a query.
 
-A view declares which responses last (`explorer.views.http.let_server_keep`). They are kept as they were sent,
-compressed, until the store has another revision, and for a few seconds at most: another process may have
-removed the result.
+A view marks responses that may be kept (`explorer.views.http.let_server_keep`). They are kept as they were
+sent, compressed, until the store has another revision, and for a few seconds at most: another process may
+have removed the result.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from explorer.store import Store
 from explorer.views.origin import REQUEST_ID_HEADER
 
 Headers = list[tuple[bytes, bytes]]
-#: The address of a request, and the headers that a kept response depends on.
+#: The address of a request, and the headers on which a kept response depends.
 Key = tuple[bytes, ...]
 
 _TOTAL_BYTES = 32 * 1024 * 1024
 _SECONDS = 10.0
-#: What a response takes beside its body.
+#: The size of a response beside its body.
 _OVERHEAD_BYTES = 2048
-#: A request with one of these headers is answered by its view.
+#: The view answers a request with one of these headers.
 _OF_VIEW = {
     b"content-length",
     b"if-match",
@@ -34,9 +34,9 @@ _OF_VIEW = {
     b"range",
     b"transfer-encoding",
 }
-#: A client that has the body knows these.
+#: A client that has the body knows these headers.
 _OF_BODY = {b"content-encoding", b"content-length", b"content-type"}
-#: Another request has another one.
+#: This header differs for each request.
 _OF_REQUEST = REQUEST_ID_HEADER.lower().encode()
 
 
@@ -68,7 +68,7 @@ class ReadyResponses:
 
     @property
     def revision(self) -> int:
-        """The revision of the store. A response has that of the time before its view was called."""
+        """The revision of the store. A response has the revision from before the call of its view."""
         return self._store.revision
 
     def find(self, key: Key) -> Ready | None:
@@ -83,7 +83,7 @@ class ReadyResponses:
         return found
 
     def keep(self, key: Key, headers: Headers, body: bytes, revision: int, route: str = "") -> None:
-        """Keep the response of a route in place of those that have not been sent for the longest time."""
+        """Keep the response of a route, removing the least recently sent responses if necessary."""
         if key in self._all:
             self._remove(key)
         lasting = [each for each in headers if each[0].lower() != _OF_REQUEST]
@@ -97,7 +97,7 @@ class ReadyResponses:
 
 
 def key_of(scope: dict[str, Any]) -> tuple[Key | None, str]:
-    """Return the key of a request, None if its view has to answer, and its `If-None-Match` header."""
+    """Return the key of a request (None: its view has to answer), and its `If-None-Match` header."""
     if scope["method"] != "GET":
         return None, ""
     host = encodings = tags = b""

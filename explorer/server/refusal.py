@@ -1,6 +1,6 @@
 """Responses to requests that do not reach the application.
 
-The address of such a request is unknown, so the response is a JSON document, as for the API.
+The address of these requests is unknown, so the response is a JSON document, as for the API.
 """
 
 from __future__ import annotations

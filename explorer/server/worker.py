@@ -13,12 +13,12 @@ from gunicorn.workers.gasgi import ASGIWorker
 from explorer.server.connections import Connection, Connections
 from explorer.services import services_of
 
-#: The limit of open files is raised to this, as far as the system allows.
+#: The limit of open files is raised to this number, as far as the system allows.
 _OPEN_FILES = 16_384
 #: Open files that are not connections: the database, results, pipes of the sandbox.
 _OTHER_FILES = 512
 _CHECK_SECONDS = 1.0
-#: How long a server that stops waits for responses; event streams do not end by themselves.
+#: How long a stopping server waits for responses; event streams do not end on their own.
 _STOP_SECONDS = 1.0
 
 
@@ -48,10 +48,10 @@ class Worker(ASGIWorker):  # type: ignore[misc]  # gunicorn has no types
             server.close()
         deadline = self.loop.time() + _STOP_SECONDS
         while not self._quick_shutdown and connections.are_at_work and self.loop.time() < deadline:
-            await asyncio.sleep(_STOP_SECONDS / 20)  # once in the life of a server: no event is worth it
+            await asyncio.sleep(_STOP_SECONDS / 20)  # once in the life of a server
 
     def handle_exit_signal(self) -> None:
-        """End what is under way, then stop."""
+        """Finish the running requests, then stop."""
         super().handle_exit_signal()
         self._signaled.set()
 

@@ -1,7 +1,7 @@
 """Requests, results and answers, stored within quotas.
 
-Rows are in a database (`sql`), texts are blobs in a folder (`files`) or in an S3 store (`s3`); `protocols`
-says what others may rely on. No computation happens here.
+Rows are in a database (`sql`), texts are blobs in a folder (`files`) or in an S3 store (`s3`). `protocols`
+declares the interface for other packages. No computation happens here.
 """
 
 from explorer.store.backup import Copied

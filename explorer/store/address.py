@@ -10,10 +10,10 @@ from explorer.model import Request, to_plain
 #: The SHA-256 of a blob, in hexadecimal.
 Address = str
 
-#: Digits and letters without those that look alike: 0, O, I and l.
+#: Digits and letters without the similar characters 0, O, I and l.
 ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 SHORTEST_ID = 12
-#: The digits of a private ID: 140 bits, which nobody can guess. A public one would be as long only if 23
+#: The digits of a private ID: 140 bits, which nobody can guess. A public ID would only be as long if 23
 #: digits of two digests were equal.
 PRIVATE_ID = 24
 LONGEST_ID = 44  # digits of 256 bits in base 58
@@ -33,7 +33,7 @@ def canonical_json(request: Request) -> bytes:
 
 
 def is_private(record_id: str) -> bool:
-    """Return whether an ID is that of a private result. Those of recordings have other characters."""
+    """Return whether an ID belongs to a private result. The IDs of profiles have other characters."""
     return len(record_id) >= PRIVATE_ID and set(record_id) <= set(ALPHABET)
 
 

@@ -33,13 +33,13 @@ from explorer.store.tables import AnswerRow, CompilationRow
 DATABASE_NAME = "explorer.sqlite"
 _ARCHIVE_SUFFIX = ".tar"
 _BLOBS = "blobs"
-#: Texts that are in memory at once while a backup is restored.
+#: The number of texts in memory while a backup is restored.
 _BYTES_AT_ONCE = 64 << 20
 
 
 @dataclass
 class Copied:
-    """What was copied: texts, and their length as stored. `lost` are those that are missing or damaged."""
+    """The copied texts, and their length as stored. `lost` has the missing or damaged texts."""
 
     texts: int = 0
     bytes: int = 0
@@ -60,7 +60,7 @@ def database_file(url: str) -> Path:
     """Return the file of an SQLite database.
 
     Raises:
-        InvalidRequest: it is another database.
+            InvalidRequest: the database is not SQLite.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite" or not parsed.database:
@@ -99,10 +99,10 @@ def back_up(database_url: str, blobs: BlobStore, target: Path) -> Copied:
 
 
 def restore(backup: Path, database_url: str, blobs: BlobStore) -> Copied:
-    """Store the texts of a backup, and create its database. Texts that the store has already stay.
+    """Store the texts of a backup, and create its database. Texts that are stored already stay.
 
     Raises:
-        InvalidRequest: the database is not SQLite or exists, or `backup` is none.
+            InvalidRequest: the database is not SQLite or exists, or `backup` is no backup.
         StoreError: the store cannot be written.
     """
     database, copied = database_file(database_url), Copied()
@@ -113,7 +113,7 @@ def restore(backup: Path, database_url: str, blobs: BlobStore) -> Copied:
     try:
         _store_texts(_files(backup, incoming), blobs, copied)
         if not incoming.exists():
-            raise InvalidRequest(f"{backup} has no {DATABASE_NAME}: it is no complete backup.")
+            raise InvalidRequest(f"{backup} has no {DATABASE_NAME}: the backup is incomplete.")
         with closing(sqlite3.connect(incoming)) as connection:
             (problem,) = connection.execute("PRAGMA integrity_check").fetchone()
         if problem != "ok":
@@ -147,7 +147,7 @@ def _store_texts(files: Iterable[tuple[Address, bytes]], blobs: BlobStore, copie
 
 
 def _copy_database(source: Path, target: Path) -> None:
-    """Copy an SQLite database as it is at one moment, into one file."""
+    """Copy an SQLite database in the state of one moment, into one file."""
     try:
         with (
             closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as connection,
@@ -178,7 +178,7 @@ def _referenced(database: Path, blobs: BlobStore) -> Iterator[Address]:
 
 @contextmanager
 def _open_target(target: Path) -> Iterator[_Target]:
-    """Open a new backup, which has its name at the end of the block only."""
+    """Open a new backup, which gets its final name at the end of the block."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f"{target.name}.", dir=target.parent) as folder:
         incoming = Path(folder) / target.name

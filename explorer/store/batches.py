@@ -1,7 +1,8 @@
-"""The batches of a blob store: written in the background, and kept from being removed.
+"""The batches of a blob store: written in the background, and protected from pruning.
 
-A blob of a batch is stored before a row refers to it. Until then, it must not be removed as one that no row
-refers to. Here, that is ensured for the batches of this process; a store says how it treats those of others.
+A blob of a batch is stored before a row refers to it. Until then, pruning must not remove the blob as
+unreferenced. This module ensures that for the batches of this process; each store treats the batches of other
+processes in its own way.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from explorer.store.address import Address, digest_of
 
 
 class Blobs(Protocol):
-    """What a batch needs of a blob store."""
+    """The methods of a blob store that a batch needs."""
 
     def read(self, address: Address) -> bytes:
         """Return a blob."""
@@ -36,7 +37,7 @@ class Batches:
         self._writers = ThreadPoolExecutor(writers, "blobs")
         self._changed = threading.Condition()
         self._alive: WeakSet[Batch] = WeakSet()
-        #: While blobs are removed: those of batches that are or were alive since that began.
+        #: While blobs are removed: the blobs of batches that have existed since the removal began.
         self._kept: set[Address] | None = None
         #: The blobs that are being removed at the moment.
         self._doomed: frozenset[Address] = frozenset()
@@ -51,7 +52,7 @@ class Batches:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Keep the blobs of all batches until the end of the block, also those that are added meanwhile."""
+        """Keep the blobs of all batches until the end of the block, also blobs that are added meanwhile."""
         with self._changed:
             self._kept = {address for batch in self._alive for address in batch.addresses}
         try:
@@ -61,9 +62,9 @@ class Batches:
 
     @contextmanager
     def removing(self, addresses: Collection[Address]) -> Iterator[Collection[Address]]:
-        """Return those of the blobs that may be removed in this block, which is in a block of `kept`.
+        """Return the blobs that may be removed in this block, which is in a block of `kept`.
 
-        Who writes one of them waits until the block has ended.
+        A thread that writes one of them waits until the block has ended.
         """
         with self._changed:
             assert self._kept is not None
@@ -89,7 +90,7 @@ class Batches:
         return self._store.read(address)
 
     def release(self, batch: Batch) -> None:
-        """Protect the blobs of a batch no longer."""
+        """Stop protecting the blobs of a batch."""
         with self._changed:
             self._alive.discard(batch)
             batch.addresses.clear()
@@ -103,7 +104,7 @@ class Batches:
 
 
 class Batch:
-    """A `BlobBatch` whose blobs are written in the background. `pending`: those that are not stored yet."""
+    """A `BlobBatch` whose blobs are written in the background. `pending`: blobs that are not stored yet."""
 
     def __init__(self, batches: Batches) -> None:
         self.addresses: set[Address] = set()
@@ -130,7 +131,7 @@ class Batch:
         return sum(write.result() for write in list(self._writes.values()))
 
     def discard(self) -> None:
-        """Cancel pending writes. Blobs that are stored stay until pruned: others may refer to them."""
+        """Cancel pending writes. Stored blobs stay until pruned, because other rows may refer to them."""
         for write in self._writes.values():
             write.cancel()
         wait(self._writes.values())
@@ -139,9 +140,9 @@ class Batch:
 
 
 class StoredBytes:
-    """The length of all blobs of a store: measured now and then; what is written meanwhile is added.
+    """The length of all blobs of a store: measured when the store is pruned, plus the writes since then.
 
-    `young` is the part that nothing referred to when it was measured, and that was too young to be removed.
+    `young` is the part that was unreferenced at the last measurement, but too young to be removed.
     """
 
     def __init__(self) -> None:
@@ -151,18 +152,18 @@ class StoredBytes:
         self._changing = threading.Lock()
 
     def add(self, size: int) -> None:
-        """Add what was written."""
+        """Add the length of a written blob."""
         with self._changing:
             self.total += size
             self._new += size
 
     def begin(self) -> None:
-        """Begin to measure."""
+        """Begin a measurement."""
         with self._changing:
             self._new = 0
 
     def end(self, measured: int, young: int) -> None:
-        """End to measure: set the total to what was found, and add what was written since the beginning."""
+        """End a measurement: set the total to its result plus the writes since its beginning."""
         with self._changing:
             self.total = measured + self._new
             self.young = young

@@ -1,7 +1,7 @@
-"""Copies of blobs in a folder of bounded size. The copy that was read least recently is removed first.
+"""Copies of blobs in a folder of bounded size. The least recently read copy is removed first.
 
-A copy is a file with the frame of a blob, named after its address. It is not trusted: who reads it checks its
-content against the address. A folder that cannot be written is no failure, since the blobs are elsewhere.
+A copy is a file with the frame of a blob, named after its address. Copies are not trusted: each read checks
+the content against the address. A folder that cannot be written is no failure, since the blobs are elsewhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from explorer.store.address import Address
 
 _SUFFIX = ".zst"
-#: The share of the size that is used after copies were removed, for which all files are looked at.
+#: The share of the size that copies take after a removal, which looks at all files.
 _TARGET_SHARE = 0.9
 _log = logging.getLogger(__name__)
 
@@ -24,17 +24,17 @@ _log = logging.getLogger(__name__)
 class BlobCache:
     """Copies in a folder, which take at most `most_bytes`. Safe to use from many threads.
 
-    Several processes may use one folder. Each counts what it writes, and finds the files of the others when
-    it makes space.
+    Several processes may use one folder. Each counts its own writes, and finds the files of the other
+    processes when it makes space.
     """
 
     def __init__(self, folder: Path, most_bytes: int) -> None:
         self._folder = folder
         self._most_bytes = most_bytes
-        #: What the copies take, as far as this process knows; None before it has looked.
+        #: The size of the copies, as far as this process knows; None before it has looked.
         self._bytes: int | None = None
         self._changing = threading.Lock()
-        #: Why the folder could not be written the last time: that is logged once.
+        #: Why the last write to the folder failed; each reason is logged once.
         self._failure = ""
 
     def read(self, address: Address) -> bytes | None:
@@ -74,17 +74,17 @@ class BlobCache:
         return self._folder / f"{address}{_SUFFIX}"
 
     def _make_space(self, size: int) -> None:
-        """Count a copy of this size, and remove others if it has no space."""
+        """Count a copy of this size, and remove other copies if there is too little space."""
         if self._bytes is None or self._bytes + size > self._most_bytes:
             self._bytes = self._shrink(size)
         self._bytes += size
 
     def _shrink(self, size: int) -> int:
-        """Remove what there is no space for beside a copy of this size, and return what the rest takes."""
+        """Remove copies until one of this size fits, and return the size of the rest."""
         found = []
         with os.scandir(self._folder) as entries:
             for entry in entries:
-                with suppress(FileNotFoundError):  # another process has removed it
+                with suppress(FileNotFoundError):  # another process has removed the file
                     if entry.is_file():
                         found.append((entry.path, entry.stat()))
         total = sum(status.st_size for _, status in found)

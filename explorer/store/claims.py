@@ -1,7 +1,7 @@
-"""Claims: who has submitted a result, and may delete it with a secret token.
+"""Claims: the right of submitters to delete a result with a secret token.
 
-The database has a hash of each token only. A result is removed when the last one who has submitted it deletes
-it; until then, whoever deletes it gives up the own claim.
+The database only has a hash of each token. A result is removed when its last submitter deletes it; until
+then, a deletion only gives up the claim of the caller.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from explorer.store.leases import is_leased
 from explorer.store.tables import ClaimRow, CompilationRow, LiveRow, RunRow, UsageRow
 
 _TOKEN_BYTES = 24
-#: In place of the hash of a token: others have submitted the result without one.
+#: In place of the hash of a token: other clients have submitted the result without a token.
 _OTHERS = ""
 
 
 @dataclass
 class Claim:
-    """The claim that comes with a submission: `holder` is the hash of the token.
+    """The claim of a submission: `holder` is the hash of the token.
 
-    `is_new`: the token was made for this submission, so that it can only claim what nobody has submitted
-    before. `is_granted` is set as soon as the holder can delete something with the token.
+    `is_new`: the token was made for this submission, so it can only claim a result that nobody has submitted
+    before. `is_granted` is set as soon as the holder can delete a result with the token.
     """
 
     holder: str
@@ -50,13 +50,13 @@ def holder_of(token: str) -> str:
 
 
 def holder_of_account(name: str) -> str:
-    """Return what claims the submissions of an account. No header can have such a token."""
+    """Return the holder for the submissions of an account. No token in a header has this hash."""
     return holder_of(f"\0account {name}")
 
 
 @dataclass(frozen=True)
 class Deleted:
-    """What a deletion has removed, and what it has left because others have submitted or retained it."""
+    """The removed results, and the results that stay because others have submitted or retained them."""
 
     removed: frozenset[str]
     kept: frozenset[str]
@@ -69,7 +69,7 @@ class Claims:
         self._database = database
 
     def add_first(self, session: Session, record_id: str, claim: Claim | None) -> None:
-        """Claim a result for the one who has just inserted its request."""
+        """Claim a result for the client that has just inserted its request."""
         if claim is not None:
             session.add(ClaimRow(id=record_id, holder=claim.holder))
             claim.is_granted = True
@@ -77,7 +77,7 @@ class Claims:
     def add(self, record_id: str, claim: Claim | None, client: str) -> bool:
         """Claim a result that was submitted before. Return whether it still exists.
 
-        A submission without a token of its own is noted if it is from another client than the first one.
+        A submission without an existing token is noted if its client is not the first submitter.
         """
         if claim is None:
             return True
@@ -101,7 +101,7 @@ class Claims:
         return exists
 
     def private_rows(self, holder: str, limit: int, before: datetime | None) -> Sequence[CompilationRow]:
-        """Return the latest private results that a holder has claimed, without runs and what typing made.
+        """Return the latest private results that a holder has claimed, without runs and live results.
 
         Raises:
             StoreError: the database cannot be read.
@@ -126,15 +126,15 @@ class Claims:
     def give_up(
         self, session: Session, record_ids: Sequence[str], holder: str | None, client: str
     ) -> Deleted:
-        """Give up the claims of a holder, and return what may be removed.
+        """Give up the claims of a holder, and return the IDs that may be removed.
 
-        The first ID is that of a result, the others are those of its parts, such as its runs. It is removed
-        with all its parts if nobody else has submitted or retained any of them, or without a holder.
+        The first ID names a result, the others name its parts, such as its runs. The result is removable with
+        all parts if nobody else has submitted or retained any of them, or without a holder.
 
         Raises:
             NotFound: the result does not exist any more.
             Forbidden: the holder has no claim to it.
-            NotFinished: its job, or that of a part, is at work.
+                NotFinished: its job, or the job of a part, is unfinished.
         """
         if not _lock(session, record_ids[0]):
             raise NotFound(f"There is no result {record_ids[0]!r} on this server any more.")
@@ -146,8 +146,8 @@ class Claims:
         )
         if record_ids[0] not in own:
             raise Forbidden(
-                "Only who has submitted the result can delete it. Sign in with the account that has, "
-                "or send its token in the header Deletion-Token. Otherwise, ask who has submitted it."
+                "Only the submitter of a result can delete it. Sign in with the submitting account, or send "
+                "the token of the submission in the header Deletion-Token. Otherwise, ask the submitter."
             )
         session.execute(delete(ClaimRow).where(ClaimRow.id.in_(record_ids), ClaimRow.holder == holder))
         _refuse_at_work(session, record_ids)
@@ -168,6 +168,6 @@ def _refuse_at_work(session: Session, record_ids: Sequence[str]) -> None:
 
 
 def _lock(session: Session, record_id: str) -> bool:
-    """Let no other transaction remove or claim a result until this one ends. Return whether it exists."""
+    """Lock a result against removal and claims by other transactions. Return whether it exists."""
     found = select(CompilationRow.id).where(CompilationRow.id == record_id).with_for_update()
     return session.scalar(found) is not None

@@ -1,4 +1,4 @@
-"""The clock of the database: servers may have other clocks."""
+"""The clock of the database, because the clocks of servers may differ."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Today(FunctionElement[str]):
 
 
 def _write(element: type[FunctionElement[Any]], database: str, text: str) -> None:
-    """Let a function be written as an expression of a kind of database."""
+    """Compile a function to an SQL expression for a kind of database."""
 
     def write(_element: Any, _compiler: Any, **_options: Any) -> str:
         return text
@@ -44,7 +44,7 @@ def _write(element: type[FunctionElement[Any]], database: str, text: str) -> Non
 
 _write(Now, "sqlite", "((julianday('now') - 2440587.5) * 86400.0)")
 _write(Now, "postgresql", "extract(epoch FROM clock_timestamp())")
-# As SQLAlchemy stores it, with microseconds.
+# In the format of SQLAlchemy, with microseconds.
 _write(NowUtc, "sqlite", "strftime('%Y-%m-%d %H:%M:%f000', 'now')")
 _write(NowUtc, "postgresql", "clock_timestamp()")
 _write(Today, "sqlite", "date('now')")

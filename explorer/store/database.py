@@ -1,4 +1,4 @@
-"""The database: how it is opened, and sessions that report its failures as those of the store."""
+"""Opens the database, and its sessions, which raise database failures as `StoreError`."""
 
 from __future__ import annotations
 
@@ -42,23 +42,24 @@ if TYPE_CHECKING:
     from sqlalchemy.pool import ConnectionPoolEntry
 
 _LOCK_SECONDS = 5
-#: A write-ahead log of SQLite that has grown beyond this, because of a long read, is truncated afterwards.
+#: A write-ahead log of SQLite that has grown beyond this size, because of a long read, is truncated
+#: afterwards.
 _MOST_LOG_BYTES = 64 << 20
-#: The statements that are measured apart.
+#: The statements with separate metrics.
 _STATEMENTS = ("SELECT", "INSERT", "UPDATE", "DELETE")
 _MIGRATION_SECONDS = 60
 #: The advisory lock of PostgreSQL that a process holds while it creates or migrates the tables.
 _MIGRATION_LOCK = 0x7472_6974_6F6E
 for _failure in (StoreError, StoreFull, StoreLocked):
-    database_errors.labels(_failure.kind)  # a rate needs the 0 before the first one
+    database_errors.labels(_failure.kind)  # a rate needs the 0 before the first error
 #: Readers of SQLite do not wait for writers to return a connection.
 _SQLITE: dict[str, Any] = {"max_overflow": -1}
-#: Connections of one process: PostgreSQL accepts 100 of all processes unless it is told otherwise. Those
-#: beyond `pool_size` would be opened anew each time.
+#: Connections of one process: PostgreSQL accepts 100 of all processes by default. Connections beyond
+#: `pool_size` would be opened anew each time.
 _CONNECTIONS = 15
 #: How long a connection to PostgreSQL may be unused until it is pinged before its next use.
 _UNUSED_SECONDS = 1.0
-#: Where a connection notes when it was used, in its pool.
+#: The key of the last use of a connection in its pool record.
 _USED = "triton_explorer_used"
 _POSTGRESQL: dict[str, Any] = {
     "pool_size": _CONNECTIONS,
@@ -74,10 +75,10 @@ _OPTIONS = {
 
 
 class Database:
-    """The sessions of a database. What is on a disk that is full or read-only can be read.
+    """The sessions of a database. A database on a full or read-only disk can still be read.
 
     Raises:
-        SettingsError: the URL is not that of a database that can be used.
+            SettingsError: the URL does not name a supported database.
         StoreError: the database cannot be opened, or its tables have an unknown revision.
     """
 
@@ -135,7 +136,8 @@ class Database:
     def writing(self, *, is_durable: bool = True) -> Iterator[Session]:
         """Open a session that is committed at the end.
 
-        What is not `is_durable` may be lost when the database fails; PostgreSQL does not wait for its disk.
+        Without `is_durable`, a failure of the database may lose the change: PostgreSQL does not wait for its
+        disk.
 
         Raises:
             StoreError: the database cannot be written.
@@ -156,19 +158,19 @@ class Database:
             return session.execute(select(NowUtc())).scalar_one()
 
     def check(self) -> None:
-        """Write to the database what it has already.
+        """Write an existing value to the database again.
 
         Raises:
-            StoreError: it cannot be written; the message says why.
+            StoreError: the database cannot be written; the message says why.
         """
         with self.writing() as session:
             session.execute(update(RevisionRow).values(revision=RevisionRow.revision))
 
     def open_for_writing(self) -> None:
-        """Open a database again that could only be read when it was opened.
+        """Open a database for writing that could only be read when it was opened.
 
         Raises:
-            StoreError: it still cannot be written; the message says why.
+            StoreError: the database still cannot be written; the message says why.
         """
         with self._opening:
             if self._failure is None:
@@ -185,7 +187,7 @@ class Database:
 
     def _open_sessions(self) -> None:
         self._sessions = sessionmaker(self._engine, expire_on_commit=False)
-        # Most readers have one statement. SQLite begins no transaction for it, PostgreSQL does.
+        # Most readers execute one statement. SQLite begins no transaction for it, PostgreSQL does.
         autocommit = {"isolation_level": "AUTOCOMMIT"} if self.is_postgresql else {}
         engine = self._engine.execution_options(**autocommit)
         self._sessions_without_transactions = sessionmaker(engine, expire_on_commit=False)
@@ -197,7 +199,7 @@ def open_database(url: str) -> Engine:
     Processes that do so at the same moment wait for each other.
 
     Raises:
-        SettingsError: the URL is not that of a database that can be used.
+            SettingsError: the URL does not name a supported database.
         StoreError: the database cannot be opened, or its tables have an unknown revision.
     """
     engine = _connect(url)
@@ -214,14 +216,14 @@ def open_database(url: str) -> Engine:
 
 
 def open_read_only(url: str) -> Engine | None:
-    """Connect to an SQLite database on a disk that is full or read-only; None if it is no such file.
+    """Connect to an SQLite database on a full or read-only disk; None if the URL names no such file.
 
-    Its tables may have an earlier revision: what is read of them has always been there. SQLite needs new
-    files beside the database even to read it, unless it is told that nobody writes it. That is true: a
+    Its tables may have an earlier revision: the columns that are read exist in every revision. Even to read a
+    database, SQLite needs new files beside it, unless the database is declared immutable. It is immutable: a
     database without a write-ahead log was closed by its last process.
 
     Raises:
-        StoreError: its tables have an unknown revision.
+            StoreError: the tables have an unknown revision.
     """
     engine = _connect(url)
     path = Path(engine.url.database or "")
@@ -239,25 +241,25 @@ def open_read_only(url: str) -> Engine | None:
 
 
 def insert_into(session: Session, row: type[Base]) -> sqlite.Insert | postgresql.Insert:
-    """Return a statement that inserts into a table, by column, and can say what happens on a conflict."""
+    """Return a statement that inserts into a table and supports `ON CONFLICT`."""
     table = cast("Table", row.__table__)
     if session.get_bind().dialect.name == "sqlite":
         return sqlite.insert(table)
-    from sqlalchemy.dialects import postgresql  # slow to import, except where its driver is imported already
+    from sqlalchemy.dialects import postgresql  # slow to import, unless its driver is imported already
 
     return postgresql.insert(table)
 
 
 def changed_rows(result: Result[Any]) -> int:
-    """Return how many rows a statement has updated or removed."""
+    """Return the number of rows that a statement has updated or removed."""
     return cast("CursorResult[Any]", result).rowcount
 
 
 def _connect(url: str) -> Engine:
-    """Return an engine for the URL of a database, which is not opened.
+    """Return an engine for the URL of a database, without connecting.
 
     Raises:
-        SettingsError: the URL is not that of a database that can be used.
+        SettingsError: the URL does not name a supported database.
     """
     try:
         parsed = make_url(url)
@@ -284,7 +286,7 @@ def _connect(url: str) -> Engine:
 
 
 def _find_revision(connection: Connection) -> str | None:
-    """Return the revision of the tables. None: there are none, or they are older than revisions.
+    """Return the revision of the tables. None: there are no tables, or they are older than revisions.
 
     Raises:
         StoreError: the revision is unknown.
@@ -321,7 +323,7 @@ def _prepare_tables(engine: Engine) -> None:
 def _begin_statement(
     _connection: Any, _cursor: Any, _text: Any, _values: Any, context: Any, _many: Any
 ) -> None:
-    if context is not None:  # as for a "BEGIN" of our own
+    if context is not None:  # None for a "BEGIN" of this module
         context.triton_explorer_begin = time.perf_counter()
 
 
@@ -344,10 +346,10 @@ def _note_use(_connection: Any, record: ConnectionPoolEntry) -> None:
 
 
 def _check_connection(dialect: Dialect, connection: Any, record: ConnectionPoolEntry, _proxy: Any) -> None:
-    """Replace all connections if PostgreSQL has closed one while nobody used it.
+    """Replace all connections if PostgreSQL has closed an unused connection.
 
-    One that was used a moment ago is pinged only if something has arrived, such as its end: there are dozens
-    of statements for each job.
+    A recently used connection is pinged only if data has arrived, such as its end: each job executes dozens
+    of statements.
     """
     unused_seconds = time.monotonic() - record.info.get(_USED, time.monotonic())
     poller = poll()

@@ -1,4 +1,4 @@
-"""Reads results that earlier versions have stored as this version would have stored them."""
+"""Converts the results of earlier versions to the form of this version."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import replace
 from explorer.model import Diagnostic, Done, Inspection
 from explorer.store.entries import Entry
 
-#: How the only error of a program began whose kernels `torch.compile` writes. It was stored as failed.
+#: The beginning of the only error of a `torch.compile` program without a kernel. It was stored as failed.
 _NO_KERNEL_ITSELF = "The source has no kernel itself."
 
 
 def read_earlier(entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
-    """Return the journal of a program with `torch.compile` with its outcome; any other as it is."""
+    """Return the journal of a program with `torch.compile` with its outcome; other journals unchanged."""
     done = entries[-1] if entries else None
     if not isinstance(done, Done) or done.status != "failed":
         return entries

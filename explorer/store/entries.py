@@ -147,10 +147,10 @@ def encode_entry(entry: Entry) -> bytes:
 
 
 def decode_journal(data: bytes) -> tuple[Entry, ...]:
-    """Decode a journal, whose bytes have been compared with its digest.
+    """Decode a journal whose bytes match its digest.
 
     Raises:
-        msgspec.DecodeError, UnicodeDecodeError, KeyError: it is no journal.
+        msgspec.DecodeError, UnicodeDecodeError, KeyError: the bytes are no journal.
     """
     pairs = msgspec.json.decode(data, type=list[tuple[str, msgspec.Raw]])
     return tuple(msgspec.json.decode(body, type=ENTRY_TYPES[kind]) for kind, body in pairs)

@@ -1,4 +1,4 @@
-"""What a failure of the disk or of the database means for a client: the reason, and what to do."""
+"""Translates failures of the disk or the database for a client: the reason, and what to do."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _LOCKED_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _PRIMARY_CODE = 0xFF  # the other bits of a result code of SQLite are details
 _POSTGRESQL_DISK_FULL = "53100"
-#: A lock that another transaction holds for too long, and transactions that wait for each other.
+#: A lock that another transaction holds for too long, and a deadlock of transactions.
 _POSTGRESQL_LOCKED = {"55P03", "40P01"}
 
 
 def disk_failure(what: str, error: OSError) -> StoreError:
-    """Return the error of a failed access to the data folder. `what` says what failed, as in "Cannot …"."""
+    """Return the error of a failed access to the data folder. `what` begins the message, as in "Cannot …"."""
     if error.errno in _FULL:
         return StoreFull(f"{what}: {error.strerror}. Free space on the disk of the data folder.")
     return StoreError(f"{what}: {error.strerror}. Check the data folder of the server.")
@@ -28,12 +28,12 @@ def disk_failure(what: str, error: OSError) -> StoreError:
 
 @contextmanager
 def database_failures() -> Iterator[None]:
-    """Raise failures of the database as those of the store. Violated constraints are none.
+    """Raise failures of the database as `StoreError`. Violated constraints are not failures.
 
     Raises:
-        StoreFull: its disk is full.
-        StoreLocked: another process has locked it.
-        StoreError: it cannot be used for another reason.
+        StoreFull: the disk of the database is full.
+        StoreLocked: another process has locked the database.
+        StoreError: the database cannot be used for another reason.
     """
     try:
         yield
@@ -44,7 +44,7 @@ def database_failures() -> Iterator[None]:
 
 
 def failure_of(error: SQLAlchemyError) -> StoreError:
-    """Return the failure of the store that one of the database is."""
+    """Return the failure of the store for a failure of the database."""
     cause = error.orig if isinstance(error, DBAPIError) else error
     code, state = getattr(cause, "sqlite_errorcode", 0) & _PRIMARY_CODE, getattr(cause, "sqlstate", "")
     if code in _LOCKED_CODES or state in _POSTGRESQL_LOCKED:

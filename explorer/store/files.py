@@ -1,8 +1,8 @@
 """Blobs in a folder, one compressed file each.
 
 A file holds one zstd frame with a checksum. It is written under a temporary name and then renamed, so a
-process that is killed leaves no incomplete file with a final name. Nothing waits for the disk: after a power
-failure, the files of the last seconds may be empty. `read` finds that out, and the result is computed again.
+killed process leaves no incomplete file with a final name. Writes do not wait for the disk: after a power
+failure, the files of the last seconds may be empty. `read` detects that, and the result is computed again.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from explorer.store.frames import check, compress, decode, decompress, parts_of
 
 _WRITERS = 4
 _ABANDONED_AFTER_SECONDS = 24 * 3600
-#: Another process may be about to store a result with a blob that is younger: no job takes longer.
+#: Another process may be about to store a result with a younger blob: no job takes longer.
 YOUNG_SECONDS = 900
-#: Blobs that are removed at once: who writes one of them waits meanwhile.
+#: The number of blobs removed at once: a thread that writes one of them waits meanwhile.
 _REMOVED_AT_ONCE = 1000
 SUFFIX = ".zst"
 _PROBE = os.urandom(4096)
@@ -49,7 +49,7 @@ class FileBlobStore:
         try:
             self.incoming.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            if not folder.is_dir():  # otherwise what it has can be read
+            if not folder.is_dir():  # otherwise its files can be read
                 raise disk_failure(f"Cannot create the folder {self.incoming}", error) from error
         self._users = FolderLock(folder / "locks")
         self._remove_abandoned_files()
@@ -73,7 +73,7 @@ class FileBlobStore:
         """Return a blob.
 
         Raises:
-            DamagedText: it is missing or damaged.
+                DamagedText: the blob is missing or damaged.
             StoreError: the folder cannot be read.
         """
         data = self.read_if_sound(address)
@@ -82,10 +82,10 @@ class FileBlobStore:
         return data
 
     def stream(self, address: Address) -> Iterator[bytes]:
-        """Yield the parts of a blob. Whether it is damaged is known at its end only.
+        """Yield the parts of a blob. Damage is only detected at its end.
 
         Raises:
-            DamagedText: it is missing or damaged. A damaged file is removed.
+            DamagedText: the blob is missing or damaged. A damaged file is removed.
             StoreError: the folder cannot be read.
         """
         digest = hashlib.sha256()
@@ -94,7 +94,7 @@ class FileBlobStore:
                 digest.update(part)
                 yield part
         if digest.hexdigest() != address:
-            self.read(address)  # raises what is the matter
+            self.read(address)  # raises the failure
             raise DamagedText(f"The stored text {self.path(address)} was damaged.")
 
     def read_if_sound(self, address: Address) -> bytes | None:
@@ -115,7 +115,7 @@ class FileBlobStore:
             self.path(address).unlink()
 
     def read_frame(self, address: Address) -> bytes | None:
-        """Return a blob as it is stored, compressed; None if it is missing or damaged.
+        """Return a blob as stored, compressed; None if it is missing or damaged.
 
         Raises:
             StoreError: the folder cannot be read.
@@ -144,7 +144,7 @@ class FileBlobStore:
 
     @property
     def used_bytes(self) -> int:
-        """The length of all files: measured when blobs are removed; what this process writes is added."""
+        """The length of all files: measured when blobs are removed, plus the writes of this process."""
         return self._stored.total
 
     @property
@@ -170,7 +170,7 @@ class FileBlobStore:
         """Write a file to the folder, and remove it.
 
         Raises:
-            StoreError: it cannot be written; the message says why.
+                StoreError: the file cannot be written; the message says why.
         """
         try:
             _write(self.incoming / f"probe.{uuid.uuid4().hex}", _PROBE, is_durable=True).unlink()
@@ -201,9 +201,9 @@ class FileBlobStore:
         return self._users.unpruned()
 
     def remove_unreferenced(self, find_referenced: Callable[[], Container[Address]]) -> int:
-        """Remove all blobs but those that `find_referenced` finds, and return how many there were.
+        """Remove the blobs that `find_referenced` does not return, and return the number of removed blobs.
 
-        Blobs that a batch of this process has added stay, and so do young ones if another process uses the
+        Blobs that a batch of this process has added stay, and so do young blobs if another process uses the
         folder: rows may soon refer to them.
 
         Raises:
@@ -239,7 +239,7 @@ class FileBlobStore:
         """Store a blob, unless a sound file of it exists, and return the length of the file.
 
         Raises:
-            StoreError: it cannot be stored.
+                StoreError: the blob cannot be stored.
         """
         path = self.path(address)
         incoming = self.incoming / f"{address}.{uuid.uuid4().hex}"
@@ -258,7 +258,7 @@ class FileBlobStore:
         return stored
 
     def _remove_abandoned_files(self) -> None:
-        """Remove what killed processes left. Recent files may belong to a process that is alive."""
+        """Remove the files of killed processes. Recent files may belong to a living process."""
         with suppress(OSError):  # a read-only disk
             oldest = self._users.now() - _ABANDONED_AFTER_SECONDS
             for path in self.incoming.iterdir():

@@ -1,4 +1,4 @@
-"""Locks of a folder that several processes may use: who uses it, and who removes files from it."""
+"""Locks of a folder that several processes use: a lock of the users, and a lock of the pruning process."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from pathlib import Path
 from explorer.errors import StoreError
 from explorer.store.failures import disk_failure
 
-#: Servers of other versions lock the files by these names.
+#: Servers of other versions lock files with the same names.
 _USERS, _PRUNER = "users", "sweeper"
 
 
 class FolderLock:
     """Counts this process among the users of a folder, until it is closed or the process ends.
 
-    On a read-only disk there are no locks, and nothing to lock. While another process removes files, it is
-    no user yet: it can read, and `use` waits.
+    On a read-only disk there are no locks, and nothing to lock. While another process removes files, this
+    process is no user yet: it can read, and `use` waits.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -43,7 +43,7 @@ class FolderLock:
                 self._open(waits=True)
 
     def now(self) -> float:
-        """Return the time of the disk, which may be that of another machine, in seconds since 1970.
+        """Return the time of the disk, which may belong to another machine, in seconds since 1970.
 
         Raises:
             OSError: the disk is read-only.
@@ -59,7 +59,7 @@ class FolderLock:
 
     @contextmanager
     def pruning(self) -> Iterator[bool]:
-        """Be the only one that removes files. The value says whether no other process uses the folder.
+        """Exclude all other removals of files. The value says whether no other process uses the folder.
 
         Wait for other threads of this process. A process that starts meanwhile waits before it writes.
 
@@ -73,7 +73,7 @@ class FolderLock:
                     "Another process removes or backs up results at the moment. Try again in a minute."
                 )
             try:
-                # No other process asks for this lock exclusively, so none takes it while it is converted.
+                # No other process requests this lock exclusively, so none takes it while it is converted.
                 is_alone = _is_locked(users)
                 self._is_user = True
                 try:
@@ -85,7 +85,7 @@ class FolderLock:
 
     @contextmanager
     def unpruned(self) -> Iterator[None]:
-        """Let nobody remove files. Wait for who does.
+        """Prevent removals of files. Wait for a running removal.
 
         Raises:
             StoreError: the disk is full or read-only.

@@ -1,7 +1,7 @@
-"""Who follows the jobs that other processes do: the followers of all web servers, in the database.
+"""The followers of the jobs that other processes do, of all web servers, in the database.
 
-A job ends when its last follower cancels it, on whichever server. Who has submitted a job follows it until it
-ends. Who reads its event stream does so as long as the server that sends the stream lives.
+A job ends when its last follower cancels it, on any server. A submitter follows the job until the job ends. A
+reader of the event stream follows it as long as the server that sends the stream lives.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from explorer.store.clock import Now
 from explorer.store.database import Database, insert_into
 from explorer.store.tables import FollowerRow, JobRow
 
-#: A server that has not renewed its streams for so long has ended.
+#: A server that has not renewed its streams for this time has ended.
 _LIFE_SECONDS = 15.0
-#: Jobs do not take longer.
+#: No job takes longer.
 _LONGEST_JOB_SECONDS = 24 * 3600.0
 #: In place of the server of a stream: the follower has submitted the job.
 _SUBMITTED = ""
@@ -27,7 +27,7 @@ def forget_followers(session: Session, record_id: str) -> None:
 
 
 def is_submitted(record_id: str) -> ColumnElement[bool]:
-    """Return the condition that somebody has submitted a job and has not left it."""
+    """Return the condition that a submitter has not left a job."""
     return (
         select(FollowerRow.id).where(FollowerRow.id == record_id, FollowerRow.server == _SUBMITTED).exists()
     )
@@ -79,9 +79,9 @@ class FollowerTable:
             )
 
     def leave(self, record_id: str, follower: str, *, counts_streams: bool = True) -> int:
-        """Let a follower leave a job, on all servers. Return how many others follow it on any of them.
+        """Let a follower leave a job, on all servers. Return the number of other followers on all servers.
 
-        Unless it `counts_streams`, these are the others who have submitted the job.
+        Unless it `counts_streams`, only submitters of the job count.
 
         Raises:
             StoreError: the database cannot be used.
@@ -114,7 +114,7 @@ class FollowerTable:
             return list(session.scalars(jobs.where(*own, JobRow.urgency == urgency)))
 
     def renew(self) -> None:
-        """Renew what this server has noted of its event streams.
+        """Renew the event streams of this server.
 
         Raises:
             StoreError: the database cannot be written.
@@ -124,7 +124,7 @@ class FollowerTable:
             session.execute(own.values(expires=Now() + _LIFE_SECONDS))
 
     def remove_expired(self) -> None:
-        """Remove what servers have left that ended without a word.
+        """Remove the rows of servers that were killed.
 
         Raises:
             StoreError: the database cannot be written.

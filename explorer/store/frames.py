@@ -28,7 +28,7 @@ def decompress(frame: bytes) -> bytes:
 
 
 def decode(frame: bytes, address: Address) -> bytes | None:
-    """Return the blob with this address; None if the frame is damaged or holds another one."""
+    """Return the blob with this address; None if the frame is damaged or holds a different blob."""
     try:
         data = decompress(frame)
     except zstandard.ZstdError:

@@ -1,4 +1,4 @@
-"""The time that each client takes on GPUs, by day, in the database: all of its servers count together."""
+"""The GPU time of each client, by day, in the database: all of its servers count together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class GpuTime:
         self._database = database
 
     def seconds(self, client: str) -> float:
-        """Return what a client has taken.
+        """Return the GPU time of a client today.
 
         Raises:
             StoreError: the database cannot be read.

@@ -1,8 +1,8 @@
-"""Keeps a store within its quotas: counts what results take, removes what is too old or too much.
+"""Keeps a store within its quotas: counts the size of results, and removes results by age and quota.
 
-The length of all blobs is counted while they are written, and measured when the store is pruned. What a
-client takes is summed up by the database. Pruning first removes results from the database, then all blobs
-that nothing in it refers to.
+The length of all blobs is counted while they are written, and measured when the store is pruned. The
+database sums up the size of a client's results. Pruning first removes results from the database, then all
+unreferenced blobs.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ from explorer.store.tables import (
     UsageRow,
 )
 
-#: Who has retained the results of the gallery.
+#: The name in `retained_by` for the results of the gallery.
 GALLERY = "gallery"
-#: Results that share blobs free less than they count.
+#: Results that share blobs free less space than their counted size.
 _MOST_ROUNDS = 5
 _ROWS_AT_ONCE = 500  # databases limit the number of parameters
 _HEALTH_SECONDS = 5.0
-#: What the rows of a request take beside its text, with their indexes: measured with SQLite.
+#: The size of the rows of a request without its text, with their indexes: measured with SQLite.
 _ROWS_BYTES = 600
 _COUNT_SECONDS = 60.0
 _TABLES_OF_REQUESTS = (
@@ -75,7 +75,7 @@ _TABLES_OF_REQUESTS = (
 
 
 class Housekeeping:
-    """Counts and limits what a store takes. `is_due` is set when pruning would free space."""
+    """Counts and limits the size of a store. `is_due` is set when pruning would free space."""
 
     def __init__(self, database: Database, blobs: BlobStore, quotas: Quotas) -> None:
         self.is_due = threading.Event()
@@ -92,7 +92,7 @@ class Housekeeping:
         self._requests = 0
         self._counted = -_COUNT_SECONDS
 
-    # --- what results take ----------------------------------------------------------------------
+    # --- the size of results ----------------------------------------------------------------------
 
     def add(self, session: Session, record_id: str, request: Request, size: int, client: str) -> None:
         """Count a new request, whose text takes `size` bytes."""
@@ -111,7 +111,7 @@ class Housekeeping:
             self._request_bytes += size
 
     def set_result(self, session: Session, record_id: str, size: int) -> None:
-        """Count the blobs of a result, in place of those of one that it replaces."""
+        """Count the blobs of a result instead of the blobs of the result that it replaces."""
         session.execute(update(UsageRow).where(UsageRow.id == record_id).values(result_bytes=size))
 
     def add_result(self, session: Session, record_id: str, size: int) -> None:
@@ -131,7 +131,7 @@ class Housekeeping:
             self._at_work[record_id] = batch
 
     def write_uses(self) -> None:
-        """Store which records were opened since the last call, or are at work."""
+        """Store which records were opened since the last call or have an unfinished job."""
         with self._changing:
             used, self._used = self._used | set(self._at_work), set()
         try:
@@ -144,8 +144,8 @@ class Housekeeping:
             raise
 
     def keep(self, record_id: str) -> None:
-        """Keep a live result as long as any other, unless the database cannot be written."""
-        with suppress(StoreError):  # What can be read is shown, whether it can be kept or not.
+        """Make a live result an ordinary one, unless the database cannot be written."""
+        with suppress(StoreError):  # The result is shown even if it cannot be kept.
             with self._database.reading() as session:
                 if session.get(LiveRow, record_id) is None:
                     return
@@ -153,7 +153,7 @@ class Housekeeping:
                 session.execute(delete(LiveRow).where(LiveRow.id == record_id))
 
     def note_old_live(self) -> None:
-        """Let pruning be due if live results are to be removed; after that, there are none for an hour."""
+        """Make pruning due if there are old live results; pruning removes all that are older than an hour."""
         old = (
             select(LiveRow.id)
             .join(UsageRow, UsageRow.id == LiveRow.id)
@@ -201,7 +201,7 @@ class Housekeeping:
 
     @property
     def total_bytes(self) -> int:
-        """What all blobs and requests take."""
+        """The size of all blobs and requests."""
         return self._blobs.used_bytes + self._request_bytes
 
     def retain(self, record_id: str, client: str) -> None:
@@ -226,7 +226,7 @@ class Housekeeping:
                 if quota and taken > RETAINED_SHARE * quota:
                     raise StoreFull(
                         f"Retained results may take {_size(int(RETAINED_SHARE * quota))}, which is used up. "
-                        "The link works all the same: a result that was removed is computed again."
+                        "The link still works: a removed result is computed again."
                     )
             usage.retained_by = client
             session.execute(delete(LiveRow).where(LiveRow.id == record_id))
@@ -240,10 +240,10 @@ class Housekeeping:
     # --- pruning ----------------------------------------------------------------------------------
 
     def prune(self, *, with_retained: bool = False) -> Pruned:
-        """Remove what exceeds the quotas or the age, and blobs that no row refers to.
+        """Remove results that exceed the quotas or the age, and blobs that no row refers to.
 
         Raises:
-            StoreError: another process does so, or the store cannot be written.
+            StoreError: another process prunes, or the store cannot be written.
         """
         self.is_due.clear()
         blobs = self._collect()
@@ -253,7 +253,7 @@ class Housekeeping:
         for _ in range(_MOST_ROUNDS):
             now = self._database.now()
             self.write_uses()
-            # To remove more results instead of young blobs would free nothing sooner.
+            # Removing more results instead of young blobs would free no space sooner.
             size = self.total_bytes - self._blobs.young_bytes
             plan = choose(self._usages(), size, self._quotas, now, with_retained=with_retained)
             if not plan and not (has_answers and plan.answers):
@@ -291,7 +291,7 @@ class Housekeeping:
             ]
 
     def _remove(self, plan: Plan) -> None:
-        """Remove what is planned, but nothing that has been opened since the plan was made."""
+        """Remove the planned results and requests, except those opened since the plan was made."""
         with self._database.writing() as session:
             with self._changing:
                 plan.results -= self._used
@@ -302,13 +302,13 @@ class Housekeeping:
             self.remove_requests(session, plan.requests)
 
     def remove_requests(self, session: Session, record_ids: Iterable[str]) -> None:
-        """Remove requests with their results; the blobs are removed when the store is pruned next."""
+        """Remove requests with their results; the next pruning removes the blobs."""
         for ids in _chunks(record_ids):
             for table in _TABLES_OF_REQUESTS:
                 session.execute(delete(table).where(table.id.in_(ids)))
 
     def _collect(self) -> int:
-        """Remove what no result refers to, and measure what is left. Return how many blobs were removed."""
+        """Remove unreferenced blobs, and measure the rest. Return the number of removed blobs."""
         with self._database.writing() as session:
             journals = select(CompilationRow.journal).where(CompilationRow.journal.is_not(None))
             session.execute(delete(AnswerRow).where(AnswerRow.journal.not_in(journals)))
@@ -319,7 +319,7 @@ class Housekeeping:
         return removed
 
     def _referenced(self) -> Marks:
-        """Return the addresses that rows refer to. Measure the results of which only this is known."""
+        """Return the addresses that rows refer to. Measure results whose size is unknown."""
         marks = Marks()
         with self._database.reading() as session:
             sizes = {row.id: row.result_bytes for row in session.scalars(select(UsageRow))}
@@ -349,7 +349,7 @@ class Housekeeping:
     # --- damage -------------------------------------------------------------------------------------
 
     def verify(self, *, repair: bool = False) -> Iterator[Damage]:
-        """Read all blobs, and yield those that are damaged, and those that a result lacks.
+        """Read all blobs, and yield the damaged blobs, and the blobs that a result lacks.
 
         With `repair`, the results that refer to them are computed again when they are opened.
         """
@@ -367,7 +367,7 @@ class Housekeeping:
             return {journal} if journal in damaged else self._blobs_of(journal) or {journal}
 
         for (record_id, _), wanted in in_threads(blobs_of_result, journals):
-            # What is in neither set may have been stored meanwhile.
+            # A blob in neither set may have been stored meanwhile.
             unsound = wanted - sound
             lost = {each for each in unsound if each in damaged or not self._blobs.stored_bytes(each)}
             seen |= lost
@@ -385,7 +385,7 @@ class Housekeeping:
     # --- health -------------------------------------------------------------------------------------
 
     def health(self) -> StoreHealth:
-        """Return the state of the store; try whether it can be written, at most every few seconds."""
+        """Return the state of the store. At most every few seconds, test whether it can be written."""
         is_old = time.monotonic() - self._checked > _HEALTH_SECONDS
         if self._checking.acquire(blocking=self._health is None):
             try:

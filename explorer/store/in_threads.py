@@ -1,4 +1,4 @@
-"""A function called for many items in a few threads: an S3 store answers many requests at the same time."""
+"""Calls a function for many items in a few threads: an S3 store answers many requests at the same time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The jobs that workers do, in the order in which they start.
 
 A web server inserts a job, a worker takes it by its lease, and the row is removed with the result. A job
-whose worker has ended without a word waits again.
+whose worker was killed waits again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from explorer.store.followers import forget_followers
 from explorer.store.leases import Leases, forget_failure
 from explorer.store.tables import JobRow, LeaseRow, TurnRow
 
-#: A job that has waited so long is as urgent as any other: more urgent ones overtake it no more.
+#: After this time, a waiting job has the highest urgency: later jobs do not overtake it.
 _LONGEST_OVERTAKING_SECONDS = 30.0
 #: The advisory lock of PostgreSQL that a server holds while it counts the places of clients.
 _PLACES_LOCK = 0x706C_6163_6573
@@ -29,10 +29,10 @@ _HELD = and_(LeaseRow.id == JobRow.id, LeaseRow.expires >= Now())
 
 @dataclass(frozen=True)
 class NewJob:
-    """A job for a queue. `admit` gets how many jobs of each client wait for such runners, and may refuse it.
+    """A job for a queue. `admit` gets the number of such waiting jobs of each client, and may refuse the job.
 
     The name of a queue begins with the kind of runner and ":". The least `urgency` starts first. `request_id`
-    and the W3C `traceparent` are those of the request that has submitted the job.
+    and the W3C `traceparent` identify the request that has submitted the job.
     """
 
     queue: str
@@ -55,7 +55,7 @@ class TakenJob:
 
 
 class JobTable:
-    """The jobs in a database. Whoever takes one has its lease."""
+    """The jobs in a database. Taking a job acquires its lease."""
 
     def __init__(self, database: Database, leases: Leases) -> None:
         self._database = database
@@ -64,7 +64,7 @@ class JobTable:
     # --- web servers ------------------------------------------------------------------------------
 
     def add(self, session: Session, record_id: str, job: NewJob) -> bool:
-        """Let a job wait. Return False if it does so already, or runs.
+        """Queue a job. Return False if it waits or runs already.
 
         Raises:
             QueueFull, TooManyRequests: raised by `admit`.
@@ -95,7 +95,7 @@ class JobTable:
         return True
 
     def enter(self, record_id: str, job: NewJob) -> bool:
-        """Let the job of a stored request wait. Return False if it does so already, or runs.
+        """Queue the job of a stored request. Return False if it waits or runs already.
 
         The transient result of an earlier execution is removed.
 
@@ -120,7 +120,7 @@ class JobTable:
             return session.scalar(select(JobRow.queue).where(JobRow.id == record_id))
 
     def hurry(self, record_id: str, urgency: int) -> None:
-        """Make a job at least that urgent. It then waits behind those that are so already.
+        """Raise the urgency of a job to a minimum. It then waits behind the other jobs of that urgency.
 
         Raises:
             StoreError: the database cannot be written.
@@ -130,12 +130,12 @@ class JobTable:
             session.execute(more_urgent.values(urgency=urgency, submitted=Now()))
 
     def withdraw(self, record_id: str) -> bool:
-        """Take a waiting job by its ID. Return False if there is none, or if it runs.
+        """Take a waiting job by its ID. Return False if there is no such job, or if it runs.
 
         Raises:
             StoreError: the database cannot be written.
         """
-        # Whoever cancels a job that runs locks nothing that its worker needs to end it.
+        # Canceling a running job must not lock rows that its worker needs to end the job.
         waiting = (
             select(JobRow.id).outerjoin(LeaseRow, _HELD).where(JobRow.id == record_id, LeaseRow.id.is_(None))
         )
@@ -153,7 +153,7 @@ class JobTable:
             return list(session.scalars(_waiting([queue])))
 
     def counts(self) -> dict[str, tuple[int, int]]:
-        """Return how many jobs wait and run, by queue.
+        """Return the numbers of waiting and running jobs, by queue.
 
         Raises:
             StoreError: the database cannot be read.
@@ -184,11 +184,12 @@ class JobTable:
     ) -> TakenJob | None:
         """Take the next job of some queues; None if none waits.
 
-        The most urgent jobs come first. Of these, one of the client with the fewest running jobs, and of
-        several clients, of the one whose last turn is the longest ago. With `urgency_of_idle`, only a job of
-        a client that has none running is taken, up to this urgency. A job that this worker does already is
-        not taken again, even if its lease has expired. Neither is one of those `in_flight`: it has been
-        started again since its result was stored, and this worker has not ended it yet.
+        The most urgent jobs come first. Of these, a job of the client with the fewest running jobs is next.
+        Of several such clients, the client whose last turn is the longest ago is next. With
+        `urgency_of_idle`, only a job of a client that has none running is taken, up to this urgency. A job
+        that this worker does already is not taken again, even if its lease has expired. A job `in_flight` is
+        not taken either: it was started again after its result was stored, and this worker has not ended it
+        yet.
 
         Raises:
             StoreError: the database cannot be used.
@@ -211,7 +212,7 @@ class JobTable:
 
 
 def _waiting(queues: Collection[str], urgency_of_idle: int | None = None) -> Select[Any]:
-    """Select the IDs of the jobs that wait in some queues, in order. The arguments are those of `take`."""
+    """Select the IDs of the jobs that wait in some queues, in order, with the arguments of `take`."""
     running = (
         select(JobRow.client, func.count().label("jobs"))
         .join(LeaseRow, _HELD)

@@ -1,8 +1,8 @@
-"""Leases: which of several servers does a job, and what the others learn of it until it is finished.
+"""Leases: which of several servers does a job, and the entries of the job that other servers can read.
 
-A server holds the lease of each of its jobs and renews it. When a server has ended without a word, its leases
-expire, and the next one that looks takes the job over. On PostgreSQL, the owner also publishes the entries of
-a job; servers that listen are notified.
+A server holds the lease of each of its jobs and renews it. When a server was killed, its leases expire, and
+the next server that looks takes the job over. On PostgreSQL, the owner also publishes the entries of a job,
+and listening servers are notified.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from explorer.store.tables import CompilationRow, EntryRow, FailureRow, JobRow, 
 
 LEASE_SECONDS = 15.0
 _ABANDONED_SECONDS = 3600.0
-#: The channels of notifications: of jobs that have changed, and of those that somebody has left elsewhere.
+#: The channels of notifications: for changed jobs, and for jobs that a follower has left on another server.
 _CHANGED, _LEFT = "triton_explorer", "triton_explorer_left"
 
 
 def _publication() -> Executable:
-    """Return a statement that publishes entries of a job and notifies others."""
+    """Return a statement that publishes entries of a job and notifies other servers."""
     own = select(LeaseRow.id).where(LeaseRow.id == bindparam("id"), LeaseRow.owner == bindparam("owner"))
     locked = own.with_for_update(read=True).cte("own")
     row = select(locked.c.id, bindparam("number", type_=Integer), bindparam("content", type_=LargeBinary))
@@ -56,14 +56,14 @@ def _publication() -> Executable:
 
 
 def _publications() -> Executable:
-    """Return the query of the owner of a job, and of what it has published."""
+    """Return the query for the owner of a job and its published entries."""
     read = case((LeaseRow.owner == bindparam("owner"), bindparam("skip", type_=Integer)), else_=0)
     new = and_(EntryRow.id == LeaseRow.id, EntryRow.number > read)
     rows = select(LeaseRow.owner, EntryRow.number, EntryRow.content).outerjoin(EntryRow, new)
     return rows.where(LeaseRow.id == bindparam("id"), LeaseRow.expires >= Now()).order_by(EntryRow.number)
 
 
-# Built once, since they are executed dozens of times for each job.
+# Built once, since each job executes them dozens of times.
 _PUBLICATION, _PUBLICATIONS = _publication(), _publications()
 
 
@@ -83,13 +83,13 @@ def forget_failure(session: Session, record_id: str) -> None:
 
 
 class Leases:
-    """The leases of one server, the owner. `publishes`: others can read the entries of its jobs."""
+    """The leases of one server, the owner. `publishes`: other servers can read the entries of its jobs."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         #: The name of this server.
         self.server = f"{os.getpid()}-{uuid.uuid4().hex}"[:32]
-        #: What this server has taken since it last renewed, or renewed then.
+        #: The jobs whose leases were taken since the last renewal, or renewed then.
         self._held: set[str] = set()
 
     @property
@@ -100,7 +100,7 @@ class Leases:
     # --- the owner --------------------------------------------------------------------------------
 
     def acquire(self, record_id: str) -> bool:
-        """Take the lease of a job, unless another living server holds it. Return whether this one has it.
+        """Take the lease of a job, unless another living server holds it. Return whether this server has it.
 
         Raises:
             StoreError: the database cannot be written.
@@ -128,11 +128,10 @@ class Leases:
         return {"owner": self.server, "expires": Now() + LEASE_SECONDS, "leaving": ""}
 
     def take(self, session: Session, record_id: str, *, starts_anew: bool = True) -> bool:
-        """Take a lease that is free or has expired, and forget what an earlier owner has published.
+        """Take a lease that is free or has expired, and remove the published entries of an earlier owner.
 
-        Unless the job `starts_anew`, the lease keeps the followers that have canceled the job without being
-        noticed by its earlier owner, if nobody has submitted it again. Return whether this server has the
-        lease now.
+        Unless the job `starts_anew`, the lease keeps the followers whose cancellation the earlier owner has
+        not noticed, if nobody has submitted the job again. Return whether this server has the lease.
         """
         values = self._values()
         new = insert_into(session, LeaseRow).values(id=record_id, **values)
@@ -158,7 +157,7 @@ class Leases:
         return True
 
     def renew(self, record_ids: Iterable[str]) -> dict[str, list[str]]:
-        """Renew the leases of all jobs of this server. Return who has left them on other servers, by job.
+        """Renew the leases of all jobs of this server. Return followers that have left elsewhere, by job.
 
         Raises:
             StoreError: the database cannot be written.
@@ -187,11 +186,11 @@ class Leases:
         return ~others.exists()
 
     def end(self, session: Session, record_id: str, *, is_over: bool = True) -> bool:
-        """End a lease, in the transaction that stores the result if there is one, and notify others.
+        """End a lease, in the transaction that stores the result if there is one, and notify other servers.
 
         Unless the job `is_over`, it waits for the next worker. Return whether this server had the lease.
         """
-        # Whoever takes a job locks its rows in the same order.
+        # Taking a job locks its rows in the same order.
         session.execute(select(JobRow.id).where(JobRow.id == record_id).with_for_update())
         own = delete(LeaseRow).where(LeaseRow.id == record_id, LeaseRow.owner == self.server)
         was_held = bool(changed_rows(session.execute(own)))
@@ -206,7 +205,7 @@ class Leases:
         return was_held
 
     def release(self, record_id: str, *, is_over: bool = False) -> None:
-        """End a lease without a result, unless this has been done. The arguments are those of `end`.
+        """End a lease without a result, unless this has been done. The arguments have the meaning of `end`.
 
         Raises:
             StoreError: the database cannot be written. The lease expires.
@@ -237,7 +236,7 @@ class Leases:
             connection.execute(_PUBLICATION, {**row, "owner": self.server})
 
     def remove_abandoned(self) -> None:
-        """Remove what servers have left that ended without a word, and whose jobs nobody has taken over.
+        """Remove the leases and entries of killed servers whose jobs no server has taken over.
 
         Raises:
             StoreError: the database cannot be written.
@@ -268,7 +267,7 @@ class Leases:
         entries: list[Entry] = []
         for row in found:
             if row.content is not None:
-                # An owner that did not learn that it had published some has repeated them.
+                # An owner that does not know that it has published entries repeats them.
                 entries += decode_journal(b"[" + row.content + b"]")[read - row.number :]
                 read = row.number
         return found[0].owner, tuple(entries)
@@ -287,7 +286,7 @@ class Leases:
         return not Path("/proc", owner.partition("-")[0]).exists()
 
     def leave(self, record_id: str, follower: str) -> None:
-        """Let the owner of a job know that a follower has canceled it here.
+        """Tell the owner of a job that a follower has canceled it here.
 
         Raises:
             StoreError: the database cannot be written.
@@ -307,11 +306,11 @@ class Leases:
 
     @contextmanager
     def listening(self, *, to_leaving: bool = False) -> Iterator[Callable[[float], set[str]]]:
-        """Yield a function that waits, at most some seconds, and returns the jobs that have changed.
+        """Yield a function that waits, at most some seconds, and returns the changed jobs.
 
-        With `to_leaving`, it returns those that somebody has left on another server than that of the job.
+        With `to_leaving`, it returns the jobs that a follower has left on a server other than the owner.
 
-        What changes between its calls is not lost. SQLite does not notify: the function waits.
+        Changes between its calls are not lost. SQLite does not notify: the function only waits.
 
         Raises:
             StoreError: the database cannot be used.
@@ -321,7 +320,7 @@ class Leases:
             return
         with self._database.connection() as connection:
             driver: Any = connection.connection.driver_connection
-            connection.detach()  # nobody else is to use it: it listens until it is closed
+            connection.detach()  # reserved: the connection listens until it is closed
             connection.exec_driver_sql(f"LISTEN {_LEFT if to_leaving else _CHANGED}")
             yield lambda seconds: {found.payload for found in driver.notifies(timeout=seconds, stop_after=1)}
 

@@ -1,4 +1,4 @@
-"""Where texts are stored, as a name: equal names of two processes mean that both reach the same texts."""
+"""The location of texts, as a name: two processes with equal names use the same texts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def location_of(data_dir: Path, blobs_url: str) -> str:
         if not path.exists():
             new = data_dir / f"{_NAME}-{uuid.uuid4().hex}"
             new.write_text(uuid.uuid4().hex, encoding="utf-8")
-            with suppress(FileExistsError):  # another process has just written it
+            with suppress(FileExistsError):  # another process has just written the file
                 path.hardlink_to(new)
             new.unlink()
         return f"folder {path.read_text(encoding='utf-8')}"

@@ -1,4 +1,4 @@
-"""A set of addresses in constant memory, to find out which of millions of blobs are in use."""
+"""A set of addresses in constant memory, which finds the unused of millions of blobs."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import random
 
 from explorer.store.address import Address
 
-_DIGITS = 7  # hexadecimal ones of a position: 28 bits, for a table of 32 MiB
+_DIGITS = 7  # hexadecimal digits of a position: 28 bits, for a table of 32 MiB
 _OFFSETS = range(0, 64 - 2 * _DIGITS, 2 * _DIGITS)
 
 
 class Marks:
-    """A Bloom filter: it contains all addresses that were added, and by chance a few others.
+    """A Bloom filter: it contains all added addresses, and by chance a few other addresses.
 
-    With ten million addresses, these are less than one in a hundred. They differ from one filter to the next.
+    With ten million addresses, less than 1 % of the other addresses match. These differ between filters.
     """
 
     def __init__(self) -> None:
@@ -31,6 +31,6 @@ class Marks:
         )
 
     def _positions(self, address: Address) -> tuple[int, int]:
-        """Return two positions. An address is a digest, so that its digits are as good as random ones."""
+        """Return two positions. An address is a digest, so its digits are as good as random digits."""
         middle = self._offset + _DIGITS
         return int(address[self._offset : middle], 16), int(address[middle : middle + _DIGITS], 16)

@@ -1,4 +1,4 @@
-"""The web servers and workers that use one database: who lives, and what each worker can do."""
+"""The web servers and workers that use one database: which are alive, and the abilities of each worker."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from explorer.store.clock import Now
 from explorer.store.database import Database, insert_into
 from explorer.store.tables import ProcessRow
 
-#: A process that was not seen for so long has ended.
+#: A process that was not seen for this time has ended.
 LIFE_SECONDS = 15.0
-#: What a worker could do is known for so long after its end: it may be about to start again.
+#: How long the abilities of a worker are kept after its end: it may be about to start again.
 _KNOWN_SECONDS = 24 * 3600.0
 
 
@@ -34,7 +34,7 @@ class ProcessTable:
         self._database = database
 
     def announce(self, name: str, location: str, document: bytes = b"{}", *, is_worker: bool = False) -> None:
-        """Note that a process lives, where it stores texts, and what it can do.
+        """Note that a process is alive, where it stores texts, and its abilities.
 
         Raises:
             StoreError: the database cannot be written.

@@ -1,7 +1,7 @@
-"""What a store must do: the interface of blobs, and that of requests, results and answers.
+"""The interfaces of a store: one for blobs, and one for requests, results and answers.
 
-`explorer.store.files` and `explorer.store.s3` implement the one with a folder and with an S3 store,
-`explorer.store.sql` the other with a database. A further implementation is tested by one more parameter in
+`explorer.store.files` and `explorer.store.s3` implement the first with a folder and with an S3 store,
+`explorer.store.sql` the second with a database. A further implementation is tested by one more parameter in
 `tests/store/test_blob_store.py` or `test_store.py`.
 """
 
@@ -30,7 +30,7 @@ from explorer.store.tokens import Tokens
 class BlobBatch(Protocol):
     """The blobs of one result while it is being made.
 
-    One thread adds; any thread may read what was added, and wait until it is stored.
+    One thread adds blobs; any thread may read them, and wait until they are stored.
     """
 
     def add(self, text: str | bytes) -> Address:
@@ -50,7 +50,7 @@ class BlobBatch(Protocol):
         ...
 
     def discard(self) -> None:
-        """Abandon what is not stored yet. Stored blobs stay: another result may refer to them."""
+        """Abandon the blobs that are not stored yet. Stored blobs stay: another result may refer to them."""
         ...
 
 
@@ -65,16 +65,16 @@ class BlobStore(Protocol):
         """Return a blob.
 
         Raises:
-            DamagedText: it is missing or damaged.
+                DamagedText: the blob is missing or damaged.
             StoreError: the store cannot be read.
         """
         ...
 
     def stream(self, address: Address) -> Iterator[bytes]:
-        """Yield the parts of a blob. Whether it is damaged is known at its end only.
+        """Yield the parts of a blob. Damage is only detected at its end.
 
         Raises:
-            DamagedText: it is missing or damaged.
+            DamagedText: the blob is missing or damaged.
             StoreError: the store cannot be read.
         """
         ...
@@ -88,7 +88,7 @@ class BlobStore(Protocol):
         ...
 
     def read_frame(self, address: Address) -> bytes | None:
-        """Return a blob as it is stored, compressed; None if it is missing or damaged.
+        """Return a blob as stored, compressed; None if it is missing or damaged.
 
         Raises:
             StoreError: the store cannot be read.
@@ -101,12 +101,12 @@ class BlobStore(Protocol):
 
     @property
     def used_bytes(self) -> int:
-        """The length of all blobs as stored: measured when the store is pruned; what is written is added."""
+        """The length of all blobs as stored: measured when the store is pruned, plus later writes."""
         ...
 
     @property
     def young_bytes(self) -> int:
-        """The part of `used_bytes` that will be removed when it is older: another process may need it."""
+        """The part of `used_bytes` that is removed when it is older: another process may need it."""
         ...
 
     @property
@@ -127,7 +127,7 @@ class BlobStore(Protocol):
         """Check that a blob could be stored.
 
         Raises:
-            StoreError: it could not; the message says why.
+                StoreError: a blob could not be stored; the message says why.
         """
         ...
 
@@ -152,7 +152,7 @@ class BlobStore(Protocol):
         ...
 
     def remove_unreferenced(self, find_referenced: Callable[[], Container[Address]]) -> int:
-        """Remove all blobs but those that `find_referenced` finds, and return how many there were.
+        """Remove the blobs that `find_referenced` does not return, and return the number of removed blobs.
 
         Blobs stay that a batch has added before or meanwhile: rows may soon refer to them.
 
@@ -162,7 +162,7 @@ class BlobStore(Protocol):
         ...
 
     def close(self) -> None:
-        """Finish pending writes and release what the store holds."""
+        """Finish pending writes and release the resources of the store."""
         ...
 
 
@@ -171,17 +171,17 @@ class Store(Protocol):
 
     @property
     def revision(self) -> int:
-        """A number that grows when this process removes a final result, or adds an answer about one."""
+        """A number that grows when this process removes a final result, or adds an answer about a result."""
         ...
 
     @property
     def leases(self) -> Leases:
-        """The jobs that this server does, and those that others do."""
+        """The leases of the jobs of this server and of other servers."""
         ...
 
     @property
     def followers(self) -> FollowerTable:
-        """Who follows the jobs that other processes do."""
+        """The followers of the jobs that other processes do."""
         ...
 
     @property
@@ -205,7 +205,7 @@ class Store(Protocol):
         ...
 
     def batch(self, record_id: str = "") -> BlobBatch:
-        """Return a batch for the texts of a job. Its request is not removed as long as the batch exists."""
+        """Return a batch for the texts of a job. The batch protects the request from removal."""
         ...
 
     def submit(
@@ -219,13 +219,13 @@ class Store(Protocol):
     ) -> Record:
         """Return the record of a request; insert it for the client if the request is new.
 
-        This server has the lease of a new one then; with `job`, the job waits for a worker. The result of a
-        request that was only submitted with `is_live` is removed early, see `keep`. With `claim`, it can be
-        deleted, see `delete`.
+        This server then has the lease of a new request; with `job`, the job waits for a worker. The result of
+        a request that was only submitted with `is_live` is removed early, see `keep`. With `claim`, the
+        result can be deleted, see `delete`.
 
         Raises:
             QueueFull, TooManyRequests: the job is refused, and nothing is stored.
-            StoreError: it cannot be stored.
+                StoreError: the request cannot be stored.
         """
         ...
 
@@ -233,20 +233,20 @@ class Store(Protocol):
         """Note that a client has submitted an existing request. Return whether it still exists.
 
         Raises:
-            StoreError: it cannot be stored.
+                StoreError: the claim cannot be stored.
         """
         ...
 
     def delete(self, record_ids: Sequence[str], holder: str | None, client: str) -> Deleted:
         """Remove a result that only the holder of a token has submitted, with its parts, or give up a claim.
 
-        The first ID is that of the result, the others are those of its parts, such as its runs. Without a
-        holder, everything is removed.
+        The first ID names the result, the others name its parts, such as its runs. Without a holder,
+        everything is removed.
 
         Raises:
             NotFound: the result does not exist any more.
             Forbidden: the holder has no claim to it.
-            NotFinished: its job, or that of a part, is at work.
+                NotFinished: its job, or the job of a part, is unfinished.
             StoreError: the database cannot be written.
         """
         ...
@@ -268,21 +268,21 @@ class Store(Protocol):
         """Return the record with this ID.
 
         Raises:
-            NotFound: there is none.
+                NotFound: there is no such record.
         """
         ...
 
     def runs(self, compilation: Request, limit: int, *, imported: bool = False) -> list[Record]:
         """Return the latest runs of the kernel that a request compiles, newest first.
 
-        With `imported`, those that were sent from other machines; otherwise those of this one.
+        With `imported`, return the runs from other machines; otherwise the runs of this server.
         """
         ...
 
     def private_results(self, holder: str, limit: int, before: datetime | None = None) -> list[Record]:
         """Return the latest private results that the holder of a token has submitted, newest first.
 
-        Runs are left out, and what was only submitted with `is_live`. With `before`, older ones. None of them
+        Runs and live results are left out. With `before`, only older results are returned. None of them
         counts as opened.
 
         Raises:
@@ -310,12 +310,12 @@ class Store(Protocol):
         is stored.
 
         Raises:
-            StoreError: neither can that be stored.
+                StoreError: the failure cannot be stored either.
         """
         ...
 
     def keep(self, record_id: str) -> None:
-        """Keep a live result as long as any other: somebody has asked for it."""
+        """Make a live result an ordinary one, because a caller has requested it."""
         ...
 
     def retain(self, record_id: str, client: str) -> None:
@@ -334,7 +334,7 @@ class Store(Protocol):
     def answer_reader(self, record: Record) -> Callable[[str], bytes | None]:
         """Return a function from a query to the answer about a result that is stored now, or None.
 
-        For many queries, it is faster than `answer`: it asks the database once.
+        For many queries, the function is faster than `answer`: it uses one database query.
         """
         ...
 
@@ -343,11 +343,11 @@ class Store(Protocol):
         ...
 
     def health(self) -> StoreHealth:
-        """Return the state of the store; try whether it can be written."""
+        """Return the state of the store, after testing whether it can be written."""
         ...
 
     def write_uses(self) -> None:
-        """Store which records were opened since the last call. Note whether the store is to be pruned.
+        """Store which records were opened since the last call. Note whether pruning is due.
 
         Raises:
             StoreError: the store cannot be written.
@@ -360,20 +360,20 @@ class Store(Protocol):
         ...
 
     def prune(self, *, with_retained: bool = False) -> Pruned:
-        """Remove what exceeds the quotas or the age, and blobs that no row refers to.
+        """Remove results that exceed the quotas or the age, and blobs that no row refers to.
 
         Raises:
-            StoreError: another process does so, or the store cannot be written.
+            StoreError: another process prunes, or the store cannot be written.
         """
         ...
 
     def verify(self, *, repair: bool = False) -> Iterator[Damage]:
-        """Read all blobs, and yield those that are damaged or missing.
+        """Read all blobs, and yield the damaged or missing blobs.
 
         With `repair`, the results that refer to them are computed again when they are opened.
         """
         ...
 
     def close(self) -> None:
-        """Finish pending writes and release what the store holds."""
+        """Finish pending writes and release the resources of the store."""
         ...

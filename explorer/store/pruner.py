@@ -10,9 +10,9 @@ from explorer.errors import StoreError
 from explorer.store.protocols import Store
 
 _PRUNE_SECONDS = 6 * 3600
-#: How often it is stored which results were opened.
+#: How often the uses of results are stored.
 _NOTE_SECONDS = 60
-#: The pause after each time, at least and as a multiple of the time that it took.
+#: The pause after each pruning, at least and as a multiple of its duration.
 _REST_SECONDS = 5
 _RESTS = 4
 _CLOSE_SECONDS = 10
@@ -42,7 +42,7 @@ class Pruner:
                     began = time.monotonic()
                     self._prune()
                     next_time = time.monotonic() + _PRUNE_SECONDS
-                    # If it could not remove enough, the next one may not either.
+                    # If pruning could not remove enough, the next attempt may fail too.
                     self._is_closed.wait(_REST_SECONDS + _RESTS * (time.monotonic() - began))
                 else:
                     self._store.write_uses()

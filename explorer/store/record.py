@@ -60,7 +60,7 @@ class Record:
     is_final: bool
     journal: Address | None
     read: Callable[[Address], bytes]
-    #: Yields the parts of a text; None: it is read as a whole.
+    #: Yields the parts of a text; None: texts are read as a whole.
     stream: Callable[[Address], Iterator[bytes]] | None = None
 
     @property
@@ -70,7 +70,7 @@ class Record:
 
     @property
     def kernel(self) -> str | None:
-        """The name of the compiled kernel, or of the requested one."""
+        """The name of the compiled kernel, or of the requested kernel."""
         specialized = self.result.specialized
         return specialized.kernel if specialized else self.request.kernel
 
@@ -79,7 +79,7 @@ class Record:
         """The state that the entries describe.
 
         Raises:
-            ResultTooLarge: it has more stages or passes than any compiler.
+                ResultTooLarge: the result has more stages or passes than any compiler.
         """
         for kind, what, most in ((StageEntry, "stages", MOST_STAGES), (PassEntry, "passes", MOST_PASSES)):
             count = sum(isinstance(entry, kind) for entry in self.entries)
@@ -91,7 +91,7 @@ class Record:
         """Return a text that one of the entries refers to.
 
         Raises:
-            ResultTooLarge: it is longer than any that a compiler writes.
+                ResultTooLarge: the text is longer than any that a compiler writes.
         """
         data = self.read(address)
         is_wide = len(data) > MOST_WIDE_TEXT_BYTES and _WIDE_CHARACTER.search(data) is not None
@@ -99,10 +99,10 @@ class Record:
         return data.decode("utf-8", errors="replace")
 
     def lines(self, address: Address) -> Iterator[str]:
-        """Yield the lines of a text that one of the entries refers to. The text is not in memory as a whole.
+        """Yield the lines of a text that an entry refers to. The text is never in memory as a whole.
 
         Raises:
-            ResultTooLarge: it is longer than any that a compiler writes.
+            ResultTooLarge: the text is longer than any that a compiler writes.
         """
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         size, count, is_wide = 0, 0, False
@@ -144,7 +144,7 @@ class Record:
         """Return the source locations of the lines of a stage.
 
         Raises:
-            ResultTooLarge: they are larger than any that a compiler writes.
+                ResultTooLarge: the locations are larger than any that a compiler writes.
         """
         data = self.read(stage.locations)
         if len(data) > MOST_LOCATION_BYTES:
@@ -155,7 +155,7 @@ class Record:
         """Return the document of a measurement as JSON.
 
         Raises:
-            NotFound: it was not measured, or not yet.
+                NotFound: there is no such measurement, or not yet.
         """
         measurements = self.result.measurements
         if name not in measurements:
@@ -182,7 +182,7 @@ class Record:
         return passes[index]
 
     def text_after_pass(self, index: int) -> str:
-        """Return the snapshot after a pass: its text, or that of the last pass before it that has one."""
+        """Return the snapshot after a pass: its text, or the text of the last earlier pass that has one."""
         address = self.address_after_pass(index)
         return "" if address is None else self.text(address)
 
@@ -191,12 +191,12 @@ class Record:
         return self._latest_snapshot(self.compiler_pass(index).index + 1)
 
     def lines_after_pass(self, index: int) -> Iterator[str]:
-        """Yield the lines of the snapshot after a pass, which is not in memory as a whole."""
+        """Yield the lines of the snapshot after a pass, which is never in memory as a whole."""
         address = self.address_after_pass(index)
         return iter(()) if address is None else self.lines(address)
 
     def text_before_pass(self, index: int) -> str:
-        """Return the snapshot before a pass; empty for the first one."""
+        """Return the snapshot before a pass; empty for the first pass."""
         address = self._latest_snapshot(self.compiler_pass(index).index)
         return "" if address is None else self.text(address)
 

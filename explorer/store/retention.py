@@ -1,9 +1,9 @@
-"""What is kept in a store, and for how long: the quotas, and the choice of what is removed.
+"""The retention of results: the quotas, and the choice of results to remove.
 
 A removed result leaves its request, so that its address computes it again. Only if that does not free enough
-space, requests are removed too. Retained results stay. What was used last is removed last. A live result,
-which only typing has asked for, is removed an hour after its last use, and its request too if it has failed:
-no page has linked to it.
+space, requests are removed too. Retained results stay. The least recently used results are removed first. A
+live result, which only typing has requested, is removed an hour after its last use. A failed one loses its
+request too, because no page has linked to it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from itertools import groupby
 
 #: Results are removed when more than this share of a quota is used.
 FULL_SHARE = 0.9
-#: The share that is used after that.
+#: The share of a quota that is used after a removal.
 _TARGET_SHARE = 0.8
 #: The share of a quota that retained results may take.
 RETAINED_SHARE = 0.5
-#: A live result that was used in this time is kept.
+#: A live result that was used within this time is kept.
 LIVE_TIME = timedelta(hours=1)
 #: A younger request may wait in a queue.
 _WAITING_TIME = timedelta(hours=1)
@@ -38,9 +38,9 @@ class Quotas:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a request and its result take, and when they were used. `client` is "" if it is not known.
+    """The size of a request and its result, and their last use. `client` is "" if it is unknown.
 
-    `live` is the status of a live result, and "" for any other.
+    `live` is the status of a live result, and "" for any other result.
     """
 
     id: str
@@ -59,7 +59,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Pruned:
-    """What pruning has removed: results, requests and blobs. `bytes` is what the store takes now."""
+    """The numbers of removed results, requests and blobs. `bytes` is the size of the store afterwards."""
 
     results: int
     requests: int
@@ -92,7 +92,7 @@ class StoreHealth:
 
 @dataclass
 class Plan:
-    """What to remove: the results and the requests with these IDs, and the answers about these results."""
+    """The removals: the results and the requests with these IDs, and the answers about these results."""
 
     results: set[str] = field(default_factory=set)
     requests: set[str] = field(default_factory=set)
@@ -104,9 +104,10 @@ class Plan:
     def shrink(
         self, oldest_first: Sequence[Usage], kept: Iterable[Usage], size: int, quota: int, now: datetime
     ) -> None:
-        """Add what has to be removed to reduce `size` to the target share of a quota.
+        """Add removals until `size` is reduced to the target share of a quota.
 
-        The answers about `kept` results are removed if all else does not suffice: they can be computed again.
+        The answers about `kept` results are removed only if the other removals do not suffice: queries can
+        compute them again.
         """
         if not quota or size <= FULL_SHARE * quota:
             return
@@ -123,7 +124,7 @@ class Plan:
             self.answers |= {usage.id for usage in kept}
 
     def rest(self, usages: Iterable[Usage]) -> int:
-        """Return what is left of the size of some results."""
+        """Return the size of results without the removals."""
         return sum(
             (usage.id not in self.requests) * usage.request_bytes
             + (usage.id not in self.results) * usage.result_bytes
@@ -134,7 +135,7 @@ class Plan:
 def choose(
     usages: Iterable[Usage], total_bytes: int, quotas: Quotas, now: datetime, *, with_retained: bool = False
 ) -> Plan:
-    """Choose what to remove of a store that takes `total_bytes`: by age, then by client, then in total.
+    """Choose the removals from a store of `total_bytes`: by age, then by client, then in total.
 
     Results that share blobs count in full for each of them, and in `total_bytes` once.
     """
@@ -142,7 +143,7 @@ def choose(
     oldest_first = sorted(usages, key=lambda usage: (not usage.live, usage.used))
 
     def parts(usages: list[Usage]) -> tuple[list[Usage], list[Usage]]:
-        """Return what may be removed, and what is retained."""
+        """Return the removable and the retained usages."""
         retained = [usage for usage in usages if usage.is_retained and not with_retained]
         return [usage for usage in usages if with_retained or not usage.is_retained], retained
 

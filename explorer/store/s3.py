@@ -1,7 +1,7 @@
 """Blobs in an S3 store, one compressed object each, with copies in a local folder.
 
-What was read or written lately is read from the copies, also while the S3 store does not answer. A copy that
-is damaged is replaced by the object.
+Recently read or written blobs are read from the copies, also while the S3 store does not answer. A damaged
+copy is replaced by the object.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class S3BlobStore:
         """Return a blob.
 
         Raises:
-            DamagedText: it is missing or damaged.
+                DamagedText: the blob is missing or damaged.
             StoreError: the S3 store cannot be read.
         """
         return self._load(address, decode)
@@ -75,13 +75,13 @@ class S3BlobStore:
         """Yield the parts of a blob, which is known to be sound.
 
         Raises:
-            DamagedText: it is missing or damaged.
+                DamagedText: the blob is missing or damaged.
             StoreError: the S3 store cannot be read.
         """
         yield from parts_of(BytesIO(self._load(address, check)))
 
     def _load(self, address: Address, decoded: Callable[[bytes, Address], Decoded | None]) -> Decoded:
-        """Return what `decoded` makes of the frame of a blob, of its copy if that is sound."""
+        """Return the frame of a blob after `decoded`: of its copy if that is sound, else of its object."""
         copy = self._cache.read(address)
         result = None if copy is None else decoded(copy, address)
         blob_cache.labels("miss" if result is None else "hit").inc()
@@ -131,22 +131,22 @@ class S3BlobStore:
 
     @property
     def used_bytes(self) -> int:
-        """The length of all objects: measured when blobs are removed; what this process writes is added."""
+        """The length of all objects: measured when blobs are removed, plus the writes of this process."""
         return self._stored.total
 
     @property
     def young_bytes(self) -> int:
-        """The part of `used_bytes` that will be removed when it is older."""
+        """The part of `used_bytes` that is removed when it is older."""
         return self._stored.young
 
     @property
     def needs_disk(self) -> bool:
-        """Whether the database of the store is in the data folder, too: the copies need not be stored."""
+        """Whether the database is in the data folder too. The copies alone need no free disk space."""
         return not self._is_shared
 
     @property
     def free_bytes(self) -> int:
-        """The free space of the disk of the copies, which is that of the data folder.
+        """The free space of the disk of the data folder, which holds the copies.
 
         Raises:
             StoreError: the folder cannot be used.
@@ -157,7 +157,7 @@ class S3BlobStore:
         """Write an object.
 
         Raises:
-            StoreError: it cannot be written; the message says why.
+                StoreError: the object cannot be written; the message says why.
         """
         self._objects.check()
 
@@ -180,9 +180,9 @@ class S3BlobStore:
         return self._users.unpruned()
 
     def remove_unreferenced(self, find_referenced: Callable[[], Container[Address]]) -> int:
-        """Remove all blobs but those that `find_referenced` finds, and return how many there were.
+        """Remove the blobs that `find_referenced` does not return, and return the number of removed blobs.
 
-        Blobs that a batch of this process has added stay, and so do young ones if another process uses the
+        Blobs that a batch of this process has added stay, and so do young blobs if another process uses the
         folder, or may use the location: rows may soon refer to them.
 
         Raises:
@@ -208,10 +208,10 @@ class S3BlobStore:
     def write(self, address: Address, data: bytes) -> int:
         """Store a blob, unless it is stored, and return the length of the object.
 
-        An object that is old is written again: it could be removed before a row refers to it.
+        An old object is written again: otherwise it could be removed before a row refers to it.
 
         Raises:
-            StoreError: it cannot be stored.
+                StoreError: the blob cannot be stored.
         """
         try:
             self._users.use()

@@ -1,4 +1,4 @@
-"""The objects below one prefix of an S3 bucket: requests with time limits, and what their failures mean.
+"""The objects below one prefix of an S3 bucket: requests with time limits, and the reasons of failures.
 
 Credentials come from the environment variables of AWS, which obstore reads.
 """
@@ -27,13 +27,13 @@ _OPTIONS = ("endpoint", "region", "timeout_seconds")
 _TIMEOUT_SECONDS = 10.0
 _CONNECT_SECONDS = 3.0
 _RETRIES = 3
-#: A failure that took longer makes later requests fail at once, for so long.
+#: After a failure that took longer, further requests fail at once for the pause.
 _SLOW_SECONDS = 1.0
 _PAUSE_SECONDS = 5.0
 _LONGEST_REASON = 300
 #: An empty object that shows whether the store can be written, and its clock.
 _PROBE = "probe"
-#: Others write it, too. In a store that replaces an object in two steps, it is not there for a moment.
+#: Other processes write the object, too. A store that replaces objects in two steps lacks it for a moment.
 _PROBE_ATTEMPTS = 3
 #: How often the clock of the store is read.
 _CLOCK_SECONDS = 600.0
@@ -41,10 +41,10 @@ _CLOCK_SECONDS = 600.0
 
 @dataclass(frozen=True)
 class S3Location:
-    """Where the objects are. `endpoint` is the URL of the store.
+    """The location of the objects. `endpoint` is the URL of the store.
 
-    Without `endpoint` or `region`, the environment variables of AWS decide. A request that is not answered
-    within `timeout_seconds` has failed. One that fails earlier is repeated within that time.
+    Without `endpoint` or `region`, the environment variables of AWS apply. A request without an answer within
+    `timeout_seconds` has failed. A request that fails earlier is repeated within that time.
     """
 
     bucket: str
@@ -58,7 +58,7 @@ class S3Location:
         """Read a URL such as `s3://bucket/prefix?endpoint=http://127.0.0.1:9000`.
 
         Raises:
-            SettingsError: it is not such a URL.
+                SettingsError: the URL has another form.
         """
         parts = urlsplit(url)
         options = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -131,7 +131,7 @@ class S3Objects:
         )
 
     def get(self, name: str) -> bytes | None:
-        """Return the content of an object; None if there is none, but a bucket."""
+        """Return the content of an object; None if the bucket exists but the object does not."""
         try:
             return self._ask(lambda: bytes(self._store.get(name).bytes()), "read", f"read {name} from")
         except _Missing as error:
@@ -140,7 +140,7 @@ class S3Objects:
             return None
 
     def head(self, name: str) -> S3Object | None:
-        """Return the length and the time of an object; None if there is none, or no bucket."""
+        """Return the length and the time of an object; None if it or the bucket does not exist."""
         try:
             found = self._ask(lambda: self._store.head(name), "find", f"find {name} in")
         except _Missing:
@@ -148,11 +148,11 @@ class S3Objects:
         return S3Object(name, found["size"], found["last_modified"])
 
     def put(self, name: str, data: bytes) -> None:
-        """Store an object, in place of one with this name."""
+        """Store an object, replacing an object with the same name."""
         self._ask(lambda: self._store.put(name, data, use_multipart=False), "write", f"write {name} to")
 
     def now(self) -> datetime:
-        """Return the time of the S3 store, whose clock may differ from the one here.
+        """Return the time of the S3 store, whose clock may differ from the local clock.
 
         Raises:
             StoreError: the S3 store cannot be written.
@@ -174,7 +174,7 @@ class S3Objects:
         """Store an object without content.
 
         Raises:
-            StoreError: it cannot be stored; the message says why.
+                StoreError: the object cannot be stored; the message says why.
         """
         self.put(_PROBE, b"")
 
@@ -190,10 +190,10 @@ class S3Objects:
             yield [S3Object(each["path"], each["size"], each["last_modified"]) for each in page]
 
     def _ask(self, request: Callable[[], Result], operation: str, what: str) -> Result:
-        """Send a request. `what` says in messages what failed.
+        """Send a request. `what` describes it in the message of a failure.
 
         Raises:
-            StoreError: it has failed; the message says why, and what to do.
+            StoreError: the request has failed; the message says why, and what to do.
         """
         self._outage.check()
         begin = time.monotonic()
@@ -227,7 +227,7 @@ class S3Objects:
         return StoreError(f"{failed} Check that the S3 store works, and that {_VARIABLE} names it.")
 
     def _reason(self, error: Exception) -> str:
-        """Return what a failure says: the status and the code of the answer, or why there is none."""
+        """Return the reason of a failure: the status and the code of the answer, or why there is none."""
         text = str(error)
         if "kind: Timeout" in text:
             return f"no answer within {self.location.timeout_seconds:g} seconds"
@@ -243,7 +243,7 @@ class _Missing(StoreError):
 
 
 class _Outage:
-    """Lets requests fail at once while a store does not answer, except for one now and then."""
+    """Lets requests fail at once while a store does not answer, except for one request now and then."""
 
     def __init__(self) -> None:
         self._changing = threading.Lock()
@@ -251,7 +251,7 @@ class _Outage:
         self._next_try = 0.0
 
     def check(self) -> None:
-        """Raise the last failure, unless it is time to try again: then only the caller does."""
+        """Raise the last failure, unless it is time to try again: then only one caller does."""
         if self._failure is None:
             return
         with self._changing:

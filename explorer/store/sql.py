@@ -1,7 +1,7 @@
 """The store with its rows in an SQL database and its texts in a blob store.
 
-Blobs are stored before the rows that refer to them. A process that is killed at any moment leaves at worst
-blobs that no row refers to, never a row without its blobs.
+Blobs are stored before the rows that refer to them. A killed process leaves at worst unreferenced blobs,
+never a row without its blobs.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from explorer.store.tokens import Tokens
 
 _DIGITS = set(ALPHABET)
 _JOURNALS_IN_MEMORY = 64
-#: So long a job whose result could not be stored is not started again by somebody who only looks at it.
+#: For this time, viewing a job whose result could not be stored does not start it again.
 FAILURE_SECONDS = 10.0
 _NO_QUOTAS = Quotas()
 _log = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ def open_store(
 def restore_store(
     backup: Path, data_dir: Path, database_url: str = "", blobs_url: str = "", cache_bytes: int = 0
 ) -> Copied:
-    """Create the store of a data folder from a backup. The arguments are those of `open_store`.
+    """Create the store of a data folder from a backup. The arguments have the meaning of `open_store`.
 
     Raises:
         InvalidRequest: the database exists or is not SQLite, or `backup` is no backup.
@@ -128,19 +128,19 @@ class SqlStore:
 
     @property
     def revision(self) -> int:
-        """A number that grows when this process removes a final result, or adds an answer about one."""
+        """A number that grows when this process removes a final result, or adds an answer about a result."""
         return self._revision
 
     def close(self) -> None:
         """Finish pending writes and close the connections to the database."""
-        with suppress(StoreError):  # what was opened last is not known then, and leases expire
+        with suppress(StoreError):  # the last uses are lost then, and the leases expire
             self.leases.release_all()
             self._housekeeping.write_uses()
         self._blobs.close()
         self._database.close()
 
     def batch(self, record_id: str = "") -> BlobBatch:
-        """Return a batch for the texts of a job. Its request is not removed as long as the batch exists."""
+        """Return a batch for the texts of a job. The batch protects the request from removal."""
         batch = self._blobs.batch()
         if record_id:
             self._housekeeping.at_work(record_id, batch)
@@ -157,13 +157,13 @@ class SqlStore:
     ) -> Record:
         """Return the record of a request; insert it for the client if the request is new.
 
-        This server has the lease of a new one then; with `job`, the job waits for a worker. The result of a
-        request that was only submitted with `is_live` is removed early, see `keep`. With `claim`, it can be
-        deleted, see `delete`.
+        This server then has the lease of a new request; with `job`, the job waits for a worker. The result of
+        a request that was only submitted with `is_live` is removed early, see `keep`. With `claim`, the
+        result can be deleted, see `delete`.
 
         Raises:
             QueueFull, TooManyRequests: the job is refused, and nothing is stored.
-            StoreError: it cannot be stored.
+                StoreError: the request cannot be stored.
         """
         canonical = canonical_json(request)
         digest = digest_of(canonical)
@@ -175,7 +175,7 @@ class SqlStore:
             )
         elif not is_live:
             self.keep(row.id)
-        if not self._claims.add(row.id, claim, client):  # it was deleted at this moment
+        if not self._claims.add(row.id, claim, client):  # the result was deleted at this moment
             return self.submit(request, client, is_live=is_live, job=job, claim=claim)
         return self._record(row)
 
@@ -183,27 +183,27 @@ class SqlStore:
         """Note that a client has submitted an existing request. Return whether it still exists.
 
         Raises:
-            StoreError: it cannot be stored.
+                StoreError: the claim cannot be stored.
         """
         return self._claims.add(record_id, claim, client)
 
     def delete(self, record_ids: Sequence[str], holder: str | None, client: str) -> Deleted:
         """Remove a result that only the holder of a token has submitted, with its parts, or give up a claim.
 
-        The first ID is that of the result, the others are those of its parts, such as its runs. Without a
-        holder, everything is removed.
+        The first ID names the result, the others name its parts, such as its runs. Without a holder,
+        everything is removed.
 
         Raises:
             NotFound: the result does not exist any more.
             Forbidden: the holder has no claim to it.
-            NotFinished: its job, or that of a part, is at work.
+                NotFinished: its job, or the job of a part, is unfinished.
             StoreError: the database cannot be written.
         """
         with self._database.writing() as session:
             deleted = self._claims.give_up(session, record_ids, holder, client)
             self._housekeeping.remove_requests(session, deleted.removed)
         self._revision = next(self._changes)
-        self._housekeeping.is_due.set()  # the texts of what was removed
+        self._housekeeping.is_due.set()  # pruning removes the texts
         return deleted
 
     def known(self, request: Request) -> Record | None:
@@ -216,7 +216,7 @@ class SqlStore:
         """Return the record with this ID.
 
         Raises:
-            NotFound: there is none.
+                NotFound: there is no such record.
         """
         row = None
         if set(record_id) <= _DIGITS:  # PostgreSQL refuses texts with control characters
@@ -229,7 +229,7 @@ class SqlStore:
     def runs(self, compilation: Request, limit: int, *, imported: bool = False) -> list[Record]:
         """Return the latest runs of the kernel that a request compiles, newest first.
 
-        With `imported`, those that were sent from other machines; otherwise those of this one.
+        With `imported`, return the runs from other machines; otherwise the runs of this server.
         """
         query = (
             select(CompilationRow)
@@ -240,7 +240,7 @@ class SqlStore:
         )
         with self._database.reading() as session:
             rows = session.scalars(query).all()
-        return [self._record(row) for row in rows]  # a text takes time: others need the connection
+        return [self._record(row) for row in rows]  # slow: other threads need the connection
 
     def private_results(self, holder: str, limit: int, before: datetime | None = None) -> list[Record]:
         """Return the latest private results of a holder, newest first. None of them counts as opened."""
@@ -281,7 +281,7 @@ class SqlStore:
     def fail(self, record_id: str, reason: Diagnostic, milliseconds: float) -> None:
         """Store for some seconds why the result of a job cannot be stored, and end its lease.
 
-        This writes no text. If another server has taken the job over meanwhile, nothing is stored.
+        This method writes no text. If another server has taken the job over meanwhile, nothing is stored.
 
         Raises:
             StoreError: the database cannot be written.
@@ -323,7 +323,7 @@ class SqlStore:
             addresses = {_answer_key(record, query): batch.add(answer) for query, answer in answers.items()}
             size = batch.commit()
             with self._database.writing() as session:
-                # This first: it makes threads with the same answers wait for each other.
+                # This update comes first: it makes threads with the same answers wait for each other.
                 self._housekeeping.add_result(session, record.id, size)
                 new = insert_into(session, AnswerRow)
                 session.execute(
@@ -336,7 +336,7 @@ class SqlStore:
                     ],
                 )
             self._revision = next(self._changes)
-        except StoreError as error:  # they can be computed again
+        except StoreError as error:  # queries can compute the answers again
             _log.warning("Answers about %s are not stored: %s", record.id, error.detail)
 
     def admit(self, client: str = "") -> None:
@@ -349,7 +349,7 @@ class SqlStore:
         self._housekeeping.admit(client)
 
     def keep(self, record_id: str) -> None:
-        """Keep a live result as long as any other: somebody has asked for it."""
+        """Make a live result an ordinary one, because a caller has requested it."""
         self._housekeeping.keep(record_id)
 
     def retain(self, record_id: str, client: str) -> None:
@@ -362,11 +362,11 @@ class SqlStore:
         self._housekeeping.retain(record_id, client)
 
     def health(self) -> StoreHealth:
-        """Return the state of the store; try whether it can be written."""
+        """Return the state of the store, after testing whether it can be written."""
         return self._housekeeping.health()
 
     def write_uses(self) -> None:
-        """Store which records were opened since the last call. Note whether the store is to be pruned."""
+        """Store which records were opened since the last call. Note whether pruning is due."""
         self._housekeeping.write_uses()
         self._housekeeping.note_old_live()
 
@@ -376,10 +376,10 @@ class SqlStore:
         return self._housekeeping.is_due
 
     def prune(self, *, with_retained: bool = False) -> Pruned:
-        """Remove what exceeds the quotas or the age, and blobs that no row refers to.
+        """Remove results that exceed the quotas or the age, and blobs that no row refers to.
 
         Raises:
-            StoreError: another process does so, or the store cannot be written.
+            StoreError: another process prunes, or the store cannot be written.
         """
         self.leases.remove_abandoned()
         self.followers.remove_expired()
@@ -389,14 +389,14 @@ class SqlStore:
         return pruned
 
     def verify(self, *, repair: bool = False) -> Iterator[Damage]:
-        """Read all blobs, and yield those that are damaged, and those that a result lacks.
+        """Read all blobs, and yield the damaged blobs, and the blobs that a result lacks.
 
         With `repair`, the results that refer to them are computed again when they are opened.
         """
         return self._housekeeping.verify(repair=repair)
 
     def statistics(self) -> Statistics:
-        """Count what the store has. It reads all rows, and a list of all texts."""
+        """Count the contents of the store. This method reads all rows, and a list of all texts."""
         return gather(self._database, self._blobs)
 
     def back_up(self, target: Path) -> Copied:
@@ -422,7 +422,7 @@ class SqlStore:
         job: NewJob | None,
         claim: Claim | None,
     ) -> CompilationRow:
-        """Insert a row with the shortest ID that no other request has; that of a private one is long."""
+        """Insert a row with the shortest ID that no other request has; private IDs are long."""
         name = base58(digest)
         for length in range(PRIVATE_ID if request.private else SHORTEST_ID, LONGEST_ID + 1):
             values = {
@@ -488,9 +488,9 @@ class SqlStore:
         )
 
     def _failure(self, record_id: str) -> tuple[Entry, ...]:
-        """Return what is left of a result that could not be stored a moment ago; () if there is none."""
+        """Return the entries of a result that could not be stored a moment ago; () if there is none."""
         found = select(FailureRow.content).where(FailureRow.id == record_id, FailureRow.expires >= Now())
-        # An earlier revision, which is read from a full disk, has no such table.
+        # A database on a full disk may have an earlier revision, which lacks this table.
         with suppress(StoreError), self._database.reading() as session:
             content = session.scalar(found)
             return () if content is None else decode_journal(content)
@@ -505,7 +505,7 @@ class SqlStore:
             return self._blobs.read(address)
 
     def _stream(self, record_id: str, journal: Address, address: Address) -> Iterator[bytes]:
-        """Yield the parts of a text of a result. If it is lost, as above."""
+        """Yield the parts of a text of a result. If it is lost, the result is computed again."""
         with self._forgetting(record_id, journal):
             yield from self._blobs.stream(address)
 
@@ -522,8 +522,8 @@ class SqlStore:
             ) from error
 
     def _forget(self, record_id: str, journal: Address) -> None:
-        """Make a result unfinished, unless another one has replaced it."""
-        _log.warning("A text of the result %s is lost. It is computed again when it is opened.", record_id)
+        """Make a result unfinished, unless a different result has replaced it."""
+        _log.warning("A text of the result %s is lost. Opening the result computes it again.", record_id)
         with suppress(StoreError), self._database.writing() as session:
             found = session.get(CompilationRow, record_id)
             if found is not None and found.journal == journal:
@@ -532,18 +532,18 @@ class SqlStore:
 
 
 def not_found(record_id: str) -> NotFound:
-    """Return the error for an ID that the store does not have."""
+    """Return the error for an ID that is not in the store."""
     return NotFound(
         f"There is no compilation {record_id!r} on this server. Check the link. "
-        "Whoever submitted the compilation may have deleted it."
+        "Its submitter may have deleted it."
     )
 
 
 def _compilation_digest(request: Request, *, imported: bool) -> str:
     """Return the digest of the request that compiles the kernel of `request`.
 
-    Imported runs have another one: anybody can send them, so they take no place in the list of the others,
-    and are not retained with the compilation.
+    Imported runs have a different digest: any client can send them, so they take no place in the list of the
+    other runs, and are not retained with the compilation.
     """
     digest = digest_of(canonical_json(compilation_of(request)))
     return digest_of(f"imported {digest}".encode()) if imported else digest
@@ -552,7 +552,7 @@ def _compilation_digest(request: Request, *, imported: bool) -> str:
 def _answer_key(record: Record, query: str) -> str:
     """Return the key of an answer, beside the journal.
 
-    The key covers the request: a source may forge the journal of another one, for another target, and must
-    not answer for it.
+    The key covers the request: a source may forge the journal of a different request, for another target, and
+    must not answer for it.
     """
     return digest_of(f"{record.id} {query}".encode())

@@ -1,4 +1,4 @@
-"""What is in a store: numbers and lengths of results and texts, by kind, age and client."""
+"""The contents of a store: numbers and lengths of results and texts, by kind, age and client."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OLDER = "older"
 
 
 class _Task(msgspec.Struct):
-    """The part of a request that tells its kind."""
+    """The part of a request that names its task."""
 
     task: str = "compile"
 
@@ -45,7 +45,7 @@ class Group:
 
 @dataclass
 class Large:
-    """A large result. `used` is when it was last opened, `client` who has submitted it."""
+    """A large result. `used` is when it was last opened, `client` is its submitter."""
 
     id: str
     task: str
@@ -57,7 +57,7 @@ class Large:
 
 @dataclass
 class Statistics:
-    """What is in a store. Texts that results share count once in `text_bytes`.
+    """The contents of a store. Texts that results share count once in `text_bytes`.
 
     `by_age` counts the time since a result was last opened, up to a day, week, month or year.
     """
@@ -73,7 +73,7 @@ class Statistics:
 
 
 def gather(database: Database, blobs: BlobStore) -> Statistics:
-    """Count what a store has. It reads all rows, and a list of all texts.
+    """Count the contents of a store. This function reads all rows, and a list of all texts.
 
     Raises:
         StoreError: the store cannot be read.

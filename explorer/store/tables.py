@@ -11,14 +11,14 @@ from explorer.store.address import LONGEST_ID
 
 #: The characters of the name of an account.
 LONGEST_ACCOUNT = 50
-#: The characters of the name of a follower: its client, and the name that it has chosen.
+#: The characters of the name of a follower: its client, and the name that the follower has chosen.
 LONGEST_FOLLOWER = 200
-#: The revisions of the tables, oldest first. `explorer.store.migrations` leads from each to the next.
+#: The revisions of the tables, oldest first. `explorer.store.migrations` migrates from each to the next.
 REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A time in UTC, also from databases that store no time zone or return another one."""
+    """A time in UTC, also from databases that store no time zone or return a different one."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -63,7 +63,7 @@ class CompilationRow(Base):
 
 
 class FailureRow(Base):
-    """Why the result of a job could not be stored. `id` is that of the record, which is unfinished.
+    """Why the result of a job could not be stored. `id` names the record, which is unfinished.
 
     `content` is a journal: the entries that are left. They count until `expires`, in seconds since 1970 by
     the clock of the database.
@@ -99,7 +99,7 @@ class RunRow(Base):
 
 
 class LiveRow(Base):
-    """A result with this `id` that only typing has asked for: nobody opened, shared or submitted it since."""
+    """A result with this `id` that only typing has requested: nobody has opened, shared or submitted it."""
 
     __tablename__ = "live"
 
@@ -107,11 +107,11 @@ class LiveRow(Base):
 
 
 class UsageRow(Base):
-    """What the row of `compilation` with the same `id` takes of the disk, and who uses it.
+    """The size of the row of `compilation` with the same `id`, and its users.
 
-    `client` has submitted it; "" if that is not known. `used` is when it was last opened. `result_bytes` is
-    the length of all blobs of the result, also of those that other results share. `retained_by` is a
-    client that has retained it.
+    `client` is the submitter, or "" if unknown. `used` is when the result was last opened. `result_bytes` is
+    the length of all its blobs, including blobs that other results share. `retained_by` is a client that has
+    retained it.
     """
 
     __tablename__ = "usage"
@@ -125,7 +125,7 @@ class UsageRow(Base):
 
 
 class ClaimRow(Base):
-    """Who has submitted the result with this `id`: the hash of a token, or "" for others without a token."""
+    """A submitter of the result with this `id`: the hash of a token, or "" for others without a token."""
 
     __tablename__ = "claim"
 
@@ -136,8 +136,8 @@ class ClaimRow(Base):
 class TokenRow(Base):
     """An API token of an account: its hash. `roles` are separated by spaces.
 
-    `name` is what the account calls it. It is refused from `expires` on. `used` is when it was last sent, up
-    to some minutes before.
+    `name` is chosen by the account. The token is refused from `expires` on. `used` is when it was last sent,
+    up to some minutes before.
     """
 
     __tablename__ = "token"
@@ -178,9 +178,9 @@ class LeaseRow(Base):
 
 
 class EntryRow(Base):
-    """Entries of a job that is not finished, one after another.
+    """Consecutive entries of an unfinished job.
 
-    `number` is that of the last one, from 1 on. `content` is JSON: what is between the brackets of a list.
+    `number` is the 1-based number of the last entry. `content` is a JSON list without its brackets.
     """
 
     __tablename__ = "entry"
@@ -191,10 +191,10 @@ class EntryRow(Base):
 
 
 class FollowerRow(Base):
-    """Somebody follows the job of the record with this `id`, which another process does.
+    """A follower of the job of the record with this `id`, which another process does.
 
-    `server` is the one that sends an event stream to the follower; "" if the follower has submitted the job.
-    It does so until `expires` at the latest, in seconds since 1970 by the clock of the database.
+    `server` sends an event stream to the follower; "" if the follower has submitted the job. The row is valid
+    until `expires`, in seconds since 1970 by the clock of the database.
     """
 
     __tablename__ = "follower"
@@ -208,9 +208,9 @@ class FollowerRow(Base):
 class JobRow(Base):
     """A job that workers do, from its submission until its result is stored.
 
-    It runs while a living worker holds the lease with the same `id`, and waits otherwise. `submitted` is in
-    seconds since 1970 by the clock of the database. `urgency` is a number: the least one starts first.
-    `request_id` and `traceparent` name the request that has submitted it.
+    The job runs while a living worker holds the lease with the same `id`, and waits otherwise. `submitted` is
+    in seconds since 1970 by the clock of the database. `urgency` is a number: the least starts first.
+    `request_id` and `traceparent` identify the request that has submitted the job.
     """
 
     __tablename__ = "job"
@@ -236,8 +236,8 @@ class TurnRow(Base):
 class ProcessRow(Base):
     """A web server or a worker that uses the database with others.
 
-    `location` is where it stores texts, `document` is JSON, and `seen` is when it last was known to live, in
-    seconds since 1970 by the clock of the database.
+    `location` is where it stores texts, `document` is JSON, and `seen` is when the process was last known to
+    be alive, in seconds since 1970 by the clock of the database.
     """
 
     __tablename__ = "process"

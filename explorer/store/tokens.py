@@ -1,4 +1,4 @@
-"""API tokens of accounts. The database has a hash of each, so that nobody can read a token from it."""
+"""API tokens of accounts. The database only has a hash of each, so nobody can read a token from it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from explorer.store.clock import NowUtc
 from explorer.store.database import Database, changed_rows
 from explorer.store.tables import LONGEST_ACCOUNT, TokenRow
 
-#: What tokens begin with: other tokens in the same header are not for this server.
+#: The prefix of tokens: other tokens in the same header are not for this server.
 TOKEN_PREFIX = "te_"  # noqa: S105  not a token itself
 #: The most tokens of one account.
 MOST_TOKENS = 50
 _ID_BYTES = 4
-#: The use of a token is stored no more often.
+#: The minimum time between two stored uses of a token.
 _USE_PRECISION = timedelta(minutes=5)
 #: Rows, with the time of the database.
 _ROWS = select(TokenRow, NowUtc())
@@ -29,10 +29,10 @@ _ROWS = select(TokenRow, NowUtc())
 
 @dataclass(frozen=True)
 class Token:
-    """What is known of a token: all but the token itself.
+    """The properties of a token, without the token itself.
 
-    `name` is what the account calls it. It ends at `expires`; None: never. `is_expired` says whether it has
-    ended by the clock of the database. `used` is when it was last sent, up to five minutes before; None:
+    `name` is chosen by the account. The token ends at `expires`; None: never. `is_expired` says whether it
+    has ended by the clock of the database. `used` is when it was last sent, up to five minutes before; None:
     never.
     """
 
@@ -55,12 +55,12 @@ class Tokens:
     def add(
         self, account: str, roles: Iterable[str] = (), name: str = "", lifetime: timedelta | None = None
     ) -> tuple[str, Token]:
-        """Make a token and return it, which is not possible later, and what is known of it.
+        """Make a token and return it with its properties. It cannot be shown again.
 
         Raises:
             InvalidRequest: the name of the account is empty, or one of the names is too long or has control
                 characters; or the account has too many tokens.
-            StoreError: it cannot be stored.
+                StoreError: the token cannot be stored.
         """
         check_account(account)
         if len(name) > LONGEST_ACCOUNT or not name.isprintable():
@@ -77,7 +77,7 @@ class Tokens:
             )
             if count is not None and count >= MOST_TOKENS:
                 raise InvalidRequest(
-                    f"The account has {count} tokens, which is the most. Revoke one of them."
+                    f"The account has {count} tokens, which is the maximum. Revoke one of them."
                 )
             session.add(
                 TokenRow(
@@ -93,7 +93,7 @@ class Tokens:
         return token, made
 
     def find(self, token: str) -> Token | None:
-        """Return what is known of a token, and note its use; None if it is unknown, expired or revoked.
+        """Return the properties of a token, and note its use; None if it is unknown, expired or revoked.
 
         Raises:
             StoreError: the database cannot be read.
@@ -129,7 +129,7 @@ class Tokens:
             return [_token(*each) for each in session.execute(rows)]
 
     def revoke(self, token_id: str, account: str | None = None) -> bool:
-        """Revoke a token, of this account if one is given. Return whether there was one with this ID.
+        """Revoke a token, of this account if one is given. Return whether a token with this ID existed.
 
         Raises:
             StoreError: the database cannot be written.
@@ -141,7 +141,7 @@ class Tokens:
             return changed_rows(session.execute(query)) > 0
 
     def _note_use(self, token: Token, now: datetime) -> None:
-        """Store when a token was used, if the database can be written: its holder does not depend on that."""
+        """Store when a token was used. A failure is ignored, because the holder does not depend on it."""
         if token.used is not None and now - token.used < _USE_PRECISION:
             return
         with suppress(StoreError), self._database.writing() as session:
@@ -154,7 +154,7 @@ def check_account(name: str) -> None:
     """Check the name of an account.
 
     Raises:
-        InvalidRequest: it is empty, too long, or has control characters.
+            InvalidRequest: the name is empty, too long, or has control characters.
     """
     if not name.strip() or len(name) > LONGEST_ACCOUNT or not name.isprintable():
         raise InvalidRequest(

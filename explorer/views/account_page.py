@@ -1,6 +1,6 @@
-"""The page of one's own account at `/account`: roles, time on GPUs, API tokens and private results.
+"""The page of a user's own account at `/account`: roles, time on GPUs, API tokens and private results.
 
-It needs no script. Only people who have signed in can open it: an API token cannot make others.
+The page needs no script. Only people who have signed in can open it: an API token cannot create other tokens.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ from explorer.views.visible import visible
 
 blueprint = Blueprint("account_page", __name__)
 
-#: What the list of results begins with, and each further page of it.
+#: The first page of the list of results, and each further page, have this many rows.
 _RESULTS = 50
-#: The days that a token can last.
+#: The lifetimes of a token, in days.
 _LIFETIMES = {7: "7 days", 30: "30 days", 90: "90 days", 365: "1 year"}
 _DEFAULT_LIFETIME = 90
 _NOTICES = {
     "revoked": "The token is revoked. Programs that use it are refused from this moment on.",
     "deleted": "The result is deleted. Its link does not work any more.",
-    "kept": "Others have submitted or kept the same result, so it stays for them. It is not yours any more.",
+    "kept": "Others have submitted or kept the same result, so it stays for them. You no longer own it.",
 }
 
 
 @dataclass(frozen=True)
 class OwnResult:
-    """A row of the list. `is_own`: only the account can open it; otherwise, whoever has the link can."""
+    """A row of the list. `is_own`: only the account can open it; otherwise, the link suffices to open it."""
 
     id: str
     url: str
@@ -59,7 +59,7 @@ class OwnResult:
 
 @blueprint.get("/account")
 def show() -> Response:
-    """Return the page of the account that is signed in."""
+    """Return the page of the signed-in account."""
     return _page(_signed_in(), notice=_NOTICES.get(request.args.get("done", "")))
 
 
@@ -69,7 +69,7 @@ def add_token() -> Response:
     account, name = _signed_in(), request.form.get("name", "").strip()
     if not name:
         raise InvalidRequest(
-            "The token needs a name, so that you know later what uses it. Go back and enter one."
+            "The token needs a name, so that you can later tell which program uses it. Go back and enter one."
         )
     days = request.form.get("days", "")
     if days not in map(str, _LIFETIMES):
@@ -98,7 +98,7 @@ def _signed_in() -> Account:
 
     Raises:
         NotFound: the server has no accounts that people can sign in with.
-        Unauthorized: nobody is signed in.
+            Unauthorized: nobody is signed in.
         Forbidden: a program sends the request, with an API token.
     """
     settings = services().settings
@@ -143,10 +143,10 @@ def _done(what: str) -> AnyResponse:
 
 
 def _time(text: str) -> datetime | None:
-    """Return the time of the query string that the list ends before; None: there is none.
+    """Return the end time of the list from the query string; None: there is none.
 
     Raises:
-        InvalidRequest: it is no time with a zone.
+        InvalidRequest: the text is not a time with a zone.
     """
     if not text:
         return None
@@ -162,7 +162,7 @@ def _time(text: str) -> datetime | None:
 
 
 def _own_results(records: list[Record]) -> Iterator[OwnResult]:
-    """Yield the rows of what has a page of its own: compilations, sessions and matrices."""
+    """Yield the rows of the results with a page: compilations, sessions and matrices."""
     for record in records:
         asked = record.request
         match asked.task:

@@ -1,4 +1,4 @@
-"""Accounts: who is signed in, and how to sign in with OpenID Connect."""
+"""Accounts: the account of a request, and signing in with OpenID Connect."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 blueprint = Blueprint("accounts", __name__)
 
 _PROVIDER = "triton-explorer-oidc"
-#: The field of the session that says which page to show after the login.
+#: The field of the session with the page to show after the login.
 _SESSION_PAGE = "page"
 #: Pages of this server. Browsers take "//host" and "/\\host" for other servers.
 _PAGE = re.compile(r"/(?:[\w.-][\w.,/-]*)?", re.ASCII)
@@ -38,7 +38,7 @@ _KEY_BYTES = 32
 
 
 class AccountDocument(msgspec.Struct, frozen=True):
-    """Who is signed in; `name` is null if nobody is. `login_url` is null if there is no way to sign in."""
+    """The signed-in account; `name` is null if nobody is. `login_url` is null if nobody can sign in."""
 
     name: str | None
     roles: list[str]
@@ -46,10 +46,10 @@ class AccountDocument(msgspec.Struct, frozen=True):
 
 
 def use_accounts(app: Flask, settings: Settings) -> None:
-    """Let an application sign users in, if there is a provider.
+    """Let an application sign users in, if a provider is configured.
 
     Raises:
-        SettingsError: the library for it is not installed.
+        SettingsError: the library for OpenID Connect is not installed.
     """
     if not settings.oidc_issuer:
         return
@@ -79,18 +79,18 @@ def use_accounts(app: Flask, settings: Settings) -> None:
 
 
 def account_of_page() -> dict[str, Any]:
-    """Return what the page shows of accounts: nothing, if they are off."""
+    """Return the variables of the page about accounts; none, if accounts are off."""
     account = current_account()
     return {"account": account.name if account else None, "can_sign_in": can_sign_in()}
 
 
 def can_sign_in() -> bool:
-    """Return whether there is a provider to sign in with."""
+    """Return whether a provider is configured."""
     return _PROVIDER in current_app.extensions
 
 
 def login_url(page: str = "/") -> str | None:
-    """Return the address to sign in at, which then leads to a page; None: nobody signs in, or somebody is."""
+    """Return the sign-in address, which then leads to a page; None: not possible, or already signed in."""
     with suppress(ExplorerError):  # such as an unknown token
         if can_sign_in() and current_account() is None:
             return url_for("accounts.login", page=page) if page != "/" else url_for("accounts.login")
@@ -131,7 +131,7 @@ def login() -> AnyResponse:
 
 @blueprint.get("/login/return")
 def end_login() -> AnyResponse:
-    """Check what the provider says of the user, and begin a session."""
+    """Check the provider's answer about the user, and begin a session."""
     from authlib.common.errors import AuthlibBaseError
     from joserfc.errors import JoseError
     from requests import RequestException
@@ -173,7 +173,7 @@ def _provider() -> FlaskOAuth2App:
 
 
 def _session_key(folder: Path) -> bytes:
-    """Return the key that signs sessions, and make it once: servers with one data folder share it."""
+    """Return the key that signs sessions, and create it once: servers with one data folder share it."""
     file = folder / "session.key"
     folder.mkdir(parents=True, exist_ok=True)
     with suppress(FileExistsError):
@@ -182,7 +182,7 @@ def _session_key(folder: Path) -> bytes:
         with os.fdopen(handle, "wb") as written:
             written.write(secrets.token_bytes(_KEY_BYTES))
         try:
-            os.link(new, file)  # a key that is there stays, and is complete
+            os.link(new, file)  # an existing key stays, and is complete
         finally:
             new.unlink()
     return file.read_bytes()

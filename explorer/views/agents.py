@@ -1,4 +1,4 @@
-"""The address of the tools for agents (MCP). The web server answers there by itself, without a thread."""
+"""The address of the tools for agents (MCP). The web server answers there without a thread."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from explorer.errors import NotFound
 
 blueprint = Blueprint("agents", __name__)
 
-#: The server sets this variable of the request, if it can answer, to a list. The view says with an entry in
-#: it that the request has passed the checks of every request: its host, its origin.
+#: A server that can answer sets this variable of the request to a list. The view adds an entry to the list
+#: when the request has passed the checks of every request: its host, its origin.
 ANSWERED_BY_SERVER = "triton_explorer.agents"
 
 
@@ -20,7 +20,7 @@ def answer() -> Response:
     """Let the server answer a message of the Model Context Protocol.
 
     Raises:
-        NotFound: the server cannot.
+            NotFound: the server cannot answer.
     """
     if find_spec("mcp") is None:
         raise NotFound(

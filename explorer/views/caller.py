@@ -1,4 +1,4 @@
-"""Who a request comes from, how urgent it is, and how a caller cancels a job."""
+"""The caller of a request, its urgency, and the cancellation of a job."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from explorer.views.origin import origin
 FOLLOWER = Parameter(
     "follower",
     str,
-    "A name that a page or program chooses for itself. Who submits a job or reads its events follows it, and "
-    "the last follower who cancels it ends it. By default, all programs of a client are one follower.",
+    "A name that a page or program chooses. A caller that submits a job or reads its events follows it, and "
+    "the last follower to cancel the job ends it. By default, all programs of a client are one follower.",
 )
 LIVE = Parameter(
     "live",
     bool,
-    '"1": the request follows from typing, and nobody has pressed a button for it. The job starts after '
-    "those that somebody waits for, and ends the live jobs of the same follower. The result is removed an "
-    "hour after it was last used, unless somebody opens it, shares it, or submits it without this parameter.",
+    '"1": typing caused the request, and nobody has pressed a button for it. The job starts after '
+    "the jobs that users wait for, and ends the live jobs of the same follower. The result is removed an "
+    "hour after its last use, unless somebody opens it, shares it, or submits it without this parameter.",
 )
 #: The description of the header.
 PRIORITY = (
     "The urgency of the job, as in RFC 9218: from u=0 to u=7, by default u=3. From u=4 on, the job belongs "
     "to a batch, and interactive jobs start before it."
 )
-#: The header with the secret token that deletes what was submitted with it.
+#: The header with the secret token of a submission, which deletes its result.
 DELETION_TOKEN = "Deletion-Token"  # noqa: S105  not a token itself
 _SHORTEST_TOKEN = 22
 _LONGEST_TOKEN = 200
@@ -60,7 +60,7 @@ def _begin() -> None:
 
 
 def _claim() -> Claim:
-    """Return the claim to what the current request submits: of its account, by its token, or by a new one."""
+    """Return the claim for the current submission: of its account, by its token, or by a new token."""
     if (account := current_account()) is not None:
         return Claim(holder_of_account(account.name))
     if DELETION_TOKEN in request.headers:
@@ -70,7 +70,7 @@ def _claim() -> Claim:
 
 
 def _give_token(response: Response) -> Response:
-    """Tell the client the new token, if it deletes something."""
+    """Send the new token to the client, if the token can delete something."""
     claim = current_caller().claim
     if claim is not None and claim.is_new and claim.is_granted:
         response.headers[DELETION_TOKEN] = g.new_token
@@ -81,7 +81,7 @@ def deletion_token() -> str:
     """Return the token in the current request.
 
     Raises:
-        InvalidRequest: there is none, or it could be guessed.
+            InvalidRequest: there is no token, or it could be guessed.
     """
     token = request.headers.get(DELETION_TOKEN, "")
     if not _SHORTEST_TOKEN <= len(token) <= _LONGEST_TOKEN:
@@ -93,7 +93,7 @@ def deletion_token() -> str:
 
 
 def _end(_error: BaseException | None) -> None:
-    work_for(g.pop("caller_before", Caller()))  # a saved page sends requests in the thread of another one
+    work_for(g.pop("caller_before", Caller()))  # a saved page sends requests in the thread of another request
 
 
 def _urgency() -> Urgency:
@@ -103,18 +103,18 @@ def _urgency() -> Urgency:
 
 
 def is_batch(priority: str) -> bool:
-    """Return whether a `Priority` header, such as "u=5", says that other requests are more urgent."""
+    """Return whether a `Priority` header, such as "u=5", declares a low urgency."""
     urgency = parse_dict_header(priority).get("u") or _DEFAULT_URGENCY
     return urgency in _BATCH
 
 
 class FollowersDocument(msgspec.Struct, frozen=True):
-    """How many others follow a job that goes on."""
+    """The number of other followers of a job that continues."""
 
     followers: int
 
 
 def cancel_job(record: Record) -> Response:
-    """Cancel the job of a record, as far as the caller of the current request can."""
+    """Cancel the job of a record, as far as the caller of the current request may."""
     followers = services().queue.cancel(record.id)
     return json_response(FollowersDocument(followers), 202) if followers else Response(status=204)

@@ -1,4 +1,4 @@
-"""Captures and sessions: what a running program compiled, one kernel after another and as a whole."""
+"""Captures and sessions: the kernels that a running program compiled, one by one and as a whole."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ NAME = Parameter(
 PRIVATE = Parameter(
     "private", str, "The key of private results, as in a compilation. By default, the results are public."
 )
-#: How long an import waits for places in the queue, and how often it looks for one.
+#: How long an import waits for places in the queue, and how often it tries.
 _WAIT_SECONDS = 20.0
 _FULL_SECONDS = 0.5
 
 
 class OriginBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Where lines of the script come from: `lines` of them, from `line` of `file` on."""
+    """The origin of lines of the script: `lines` lines, from `line` of `file` on."""
 
     file: Annotated[str, msgspec.Meta(max_length=4096)]
     line: _Line
@@ -86,9 +86,9 @@ class OriginBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class CaptureBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A kernel that a running program compiled. The stages have Triton's names; a binary is in base 64.
 
-    `triton` is the version of the program. `files` are the files of the program that the script names lines
-    of, by their paths below a common folder. `again`: compile the script here, too.
-    `private` is that of a compilation.
+    `triton` is the version of the program. `files` are the files of the program to which lines of the script
+    refer, by their paths below a common folder. `again`: compile the script here, too.
+    `private` has the meaning of a compilation's `private`.
     """
 
     source: str
@@ -116,7 +116,7 @@ class CaptureTicket(Ticket, frozen=True):
 
 
 class ImportDocument(msgspec.Struct, frozen=True):
-    """The kernels of a file, as a session has them, and what could not be read of it.
+    """The kernels of a file, as entries of a session, and the parts that could not be read.
 
     `title` has the names of the programs, if they are known.
     """
@@ -156,8 +156,8 @@ def submit_import() -> Response:
 
     The file is a trace of tritonparse, a log of PyTorch's compiler, a cubin, or a zip archive with a
     folder: a capture, Triton's cache, a dump, traces, or cubins. While the client has too many jobs in the
-    queue, the response waits. It is refused with 429 if that takes long; the same request goes on where it
-    stopped.
+    queue, the response waits. A long wait is refused with 429; repeating the request then continues where the
+    first one stopped.
     """
     here = services()
     limit = here.settings.source_limit_bytes
@@ -207,7 +207,7 @@ def _private_parameter() -> str:
     """Return the key of private results in the address of the current request.
 
     Raises:
-        InvalidRequest: it is none.
+            InvalidRequest: the parameter is not a key.
     """
     try:
         return private_key(msgspec.convert(request.args.get(PRIVATE.name, False), Private))
@@ -220,7 +220,7 @@ def _submit_uploaded(found: UploadedKernel, private: str, is_waiting: Awaited, u
 
     Raises:
         InvalidRequest and its subclasses, SourceTooLarge.
-        TooManyRequests, QueueFull: the queue has no place until this time.
+            TooManyRequests, QueueFull: the queue has no place until this time.
     """
     here = services()
     if found.address == "compilations":
@@ -248,7 +248,7 @@ def _submit(asked: Request, is_compiled_here: bool) -> tuple[Record, str | None]
 
 
 def _merged(present: SessionKernel | None, kernel: SessionKernel) -> SessionKernel:
-    """Return the entry of kernels that differ only in what the server does not show."""
+    """Return the entry of kernels that differ only in properties that the server does not show."""
     if present is None or kernel.launches is None:
         return present or kernel
     return msgspec.structs.replace(
@@ -275,7 +275,7 @@ def _checked(body: CaptureBody) -> tuple[Request, bool]:
     asked = Request(
         source=body.source,
         target=here.target_name(body.target),
-        # Another version can read what this one has made.
+        # Different Triton versions can read the binary.
         triton=body.triton if body.triton in here.versions else here.triton_version(None),
         kernel=body.kernel,
         files=body.files,

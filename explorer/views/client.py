@@ -1,4 +1,4 @@
-"""The client of a connection, which limits are counted for: an address, or the network of an IPv6 host."""
+"""The client of a connection, to which limits apply: an address, or the network of an IPv6 host."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 from explorer.settings import Networks
 
-#: A host gets at least a network of this size, and may use all of its addresses.
+#: A host gets a network of at least this size, and may use all of its addresses.
 _IPV6_PREFIX_BITS = 64
 
 
 def client_of(peer: str, forwarded: str, proxies: Networks) -> str:
     """Return the client of a connection from the address `peer`.
 
-    It is the peer, unless this is a trusted proxy. Then it is the last address of the `X-Forwarded-For`
-    header that is not a trusted proxy: clients can write the ones before it themselves.
+    The client is the peer, unless the peer is a trusted proxy. Then it is the last address of the
+    `X-Forwarded-For` header that is not a trusted proxy: clients can forge the addresses before it.
     """
     found = peer
     for part in reversed(forwarded.split(",")):
@@ -27,7 +27,7 @@ def client_of(peer: str, forwarded: str, proxies: Networks) -> str:
 
 
 def is_proxy(peer: str, proxies: Networks) -> bool:
-    """Return whether an address is one of a trusted proxy."""
+    """Return whether an address belongs to a trusted proxy."""
     try:
         address = _unmapped(peer)
     except ValueError:
@@ -36,7 +36,7 @@ def is_proxy(peer: str, proxies: Networks) -> bool:
 
 
 def _network(name: str) -> str | None:
-    """Return the name of a client from its address, or None if it is no address."""
+    """Return the name of a client from its address, or None if the text is no address."""
     try:
         address = _unmapped(name)
     except ValueError:
@@ -48,7 +48,7 @@ def _network(name: str) -> str | None:
 
 @lru_cache(maxsize=1024)
 def _unmapped(name: str) -> IPv4Address | IPv6Address:
-    """Return an address; that of an IPv4 host also where the socket is one of IPv6."""
+    """Return an address, converting an IPv4 address that an IPv6 socket has mapped."""
     address = ip_address(name.strip("[]").partition("%")[0])
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return mapped or address

@@ -69,7 +69,7 @@ def submit() -> Response:
 def submit_llvm_passes(compilation_id: str) -> Response:
     """Compile a kernel once more and record the passes of LLVM.
 
-    The result is a compilation of its own, whose passes are those of LLVM. It takes some seconds.
+    The result is a separate compilation with the passes of LLVM. Compiling takes some seconds.
     """
     wanted = replace(find_compilation(compilation_id).request, task="llvm-passes")
     return _ticket(services().queue.submit(wanted))
@@ -83,7 +83,7 @@ def submit_llvm_passes(compilation_id: str) -> Response:
     LIVE,
 )
 def show(compilation_id: str) -> Response:
-    """Return the index of a compilation: everything but the texts.
+    """Return the index of a compilation: all data except the texts.
 
     While the compilation runs, the index has the results so far.
     """
@@ -105,7 +105,7 @@ def show(compilation_id: str) -> Response:
 def cancel(compilation_id: str) -> Response:
     """Cancel a compilation that waits or runs.
 
-    The status is 202 if the compilation goes on, because others follow it. A finished compilation stays as
+    The status is 202 if the compilation continues, because others follow it. A finished compilation stays as
     it is.
     """
     return cancel_job(stored_compilation(compilation_id))
@@ -115,9 +115,9 @@ def cancel(compilation_id: str) -> Response:
 @blueprint.put("/<compilation_id>/pin", endpoint="pin")  # its earlier address
 @documented({204: None})
 def retain(compilation_id: str) -> Response:
-    """Retain a compilation: it and its runs are not removed when the server needs space.
+    """Retain a compilation: the server does not remove it and its runs to free space.
 
-    The link works without it, too: a removed result is computed again.
+    The link also works without this: a removed result is computed again.
     """
     services().store.retain(stored_compilation(compilation_id).id, client())
     return Response(status=204)

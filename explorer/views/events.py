@@ -1,6 +1,6 @@
 """The event stream of a compilation or a run: server-sent events.
 
-A stream that waits holds no thread where the server can wait by itself, see `explorer.server.application`.
+A waiting stream holds no thread if the server can wait in its event loop, see `explorer.server.application`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from explorer.views.records import find_compilation
 
 blueprint = Blueprint("events", __name__, url_prefix=f"{API}/compilations")
 
-#: The server sets this variable of the request, if it sends event streams itself, to a list for the stream.
+#: A server that sends event streams in its event loop sets this variable of the request to a list for the
+#: stream.
 SENT_BY_SERVER = "triton_explorer.event_streams"
 CONNECTED = b": connected\n\n"
 HEARTBEAT = b": heartbeat\n\n"
@@ -55,7 +56,7 @@ class EventStream:
         return self._log.watch(listener)
 
     def read(self) -> tuple[bytes, bool]:
-        """Return the events since the last call, and whether these are the last ones."""
+        """Return the events since the last call, and whether they are the last events."""
         is_over = self._log.is_closed
         return b"".join(map(self._next, self._log.entries()[self._number :])), is_over
 
@@ -71,7 +72,7 @@ class EventStream:
 
 
 class Encoder:
-    """Encodes the events of one log, each only once for all of its streams."""
+    """Encodes the events of one log. All streams share the encoded events."""
 
     def __init__(self, target: str, links: ApiLinks) -> None:
         self._target = target
@@ -95,7 +96,7 @@ _encoders_lock = threading.Lock()
 @blueprint.get("/<compilation_id>/events")
 @documented({200: "text/event-stream", 204: None}, None, FOLLOWER)
 def stream(compilation_id: str) -> Response:
-    """Follow the events of a compilation from the first one, or from the one after `Last-Event-ID`.
+    """Follow the events of a compilation from the first event, or from the event after `Last-Event-ID`.
 
     The events are `inspection`, `specialized`, `stage`, `pass`, `resources`, `diagnostic`, `log`, and
     `done` as the last one. Their data are the rows of the index. The status is 204 if no event is left.
@@ -104,7 +105,7 @@ def stream(compilation_id: str) -> Response:
 
 
 def event_stream(record: Record) -> Response:
-    """Return the events of a record, from the one that the current request asks for.
+    """Return the events of a record, from the event that the current request specifies.
 
     Raises:
         TooManyRequests: the client has too many open event streams.
@@ -112,7 +113,7 @@ def event_stream(record: Record) -> Response:
     last = request.headers.get("Last-Event-ID", "")
     skip = int(last) if last.isascii() and last.isdigit() and len(last) < 10 else 0
     if record.status == "failed" and record.journal is None:
-        skip = 0  # the result could not be stored, and other entries are left than were sent
+        skip = 0  # the result could not be stored, and its entries differ from the sent ones
     if record.is_finished and len(record.entries) <= skip:
         return Response(status=204)
     streams, name = services().streams, client()

@@ -16,21 +16,21 @@ from explorer.store import Record
 
 Body = TypeVar("Body")
 
-#: The variable of WSGI in which the server has a function that says whether the client still waits.
+#: The variable of WSGI with the server's function that returns whether the client still waits.
 CLIENT_IS_WAITING = "triton_explorer.client_is_waiting"
 
 #: A view sets this variable of WSGI if the server may send the response again; see `let_server_keep`.
 IS_KEPT = "triton_explorer.is_kept"
 
-#: The media type of an uploaded file. A browser does not send it to another site without asking it first.
+#: The media type of an uploaded file. A browser does not send it to another site without a preflight request.
 FILE_TYPE = "application/octet-stream"
 
 _YEAR_SECONDS = 365 * 24 * 3600
 #: A character of the source takes at most six bytes of JSON ("\u0000").
 _ESCAPED_BYTES = 6
 _OTHER_FIELDS_BYTES = 1024 * 1024
-#: The most brackets of a body, those in the source included. While a body is decoded, no other thread runs,
-#: and objects and lists take most of that time.
+#: The maximum number of brackets in a body, including the source. While a body is decoded, no other thread
+#: runs, and objects and lists take most of that time.
 _MOST_BRACKETS = 400_000
 _NOT_IN_FILE_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST_FILE_NAME = 100
@@ -39,7 +39,8 @@ _LONGEST_FILE_NAME = 100
 def read_body(wanted: type[Body], source_limit_bytes: int) -> Body:
     """Decode the JSON body of the current request.
 
-    The body must be declared as JSON: a browser does not send that to another site without asking it first.
+    The body must be declared as JSON: a browser does not send JSON to another site without a preflight
+    request.
 
     Raises:
         UnsupportedMediaType: the body is declared as something else.
@@ -77,7 +78,7 @@ def read_file_body(source_limit_bytes: int) -> bytes:
     Raises:
         UnsupportedMediaType: the body is declared as something else.
         TooManyRequests: the client has sent too much.
-        SourceTooLarge: it is longer than other bodies may be.
+            SourceTooLarge: the file is longer than allowed for a body.
     """
     limit = body_limit_bytes(source_limit_bytes)
     data = _read(FILE_TYPE, limit)
@@ -98,10 +99,10 @@ def _read(media_type: str, limit: int) -> bytes:
 
 
 def check_brackets(data: bytes) -> None:
-    """Check how many objects and lists a body may have, before it is decoded.
+    """Check the number of objects and lists of a body before it is decoded.
 
     Raises:
-        InvalidRequest: there are too many.
+        InvalidRequest: there are too many objects and lists.
     """
     brackets = data.count(b"{") + data.count(b"[")
     if brackets > _MOST_BRACKETS:
@@ -120,8 +121,8 @@ def check_source(source: str, limit_bytes: int) -> None:
     """Check the length of a source.
 
     Raises:
-        SourceTooLarge: it is too long.
-        InvalidRequest: it is empty.
+            SourceTooLarge: the source is too long.
+            InvalidRequest: the source is empty.
     """
     size = len(source.encode("utf-8", errors="replace"))
     if size > limit_bytes:
@@ -137,7 +138,7 @@ def query_integer(name: str, default: int, minimum: int = 0) -> int:
     """Return an integer of the query string.
 
     Raises:
-        InvalidRequest: it is not an integer, or too small.
+            InvalidRequest: the text is not an integer, or the integer is too small.
     """
     text = request.args.get(name)
     if text is None:
@@ -148,9 +149,9 @@ def query_integer(name: str, default: int, minimum: int = 0) -> int:
 
 
 def client_is_waiting() -> Callable[[], bool]:
-    """Return a function that says whether the client of the current request still waits for the response.
+    """Return a function that returns whether the client of the current request still waits for the response.
 
-    Without a connection, as in a test, somebody always waits.
+    Without a connection, as in a test, the function always returns True.
     """
     is_waiting: Callable[[], bool] = request.environ.get(CLIENT_IS_WAITING, lambda: True)
     return is_waiting

@@ -1,6 +1,6 @@
-"""Who sends a request: an account, or nobody in particular.
+"""The sender of a request: an account, or an anonymous client.
 
-An account is known by an API token, by the header of a trusted proxy, or by a session of OpenID Connect.
+An account is identified by an API token, by the header of a trusted proxy, or by a session of OpenID Connect.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SESSION_ACCOUNT = "account"
 
 @dataclass(frozen=True)
 class Account:
-    """An account and its roles. `has_signed_in`: a person has; otherwise a program has sent an API token."""
+    """An account and its roles. `has_signed_in`: a person has signed in; otherwise, a token was sent."""
 
     name: str
     roles: frozenset[str]
@@ -31,8 +31,8 @@ def current_account() -> Account | None:
     """Return the account of the current request, or None.
 
     Raises:
-        Unauthorized: its token is unknown.
-        InvalidRequest: the proxy has sent a name that is none.
+            Unauthorized: the token is unknown.
+            InvalidRequest: the proxy has sent an invalid name.
     """
     if "account" not in g:
         g.account = _account()
@@ -41,7 +41,7 @@ def current_account() -> Account | None:
 
 
 def client() -> str:
-    """Return what limits are counted for: the account of the current request, or else its address."""
+    """Return the client for limits: the account of the current request, or else its address."""
     account = current_account()
     if account is not None:
         return f"account {account.name}"
@@ -56,8 +56,8 @@ def _account() -> Account | None:
         found = services().store.tokens.find(token)
         if found is None:
             raise Unauthorized(
-                "This API token is unknown, has expired, or was revoked. Make another one at /account, or "
-                "ask whoever operates the server for one."
+                "This API token is unknown, has expired, or was revoked. Make a new token at /account, or "
+                "ask the server administrator for one."
             )
         return Account(found.account, found.roles | settings.roles_of(found.account), has_signed_in=False)
     name = ""
@@ -75,7 +75,7 @@ def _decoded(name: str) -> str:
     """Return a header in UTF-8. WSGI has the bytes of headers as characters of Latin-1.
 
     Raises:
-        InvalidRequest: it is not UTF-8.
+        InvalidRequest: the header is not UTF-8.
     """
     try:
         return name.encode("latin-1").decode()

@@ -16,7 +16,7 @@ RANGE = (
 
 
 def lines_document(lines: Iterable[str], language: str) -> LinesDocument:
-    """Return those of the lines of a text that the query string asks for, as far as they exist.
+    """Return the existing lines of a text in the range of the query string.
 
     Raises:
         InvalidRequest: the range is invalid.
@@ -25,7 +25,7 @@ def lines_document(lines: Iterable[str], language: str) -> LinesDocument:
 
 
 def asked_range() -> tuple[int, int]:
-    """Return the first and the last line that the query string asks for.
+    """Return the first and the last line of the range in the query string.
 
     Raises:
         InvalidRequest: the range is invalid.

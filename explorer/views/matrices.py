@@ -41,9 +41,10 @@ _Configurations = Annotated[list[Configuration], msgspec.Meta(max_length=MOST_CE
 
 
 class MatrixBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A compilation, and what to compile it for: every combination of the three lists.
+    """A compilation, and the lists whose combinations are compiled: configurations, targets, Triton versions.
 
-    An empty list stands for what the compilation has. "all" are the autotune configurations of its kernel.
+    An empty list stands for the value of the compilation. "all" are the autotune configurations of its
+    kernel.
     """
 
     compilation: CompilationBody
@@ -66,7 +67,7 @@ class MatrixTicket(msgspec.Struct, frozen=True):
 def submit() -> Response:
     """Compile a kernel for several configurations, targets and Triton versions.
 
-    Equal matrices are stored once. Results that are stored are not compiled again.
+    Equal matrices are stored once. Stored results are not compiled again.
     """
     here = services()
     matrix = _requested(here, read_body(MatrixBody, here.settings.source_limit_bytes))
@@ -83,7 +84,7 @@ def show(matrix_id: str) -> Response:
 @blueprint.post(f"{API}/matrices/<matrix_id>")
 @documented({202: MatrixTicket}, None, FOLLOWER)
 def compile_missing(matrix_id: str) -> Response:
-    """Compile the cells of a matrix that have no result: canceled ones, and those that were removed."""
+    """Compile the cells of a matrix that have no result, because they were canceled or removed."""
     record = stored_matrix(matrix_id)
     return _start(services(), record, Matrix.of(record.request))
 
@@ -91,9 +92,9 @@ def compile_missing(matrix_id: str) -> Response:
 @blueprint.delete(f"{API}/matrices/<matrix_id>")
 @documented({202: FollowersDocument, 204: None}, None, FOLLOWER)
 def cancel(matrix_id: str) -> Response:
-    """Cancel what is not compiled of a matrix. Results stay.
+    """Cancel the unfinished cells of a matrix. Results stay.
 
-    The status is 202 if the matrix goes on, because others have submitted it too.
+    The status is 202 if the matrix continues, because others have submitted it too.
     """
     followers = services().matrices.cancel(stored_matrix(matrix_id).id)
     return json_response(FollowersDocument(followers), 202) if followers else Response(status=204)

@@ -1,4 +1,4 @@
-"""What the server offers: targets, Triton versions, measures, the gallery; its health and metrics."""
+"""The offers of the server: targets, Triton versions, measures, the gallery; its health and metrics."""
 
 from __future__ import annotations
 
@@ -38,9 +38,8 @@ class TritonsDocument(msgspec.Struct, frozen=True):
 class ExampleRow(msgspec.Struct, frozen=True):
     """A script of the gallery.
 
-    `profiled_target` and `profiled_triton` are those of its profile: compiled with them, the example gives
-    the binary that the profile measured. They are None without a profile, or if this server
-    lacks that version.
+    `profiled_target` and `profiled_triton` come from its profile: compiled with them, the example gives the
+    binary that the profile measured. They are None without a profile, or if this server lacks that version.
     """
 
     name: str
@@ -68,14 +67,14 @@ class BubblewrapDocument(msgspec.Struct, frozen=True):
 
 
 class DisassemblerDocument(msgspec.Struct, frozen=True):
-    """The warm disassemblers: the architectures that have one, and why jobs may have to start nvdisasm."""
+    """The warm disassemblers: their architectures, and why jobs may have to start nvdisasm."""
 
     ready: tuple[str, ...]
     problem: str | None
 
 
 class StoreDocument(msgspec.Struct, frozen=True):
-    """The state of the data folder. `problem` says why nothing can be stored; a quota of 0 is none."""
+    """The state of the data folder. `problem` says why nothing can be stored; a quota of 0 is no quota."""
 
     problem: str | None
     free_bytes: int
@@ -84,7 +83,7 @@ class StoreDocument(msgspec.Struct, frozen=True):
 
 
 class QueueDocument(msgspec.Struct, frozen=True):
-    """How long the oldest job has waited, and how long one may; a limit of 0 is none."""
+    """How long the oldest job has waited, and the limit of that time; 0 is no limit."""
 
     oldest_seconds: float
     limit_seconds: float
@@ -93,12 +92,12 @@ class QueueDocument(msgspec.Struct, frozen=True):
 class HealthDocument(msgspec.Struct, frozen=True):
     """The health of the server.
 
-    `sandbox` is the tier that works on this machine. `problem` says why none does, or why nothing can be
+    `sandbox` is the tier that works on this machine. `problem` says why no tier works, or why nothing can be
     stored; stored results can be opened. `bubblewrap` is null if it is missing or not used. `landlock_abi` is
     the version of the kernel's Landlock that jails use beside it, or 0. With `control_groups`, the kernel
-    limits the memory of each jail, too. `disassembler` says for which architectures nvdisasm need not be
-    started anew. `devices` are those that kernels can be run on; the server works without them.
-    `slots` are the kinds of slots, and `queue` is its age: both can be problems.
+    limits the memory of each jail, too. `disassembler` has the architectures with a warm nvdisasm. `devices`
+    can run kernels; the server works without them. `slots` are the kinds of slots, and `queue` is its age:
+    both can be problems.
     """
 
     status: Literal["ok", "starting", "unavailable"]
@@ -229,7 +228,7 @@ def _problem_of_queue(queue: QueueDocument) -> str | None:
 
 @blueprint.get(LIVE_ADDRESS)
 def show_life() -> Response:
-    """Say that the process answers. The server does so itself, without a thread."""
+    """Return that the process answers. The server answers this request without a thread."""
     response = Response(LIVE, mimetype="application/json")
     response.cache_control.no_store = True
     return response

@@ -20,7 +20,7 @@ _QUERY_TYPES = {int: "integer", bool: "boolean", str: "string"}
 
 
 def describe_api() -> dict[str, Any]:
-    """Describe the API of an application that has no services: for tools that read the description."""
+    """Describe the API of an application that has no services, for tools that read the description."""
     from explorer.views import register_views
 
     app = Flask("explorer", static_folder=None)
@@ -158,7 +158,7 @@ def _response(answer: Any, schema_of: dict[str, Any]) -> dict[str, Any]:
         return {"description": "No content"}
     if answer is Problem:
         description, media_type, schema = "An error", "application/json", schema_of[_key(Problem)]
-    elif answer == "text/event-stream":  # A schema would be that of one event.
+    elif answer == "text/event-stream":  # A schema would describe one event only.
         return {"description": "The events", "content": {answer: {}}}
     elif isinstance(answer, str):
         description, media_type, schema = "The text", answer, {"type": "string"}

@@ -1,4 +1,4 @@
-"""What views declare about themselves, for the description of the API."""
+"""Declarations of views for the description of the API."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Operation:
-    """What a view takes and returns.
+    """The parameters and results of a view.
 
     `answers` maps a status to a type of JSON, a tuple of such types, a media type, or None. `body` is a type
     of JSON or a media type.
@@ -27,7 +27,7 @@ class Operation:
 def documented(
     answers: dict[int, Any], body: type | str | None = None, *query: Parameter
 ) -> Callable[[View], View]:
-    """Declare what a view takes and returns. Its docstring describes it in the API."""
+    """Declare the parameters and results of a view. Its docstring describes it in the API."""
 
     def declare(view: View) -> View:
         view.operation = Operation(answers, body, query)  # type: ignore[attr-defined]  # mypy knows none of a function
@@ -37,5 +37,5 @@ def documented(
 
 
 def operation_of(view: Callable[..., Any]) -> Operation | None:
-    """Return what a view declares, or None."""
+    """Return the declaration of a view, or None."""
     return getattr(view, "operation", None)

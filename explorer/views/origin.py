@@ -1,4 +1,4 @@
-"""The origin of a request: its ID, which the response and the log name, and the trace that it belongs to."""
+"""The origin of a request: its ID, which is in the response and the log, and its trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REQUEST_ID_HEADER = "X-Request-ID"
 
 
 def identify_requests(app: Flask) -> None:
-    """Name each request in its response, and its route to the server."""
+    """Add the ID of each request to its response, and pass its route to the server."""
     app.after_request(_identify)
 
 

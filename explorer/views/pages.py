@@ -51,7 +51,7 @@ ONE_YEAR_SECONDS = 365 * 24 * 3600
 @blueprint.get("/")
 @blueprint.get("/k/<compilation_id>")
 def page(compilation_id: str | None = None) -> tuple[str, int]:
-    """Return the page. The browser reads from the address which result it shows."""
+    """Return the page. The browser reads the ID of the result from the address."""
     return render_page("site", compilation_id)
 
 
@@ -63,7 +63,7 @@ def embed(compilation_id: str) -> tuple[str, int]:
 
 
 def render_page(host: str, compilation_id: str | None) -> tuple[str, int]:
-    """Return the document and its status. `host` is where it is shown: on the site, or in a frame."""
+    """Return the document and its status. `host` is its place: on the site, or in a frame."""
     status, preview = 200, None
     if compilation_id is not None:
         try:
@@ -117,10 +117,10 @@ def _status_words(record: Record) -> str:
 
 @blueprint.get("/page.json")
 def parts() -> Response:
-    """Return the parts of the page: panes, stages, and what a first visit opens.
+    """Return the parts of the page: panes, stages, and the example of a first visit.
 
-    `measures` are those that a run can have; `limits` are figures of all GPUs that the page draws with.
-    `source_limits` are how many files may come with a script, and the length of all texts.
+    `measures` are the measures of a run; `limits` are figures of all GPUs that the page draws with.
+    `source_limits` are the maximum number of files of a script, and the maximum length of all texts.
     `argument_types` are the types that the page offers; `type_pattern` matches the types of a signature.
     """
     document = {
@@ -198,7 +198,7 @@ def bundled_name(name: str) -> str:
     """Return the name of the bundled file made from `explorer/static/<name>`.
 
     Raises:
-        Unavailable: the bundle does not have it.
+            Unavailable: the bundle does not contain the file.
     """
     try:
         return manifest()[name]

@@ -1,7 +1,7 @@
-"""Responses about private results: nobody but the browser keeps them, and no search engine lists them.
+"""Responses about private results: only the browser may cache them, and no search engine lists them.
 
-A private result is recognized by its ID, so that this also applies to one that does not exist any more. The
-key of a private result may name an account: only this one can open it.
+A private result is recognized by its ID, so this also applies to deleted private results. The key of a
+private result may name an account: then only this account can open it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from explorer.store.sql import not_found
 from explorer.views.http import IS_KEPT
 from explorer.views.identity import current_account
 
-#: What the key of a result begins with that only one account can open: "account:<name>:<random digits>".
+#: The prefix of the key of a result that only one account can open: "account:<name>:<random digits>".
 ACCOUNT_KEY = "account"
 _HEADERS = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex"}
 
@@ -33,7 +33,7 @@ def is_about_private() -> bool:
 
 
 def owner_of(key: str) -> str:
-    """Return the account that the key of a private result names; "": none."""
+    """Return the account that the key of a private result names; "": no account."""
     kind, _, rest = key.partition(":")
     return rest.rpartition(":")[0] if kind == ACCOUNT_KEY else ""
 
@@ -52,7 +52,7 @@ def check_can_open(*result_ids: str) -> None:
     """Check that the account of the current request can open results, as far as they are private.
 
     Raises:
-        NotFound: it cannot, or a private result does not exist; nobody else learns which.
+            NotFound: it cannot, or a private result does not exist; the error does not distinguish the two.
     """
     for result_id in filter(is_private, result_ids):
         try:

@@ -59,7 +59,7 @@ def answer(error: Exception) -> Response:
 
 
 def _login_url(error: ExplorerError) -> str | None:
-    """Return where to sign in, if that may help against an error; the page is shown again then."""
+    """Return the sign-in address if signing in may help against an error; it leads back to the page."""
     may_help = isinstance(error, Unauthorized | Forbidden) or is_about_private()
     page = request.path if request.method == "GET" and not request.path.startswith("/login") else "/"
     return login_url(page) if may_help else None

@@ -65,7 +65,7 @@ def _check_compilation(found: FoundRun) -> None:
     """Check that the compilation of a run's kernel is known and finished.
 
     Raises:
-        NotAnswerable: it is not, or the request names the compilation of another kernel.
+            NotAnswerable: it is not, or the request names the compilation of a different kernel.
     """
     if found.stranger is not None:
         run, other = found.record, found.stranger

@@ -17,10 +17,10 @@ from explorer.views.http import check_source, read_body
 from explorer.views.identity import current_account
 from explorer.views.privacy import ACCOUNT_KEY, owner_of
 
-#: The most numbers to assume in a request.
+#: The maximum number of assumed values in a request.
 MOST_ASSUMED = 100
 _KEY_BYTES = 16
-#: The most passes that a request changes.
+#: The maximum number of passes that a request changes.
 MOST_EDITED_PASSES = 1000
 
 _Index = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
@@ -40,10 +40,10 @@ Private = bool | Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{32,64}|account
 class EditsBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Edits of stages and passes.
 
-    The later stages are made from `text` in place of what the compiler made as `stage`. Lines that are equal
-    to those of the original stage keep their locations. `without_passes` are passes that do not run, and
-    `pass_options` other values for their options, by the names of the passes: "canonicalize" means every pass
-    of that name, "canonicalize#2" the second one.
+    The later stages are made from `text`, which replaces the compiler's text of `stage`. Lines that are equal
+    to lines of the original stage keep their locations. `without_passes` are passes that do not run, and
+    `pass_options` replace values of their options, by the names of the passes: "canonicalize" means every
+    pass of that name, "canonicalize#2" the second one.
     """
 
     stage: Annotated[str, msgspec.Meta(max_length=100)] = ""
@@ -52,7 +52,7 @@ class EditsBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     pass_options: Annotated[dict[_Name, _Options], msgspec.Meta(max_length=MOST_EDITED_PASSES)] = {}
 
     def edits(self) -> Edits | None:
-        """Return what is changed; None: nothing."""
+        """Return the edits; None: there are none."""
         if bool(self.stage) != bool(self.text):
             raise InvalidRequest("'edits' needs both 'stage' and its 'text', or neither.")
         made = Edits(self.stage, self.text, tuple(dict.fromkeys(self.without_passes)), self.pass_options)
@@ -60,16 +60,17 @@ class EditsBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class CompilationBody(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What to compile. The default of `triton` is the newest available version.
+    """The kernel to compile. The default of `triton` is the newest available version.
 
     `launch` is an index into the launches of the source. Without a launch, `arguments` is a list of arguments
     or a signature string such as "*fp16:16, i32, 128". With `llvm_passes`, the result has the passes of LLVM.
     `files` are the texts of further files that the source imports, by their paths below a common folder, and
-    `path` is its own. `assumed` are numbers for what the script reads from tensors that only a GPU could
-    compute, by places: "12" is a line of the script, "tools.py:3" of another file. `edits` change stages
-    and passes. A `private` result has an address that nobody can guess; equal requests are one result only if
-    they have the same key, which is random and hexadecimal. With true, the server chooses a new one, and
-    with "account" one with which only the account of the request can open the result.
+    `path` is its own. `assumed` are numbers for values that the script reads from tensors that only a GPU
+    could compute, by places: "12" is a line of the script, "tools.py:3" of another file. `edits` change
+    stages and passes. A `private` result has an address that nobody can guess; equal requests share a result
+    only if they have the same key, which is random and hexadecimal. With true, the server chooses a new key.
+    With
+    "account", the key permits only the account of the request to open the result.
     """
 
     source: str
@@ -119,7 +120,7 @@ def requested_compilation(services: Services, body: CompilationBody) -> Request:
     check_files(body.path, body.files)
     if body.launch is not None and body.arguments is not None:
         raise InvalidRequest("'launch' and 'arguments' exclude each other. Give one of them.")
-    # msgspec leaves fields unset that the body leaves out; a copy has all fields.
+    # msgspec leaves omitted fields unset; a copy has all fields.
     arguments = tuple(map(replace, body.arguments)) if isinstance(body.arguments, list) else body.arguments
     options: dict[str, Scalar] = dict(body.options)
     made = Request(
@@ -143,10 +144,10 @@ def requested_compilation(services: Services, body: CompilationBody) -> Request:
 
 
 def private_key(private: Private) -> str:
-    """Return the key of a private result; "": it is public.
+    """Return the key of a private result; "": the result is public.
 
     Raises:
-        Forbidden: it is for an account, and the request is from nobody or from another one.
+        Forbidden: the key names an account, and the request comes from a different account or from none.
     """
     if isinstance(private, bool):
         return secrets.token_hex(_KEY_BYTES) if private else ""
@@ -155,7 +156,7 @@ def private_key(private: Private) -> str:
     account = current_account()
     if account is None or owner_of(private) not in ("", account.name):
         raise Forbidden(
-            "Only the account itself can make results that it alone can open. Sign in with it, or choose who "
+            "Only an account itself can make results that it alone can open. Sign in, or choose who "
             "else may see the result."
         )
     return private if owner_of(private) else f"{ACCOUNT_KEY}:{account.name}:{secrets.token_hex(_KEY_BYTES)}"
@@ -189,10 +190,10 @@ def check_size(request: Request, limit_bytes: int) -> None:
     """Check the length of a source with its files.
 
     Raises:
-        SourceTooLarge: they are too long together.
+            SourceTooLarge: the source and its files are too long together.
     """
     if request.size_bytes > limit_bytes:
         raise SourceTooLarge(
             f"The source and its files have {request.size_bytes:,} bytes; the limit is {limit_bytes:,}. "
-            "Leave out the files that it does not import."
+            "Leave out the files that the source does not import."
         )

@@ -1,4 +1,4 @@
-"""Results of all kinds: delete what one has submitted."""
+"""Results of all kinds: delete one's own submissions."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from explorer.views.operation import documented
 
 blueprint = Blueprint("results", __name__, url_prefix=f"{API}/results")
 
-#: The runs of a compilation that are deleted with it. More than a client can submit in a day.
+#: The number of runs that are deleted with a compilation. A client cannot submit as many in a day.
 _MOST_RUNS = 100_000
-#: What the server makes of the source of a compilation, beside its result.
+#: The jobs that the server starts with the source of a compilation, beside the compilation.
 _DERIVED_TASKS = ("llvm-passes", "lineage")
 
 
 class DeletionDocument(msgspec.Struct, frozen=True):
-    """The IDs of the results that were removed, and of those that stay: others have submitted them, too."""
+    """The IDs of the removed results, and of results that stay because others have submitted them, too."""
 
     removed: list[str]
     kept: list[str]
@@ -43,10 +43,10 @@ class DeletionDocument(msgspec.Struct, frozen=True):
 def delete(result_id: str) -> Response:
     """Delete a compilation with its runs, a run, a session with its kernels, or a matrix with its cells.
 
-    The header `Deletion-Token` must have the token of the submission: the one that the request had in this
-    header, or else the one in this header of the response. If others have submitted or retained the result
-    or one of its runs, it stays for them, and the token deletes it no more. An account needs no token for
-    what it has submitted, and one with the role admin deletes everything.
+    The header `Deletion-Token` must have the token of the submission: the token that the request had in this
+    header, or else the token in this header of the response. If others have submitted or retained the result
+    or one of its runs, the result stays for them, and the token becomes useless. An account needs no token
+    for its own submissions, and an account with the role admin deletes everything.
     """
     return json_response(delete_result(result_id))
 
@@ -93,7 +93,7 @@ def _delete(record_ids: list[str]) -> Deleted:
 
 
 def _parts(record: Record) -> list[str]:
-    """Return the IDs of what belongs to a compilation: its runs, and what else was made of its source."""
+    """Return the IDs of the parts of a compilation: its runs, and further results from its source."""
     request, store = record.request, services().store
     if request.task not in ("compile", "captured"):
         return []

@@ -1,6 +1,6 @@
-"""Runs: submit, read and cancel them, read their measurements and files, and list those of a compilation.
+"""Runs: submit, read and cancel them, read their measurements and files, and list the runs of a compilation.
 
-Profiles have the same addresses, with IDs of their own.
+Profiles have the same addresses, with different IDs.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class RunTicket(msgspec.Struct, frozen=True):
 class FoundRun:
     """A run or a profile, and the compilation that it is compared with.
 
-    `stranger` is the compilation that the request names, if it is of another kernel than the profile.
+    `stranger` is the compilation in the request, if its kernel differs from that of the profile.
     """
 
     record: Record
@@ -61,7 +61,7 @@ class FoundRun:
 
     @classmethod
     def of(cls, run_id: str) -> FoundRun:
-        """Return the run of the current request, whose `compilation` names what to compare with.
+        """Return the run of the current request. `compilation` names the compilation to compare with.
 
         Raises:
             NotFound: there is no such run, or no such compilation.
@@ -83,7 +83,7 @@ class FoundRun:
         return run_document(self.record, links, self.compilation, position, self.profile)
 
 
-COMPILATION = Parameter("compilation", str, "Of a profile: the ID of the compilation to compare it with.")
+COMPILATION = Parameter("compilation", str, "For a profile: the ID of the compilation to compare it with.")
 
 
 @blueprint.post("/runs")
@@ -105,7 +105,7 @@ def submit() -> Response:
 @blueprint.post("/runs/imported")
 @documented({200: RunTicket}, ImportedRunBody)
 def submit_imported() -> Response:
-    """Store what another machine measured of the kernel of a compilation. Equal runs are stored once."""
+    """Store the measurements of a compilation's kernel on another machine. Equal runs are stored once."""
     here = services()
     body = read_body(ImportedRunBody, here.settings.source_limit_bytes)
     check_can_open(body.compilation)
@@ -137,7 +137,7 @@ def show(run_id: str) -> Response:
 def cancel(run_id: str) -> Response:
     """Cancel a run that waits or is at work.
 
-    The status is 202 if the run goes on, because others follow it. A finished run stays as it is.
+    The status is 202 if the run continues, because others follow it. A finished run stays as it is.
     """
     if run_id.startswith(ID_PREFIX):
         services().profiles.find(run_id)
@@ -148,7 +148,7 @@ def cancel(run_id: str) -> Response:
 @blueprint.get("/runs/<run_id>/events")
 @documented({200: "text/event-stream", 204: None}, None, FOLLOWER)
 def events(run_id: str) -> Response:
-    """Follow the events of a run from the first one, or from the one after `Last-Event-ID`.
+    """Follow the events of a run from the first event, or from the event after `Last-Event-ID`.
 
     Beside the events of a compilation there are `progress` and `measurement`, whose data has the address of
     the document. The status is 204 if no event is left.
@@ -211,7 +211,7 @@ def files(run_id: str) -> Response:
 def file(run_id: str, name: str) -> Response:
     """Return a file of a profiler, such as a Hatchet tree of Proton, or a trace for Chrome and Perfetto."""
     record = FoundRun.of(run_id).record
-    data = profile_file(record, name)  # browsers must save it and not show it
+    data = profile_file(record, name)  # browsers must save the file and not show it
     return attachment(binary_part(record, data, "application/octet-stream"), name)
 
 

@@ -1,4 +1,4 @@
-"""Saved pages, of a result or a tour: their data are what this application answers."""
+"""Saved pages of a result or a tour. Their data are the answers of this application."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from explorer.tours import Tour
 from explorer.views.http import CLIENT_IS_WAITING, client_is_waiting
 from explorer.views.pages import bundled_file, preview_of
 
-#: The variables of WSGI that say who waits for the response.
+#: The variables of WSGI that identify the waiting client.
 _OF_CLIENT = (
     "REMOTE_ADDR",
     "HTTP_X_FORWARDED_FOR",
@@ -34,7 +34,7 @@ def saved_page(app: Flask, record: Record) -> bytes:
 
     Raises:
         NotFinished: the compilation is not finished.
-        ResultTooLarge: its texts are too large to be answered and compressed.
+            ResultTooLarge: its texts are too large to be read and compressed.
         Unavailable: an answer is missing and cannot be computed at the moment.
     """
     if not record.is_finished:
@@ -52,7 +52,7 @@ def saved_tour(app: Flask, tour: Tour, records: Sequence[Record]) -> bytes:
     """Return a tour with the results of its steps, in their order, as one HTML file.
 
     Raises:
-        ResultTooLarge: the texts of a result are too large to be answered and compressed.
+            ResultTooLarge: the texts of a result are too large to be read and compressed.
         Unavailable: an answer is missing and cannot be computed at the moment.
     """
     fetch = fetcher(app)
@@ -82,7 +82,7 @@ def _answers(app: Flask, record: Record) -> SavedAnswers:
 def fetcher(app: Flask) -> Fetch:
     """Return a function that sends a GET request to an application, without a connection.
 
-    It is sent for the client of the current request, if there is one.
+    The request is sent for the client of the current request, if there is one.
     """
     environ = request.environ if has_request_context() else {}
     header = services_of(app).settings.account_header.upper().replace("-", "_")
@@ -91,7 +91,7 @@ def fetcher(app: Flask) -> Fetch:
     base_url = f"http://{hosts[0].removeprefix('.')}"
 
     def fetch(address: str) -> Answer:
-        # Each request has its own application context: `flask.g` is not that of the request being answered.
+        # Each request has its own application context: `flask.g` does not belong to the answered request.
         context = app.test_request_context(address, base_url=base_url, environ_overrides=client)
         with app.app_context(), context:
             response = app.full_dispatch_request()

@@ -72,9 +72,10 @@ def _refuse_other_sites() -> None:
 
 
 def _is_own() -> bool:
-    """Return whether the request is from a page of this server, or from a program.
+    """Return whether the request comes from a page of this server, or from a program.
 
-    Browsers send the first header to a secure or local address only, and the second with every such request.
+    Browsers send the first header to a secure or local address only, and the second with every cross-site
+    request.
     """
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
@@ -84,7 +85,7 @@ def _is_own() -> bool:
 
 
 def _with_host_in_lower_case(application: WSGIApplication) -> WSGIApplication:
-    """Return the application with host names in lower case: their case has no meaning."""
+    """Return the application with host names in lower case, because their case has no meaning."""
 
     def call(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if "HTTP_HOST" in environ:

@@ -1,4 +1,4 @@
-"""The texts of the stages, their lines, and the source locations of these."""
+"""The texts of the stages, their lines, and the source locations of the lines."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ from explorer.views.records import find_compilation
 blueprint = Blueprint("stages", __name__, url_prefix=f"{API}/compilations/<compilation_id>/stages")
 
 SEARCHED = Parameter("text", str, "Part of a line.")
-FIRST = Parameter(
-    "first", int, f"Index of the first line that is found. At most {MOST_LINES:,} are returned."
-)
+FIRST = Parameter("first", int, f"Index of the first found line. At most {MOST_LINES:,} lines are returned.")
 _LONGEST_SEARCHED = 200
 
 
@@ -50,7 +48,7 @@ def lines(compilation_id: str, name: str) -> Response:
 @blueprint.get("/<name>/text")
 @documented({200: TextLinesDocument}, None, *RANGE)
 def text_lines(compilation_id: str, name: str) -> Response:
-    """Return lines of a stage without highlighting. The others are not in memory."""
+    """Return lines of a stage without highlighting. Other lines are not held in memory."""
     record = find_compilation(compilation_id)
     stage = record.stage(name)
     return json_part(record, TextLinesDocument.of(record.lines(stage.text), *asked_range()))

@@ -18,7 +18,7 @@ from explorer.views.http import attachment, json_response, let_server_keep
 from explorer.views.operation import documented
 from explorer.views.saved_page import saved_tour
 
-TRITON = Parameter("triton", str, "The Triton version of the results (the default one when left out).")
+TRITON = Parameter("triton", str, "The Triton version of the results (default: that of the server).")
 blueprint = Blueprint("tours", __name__, url_prefix=f"{API}/tours")
 
 
@@ -71,7 +71,7 @@ def html(name: str) -> Response:
 
 
 def request_of(launch: LessonLaunch, triton: str) -> Request:
-    """Return the request of what a step compiles."""
+    """Return the request of a step's compilation."""
     example = find_example(launch.example)
     assert example is not None  # tests read all tours
     source = example.source
@@ -95,7 +95,7 @@ def _known(name: str) -> Tour:
 
 
 def _stored(tour: Tour) -> list[Record | None]:
-    """Return the records of the steps, as far as they were compiled."""
+    """Return the records of the steps; None for steps that were not compiled."""
     triton = services().triton_version(request.args.get("triton") or None)
     store = services().store
     return [store.known(request_of(step.launch, triton)) for step in tour.steps]

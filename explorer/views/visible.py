@@ -1,4 +1,4 @@
-"""Escape invisible characters of foreign texts, in pages and messages of the server.
+"""Escapes invisible characters of foreign texts, in pages and messages of the server.
 
 `static/core/visible.js` does the same in the browser.
 """
@@ -9,5 +9,5 @@ import unicodedata
 
 
 def visible(text: str) -> str:
-    """Return a text with format characters, such as those that change its direction, as escapes."""
+    """Return a text with format characters as escapes, for example characters that change its direction."""
     return "".join(repr(each)[1:-1] if unicodedata.category(each) == "Cf" else each for each in text)

@@ -133,7 +133,7 @@ def test_what_others_refer_to_is_kept(open_limited):
 def test_pins_are_limited(open_limited):
     store = open_limited(total_bytes=10 * MEBIBYTE, client_bytes=MEBIBYTE)
     ids = [store_result(store, number, ATTACKER)[0] for number in range(15)]
-    with pytest.raises(StoreFull, match="works all the same"):
+    with pytest.raises(StoreFull, match="The link still works"):
         for record_id in ids:
             store.retain(record_id, ATTACKER)
     store.retain(ids[0], ATTACKER)  # it is retained

@@ -34,7 +34,7 @@ def test_another_user_cannot_delete_it(server, kernel, tmp_path, monkeypatch):
     monkeypatch.setitem(os.environ, "XDG_STATE_HOME", str(tmp_path))
     refused = run("delete", result_id, server=server.url)
     assert refused.returncode == 1
-    assert "Only who has submitted the result can delete it" in refused.stderr
+    assert "Only the submitter of a result can delete it" in refused.stderr
     assert server.get(f"/api/v1/compilations/{result_id}")["status"] == "complete"
 
 

@@ -1,4 +1,4 @@
-"""What Alembic runs to migrate the tables: the connection is that of `explorer.store.migrations`."""
+"""The script that Alembic runs to migrate the tables, with the connection of `explorer.store.migrations`."""
 
 from alembic import context
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Pane:
     """A kind of pane.
 
-    `summary` says what it shows. `per_stage`: there is one for each stage, and its state is the stage's name.
+    `summary` describes its content. `per_stage`: each stage has a pane, whose state is the stage's name.
     """
 
     name: str

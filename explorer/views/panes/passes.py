@@ -1,4 +1,4 @@
-"""The compiler passes, and what each one changed."""
+"""The compiler passes, and their changes."""
 
 from __future__ import annotations
 

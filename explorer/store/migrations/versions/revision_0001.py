@@ -1,4 +1,4 @@
-"""The first tables, and those of databases that are older than revisions, some of which may be missing."""
+"""The first tables. Databases that are older than revisions have some of them."""
 
 from datetime import UTC, datetime
 
@@ -10,7 +10,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Create what is missing. Results whose usage is not known count as opened at this moment."""
+    """Create the missing tables. Results whose usage is unknown count as opened at this moment."""
     op.create_table(
         "compilation",
         sa.Column("id", sa.String(44), primary_key=True),

@@ -8,7 +8,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Create the tables. Nobody can delete the results that exist: no token was given for them."""
+    """Create the tables. Existing results cannot be deleted: no token was given for them."""
     op.create_table(
         "claim",
         sa.Column("id", sa.String(44), primary_key=True),
