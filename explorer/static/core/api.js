@@ -18,25 +18,25 @@ const BASE = "/api/v1";
 /** A server that has too much to do is asked again this often, unless it says that it takes long. */
 const MOST_RETRIES = 60;
 const LONGEST_WAIT_SECONDS = 30;
-/** What a client may do is counted by the minute, rounded up. */
+/** The rate limits of a client count whole minutes, rounded up. */
 const LONGEST_WAIT_OF_LIMIT_SECONDS = 61;
 /** RFC 9218: other requests are more urgent. */
 const BATCH = { Priority: "u=5" };
 const FOLLOWER_KEY = "follower";
 
-/** What is said while an event stream waits for a server that has gone. */
+/** The message while an event stream waits for a server that is gone. */
 export const NO_ANSWER = "the server does not answer, trying again";
 
-/** What is said while a server has too much to do. */
+/** The message while a server is overloaded. */
 export const BUSY = "the server is busy, trying again";
 
 /**
- * @typedef {object} Sending how a request is sent
+ * @typedef {object} Sending the options of a request
  * @property {AbortSignal} [signal] ends the request
- * @property {AbortSignal} [patience] ends only the wait for a server that has too much to do
- * @property {() => void} [onBusy] called before each such wait
- * @property {boolean} [isBatch] many such requests are sent, and the user looks at something else
- * @property {boolean} [isLive] the request follows from typing: another one may soon replace it
+ * @property {AbortSignal} [patience] ends only the wait for an overloaded server
+ * @property {() => void} [onBusy] called before each wait
+ * @property {boolean} [isBatch] the request is one of many, and the user does not wait for it
+ * @property {boolean} [isLive] the request follows from typing: a later request may replace it soon
  */
 
 /** The server refused, or could not be reached; `problem` says why and what to do. */
@@ -157,7 +157,7 @@ const ownership = () => ({ "Deletion-Token": deletionToken() });
 
 let follower = "";
 
-/** Return a path with the name of this tab, whose jobs others do not cancel. @param {string} path */
+/** Return a path with the name of this tab, so that other tabs do not cancel its jobs. @param {string} path */
 function following(path) {
   follower ||= kept(FOLLOWER_KEY, "sessionStorage") ?? Math.random().toString(36).slice(2);
   keep(FOLLOWER_KEY, follower, "sessionStorage");
@@ -170,7 +170,7 @@ function urgent(path, isLive) {
 }
 
 /**
- * Cancel a job. Return whether it goes on because others follow it.
+ * Cancel a job. Return whether the job continues because it has other followers.
  * @param {string} path
  */
 async function cancel(path) {
@@ -223,7 +223,7 @@ export const api = {
   /** @param {string} id */
   cancel: (id) => cancel(compilationPath(id)),
   /**
-   * Delete what was submitted from this browser, with all that belongs to it.
+   * Delete a result that was submitted from this browser, with its runs and queries.
    * @param {string} id
    * @returns {Promise<import("openapi").DeletionDocument>}
    */
@@ -292,7 +292,7 @@ export const api = {
   /** The address of the event stream of a compilation. @param {string} id */
   events: (id) => following(`${BASE}${compilationPath(id)}/events`),
   /**
-   * The runs of a compilation, recordings of its kernel, and what it can be run on.
+   * Fetch the runs of a compilation, the profiles of its kernel, and the devices that can run it.
    * @param {string} id
    * @returns {Promise<RunsDocument>}
    */
@@ -313,7 +313,7 @@ export const api = {
   /** @param {string} id @param {string} name @returns {Promise<unknown>} */
   measurement: (id, name) => get(`${runPath(id)}/measurements/${encodeURIComponent(name)}`),
   /**
-   * How far a run is from the limits of its GPU.
+   * Fetch the roofline of a run.
    * @param {string} id
    * @param {string} compilation what it is looked at with
    * @returns {Promise<RooflineDocument>}
@@ -321,13 +321,17 @@ export const api = {
   roofline: (id, compilation) =>
     get(`${runPath(id)}/roofline?compilation=${encodeURIComponent(compilation)}`),
   /**
-   * Where the time of a run goes.
+   * Fetch the samples of a run by line.
    * @param {string} id
    * @param {string} compilation what it is looked at with
    * @returns {Promise<HeatDocument>}
    */
   heat: (id, compilation) => get(`${runPath(id)}/heat?compilation=${encodeURIComponent(compilation)}`),
-  /** What files the profilers have made. @param {string} id @returns {Promise<ProfileFiles>} */
+  /**
+   * Fetch the list of the files that the profilers have written.
+   * @param {string} id
+   * @returns {Promise<ProfileFiles>}
+   */
   runFiles: (id) => get(`${runPath(id)}/files`),
   /** @param {string} id */
   cancelRun: (id) => cancel(runPath(id)),
@@ -348,7 +352,7 @@ export const api = {
   matrix: (id) => get(matrixPath(id)),
   /** @param {MatrixRequest} body @param {Sending} [sending] @returns {Promise<MatrixTicket>} */
   createMatrix: (body, sending) => post(following("/matrices"), body, sending),
-  /** Compile what a matrix has no result of. @param {string} id @returns {Promise<MatrixTicket>} */
+  /** Compile the cells of a matrix that have no result. @param {string} id @returns {Promise<MatrixTicket>} */
   compileMatrix: (id) => post(following(matrixPath(id)), {}),
   /** @param {string} id */
   cancelMatrix: (id) => cancel(matrixPath(id)),

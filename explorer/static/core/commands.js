@@ -1,16 +1,15 @@
 /**
- * Everything that can be done by keyboard: one list, from which come the keys, the palette and the help
- * sheet.
+ * The list of all commands. The keys, the palette and the help sheet are made from it.
  *
- * Whoever can do something registers it here; `docs/commands.md` describes each command for readers.
+ * Each module registers its commands here. `docs/commands.md` describes each command.
  */
 
 /**
  * @typedef {object} Command
  * @property {string} name one word, or "kind:which"
- * @property {string} title what it does, as an imperative
- * @property {string} group under which heading it is listed
- * @property {string[]} [keys] as people write them: "Ctrl Enter", "?", "Alt 1"; Ctrl is Cmd on a Mac
+ * @property {string} title an imperative
+ * @property {string} group the heading that lists it
+ * @property {string[]} [keys] such as "Ctrl Enter", "?", "Alt 1"; Ctrl is Cmd on a Mac
  * @property {string} [summary] more words by which the palette finds it
  * @property {() => void} run
  */
@@ -49,7 +48,7 @@ export function startKeys() {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing) return;
     const pressed = combination(event);
-    // A plain key belongs to whoever is typing, and a dialog keeps all others to itself.
+    // A key without a modifier is text while an input has the focus. An open dialog handles all other keys.
     const isPlain = !/^(Ctrl|Alt) |F\d$/.test(pressed);
     // The field of a dialog that has just closed keeps the focus until the next frame.
     const field =

@@ -22,7 +22,7 @@ export function make(tag, properties = {}, ...children) {
 /**
  * @template {Element} Filled
  * @param {Filled} element
- * @param {Record<string, unknown>} properties as those of `make`
+ * @param {Record<string, unknown>} properties as for `make`
  * @param {(Node | string | number | null | undefined | false)[]} children
  */
 export function filled(element, properties, children) {
@@ -67,7 +67,7 @@ export function setText(element, text) {
 let toastTimer = 0;
 
 /**
- * Say something short that goes away by itself.
+ * Show a short message that disappears after a while.
  * @param {string} text
  */
 export function toast(text) {
@@ -79,7 +79,8 @@ export function toast(text) {
 }
 
 /**
- * Call `work` once things have been quiet for `delay_ms`, or for what it returns.
+ * Return a function that calls `work` when it has not been called for `delay_ms`, a number or a function that returns
+ * a number.
  * @template {unknown[]} Parameters_
  * @param {(...values: Parameters_) => void} work
  * @param {number | (() => number)} delay_ms
@@ -95,7 +96,7 @@ export function debounce(work, delay_ms) {
 }
 
 /**
- * Scroll a row sideways until a part of it is in sight; `scrollIntoView` would move the page, too.
+ * Scroll a row sideways until a part of it is visible. `scrollIntoView` would move the page, too.
  * @param {Element} row
  * @param {Element} part
  */
@@ -106,7 +107,7 @@ export function scrollSideways(row, part) {
   else if (place.right > right) row.scrollLeft += place.right - right;
 }
 
-/** What was typed into the field of an event, or chosen in it. @param {Event} event */
+/** Return the value of the field of an event. @param {Event} event */
 export function chosenValue({ currentTarget }) {
   return /** @type {HTMLInputElement | HTMLSelectElement} */ (currentTarget).value;
 }

@@ -1,5 +1,5 @@
 /**
- * The size of an element, for what is drawn as wide as there is room.
+ * The size of an element, for drawings that fill it.
  *
  * @import { ReactiveController, ReactiveControllerHost } from "lit"
  */

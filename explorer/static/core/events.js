@@ -57,7 +57,8 @@ function listen(address, { on, alone, signal }) {
     stream.addEventListener("open", () => alone?.(false));
     stream.addEventListener("error", () => {
       if (signal?.aborted) return;
-      // The browser connects again by itself unless the server has refused, which says that no event is left, too.
+      // The browser reconnects unless the server has refused the connection. A refusal also means that no event is
+      // left.
       if (stream.readyState === EventSource.CLOSED) close(false);
       else alone?.(true);
     });

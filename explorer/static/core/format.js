@@ -72,7 +72,7 @@ export function targetTitle(target) {
 }
 
 /**
- * What is compiled beyond types, in the words of the launch table.
+ * Return what the compiler assumes of an argument in addition to its type, in the words of the launch table.
  * @param {{type: string, specialization: string}} argument
  */
 export function specializationTitle(argument) {
