@@ -15,7 +15,7 @@ import { freshKey } from "./privacy.js";
 import { kept, keep } from "./storage.js";
 
 const BASE = "/api/v1";
-/** A server that has too much to do is asked again this often, unless it says that it takes long. */
+/** Interval between requests to an overloaded server that names no interval. */
 const MOST_RETRIES = 60;
 const LONGEST_WAIT_SECONDS = 30;
 /** The rate limits of a client count whole minutes, rounded up. */
@@ -48,22 +48,25 @@ export class ApiError extends Error {
     this.status = status;
   }
 
-  /** Whether the server had too much to do. */
+  /** Whether the server was overloaded. */
   get isBusy() {
     return this.status === 429 || this.status === 503;
   }
 }
 
-/** Who answers: the server. @type {(url: string, options?: RequestInit) => Promise<Response>} */
+/**
+ * The function that answers requests: by default, the server answers.
+ * @type {(url: string, options?: RequestInit) => Promise<Response>}
+ */
 let answer = (url, options) => fetch(url, options);
 
-/** Let somebody else answer, where there is no server. @param {typeof answer} other */
+/** Replace the function that answers requests, for pages without a server. @param {typeof answer} other */
 export function answerBy(other) {
   answer = other;
 }
 
 /**
- * Send a request, again if the server has too much to do.
+ * Send a request. Repeat it while the server is overloaded.
  * @param {string} url
  * @param {RequestInit} [options]
  * @param {Sending} [sending]
@@ -78,7 +81,7 @@ async function request(url, options, { signal, patience, onBusy } = {}) {
     const longest = error.status === 429 ? LONGEST_WAIT_OF_LIMIT_SECONDS : LONGEST_WAIT_SECONDS;
     if (!error.isBusy || !(seconds > 0 && seconds <= longest) || left === 0) throw error;
     onBusy?.();
-    // Several pages that were refused together come back one by one.
+    // The random delay spreads the requests of pages that the server refused at the same moment.
     await pause(1000 * seconds * (1 + Math.random() / 4), signal ?? patience);
   }
 }
@@ -116,7 +119,7 @@ async function refusal(response) {
   );
 }
 
-/** Whether somebody ended a request. @param {unknown} error */
+/** Whether a request was aborted. @param {unknown} error */
 export function isAbort(error) {
   return error instanceof DOMException && error.name === "AbortError";
 }
@@ -152,7 +155,7 @@ async function post(path, body, sending = {}) {
   return (await request(BASE + path, options, sending)).json();
 }
 
-/** The header with which this browser can delete what it submits. */
+/** The header with the token that allows this browser to delete its submissions. */
 const ownership = () => ({ "Deletion-Token": deletionToken() });
 
 let follower = "";
@@ -191,7 +194,7 @@ export const api = {
    *   argument_types: string[], type_pattern: string, source_limits: {files: number, bytes: number}}>}
    */
   page: async () => (await request("/page.json")).json(),
-  /** A script that works beside the page. @param {string} address @returns {Promise<Blob>} */
+  /** Fetch the script of a web worker. @param {string} address @returns {Promise<Blob>} */
   script: async (address) => new Blob([await (await request(address)).blob()], { type: "text/javascript" }),
   /** @returns {Promise<Target[]>} */
   targets: () => get("/targets"),
@@ -215,7 +218,7 @@ export const api = {
   compile: (body, sending) => post(urgent(following("/compilations"), sending?.isLive), body, sending),
   /**
    * @param {string} id
-   * @param {boolean} [isLive] nobody has opened it
+   * @param {boolean} [isLive] nobody has opened the result
    * @returns {Promise<CompilationDocument>}
    */
   compilation: (id, isLive) =>
@@ -232,7 +235,7 @@ export const api = {
     return (await request(`${BASE}/results/${encodeURIComponent(id)}`, options)).json();
   },
   /**
-   * Ask the server to keep results that somebody shares. Their links work without it, too.
+   * Ask the server to retain shared results. Their links also work without this request.
    * @param {string[]} ids
    */
   retain: (...ids) =>
@@ -264,7 +267,7 @@ export const api = {
   /** @param {string} vocabulary @returns {Promise<Record<string, string>>} */
   explanations: (vocabulary) => get(`/explanations/${vocabulary}`),
   /**
-   * Ask for an analysis of a compilation; the type of the answer follows from the name.
+   * Request a query of a compilation. The name determines the type of the answer.
    * @template {string} Name
    * @param {string} id
    * @param {Name} name

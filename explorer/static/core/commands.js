@@ -26,19 +26,19 @@ export function register(more) {
   for (const command of more) commands.set(command.name, command);
 }
 
-/** Register commands that come and go with the state of the page. @param {() => Command[]} list */
+/** Register commands whose availability depends on the state of the page. @param {() => Command[]} list */
 export function registerFamily(list) {
   families.push(list);
 }
 
-/** All that can be done now, in the order of their groups. */
+/** Return the available commands, in the order of their groups. */
 export function allCommands() {
   const all = [...commands.values(), ...families.flatMap((list) => list())];
   const groups = [...new Set(all.map(({ group }) => group))];
   return groups.flatMap((group) => all.filter((command) => command.group === group));
 }
 
-/** The caps to draw for a combination. @param {string} keys */
+/** Return the key caps of a combination. @param {string} keys */
 export function caps(keys) {
   return keys.split(" ").map((key) => (key === "Ctrl" && isMac ? "⌘" : key === "Enter" ? "⏎" : key));
 }

@@ -1,6 +1,5 @@
 /**
- * Make elements. Text is only ever set as text, never parsed as markup, and what cannot be seen of it is made
- * visible.
+ * Make elements. Text is never parsed as markup, and its invisible characters are shown as escapes.
  */
 import { READ_ATTRIBUTES, visible } from "./visible.js";
 
@@ -8,7 +7,7 @@ import { READ_ATTRIBUTES, visible } from "./visible.js";
  * Make an element with attributes, listeners and children.
  *
  * A property whose name starts with "on" is a listener, `class` and `data-…` and other names are attributes,
- * true is an empty attribute, and false, null and undefined are left out.
+ * true is an empty attribute, and false, null and undefined are omitted.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Record<string, unknown>} [properties]
@@ -55,7 +54,7 @@ export function byId(id) {
 }
 
 /**
- * Put a text into an element; nothing is done where it stands there already.
+ * Set the text of an element, unless the element already has this text.
  * @param {Element} element
  * @param {string} text
  */

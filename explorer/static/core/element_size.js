@@ -26,7 +26,7 @@ export class ElementSize {
 
   read() {
     const { clientWidth: width, clientHeight: height } = this.host;
-    // An element that is hidden has no size. A pixel more or less comes from rounding.
+    // A hidden element has no size. Rounding changes sizes by a pixel.
     const isSame = Math.abs(width - this.width) <= 1 && Math.abs(height - this.height) <= 1;
     if (width === 0 || isSame) return;
     this.width = width;

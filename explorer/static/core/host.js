@@ -20,5 +20,5 @@ export const canCompile = host === "site";
 /** Whether the page can write the view into its address. The frame of a notebook has no address. */
 export const hasAddress = location.protocol !== "about:";
 
-/** The compilation that this visit begins with; empty: none. */
+/** The compilation that the page shows first; empty: none. */
 export const compilationId = compilation || (/^\/k\/([\w-]+)/.exec(location.pathname)?.[1] ?? "");
