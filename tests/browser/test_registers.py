@@ -91,7 +91,7 @@ def test_where_no_tool_tells_the_page_says_why(page: Page) -> None:
     page.get_by_label("Target").first.select_option("hip:gfx942")
     pane = page.locator("pane-registers")
     expect(pane).to_contain_text("gfx942: Triton's package has no tool", timeout=60_000)
-    expect(pane.get_by_role("table", name="What the assembly says")).to_contain_text("vector registers")
+    expect(pane.get_by_role("table", name="Values in the assembly")).to_contain_text("vector registers")
     expect(page.locator(".register-plot")).to_have_count(1)
 
 

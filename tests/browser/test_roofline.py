@@ -148,7 +148,7 @@ def test_a_dot_tells_its_bounds_where_the_mouse_is(opened: Opened) -> None:
 def test_another_tritons_recording_says_that_it_is_of_other_code(opened: Opened) -> None:
     page = opened(triton="3.9.0")
     expect(page.locator(".roofline-badge.is-other")).to_contain_text(
-        "compiled by Triton 3.6.0, what is shown by Triton 3.9.0"
+        "compiled by Triton 3.6.0, the shown result by Triton 3.9.0"
     )
     page.locator("pane-roofline").get_by_role("button", name="Compile with Triton 3.6.0").click()
     wait_for_result(page)

@@ -18,7 +18,7 @@ class ComparisonPath extends ComparisonPart {
   connectedCallback() {
     super.connectedCallback();
     this.setAttribute("role", "navigation");
-    this.setAttribute("aria-label", "What is compared");
+    this.setAttribute("aria-label", "Compared stages");
   }
 
   /** @override */
