@@ -91,11 +91,11 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Keep tests with shared costly fixtures in one process: those of a file, or of one gallery fixture.
+    """Keep tests with shared costly fixtures in one process: the tests of a file, or of one gallery fixture.
 
-    In the distributed form, leave out what does not depend on it, and skip what is about the embedded form.
-    With `--share`, leave out the slow tests of the other shares. With `--except`, leave out what is run with
-    `--form distributed` and this share.
+    In the distributed form, deselect tests that do not depend on it, and skip tests of the embedded form.
+    With `--share`, deselect the slow tests of the other shares. With `--except`, deselect the tests that run
+    with `--form distributed` and this share.
     """
     all_items = list(items)
     for item in items:

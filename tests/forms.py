@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 FORMS = ("embedded", "distributed")
 #: The bucket in which each server of the distributed form has a folder.
 BUCKET = "servers"
-#: Fixtures that depend on the form. So does what a test file makes of `Server`.
+#: Fixtures that depend on the form. Fixtures of test files that use `Server` do, too.
 _FIXTURES = {"app", "server", "services"}
 
 
 class Distributed:
-    """What servers, applications and workers of the distributed form share."""
+    """The shared parts of servers, applications and workers of the distributed form."""
 
     def __init__(self, postgresql: PostgreSql, rabbitmq: RabbitMq, s3: S3Server) -> None:
         self._postgresql = postgresql
@@ -72,7 +72,7 @@ def depends_on_form(item: pytest.Item) -> bool:
 
 @pytest.fixture(scope="session", autouse=True)
 def form(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The chosen form, with what servers share."""
+    """The chosen form, with the shared parts."""
     global _distributed
     name: str = request.config.getoption("form")
     if name == "distributed":
