@@ -7,7 +7,7 @@ from xdist.workermanage import WorkerController  # type: ignore[import-untyped]
 
 
 class CrashSafeScheduling(LoadGroupScheduling):  # type: ignore[misc]
-    """Runs what is left of a process that has crashed, and the test that crashed if it has another chance.
+    """Runs the remaining tests of a crashed process, and the test that crashed if it has another attempt.
 
     In pytest-xdist 3.8 the groups that the process had completed are given out again. They are empty, so the
     process that gets one waits for ever, as does a new process whose first group has one test. And a new

@@ -23,7 +23,7 @@ def read_share(text: str) -> tuple[int, int]:
 def share_of(items: Sequence[_Item], number: int, count: int) -> list[_Item]:
     """Return the slow tests of a share, and all fast tests, in their order.
 
-    The tests of a file stay together, and so do those of an example of the gallery: its compilation is made
+    The tests of a file stay together, and so do the tests of an example of the gallery, which is compiled
     once. Neighbors, which are alike, are in different shares.
     """
     slow = [item for item in items if item.get_closest_marker("slow")]

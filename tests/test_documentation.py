@@ -1,4 +1,4 @@
-"""Test that panes, stages, addresses and folders are documented, and that what is documented exists.
+"""Test that panes, stages, addresses and folders are documented, and that documented names exist.
 
 `test_settings.py` and `tests/cli` test that settings and commands are documented.
 """
@@ -119,7 +119,7 @@ def test_every_documented_extra_exists() -> None:
 
 
 def test_every_documented_setting_exists() -> None:
-    # CONTRIBUTING.md has those of tests, too.
+    # CONTRIBUTING.md also lists the folders of tests.
     settings = {
         name
         for file, name in mentions(r"\b(TRITON_EXPLORER_[A-Z0-9_]*[A-Z0-9])\b")

@@ -27,7 +27,7 @@ class CallSpec:
 
 @dataclass(frozen=True)
 class Item:
-    """What a share is chosen by."""
+    """The parts of a test that determine its share."""
 
     path: str
     number: int

@@ -223,7 +223,7 @@ def test_a_process_and_the_one_that_it_starts_hold_the_same_memory(monkeypatch):
 
 
 def test_a_job_without_its_zygote_has_no_processes(monkeypatch):
-    """When its zygote has ended, a job is a child of another process, which has other children."""
+    """A job whose zygote has ended has a different parent, whose other children are not counted."""
     with subprocess.Popen(["true"]) as zygote:
         pass
     own = memory.JobMemory(Limits(), jailed=False, zygote=zygote.pid)

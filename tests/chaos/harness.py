@@ -129,7 +129,7 @@ class Chaos:
     def __exit__(self, *_: object) -> None:
         self._running.close()
 
-    # --- actions of users ----------------------------------------------------------------------------
+    # --- actions of users ---------------------------------------------------------------------------
 
     def submit(self, seconds: float = 0.0) -> Ticket:
         """Submit a kernel that nobody has submitted, again and again until it is accepted."""

@@ -157,7 +157,7 @@ def test_a_run_of_another_machine_is_shown_with_its_kernel(measured_run, server)
     assert server.get(f"/api/v1/runs/{run_id}/measurements/timings") == wanted["measured"]["timings"]
     listed = server.get(f"/api/v1/compilations/{compilation}/runs")
     assert [row["id"] for row in listed["imported"]] == [run_id]
-    assert listed["runs"] == []  # saved pages must not begin with a text that a user may have written
+    assert listed["runs"] == []  # imported runs, which are not trusted, are listed separately
     assert push(measured_run, server).stdout == pushed.stdout
 
 
