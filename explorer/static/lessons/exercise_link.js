@@ -23,6 +23,21 @@ const MOST_HINTS = 10;
 const TEXTS = ["says", "stage", "pattern", "metric", "occupancy", "access", "shared_access", "taken", "run"];
 const NUMBERS = ["exactly", "least", "most"];
 
+/** @param {string} address the text behind "exercise=" in the address */
+export function isLink(address) {
+  return /^(?:\{|%7B)/i.test(address);
+}
+
+/** @param {LinkedExercise} exercise @returns {string} the part of the address */
+export function formatLink(exercise) {
+  return `exercise=${encodeURIComponent(JSON.stringify(exercise))}`;
+}
+
+/** Return the part of the goals that the server needs to read their numbers. @param {Claim[]} goals */
+export function claimsText(goals) {
+  return JSON.stringify(goals.map(({ says: _says, ...claim }) => claim));
+}
+
 /**
  * @param {string} address the text behind "exercise=" in the address
  * @returns {LinkedExercise}
@@ -42,7 +57,7 @@ export function readLink(address) {
 /**
  * @param {any} value
  * @returns {LinkedExercise}
- * @throws {Error} it is no exercise; the message says what is wrong
+ * @throws {Error} the exercise is invalid; the message says why
  */
 export function checked(value) {
   const exercise = {
