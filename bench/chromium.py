@@ -66,8 +66,8 @@ class Load:
     """A page load, in milliseconds since the start of the navigation; sizes in bytes as transferred.
 
     `blocking` is the total blocking time: the sum of the time beyond 50 ms of each long task, from the first
-    contentful paint until the page is idle. `scripts` are those that the document names, which the page needs
-    to show its first result; `later_scripts` those that it loads by itself until it is idle.
+    contentful paint until the page is idle. The document names the `scripts`, which the page needs to show
+    its first result. The page loads the `later_scripts` until it is idle.
     """
 
     largest_paint: float

@@ -1,7 +1,7 @@
 """The command line benchmark: time `compile` of a vector addition to SASS, from start to end of the process.
 
-With a server to ask, for a source that the server does not know and for one that it has stored; and without a
-server. The three are measured in turn, so that a change in the machine's speed affects all.
+With a server, for a new source and for a stored source; and without a server. The three are measured in turn,
+so that a change in the machine's speed affects all.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_SECONDS = 1.5
 def compile_seconds(
     file: Path, server: str, python: str = sys.executable, folder: Path | None = None
 ) -> float:
-    """Return the seconds of one command. `python` and `folder` may be those of another checkout."""
+    """Return the seconds of one command. `python` and `folder` may belong to another checkout."""
     start = time.perf_counter()
     subprocess.run(
         [python, "-m", "explorer", "compile", str(file), "--target", TARGET, "--stage", "sass"],

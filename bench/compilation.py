@@ -140,8 +140,8 @@ def rows_of_stored(service: Service, identifier: str) -> tuple[list[Row], dict[s
 def measure_memory(service: Service, source: str) -> dict[str, float]:
     """Measure the memory of the server, of the zygotes and of nvdisasm, idle; and of a compilation.
 
-    The figures are proportional set sizes (PSS) in MB. The zygotes are those of all Triton versions, with the
-    processes that wait for jobs.
+    The figures are proportional set sizes (PSS) in MB. The zygotes of all Triton versions are counted, with
+    the processes that wait for jobs.
     """
     idle = service.memory_by_process()
     parts = {pid: _part_of(pid) for pid in idle}
@@ -169,7 +169,7 @@ def measure_memory(service: Service, source: str) -> dict[str, float]:
 
 
 def _part_of(pid: int) -> str:
-    """Return what a process belongs to: the jails of nvdisasm, those of the zygotes, or the server."""
+    """Return the part of a process: the jails of nvdisasm, the jails of the zygotes, or the server."""
     try:
         process = psutil.Process(pid)
         if any("nvdisasm" in part for part in process.cmdline()):

@@ -1,4 +1,4 @@
-"""Measure what a flood of compilations by one client costs another one.
+"""Measure how a flood of compilations by one client delays another client.
 
 One client submits 1,000 different sources from eight connections, each again until it is accepted. Meanwhile
 another client compiles one kernel at a time, as before the flood.

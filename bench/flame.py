@@ -25,7 +25,7 @@ from explorer.examples import find_example
 RESULTS = Path(__file__).parent / "results"
 COUNT = 15
 _KERNEL = "vector_add"
-#: What comes before the request is the preparation of the process. It is drawn if it began so late.
+#: The preparation of a process before the request is drawn if it began this late.
 _BEFORE_MS = 60.0
 _ROW, _WIDTH, _LEFT = 16, 1600, 150
 _COLORS = {
@@ -42,7 +42,7 @@ Span = dict[str, Any]
 
 
 def measure_flame(service: Service) -> dict[str, Any]:
-    """Draw the chart, print what takes longest, and return the figures."""
+    """Draw the chart, print the longest spans, and return the figures."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "spans.jsonl"
         with running_service(["bench.trace.server", str(file)]) as traced:
@@ -92,10 +92,10 @@ def measure_cost(service: Service, count: int = COUNT) -> dict[str, float]:
 
 
 def _settled_processor_ms() -> float:
-    """Return the processor time of the machine when the server has ended what follows a compilation.
+    """Return the processor time of the machine when the server has finished the work after a compilation.
 
-    The kernel does not add the times of processes to those of their parents when it ends a namespace. The
-    figure is right on a machine at rest.
+    When the kernel ends a namespace, it does not add the times of processes to the times of their parents.
+    The figure is right on a machine at rest.
     """
     time.sleep(1)
     fields = [int(field) for field in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
@@ -143,7 +143,7 @@ def _between(spans: list[Span], wait: Span) -> list[Span]:
 
 
 def _table(jobs: list[list[Span]]) -> list[dict[str, Any]]:
-    """Return the mean times of what runs during a request, the longest first."""
+    """Return the mean times of the spans of a request, the longest first."""
     sums: dict[tuple[str, str], list[float]] = {}
     for job in jobs:
         for span in job:
@@ -183,7 +183,7 @@ def _chrome(spans: list[Span]) -> list[dict[str, Any]]:
 
 
 def _svg(spans: list[Span]) -> str:
-    """Draw a lane for each thread, in which a span lies below the one that contains it."""
+    """Draw a lane for each thread, in which a span lies below the span around it."""
     wait = spans[0]
     begin = min(span["start"] for span in spans)
     scale = (_WIDTH - _LEFT) / (max(span["end"] for span in spans) - begin)

@@ -1,8 +1,8 @@
 """The page benchmark: time the page in Chromium and compare the times with their limits.
 
-The times of a load are medians of several loads, each in a new browser. Those of the pointer and of typing
-are medians of several moves and keys in one browser with an otherwise idle page, where everything else is
-measured once. `bench/frames.py` defines when a frame is complete.
+The times of a load are medians of several loads, each in a new browser. The times of the pointer and of
+typing are medians of several moves and keys in one browser with an otherwise idle page, where everything else
+is measured once. `bench/frames.py` defines when a frame is complete.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LOADS = 5
 HOVERED_LINES = 12
 #: Characters that are typed one by one, each after the page is quiet.
 EDITS = 7
-#: What is typed without waiting for the results.
+#: The text that is typed without waiting for the results.
 TYPED = " + 1.25" * 6
 KEY_MS = 120
 FIVE_STAGES = ("ttir", "ttgir", "llir", "ptx", "sass")
@@ -87,7 +87,7 @@ def _loads(playwright: Playwright, service: Service) -> Iterator[Row]:
     yield Row("of them Plotly or Graphviz", len(lazy), "files", 0)
 
 
-#: What the page keeps of a source that was edited and not compiled. It compiles it when it is opened again.
+#: The stored draft of an edited source, which the page compiles when it is opened again.
 _KEEP_DRAFT = "if (location.protocol === 'http:') localStorage.setItem('draft', %s);"
 
 
@@ -139,7 +139,7 @@ def _hover(playwright: Playwright, service: Service) -> Iterator[Row]:
 
 
 def _typing(playwright: Playwright, service: Service) -> Iterator[Row]:
-    """Type into the gallery's softmax: from the last key to the changed stages, and what a key waits for."""
+    """Type into the gallery's softmax: time the changed stages after the last key, and the delay of a key."""
     example = find_example("softmax")
     assert example is not None
     identifier = service.compile(example.source, TARGET).id

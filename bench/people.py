@@ -1,6 +1,6 @@
-"""People for Locust: those who compile kernels of their own, and those who read stored results.
+"""Users for Locust: users who compile new kernels, and users who read stored results.
 
-Each has an address of its own, which the server takes from X-Forwarded-For.
+Each has a separate address, which the server takes from X-Forwarded-For.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Reads(_Person):
 
     @task
     def open_link(self) -> None:
-        """Request what the page of a result requests."""
+        """Send the requests of the page of a result."""
         result, stages = random.choice(list(_WORK["results"].items()))
         self.read(f"/k/{result}", "page")
         self.read(f"/api/v1/compilations/{result}", "document")

@@ -50,7 +50,7 @@ def _pass(service: Service, id_: str, name: str) -> int:
 
 
 def _workbench(page: Page, service: Service) -> None:
-    """Show what a layout conversion of the matmul became in SASS."""
+    """Show the SASS of a layout conversion of the matmul."""
     matmul = _example(service, "matmul")
     line = _line(service, matmul, "ttgir", "ttg.convert_layout")
     store = _line(service, matmul, "source", "tl.store(")
@@ -66,7 +66,7 @@ def _passes(page: Page, service: Service) -> None:
     matmul = _example(service, "matmul")
     page.goto(f"/k/{matmul}#panes=passes:ttgir.{_pass(service, matmul, 'tritongpu-accelerate-matmul')}")
     expect(page.locator("pane-passes .diff-row .code span").first).to_be_visible()
-    # The first changes are those of the layouts, the last one is the product.
+    # The first changes are layouts, the last change is the product.
     page.keyboard.press("p")
 
 

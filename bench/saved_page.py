@@ -1,6 +1,6 @@
 """Time the first download of a saved page, for each kernel of the gallery.
 
-Nothing is cached: each result is compiled just before. A second download takes what the first one has cached.
+Nothing is cached: each result is compiled just before. A second download uses the cache of the first.
 """
 
 from __future__ import annotations

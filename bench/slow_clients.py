@@ -53,7 +53,7 @@ def _kinds(large: str) -> dict[str, tuple[bytes, Drip]]:
 
 @contextlib.contextmanager
 def slow_clients(port: int, first: bytes, drip: Drip, count: int = SLOW_CLIENTS) -> Iterator[None]:
-    """Keep so many slow clients connected; one that the server closes connects again."""
+    """Keep this many slow clients connected. A client whose connection the server closes reconnects."""
     stop = threading.Event()
 
     def connect() -> socket.socket:
@@ -92,7 +92,7 @@ def slow_clients(port: int, first: bytes, drip: Drip, count: int = SLOW_CLIENTS)
 
 
 def read(port: int, path: str, count: int = READS) -> list[float]:
-    """Return the milliseconds of so many requests, each on a connection of its own."""
+    """Return the milliseconds of this many requests, each on a new connection."""
     times = []
     for _ in range(count):
         start = time.perf_counter()
@@ -140,7 +140,7 @@ def _largest_file() -> str:
 
 
 def measure_streams(service: Service) -> dict[str, float]:
-    """Open 1,000 event streams of one job, and read what comes for a while."""
+    """Open 1,000 event streams of one job, and read their events for a while."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 4096)), hard))
     job = service.request("POST", "/api/v1/compilations", {"source": _ENDLESS, "target": "cuda:90"})

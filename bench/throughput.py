@@ -159,7 +159,7 @@ def _running_cluster(workers: int) -> Iterator[tuple[Service, Mapping[str, int]]
 
 
 def _processor_seconds(process: int) -> float:
-    """Return what a process, its descendants, and those of them that have ended, have used."""
+    """Return the processor time of a process and its descendants, including ended descendants."""
     root = psutil.Process(process)
     used = 0.0
     for each in (root, *root.children(recursive=True)):

@@ -17,9 +17,9 @@ Value = TypeVar("Value")
 Scheme = Literal["light", "dark"]
 #: Makes a page in a profile of its own: the fixture `visitor`.
 Visitor = Callable[..., Page]
-#: The address of the document of a compilation or of a run, not of what it has.
+#: The address of the document of a compilation or of a run, without the addresses below it.
 DOCUMENT = re.compile(r"/api/v1/(compilations|runs)/\w+(\?.*)?$")
-#: A busy machine takes seconds for what takes milliseconds on an idle one.
+#: A busy machine takes seconds where an idle machine takes milliseconds.
 TIMEOUT_MS = COMPILE_TIMEOUT_MS = 60_000
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 
@@ -40,7 +40,7 @@ def expect_stage(page: Page, title: str, text: str) -> None:
 
 
 def expect_structure(pane: Locator) -> None:
-    """Wait until a pane of a stage has folded what it folds at first, which moves the lines below."""
+    """Wait until a stage pane has applied its initial folds, which move the lines below."""
     expect(pane.locator(".fold", has_text="▾").first).to_be_attached()
 
 
@@ -110,7 +110,7 @@ def unfinished(route: Route) -> None:
 
 
 def eventually(read: Callable[[], Value], expected: Value) -> None:
-    """Wait until what the page shows is as expected, where `expect` has no such check."""
+    """Wait until a condition on the page holds that `expect` cannot check."""
     deadline = time.monotonic() + TIMEOUT_MS / 1000
     while (found := read()) != expected and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -118,7 +118,7 @@ def eventually(read: Callable[[], Value], expected: Value) -> None:
 
 
 def expect_lit(page: Page, *texts: str) -> None:
-    """Expect that the editor lights these lines and no others. A part of its text names each line."""
+    """Expect that the editor highlights exactly these lines. A part of its text names each line."""
 
     def lit() -> list[str]:
         lines: list[str] = page.evaluate(_LIT_LINES)
@@ -197,14 +197,14 @@ def choose_scheme(page: Page, scheme: Scheme) -> None:
 
 
 def violations(page: Page, include: str = "") -> list[tuple[str, str]]:
-    """Return what violates accessibility rules in a part of the page, or outside of the editor's text."""
+    """Return the violations of accessibility rules in a part of the page, or outside of the editor's text."""
     context: Any = {"include": [[include]]} if include else {"exclude": [[".cm-scroller"]]}
     found = Axe().run(page, context=context).response["violations"]
     return [(each["id"], node["html"][:160]) for each in found for node in each["nodes"]]
 
 
 def editor_line(page: Page, text: str) -> Locator:
-    """Scroll to a line of the source. The editor has only the lines near those in sight."""
+    """Scroll to a line of the source. The editor contains only the lines near the visible lines."""
     line = page.locator("#editor .cm-line", has_text=text)
     scroller = page.locator("#editor .cm-scroller")
     scroller.evaluate("scroller => { scroller.scrollTop = 0; }")

@@ -43,7 +43,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 }
 """
 
-#: Takes an entry of a sound result; returns what is stored in its place: an entry, an event, None: nothing.
+#: Takes an entry of a sound result; returns its replacement: an entry, an event, or None to store nothing.
 Alter = Callable[[Entry], Entry | Event | None]
 
 

@@ -1,4 +1,5 @@
-"""Texts of stages with an error: the stage, what is replaced once, by what, and a part of the message."""
+"""Texts of stages with an error: the stage, the text to replace once, its replacement, and a part of the
+message."""
 
 from __future__ import annotations
 

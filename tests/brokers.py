@@ -73,7 +73,7 @@ class RabbitMq(_Broker):
             "RABBITMQ_NODE_PORT": str(self._port),
             "RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS": "-noinput -kernel inet_dist_use_interface {127,0,0,1}",
         }
-        # The server would start one that outlives it.
+        # The server would start a process that outlives it.
         self._epmd = _start(["epmd"], self._environment, self._folder / "epmd.log")
         self.start()
 

@@ -70,5 +70,5 @@ class ChangedCopy:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment without what tells pytest that it is a worker of pytest-xdist."""
+    """Return the environment without the variables that make pytest a worker of pytest-xdist."""
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}

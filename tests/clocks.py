@@ -1,4 +1,4 @@
-"""Processes with a wall clock of their own. What they measure with the monotonic clock is right."""
+"""Processes with a shifted wall clock. Their monotonic clock is right."""
 
 import os
 from pathlib import Path
@@ -20,6 +20,6 @@ def clock_environment(file: Path) -> dict[str, str]:
         "FAKETIME_TIMESTAMP_FILE": str(file),
         "FAKETIME_NO_CACHE": "1",  # the clock jumps when the file changes
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        "FAKE_UTIME": "1",  # the times of files are those of the disk
+        "FAKE_UTIME": "1",  # the times of files are from the clock of the disk
         "NO_FAKE_STAT": "1",
     }

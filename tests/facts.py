@@ -1,4 +1,4 @@
-"""Facts of runs for the tests of rooflines and hints: recorded, and small hand-written ones."""
+"""Facts of runs for the tests of rooflines and hints: recorded facts, and small hand-written facts."""
 
 import json
 from pathlib import Path

@@ -25,7 +25,7 @@ BUCKET = "servers"
 
 
 class Distributed:
-    """What servers, applications and workers of the distributed form share."""
+    """The shared parts of servers, applications and workers of the distributed form."""
 
     def __init__(self, postgresql: PostgreSql, rabbitmq: RabbitMq, s3: S3Server) -> None:
         self._postgresql = postgresql

@@ -1,4 +1,5 @@
-"""The gallery by every target. A few targets stand for all of them; the others are marked `matrix`."""
+"""The gallery by every target. A few targets stand for all of them; cases of other targets are marked
+`matrix`."""
 
 import pytest
 

@@ -178,7 +178,7 @@ def ptx_lines(text: str) -> dict[int, Stack]:
     """The stack of each instruction after a `.loc`.
 
     `inlined_at F L C` names the place of an earlier `.loc`, which may itself be inlined. A `.loc` inside of
-    inline assembly counts the lines of its text, not those of the source: it is no place.
+    inline assembly counts the lines of its text and not of the source: it is ignored.
     """
     files = {
         int(number): path

@@ -20,7 +20,7 @@ CLIENT_SECRET = "of-the-explorer"
 
 
 class OidcProvider:
-    """Signs in `user`, whoever asks. `changes` replace claims of the tokens, `key` signs them."""
+    """Signs in `user` for every request. `changes` replace claims of the tokens, `key` signs them."""
 
     def __init__(self) -> None:
         self.user = "anna"

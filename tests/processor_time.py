@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-#: What the yardstick takes on the machine for which the limits were chosen. A faster one is not scaled.
+#: The yardstick's time on the machine for which the limits were chosen. Faster machines are not scaled.
 _YARDSTICK_SECONDS = 0.1
 _DOCUMENT = [{"name": f"pass {index}", "lines": list(range(20))} for index in range(4000)]
 
@@ -23,7 +23,7 @@ class ProcessorTime:
 
 @contextmanager
 def processor_time() -> Iterator[ProcessorTime]:
-    """Measure a block. What slows it down slows down the yardstick before it and behind it, too."""
+    """Measure a block. Load on the machine also slows down the yardstick before and behind the block."""
     taken = ProcessorTime()
     before = _measure_yardstick()
     start = time.process_time()

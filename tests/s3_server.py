@@ -163,7 +163,7 @@ def _handler_of(proxy: FaultyProxy) -> type[BaseHTTPRequestHandler]:
 
 @pytest.fixture(scope="session")
 def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
-    """An S3 server, shared by all tests that look at what it stores."""
+    """An S3 server, shared by all tests that read its files."""
     server = S3Server(tmp_path_factory.mktemp("s3"), sees_changes=True)
     yield server
     server.close()

@@ -1,4 +1,4 @@
-"""A server that tests start, as an administrator starts it, and clients with addresses of their own."""
+"""A server that tests start, as an administrator starts it, and clients with different addresses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from explorer.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 _CLIENT_SECONDS = 60
-#: The settings of a server or a worker, where a test has no others.
+#: The default settings of a server or a worker in tests.
 _USUAL: Mapping[str, object] = {"slots": 1, "tritons": TRITONS[0], "canary_seconds": 0}
 
 
@@ -106,7 +106,7 @@ class Server:
         return self._clients[-1]
 
     def connect(self, address: str = "127.0.0.1") -> socket.socket:
-        """Connect from an address of the loopback network, with a small buffer for what is not read."""
+        """Connect from an address of the loopback network, with a small receive buffer."""
         client = socket.socket()
         client.settimeout(_CLIENT_SECONDS)
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -160,9 +160,9 @@ class Server:
 
 
 class Worker:
-    """Runs `triton-explorer worker`. Its usual settings are those of `Server`.
+    """Runs `triton-explorer worker`. It has the same default settings as `Server`.
 
-    `arguments` are those of the command. `environment`, `program` and `log` are as those of `Server`.
+    `arguments` are passed to the command. `environment`, `program` and `log` are the same as for `Server`.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PIPELINE = ROOT / "explorer/pipeline"
 RUNNER = ROOT / "explorer/runner"
-#: What stands on the user's side of the wall, and scripts that only run there.
+#: The packages on the user's side of the wall, and scripts that only run there.
 JAILED = ("explorer.pipeline", "explorer.runner.", "explorer.examples.")
 
 
@@ -55,7 +55,7 @@ def test_the_runner_keeps_to_the_pipeline_and_its_libraries(file: Path) -> None:
         assert name.startswith(ours) or name.partition(".")[0] in allowed, name
 
 
-#: What runs behind the wall, or in the program that is captured, in an environment of its own.
+#: The code that runs behind the wall, or in a captured program, in a separate environment.
 BEHIND_THE_WALL = (
     "explorer.capture.",
     "explorer.pipeline",
@@ -94,7 +94,7 @@ def test_only_the_sandbox_forks_and_executes(file: Path) -> None:
     assert not used or name_of(file).startswith("explorer.sandbox.")
 
 
-#: What a captured program imports must not need more than the program has.
+#: Modules that a captured program imports must not need further packages.
 IN_THE_PROGRAM = [
     file
     for file in sorted((ROOT / "explorer/capture").rglob("*.py"))

@@ -1,4 +1,5 @@
-"""Test that the manifests of Compose and Kubernetes name what exists. `make lint` checks their schemas."""
+"""Test that the manifests of Compose and Kubernetes name existing files and settings. `make lint` checks
+their schemas."""
 
 import dataclasses
 import re

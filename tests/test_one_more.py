@@ -317,7 +317,7 @@ def test_every_program_of_the_grid_is_counted(interpret):
     copy.test(
         "tests/test_documentation.py", "tests/runner/measures/test_programs.py", "-k", "measure or program"
     )
-    assert len(copy.touched) <= 6  # the sixth: a view of its own in the browser, in place of the plain table
+    assert len(copy.touched) <= 6  # the sixth: a separate view in the browser, in place of the plain table
 
 
 def test_a_target(copy: ChangedCopy) -> None:

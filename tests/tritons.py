@@ -1,4 +1,4 @@
-"""The Triton versions that the project supports, the newest first: those of `tritons.txt`."""
+"""The Triton versions that the project supports, from `tritons.txt`, the newest first."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The entry point of a traced jail: that of compilations, whose functions report their times.
+"""The entry point of a traced jail for compilations, whose functions report their times.
 
 The processes of a job write their spans to memory that they share with the zygote. The next job sends them
 out as a log, because some of them end after the last event of their own job.
@@ -26,7 +26,7 @@ LOG = "trace"
 _PROCESS_BYTES = 1 << 16
 _PROCESSES = ("zygote", "keeper", "warden", "worker", "copy")
 
-#: What is timed in the zygote, and in the keeper and the warden that it forks.
+#: The functions that are timed in the zygote, and in the keeper and the warden that it forks.
 _GUARDS = [
     "__main__:_serve",
     "__main__:_kill_orphans",
@@ -156,7 +156,7 @@ def warm_up() -> None:
 
 
 def rehearse() -> None:
-    """Do a job such as those that come."""
+    """Do a rehearsal of a job."""
     job.rehearse()
 
 

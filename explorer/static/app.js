@@ -1,5 +1,5 @@
 /**
- * Start the page: learn what the server has, restore what the address says, and compile.
+ * Start the page: fetch the server's stages, panes and targets, restore the view of the address, and compile.
  *
  * @import { Dock } from "./dock/dock.js"
  */
@@ -37,7 +37,7 @@ import { visible } from "./core/visible.js";
 async function start() {
   startSplitter();
   startKeys();
-  // Asked for together; each module is then run as a task of its own, and none of them for long.
+  // All modules are requested at once. Each module then runs in a separate, short task.
   const documents = Promise.all([api.page(), api.targets(), api.tritons(), api.gallery()]);
   documents.catch(() => undefined);
   const docking = import("./dock/dock.js");
@@ -99,10 +99,10 @@ async function start() {
   const view = parseView(location.hash);
   const { Dock } = await docking;
   const dock = new Dock(byId("panes"), () => writeAddress(dock));
-  // A link shows what its sender saw; a visit by name begins as the last one ended.
+  // A link restores the arrangement of its sender; a visit without a link restores the arrangement of the last visit.
   dock.show(view.layout ?? (location.pathname === "/" ? parseLayout(kept(LAYOUT_KEY) ?? "") : null));
   store.update({
-    // The lines of the address are those of its source.
+    // The line numbers in the address refer to the source of its result.
     pinned: firstOpening.aborted ? [] : view.pinned,
     cursor: view.cursor ?? null,
     openFile: view.file ?? "",
@@ -157,8 +157,8 @@ async function start() {
 }
 
 /**
- * What this visit begins with: the result of the address, what was edited last, or an example. What was typed
- * while the page started takes its place.
+ * Open the result of the address, the last draft, or an example. Text that was typed while the page started takes
+ * precedence.
  */
 async function openFirst() {
   if (compilationId) {
@@ -168,7 +168,7 @@ async function openFirst() {
     return;
   }
   begin();
-  // A lesson opens what it is about.
+  // A lesson opens its own kernel.
   if (firstOpening.aborted || store.state.lesson) return;
   const draft = keptDraft(store.state.defaultTarget);
   if (draft) choose({ ...draft });
@@ -176,7 +176,7 @@ async function openFirst() {
 }
 
 /**
- * The result of the address; where this tab is loaded again, what was being edited, too.
+ * Open the result of the address. If this tab was reloaded, restore its draft, too.
  * @param {string} id
  */
 async function openAgain(id) {
@@ -184,11 +184,11 @@ async function openAgain(id) {
   const isLink = !(visit instanceof PerformanceNavigationTiming) || visit.type === "navigate";
   const unsent = isLink ? null : unsentDraft(id, store.state.defaultTarget);
   await openResult(id, firstOpening);
-  // Who has typed meanwhile goes on from there.
+  // Text that was typed meanwhile is kept.
   if (unsent && !store.state.edited) choose(unsent);
 }
 
-/** Load what draws samples beside the lines when the first result is shown: until then there are no samples. */
+/** Load the module that draws samples beside the lines when the first result is shown: there are no samples before. */
 function loadHeatLater() {
   let isLoading = false;
   store.watch(["result"], () => {
@@ -198,32 +198,31 @@ function loadHeatLater() {
   });
 }
 
-/** Go on in a task of its own: between two, the browser draws and answers the user. */
+/** Continue in a new task: between two tasks, the browser draws and handles input. */
 const nextTask = () => new Promise((resolve) => setTimeout(resolve));
 
 const LAYOUT_KEY = "layout";
-/** Changes of the view in quick succession are one step back; a new result is none. */
+/** Changes of the view in quick succession make one entry of the browser's history; a new result makes no entry. */
 const STEP_MS = 800;
-/** Browsers refuse an address that changes with every repeat of a held key. */
+/** Browsers refuse an address that changes with every repeat of a held key, so that updates are delayed. */
 const CURSOR_PAUSE_MS = 250;
 let isReturning = false;
 let sameStepUntil = 0;
-/** The view that the address has; null: the page has not written it yet. @type {string | null} */
+/** The view in the address; null: the page has not written the address yet. @type {string | null} */
 let lastStep = null;
 
 /**
- * Bring the address up to date: another view is a step for the back button, a moved border or a new result is
- * not.
+ * Update the address. A changed view adds an entry to the browser's history; a moved border or a new result does not.
  * @param {Dock} dock
  */
 function writeAddress(dock) {
   if (isReturning || !hasAddress) return;
   const { draft, openFile, result, failure, pinned, cursor, reading, withSource, lesson } = store.state;
-  // Until the source has arrived, the file of the address may be one of it.
+  // Until the source has arrived, the file that the address names may belong to it.
   const file = draft.source && !(openFile in draft.files) ? "" : openFile;
   const layout = dock.layout();
   const view = formatView({ layout, pinned, reading, withSource, cursor, file, lesson });
-  // An address without panes stands for those of a first visit.
+  // An address without panes means the panes of a first visit.
   const isFirst =
     view === formatView({ layout: LOWERING.layout, pinned, reading, withSource, cursor, file, lesson });
   const hash = isFirst
@@ -248,7 +247,7 @@ function writeAddress(dock) {
 }
 
 /**
- * What is a step for the back button: a view without borders, folds and the cursor.
+ * Return the part of a view whose changes add a history entry: the view without borders, folds and the cursor.
  * @param {string} hash
  */
 function stepOf(hash) {
@@ -257,12 +256,12 @@ function stepOf(hash) {
   return withoutFolds(formatView({ ...view, layout, cursor: null })).replace(/@\d+/g, "");
 }
 
-/** Without what is folded, which another result does not have at these lines. @param {string} hash */
+/** Return the view without its folds, whose line numbers apply to one result only. @param {string} hash */
 function withoutFolds(hash) {
   return hash.replace(/;fold=[\w.]*/g, "");
 }
 
-/** What is looked at, in the top bar and as the title of the window. */
+/** Show the name of the result in the top bar and in the title of the window. */
 function drawSubject() {
   const { result } = store.state;
   const subject = byId("subject");

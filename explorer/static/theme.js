@@ -8,7 +8,7 @@
   const THEMES = { light: "☾", dark: "◐", contrast: "☀" };
   const light = matchMedia("(prefers-color-scheme: light)");
   const contrast = matchMedia("(prefers-contrast: more)");
-  /** @type {string | null} what was chosen, where nothing can be kept */
+  /** @type {string | null} the chosen theme if storage is blocked */
   let choice = null;
 
   function chosen() {

@@ -37,7 +37,7 @@ _TIERS = ["root", "nobody", "user", "gpu", "unsafe"]
 
 
 class Tier:
-    """A jail of one tier, replaced when it breaks. `python` is another interpreter for it."""
+    """A jail of one tier, replaced when it breaks. `python` is a different interpreter for it."""
 
     def __init__(self, name, launch, python=None):
         self.name = name

@@ -97,7 +97,7 @@ def broken(broken_app):
 
 @pytest.fixture
 def source(vector_add):
-    """Return a source that is not retained, as those of the gallery are."""
+    """Return a source that is not retained, unlike the gallery's sources."""
     return f"{vector_add}# changed\n"
 
 

@@ -1,4 +1,5 @@
-"""Test that open event streams hold no threads, and that one client cannot take those of others."""
+"""Test that open event streams hold no threads, and that one client cannot take the streams of other
+clients."""
 
 import contextlib
 import http.client
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 #: The default limit of one client.
 STREAMS_OF_CLIENT = 50
-#: How long a busy machine may take; what is waited for takes less than a second.
+#: The limit of a wait on a busy machine. Each wait takes less than a second on an idle machine.
 WAIT_SECONDS = 60
 
 
@@ -29,7 +30,7 @@ def server(tmp_path_factory):
 
 @pytest.fixture
 def job(server, endless):
-    """A job that does not end by itself."""
+    """A job without an end."""
     ticket = server.post({"source": f"{endless}# {uuid.uuid4()}", "target": "cuda:90"})
     yield ticket
     cancel(server, ticket)

@@ -68,7 +68,7 @@ def test_a_flood_delays_no_other_client(server, vector_add, tmp_path):
     store = open_store_of(tmp_path)
     stored = [store.known(Request(SLEEP.format(number), "cuda:90", "3.9.0")) for number in range(1000)]
     store.close()
-    assert len(stored) - stored.count(None) == 1000 - len(refused)  # what is refused is not stored
+    assert len(stored) - stored.count(None) == 1000 - len(refused)  # refused requests are not stored
 
 
 def test_further_jobs_of_a_client_yield_the_processor(tmp_path, endless):

@@ -1,4 +1,4 @@
-"""Matrices whose cells are forged: what one cell may send once, a table would show up to 500 times."""
+"""Matrices with forged cells: a table would show a text of one cell up to 500 times."""
 
 import uuid
 

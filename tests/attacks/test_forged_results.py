@@ -1,7 +1,7 @@
 """Results that no compiler produces, as hostile code can forge them in its jail.
 
-The wall refuses them. Those that an earlier version has stored are refused when they are read. What remains
-costs the web process nothing, and a process of limited time and memory little.
+The wall refuses them. Results that an earlier version has stored are refused when they are read. Accepted
+results cost the web process nothing, and cost an isolated worker little.
 """
 
 import contextlib
@@ -245,7 +245,7 @@ def test_an_alias_with_a_long_name_is_not_written_everywhere():
 
 
 def test_equal_operations_on_other_values_are_searched_in_linear_time():
-    """Each of them may be any of the others that moved."""
+    """Each operation may have moved to the place of any other operation."""
     before, after = ("".join(f"  tt.store %{name}{n}\n" for n in range(5_000)) for name in "pq")
     assert least_processor_seconds(lambda: Alignment(before, after)) < 4
 
@@ -365,7 +365,7 @@ def started(workers):
 
 
 class Client:
-    """A client that asks in a thread of its own, until it leaves."""
+    """A client that sends a request in a separate thread, and can disconnect."""
 
     def __init__(self, service, record):
         self.asked = threading.Event()
@@ -448,7 +448,7 @@ def test_the_server_ends_a_query_whose_client_has_left(server):
         until(lambda: computing(server) == 1)
     left = time.monotonic()
     until(lambda: computing(server) == 0)
-    assert time.monotonic() - left < 20  # by itself it would compute for 30 seconds
+    assert time.monotonic() - left < 20  # without a disconnect, it would compute for 30 seconds
 
 
 def test_a_comparison_of_long_pipelines_is_answered(store_forged, services):

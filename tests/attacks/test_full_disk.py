@@ -28,7 +28,7 @@ STORED = ROOT / "tests/store/version_1/data.zip"
 COMPILATION = "Z2CFaWgV3tfs"
 STAGE = f"/api/v1/compilations/{COMPILATION}/stages/ttgir"
 
-#: What the scripts below have in common. They print what a client sees, as lines of JSON.
+#: The common part of the scripts below. They print the answers to a client as lines of JSON.
 PRELUDE = """
 import json, os, subprocess, sys, time
 from contextlib import closing

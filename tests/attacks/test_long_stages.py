@@ -1,4 +1,4 @@
-"""A stage as long as the wall accepts: what it costs the process that answers requests."""
+"""The cost of a stage of the maximum length for the process that answers requests."""
 
 import random
 import urllib.request

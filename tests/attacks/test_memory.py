@@ -82,7 +82,7 @@ def assert_stays_below_its_limit(tier, attack):
     ],
 )
 def test_sixty_four_processes_share_one_limit(tier, attack):
-    if tier.name == "unsafe":  # These processes include the one that runs this test.
+    if tier.name == "unsafe":  # These processes include the process of this test.
         assert tier.run(GUARDS + "attempt(os.kill, 0)").output == ""
     assert_stays_below_its_limit(tier, attack)
 
@@ -108,7 +108,7 @@ def test_processes_share_memory_through_a_file(tier):
     assert tier.run(source).output == "7\n"
 
 
-#: What makes the kernel keep memory that no process maps.
+#: Ways to make the kernel keep memory that no process maps.
 KEEPERS = {
     "splice": "libc.splice(0, None, 1, None, 1, 0)",
     "vmsplice": "libc.vmsplice(1, 0, 0, 0)",
@@ -223,7 +223,7 @@ def test_a_process_and_the_one_that_it_starts_hold_the_same_memory(monkeypatch):
 
 
 def test_a_job_without_its_zygote_has_no_processes(monkeypatch):
-    """Whose zygote has just ended is a child of another process. That has children of its own."""
+    """A job whose zygote has ended has a different parent, whose other children are not counted."""
     with subprocess.Popen(["true"]) as zygote:
         pass
     own = memory.JobMemory(Limits(), jailed=False, zygote=zygote.pid)

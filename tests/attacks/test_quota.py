@@ -1,4 +1,4 @@
-"""Clients that store without end: the folder stays within its quota, and others keep what is theirs."""
+"""Clients that store without end: the folder stays within its quota, and other clients keep their results."""
 
 import os
 import subprocess
@@ -44,7 +44,8 @@ def request_of(name):
 
 
 def store_result(store, name, client="", size=100_000, shared="shared"):
-    """Store a result of a random text, and of one that all results share. Return its ID and that text."""
+    """Store a result with a random text and a text that all results share. Return its ID and the random
+    text."""
     record = store.submit(request_of(name), client)
     batch = store.batch()
     writer = EntryWriter(batch)
@@ -337,7 +338,7 @@ def test_the_blobs_of_another_process_are_not_removed(open_limited, tmp_path):
 
 @pytest.fixture
 def full_queue(services, tmp_path, endless):
-    """Return a store and its queue, with a job at work and one that waits."""
+    """Return a store and its queue, with a running job and a waiting job."""
     store = open_store(tmp_path)
     runners: Runners = {"compile": [SandboxRunner(services.sandbox)]}
     queue = LocalQueue(store, runners, Metrics(), QueueLimits(1, 8))
@@ -402,7 +403,7 @@ def test_the_share_menu_retains(api, client, services, vector_add):
 
 
 def folder_bytes(folder):
-    """Return what the files of a folder take on the disk, as `du` does."""
+    """Return the disk space of the files of a folder, as `du` does."""
     return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
 
 

@@ -1,4 +1,4 @@
-"""An S3 store that fails: the server says so, answers what it has copies of, and loses nothing silently."""
+"""An S3 store that fails: the server reports it, serves results with copies, and loses nothing silently."""
 
 from contextlib import closing
 
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.slow
 
 
 def compile_(client, source):
-    """Compile a source. Return the address of the result, and what its event stream says."""
+    """Compile a source. Return the address of the result, and the events of its stream."""
     ticket = client.submit(source).document
     return ticket["api"], client.ask("GET", ticket["events"]).body.decode()
 

@@ -40,7 +40,7 @@ def test_the_guards_of_a_job_are_out_of_reach(tier, attack):
     assert (result.done.status, result.output) == ("complete", "True\n"), result
 
 
-#: What follows the number of a system call, which takes a process. Python has no functions for these.
+#: The arguments after the number of a system call that takes a process. Python has no functions for these.
 SYSTEM_CALLS = {
     "tkill": "guard, 0",
     "tgkill": "guard, guard, 0",

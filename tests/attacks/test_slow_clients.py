@@ -1,4 +1,4 @@
-"""Test that clients that send or read slowly cost others neither time nor memory."""
+"""Test that clients that send or read slowly cost other clients neither time nor memory."""
 
 import contextlib
 import http.client
@@ -25,7 +25,7 @@ POST = b"POST /api/v1/inspect HTTP/1.1\r\n" + HEAD
 
 
 def unread(_):
-    """Return requests whose answers are longer than what the system keeps for a client."""
+    """Return requests whose answers exceed the system's buffers for a client."""
     file = max(DIST.rglob("*.js"), key=lambda each: each.stat().st_size)
     return f"GET /assets/{file.relative_to(DIST)} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode() * 40
 
@@ -115,7 +115,7 @@ def read_once(server, path, address):
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.2"], ids=["same address", "another address"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_reader_is_served_beside_slow_clients(server, kind, address):
-    """Those with the reader's own address may replace its connections, so that it tries again."""
+    """Slow clients with the reader's address may replace its connections, so that the reader tries again."""
     with slow_clients(server, kind, address):
         answers = [read(server, attempts=5 if address == "127.0.0.1" else 1) for _ in range(READS)]
     assert {status for status, _ in answers} == {200}
@@ -180,7 +180,7 @@ def held(server, port):
 
 
 def test_the_connections_of_a_client_are_limited(server):
-    """The default is 100. The oldest ones that wait for their client make room for others."""
+    """The default is 100. The oldest connections that wait for their client are closed first."""
     clients = [server.connect("127.0.0.3") for _ in range(150)]
     try:
         assert read(server, address="127.0.0.3")[0] == 200

@@ -76,7 +76,7 @@ def visitor(browser: Browser, server: str) -> Iterator[Visitor]:
         for opened in context.pages:
             opened.unroute_all(behavior="ignoreErrors")
         context.close()
-    # Browsers note every request that fails: those tests see what the page says about it.
+    # Browsers note every request that fails: these tests check the page's message.
     assert [text for text in complaints if not text.startswith("Failed to load resource")] == []
 
 

@@ -60,7 +60,7 @@ def pair(server: str) -> str:
 
 def step(page: Page, title: str) -> None:
     """Choose a step of the path."""
-    page.get_by_role("navigation", name="What is compared").get_by_role("link", name=title).click()
+    page.get_by_role("navigation", name="Compared stages").get_by_role("link", name=title).click()
 
 
 def column(page: Page, side: str):
@@ -198,7 +198,7 @@ def test_another_target_has_stages_of_its_own(visitor: Visitor, server: str, pai
     page = visitor()
     nvidia = re.search(r"/compare/(\w+)", pair)[1]
     page.goto(f"/compare/{nvidia}..{matmul(server, 4, 'hip:gfx942')}")
-    path = page.get_by_role("navigation", name="What is compared")
+    path = page.get_by_role("navigation", name="Compared stages")
     expect(path.get_by_role("link", name="SASS")).to_contain_text("only before")
     expect(path.get_by_role("link", name="AMDGCN")).to_contain_text("only after")
     step(page, "AMDGCN")

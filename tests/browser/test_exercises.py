@@ -1,4 +1,4 @@
-"""Test the exercises: goals follow what is typed, progress is kept, and links hold whole exercises."""
+"""Test the exercises: goals follow edits, progress is kept, and links hold whole exercises."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_an_exercise_is_solved_by_typing(visitor: Visitor) -> None:
     solved.click()
     expect(editor_line(page, "num_warps=1")).to_be_visible()
     expect(page).to_have_url(re.compile(r"exercise=one_warp"))
-    # What was there before comes back.
+    # The previous text is restored.
     card.get_by_role("button", name="Back to your kernel").click()
     expect(editor_line(page, "# my own kernel")).to_be_visible()
     expect(card).to_have_count(0)

@@ -38,7 +38,7 @@ def test_attributes_are_shortened_and_the_address_says_so(
     expect(function).not_to_contain_text("tt.divisibility")
     expect(function).to_contain_text("%a_ptr: !tt.ptr<f16> {…}")
     expect(page).to_have_url(re.compile("stage:ttgir;hide=attributes"))
-    # A name behind what was left out is still the name under the mouse.
+    # A name behind an omitted part is still the name under the mouse.
     function.locator(".code .nv", has_text=re.compile("^%K$")).click()
     expect(ttgir.locator(".uses")).to_contain_text("%K: 1 definition")
 
@@ -87,7 +87,7 @@ def test_lines_are_left_out_and_keep_their_numbers(
     expect(pane.locator(".text-row", has_text=gone)).to_have_count(0)
     number = next(number for number, line in enumerate(whole_text(page, name), 1) if stays in line)
     expect(pane.locator(".text-row", has_text=stays).first.locator(".number")).to_have_text(str(number))
-    # What is searched for is shown all the same.
+    # Matches of the search are shown in spite of the filter.
     pane.get_by_role("group").focus()
     page.keyboard.press("/")
     page.keyboard.type(gone)

@@ -1,4 +1,4 @@
-"""Test what a reader finds without knowing the page: at first sight, by name, and by the figures."""
+"""Test that a reader finds panes without knowing the page: at first sight, by name, and by the figures."""
 
 from __future__ import annotations
 

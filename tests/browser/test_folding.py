@@ -162,7 +162,7 @@ def test_a_link_shows_what_is_folded(page: Page, ttgir: Locator, visitor: Visito
     pane.get_by_role("group").evaluate("(text, top) => text.scrollTo({ top })", 19 * (header - 5))
     folded = pane.locator(".text-row", has=other.locator(".folded"))
     expect(folded.locator(".number")).to_have_text(str(header))
-    # What is unfolded there again is out of the address.
+    # Unfolded parts are removed from the address.
     folded.locator(".folded").click()
     expect(other).not_to_have_url(re.compile(r"fold=\d"))
 

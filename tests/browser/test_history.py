@@ -74,7 +74,7 @@ def test_own_results_are_listed_and_opened_again(page: Page) -> None:
     expect(page.locator(".cm-content")).to_contain_text("* 2.0")
     wait_for_result(page)
 
-    # What was only looked at again stays where it was; all of it is still there on the next visit.
+    # A result that is only opened again keeps its place. The next visit has all entries.
     page.goto("/")
     wait_for_result(page)
     open_menu(page, "History")

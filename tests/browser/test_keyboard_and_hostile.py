@@ -43,7 +43,7 @@ def hostile(x_ptr, BLOCK: tl.constexpr):
 hostile[(1,)](torch.empty(256, device="cuda"), BLOCK=256)
 """
 
-#: Names and messages with characters that turn or hide what stands behind them.
+#: Names and messages with characters that reorder or hide the text behind them.
 TURNED = """import torch
 import triton
 import triton.language as tl
@@ -189,7 +189,7 @@ def test_what_is_in_front_is_in_sight_in_its_bar_and_on_the_path(visitor: Visito
     wait_for_result(page)
     for pane in ("passes", "layouts", "memory", "registers", "graph"):
         run_command(page, f"show {pane}")
-        # The first that does not fit makes room for a button by which the others are reached.
+        # The first hidden tab is replaced by a button that leads to the hidden tabs.
         page.wait_for_function(
             """() => {
                 const tabs = document.querySelector(".dv-tabs-container");

@@ -111,7 +111,7 @@ def test_bases_and_replication(page: Page) -> None:
 
 def test_a_click_on_an_alias_in_the_text_shows_its_layout(page: Page) -> None:
     expect_stage(page, "TTGIR", "#blocked1")
-    # It looks like what it is: a way to somewhere. The kind of a memory is none.
+    # It looks like a link. The kind of a memory does not.
     expect(page.locator("pane-stage .code .is-layout", has_text=re.compile("^#smem$"))).to_have_count(0)
     page.locator("pane-stage .code .is-layout", has_text=re.compile(r"^#blocked1$")).first.click()
     expect(heading(page)).to_have_text("#blocked1")

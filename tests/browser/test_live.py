@@ -1,4 +1,4 @@
-"""Test what the page does while its source is typed."""
+"""Test live compilation: the page while its source is typed."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_character_changes_the_stages_in_place(live_page: Page) -> None:
     expect(ttir.locator(".text-row.is-new")).not_to_have_count(0)
     expect(stage(page, "ttgir")).to_contain_text("dense<3.000000e+00>")
     expect_another(page, address)
-    # The constant is a line above those in sight, which stay where they are.
+    # The constant is in a line above the visible lines, which keep their place.
     eventually(lambda: scroll_top(ttir) - before in (19, 38), True)
     expect(page.locator(".cm-line.is-pinned")).to_contain_text("tl.load")
     expect(ttir.locator(".text-row.is-pinned", has_text="tt.load")).to_be_visible()
@@ -171,7 +171,7 @@ def test_the_switch_is_remembered(live_page: Page) -> None:
         page.keyboard.type(" * 9")
     page.reload()
     expect(switch).to_have_attribute("aria-pressed", "false")
-    # What was edited is compiled when the page is loaded again.
+    # The draft is compiled when the page is loaded again.
     expect_another(page, address)
     wait_for_result(page)
     assert not [each for each in requests if "live=1" in each]

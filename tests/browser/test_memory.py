@@ -68,10 +68,10 @@ def test_the_map_shows_what_the_compiler_has_allocated(page: Page) -> None:
 
 
 def test_a_buffer_lights_its_two_operations_in_all_panes(page: Page) -> None:
-    editor_line(page, "tl.dot(")  # the editor has only the lines near those in sight
+    editor_line(page, "tl.dot(")  # the editor contains only the lines near the visible lines
     page.locator(".memory-map .buffer").first.hover()
     expect(page.locator(".editor .lit-lines > .is-lit").first).to_be_attached()
-    # What is alive at the same time is marked, and the two operations are named.
+    # Buffers that are alive at the same time are marked, and the two operations are named.
     expect(page.locator(".memory-map .buffer.is-neighbour")).to_have_count(1)
     expect(page.locator("pane-memory section .hint")).to_have_text(
         re.compile(r"^a · .*48 KiB: from ttg\.local_alloc %a, line \d+ to ttg\.local_dealloc, line \d+\.$")

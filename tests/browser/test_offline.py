@@ -186,7 +186,7 @@ def test_nothing_can_be_run_and_the_panes_say_so(saved: Saved, offline: Callable
 def test_the_runs_of_a_kernel_are_in_its_file(
     saved: Saved, server: str, offline: Callable[..., Page]
 ) -> None:
-    # Other tests look at the runs of `SCALE` as it is: this is a compilation of its own.
+    # Other tests look at the runs of `SCALE` as it is: this is a separate compilation.
     options = {"num_warps": 8}
     compilation = saved(SCALE, options=options).stem
     run = {
@@ -288,7 +288,7 @@ def test_hostile_text_stays_text(saved: Saved, offline: Callable[..., Page]) -> 
     assert page.title().startswith("scale")
     # The editor puts empty images of its own beside the signs it has for characters that cannot be seen.
     assert page.locator(":is(pane-log, .cm-content) :is(script, img:not(.cm-widgetBuffer))").count() == 0
-    # Its elements are those of the page and one for each answer.
+    # Its elements are the elements of the page, and one for each answer.
     text = file.read_text(encoding="utf-8")
     assert page.locator("script").count() == len(re.findall(r"<script[ >]", text))
     assert attacks[0] not in text

@@ -473,7 +473,7 @@ def test_what_is_being_compiled_survives_loading_the_page_again(
     expect(page.locator(".cm-content")).to_contain_text("while True:")
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     expect_stage(page, "TTGIR", "@scale(")
-    # Whoever follows a link sees what it names.
+    # A link opens the view that it names.
     page.goto(f"/k/{before}")
     wait_for_result(page)
     expect(page.locator(".cm-content")).not_to_contain_text("while True:")

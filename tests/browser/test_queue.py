@@ -1,4 +1,4 @@
-"""Test what the page shows while the server has too much to do."""
+"""Test the page while the server is overloaded."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def test_a_range_of_machine_code_pins_its_source_lines_everywhere(page: Page) ->
     expect(page.locator(".cm-line.is-pinned").first).to_be_attached()
     ttgir = page.get_by_role("group", name="TTGIR, ")
     expect(ttgir.locator(".text-row.is-pinned").first).to_be_visible()
-    # What comes from these lines is lit in the other plot, too.
+    # The positions of these lines are highlighted in the other plot, too.
     expect(page.locator(".register-plot").nth(1).locator(".lit rect").first).to_be_attached()
 
 
@@ -79,7 +79,7 @@ def test_a_range_is_chosen_by_keys_and_kept_in_the_link(page: Page, visitor: Vis
 def test_a_tensor_lights_its_lines(page: Page) -> None:
     name = re.compile(r"%accumulator.*, 64 registers")
     bar = page.locator(".register-ranges .range", has_text=name).first
-    editor_line(page, "tl.dot(")  # the editor has only the lines near those in sight
+    editor_line(page, "tl.dot(")  # the editor contains only the lines near the visible lines
     bar.hover()
     expect(page.locator(".editor .lit-lines > .is-lit").first).to_be_attached()
     expect(page.locator(".registers-place").last).to_contain_text("64 registers (64 × 32 bits)")
@@ -91,7 +91,7 @@ def test_where_no_tool_tells_the_page_says_why(page: Page) -> None:
     page.get_by_label("Target").first.select_option("hip:gfx942")
     pane = page.locator("pane-registers")
     expect(pane).to_contain_text("gfx942: Triton's package has no tool", timeout=60_000)
-    expect(pane.get_by_role("table", name="What the assembly says")).to_contain_text("vector registers")
+    expect(pane.get_by_role("table", name="Values in the assembly")).to_contain_text("vector registers")
     expect(page.locator(".register-plot")).to_have_count(1)
 
 
@@ -115,7 +115,7 @@ def test_bars_beside_the_machine_code_say_how_many_registers_are_alive(visitor: 
     expect_structure(stage)
     bars = stage.locator(".gauge[title*='live register']")
     expect(bars.first).to_be_visible()
-    # A row in sight, by its number: what the bar says is what the tool has said of that line.
+    # A visible row, by its number: the bar shows the tool's value for this line.
     row = stage.locator(".text-row", has=page.locator(".gauge[title*='live register']")).first
     line = int(row.locator(".number").inner_text())
     alive = next(each["general"] for each in answer["instructions"] if each["line"] == line)

@@ -94,7 +94,7 @@ def test_a_recording_says_how_far_the_kernel_is_from_the_limit(opened: Opened) -
     expect(origin.locator(".roofline-badge")).to_have_attribute("title", re.compile(COMMAND))
     expect(origin).not_to_contain_text("not the machine code")
     expect(body(page).locator(".roofline-verdict")).to_contain_text("DRAM")
-    # 3.2258 GB in 0.737 ms against the 4.38 TB/s of a copy: all of what was ever reached.
+    # 3.2258 GB in 0.737 ms against the 4.38 TB/s of a copy: the highest rate that was ever reached.
     expect(body(page).locator(".roofline-verdict b")).to_have_text("99.9 %")
     expect(row(page, "DRAM")).to_contain_text("3.23 GBmeasured")
     expect(body(page).locator(".roofline-check")).to_contain_text("Matches the reference")
@@ -104,7 +104,7 @@ def test_the_plot_has_roofs_and_dots_and_its_numbers_as_a_table(opened: Opened) 
     page = opened()
     plot = body(page).get_by_role("img", name=re.compile("^Roofline of .*H200"))
     expect(plot.locator(".annotation-text", has_text="DRAM 4.8 TB/s, measured 4.38 TB/s")).to_be_visible()
-    # What goes through DRAM, L2 and L1 is the same: one place in the plot, and said so.
+    # The bytes of DRAM, L2 and L1 are equal: the dots share one place in the plot, with a note.
     expect(plot.locator(".annotation-text", has_text="DRAM, L2, L1")).to_be_visible()
     page.locator("plot-figure summary").click()
     numbers = page.locator("plot-figure table")
@@ -127,7 +127,7 @@ def test_labels_of_the_plot_never_cross(opened: Opened, example: str) -> None:
         # The roof and the dot.
         expect(plot.locator(".annotation-text", has_text="DRAM").nth(1)).to_be_attached()
         eventually(lambda: plot.evaluate(CROSSING), [])
-        # What the labels of a narrow plot leave out stands below it.
+        # Labels that a narrow plot omits are below it.
         expect(roofs).to_be_visible(visible=width < 508)
     expect(plot.locator(".annotation-text", has_text="DRAM 4.8 TB/s")).to_be_visible()
     expect(roofs.locator("li").first).to_have_text(
@@ -148,7 +148,7 @@ def test_a_dot_tells_its_bounds_where_the_mouse_is(opened: Opened) -> None:
 def test_another_tritons_recording_says_that_it_is_of_other_code(opened: Opened) -> None:
     page = opened(triton="3.9.0")
     expect(page.locator(".roofline-badge.is-other")).to_contain_text(
-        "compiled by Triton 3.6.0, what is shown by Triton 3.9.0"
+        "compiled by Triton 3.6.0, the shown result by Triton 3.9.0"
     )
     page.locator("pane-roofline").get_by_role("button", name="Compile with Triton 3.6.0").click()
     wait_for_result(page)
@@ -278,7 +278,7 @@ def test_a_timeline_is_pointed_at_and_zoomed_by_mouse(opened: Opened) -> None:
     expect(said).to_contain_text("load: 500 ns")
     timeline.hover(position=at(0.4, 1))
     expect(said).to_contain_text("store: 250 ns")
-    # What is double-clicked fills the middle third: 0.65 of the whole would be behind the first block.
+    # A double-clicked scope fills the middle third: 0.65 of the whole would be behind the first block.
     timeline.dblclick(position=at(0.4, 1))
     timeline.hover(position=at(0.65, 1))
     expect(said).to_contain_text("store: 250 ns")

@@ -1,6 +1,6 @@
 """Test the Run pane in a browser; kernels run in Triton's interpreter.
 
-What needs a GPU is tested with a hand-written profile.
+Features that need a GPU are tested with a hand-written profile.
 """
 
 from __future__ import annotations
@@ -249,7 +249,7 @@ def test_the_benchmark_runs_at_its_own_sizes_until_others_are_typed(page: Page) 
     page.reload()
     wait_for_result(page)
     pane = page.locator("pane-run")
-    # The recording is of the benchmark, whose only size is not one of those of the kernel's inputs.
+    # The profile is of the benchmark, whose only size is not among the sizes of the kernel's inputs.
     summary = pane.locator(".run-setup-summary")
     expect(summary).to_contain_text("the script's benchmark · check, counts")
     pane.get_by_text("How it is run").click()
@@ -300,7 +300,7 @@ def test_a_run_is_started_by_keyboard_from_anywhere(visitor: Visitor, own: Own) 
         runs = [dict(row, status="running") for row in document["runs"]]
         route.fulfill(json=document | {"runs": runs})
 
-    # The end of a run arrives before a list that has it: a key that is pressed meanwhile starts another one.
+    # The end of a run arrives before a list that has it: a key that is pressed meanwhile starts another run.
     page.route(re.compile(r"/compilations/\w+/runs$"), before_the_end)
     page.goto("/")
     wait_for_result(page)
@@ -459,7 +459,7 @@ def test_a_run_is_opened_in_the_roofline_pane(opened: Opened) -> None:
 
 
 def test_a_gpu_comes_first_and_is_asked_for_what_it_can_do(opened: Opened, own: Own) -> None:
-    """Replace the server's responses by those of a server with GPUs, and collect the requests."""
+    """Replace the server's responses by responses of a server with GPUs, and collect the requests."""
     page = opened(own(ADD))
     asked: list[dict[str, object]] = []
 

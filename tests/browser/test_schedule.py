@@ -68,7 +68,7 @@ def test_it_is_read_on_a_telephone(visitor: Visitor) -> None:
     wait_for_result(page)
     pane = page.locator("pane-schedule")
     turns = pane.get_by_role("table", name="Stages by iteration and turn")
-    # All turns have room, and what the stages do is below instead of in the cells.
+    # All turns fit, and the work of the stages is below instead of in the cells.
     expect(turns).to_be_visible()
     expect_fits(page.locator("html"), pane.locator(".schedule-scroll").first)
     expect(turns.get_by_role("button").first).to_have_text("0", use_inner_text=True)

@@ -1,4 +1,4 @@
-"""Test a script of several files: the tabs of the editor, and what leads to their lines."""
+"""Test a script of several files: the tabs of the editor, and links to their lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test the page of a session: what its table shows, its order, and what a row opens."""
+"""Test the page of a session: its table, its order, and the link of a row."""
 
 import json
 import re

@@ -298,7 +298,7 @@ def test_a_private_result_stays_private_while_it_is_edited(
     second = result_id(page)
     assert len(second) == 24
 
-    # A stranger with the link edits it: what comes of that is private, too.
+    # A stranger with the link edits it: the new result is private, too.
     stranger = visitor()
     stranger.goto(f"/k/{second}")
     wait_for_result(stranger)

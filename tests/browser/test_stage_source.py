@@ -1,4 +1,4 @@
-"""Test what needs no Python source: the text of a stage that is pasted, and a cubin that is dropped."""
+"""Test sources other than Python: a pasted text of a stage, and a dropped cubin."""
 
 from __future__ import annotations
 

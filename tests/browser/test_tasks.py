@@ -19,7 +19,7 @@ COUNT_UPDATES = """
     };
 })();
 """
-#: Counts how often the code of a row is built from what it shows already.
+#: Counts how often the code of a row is rebuilt without a change.
 COUNT_REBUILT = """
 (() => {
     const { replaceChildren } = Element.prototype;

@@ -1,4 +1,4 @@
-"""Test that readers who do not know the page find what they look for with three clicks at most.
+"""Test that readers who do not know the page reach each answer with at most three clicks.
 
 Each starts from a result of the gallery, in a new profile. The browser counts the clicks.
 """
@@ -33,7 +33,7 @@ def page(visitor: Visitor) -> Page:
     page.add_init_script(COUNT_CLICKS)
     page.goto("/")
     wait_for_result(page)
-    # It is also what a first visit shows, so that only its arrival tells one from the other.
+    # A first visit shows the same result, so that only its arrival distinguishes the two.
     with page.expect_response("**/api/v1/gallery/*"):
         open_example(page, "Matrix multiplication, autotuned")
     expect(page.locator("#subject b")).to_have_text("matmul_kernel")

@@ -1,4 +1,4 @@
-"""Test the tours: a step asks, shows its place, and follows what the reader changes."""
+"""Test the tours: a step asks, shows its place, and follows the reader's edits."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_answers_stay_and_the_end_leads_to_the_next_tour(visitor: Visitor) -> No
 
 
 def take_tour(page: Page, steps: int) -> None:
-    """Go from the first step to the last, by the keyboard, and let each show what it is about."""
+    """Go from the first step to the last, by the keyboard, and let each step show its place."""
     card = page.get_by_role("region", name="Tour")
     for number in range(1, steps + 1):
         expect(card.get_by_text(f"Step {number} of {steps}")).to_be_visible()
@@ -181,7 +181,7 @@ def test_a_tour_is_a_file_and_in_a_frame(page: Page, visitor: Visitor, tmp_path:
     take_tour(offline, 7)
     expect(offline.get_by_text("not in the file").filter(visible=True)).to_have_count(0)
     expect(offline.get_by_role("link", name="Save this tour as a file")).to_have_count(0)
-    # The first result of the tour in a frame: the sixth step has another one.
+    # The first result of the tour in a frame: the sixth step has a different result.
     frame = visitor()
     frame.goto(f"/embed/{result[1]}#tour=programs.6")
     card = frame.get_by_role("region", name="Tour")

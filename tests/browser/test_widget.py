@@ -1,4 +1,4 @@
-"""Test what is selected in a frame with the workbench: in a widget of a notebook, and in another site.
+"""Test the selection in a frame with the workbench: in a widget of a notebook, and in another site.
 
 The module of the widget runs as anywidget runs it: imported from its text, with a model and an element.
 """
@@ -22,7 +22,7 @@ FRONT_END = Path(__file__).parents[2] / "explorer/static/notebook/widget.js"
 LOAD = SCALE.splitlines().index("    x = tl.load(x_ptr + offsets, mask=offsets < n)") + 1
 STORE = LOAD + 1
 
-#: A model of anywidget. `show` adds a view of it, and returns what ends the view.
+#: A model of anywidget. `show` adds a view of it, and returns a function that removes the view.
 HOST = """async ([module, frame]) => {
     const address = URL.createObjectURL(new Blob([module], { type: "text/javascript" }));
     const { default: widget } = await import(address);

@@ -1,4 +1,4 @@
-"""Test the reader of cubins, which anybody may have made, on those of Triton's assembler."""
+"""Test the reader of cubins, which are not trusted, with cubins of Triton's assembler."""
 
 import base64
 import struct

@@ -1,4 +1,4 @@
-"""Test what a capture has of a program: specializations, launches, failures, hits in Triton's cache."""
+"""Test the content of a capture of a program: specializations, launches, failures, hits in Triton's cache."""
 
 import json
 import os

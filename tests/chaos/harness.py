@@ -1,4 +1,4 @@
-"""A cluster that tests harm while it works. It remembers what it has accepted, and checks that at the end."""
+"""A cluster that tests harm while it works. It records the accepted requests, and checks them at the end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tritons import TRITONS
 from cluster.parts import Cluster, free_ports
 from cluster.supervisor import Supervisor
 
-#: A kernel whose stages contain a number of its own. The compiler waits for it between `ast` and `ttir`.
+#: A kernel whose stages contain a unique number. The compiler waits for it between `ast` and `ttir`.
 SOURCE = """
 import time
 import triton
@@ -51,7 +51,7 @@ Ticket = dict[str, str]
 
 @dataclass
 class Outcome:
-    """What has become of what was accepted. `wrong` and `lost` must be empty."""
+    """The results of the accepted requests. `wrong` and `lost` must be empty."""
 
     complete: int = 0
     failed: Counter[str] = field(default_factory=Counter)
@@ -94,7 +94,7 @@ class Disk:
 class Chaos:
     """A running cluster behind its load balancer, with a proxy between it and its S3 server.
 
-    `disks` has the sizes, in MiB, of the disks of folders that are to have one of their own.
+    `disks` has the sizes, in MiB, of the disks of folders on separate disks.
     """
 
     def __init__(self, folder: Path, seed: int, disks: Mapping[str, int] | None = None) -> None:
@@ -110,7 +110,7 @@ class Chaos:
         self.supervisor = Supervisor(self.cluster)
         #: The number in each accepted kernel, by its ticket's address.
         self.accepted: dict[str, int] = {}
-        #: What was submitted for it.
+        #: The submitted requests.
         self._bodies: dict[str, dict[str, str]] = {}
         #: The digests of the stages of each result, as they were first answered.
         self._stages: dict[str, dict[str, str]] = {}
@@ -129,7 +129,7 @@ class Chaos:
     def __exit__(self, *_: object) -> None:
         self._running.close()
 
-    # --- what users do ------------------------------------------------------------------------------
+    # --- actions of users ---------------------------------------------------------------------------
 
     def submit(self, seconds: float = 0.0) -> Ticket:
         """Submit a kernel that nobody has submitted, again and again until it is accepted."""
@@ -144,7 +144,7 @@ class Chaos:
         return dict(self.ask("/api/v1/compilations", self._bodies[ticket["api"]]))
 
     def try_to_submit(self) -> Ticket | None:
-        """Submit such a kernel once. Return None if it is refused, which is so with a reason."""
+        """Submit a kernel with a unique number once. Return None if it is refused with a reason."""
         number = next(self._numbers)
         body = _compilation(number, 0.0)
         request = self._request("/api/v1/compilations", body, "")
@@ -215,7 +215,7 @@ class Chaos:
     # --- harm ---------------------------------------------------------------------------------------
 
     def processes(self, part: str) -> list[psutil.Process]:
-        """Return the process of a part and all that it has started, those of its sandbox among them."""
+        """Return the process of a part and all its descendants, including the processes of its sandbox."""
         with suppress(KeyError, psutil.NoSuchProcess):
             process = psutil.Process(self.supervisor.process_ids()[part])
             return [process, *process.children(recursive=True)]
@@ -245,7 +245,7 @@ class Chaos:
         """The parts that do jobs or answer requests: web servers and workers."""
         return [part.name for part in self.cluster.parts if part.name.startswith(("web", "worker"))]
 
-    # --- what must hold -----------------------------------------------------------------------------
+    # --- invariants ---------------------------------------------------------------------------------
 
     def note_stages(self, ticket: Ticket) -> None:
         """Remember the bytes of a complete result, which its permalink answers from then on."""
@@ -258,7 +258,7 @@ class Chaos:
         }
 
     def check(self) -> Outcome:
-        """Look at all that was accepted, on each web server, and say what has become of it."""
+        """Check all accepted requests on each web server, and return their outcome."""
         outcome = Outcome()
         webs = [name for name in self.servers if name.startswith("web")]
         for api, number in self.accepted.items():

@@ -1,4 +1,4 @@
-"""A small kernel, and how tests run commands: in a process of their own."""
+"""A small kernel, and a function that runs a command in a separate process."""
 
 import functools
 import os
@@ -41,5 +41,5 @@ def run(*arguments, server="none", program="explorer", **options):
 
 @pytest.fixture
 def ask(server):
-    """Run a command that asks the server: it prints the same as one that does the work, and sooner."""
+    """Run a command that asks the server: it prints the same as a command without a server, and sooner."""
     return functools.partial(run, server=server.url)

@@ -1,7 +1,7 @@
 """Test `bisect` with a running server: the gallery's matmul, which has more instructions in newer versions.
 
-Checked by hand: Triton 3.7.1 and later insert a fence before the matrix product reads what was stored in
-shared memory, one `fence_async_shared` in TTGIR and one FENCE.VIEW.ASYNC in SASS, which Triton 3.6.0 has not.
+Checked by hand: Triton 3.7.1 and later insert a fence before the matrix product reads shared memory, one
+`fence_async_shared` in TTGIR and one FENCE.VIEW.ASYNC in SASS, which Triton 3.6.0 has not.
 """
 
 import json
@@ -22,7 +22,7 @@ ENDS = ("--good", "3.6.0", "--bad", "3.9.0")
 
 @pytest.fixture
 def bisect(server, monkeypatch, capsys, tmp_path):
-    """Run the command with two installed versions. Return its status, and what it prints."""
+    """Run the command with two installed versions. Return its status and its output."""
     monkeypatch.setenv("TRITON_EXPLORER_SERVER", server.url)
     only = {version: path for version, path in installed_versions().items() if version in ENDS}
     for module in ("explorer.tritons", "explorer.cli.bisect"):

@@ -26,7 +26,7 @@ KEY = ("a.py", "kernel", "cuda:90")
 
 @pytest.fixture
 def check(server, monkeypatch, capsys):
-    """Run the command. Return its status, and what it prints."""
+    """Run the command. Return its status and its output."""
     monkeypatch.setenv("TRITON_EXPLORER_SERVER", server.url)
     for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
         monkeypatch.delenv(name, raising=False)

@@ -1,4 +1,4 @@
-"""Test what all commands share, and those that compile nothing."""
+"""Test the common behavior of all commands, and the commands that compile nothing."""
 
 from importlib.metadata import version
 

@@ -7,7 +7,7 @@ from .conftest import SIGNATURE, run
 
 
 def result_of(server, kernel, **options):
-    """Compile a kernel as a command of its own. Return the address of the page of the result."""
+    """Compile a kernel with a separate command. Return the address of the page of the result."""
     arguments = ("compile", kernel, "--signature", SIGNATURE, "--json")
     compiled = run(*arguments, server=server.url, **options)
     assert compiled.returncode == 0, compiled.stderr

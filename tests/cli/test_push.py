@@ -29,7 +29,7 @@ def push(folder, server, *options):
 
 
 def run_documented(commands, folder, server):
-    """Run the commands of a page of the documentation, with a folder as the home. Return what they print."""
+    """Run the commands of a page of the documentation, with a folder as the home. Return their output."""
     variables = {"HOME": str(folder), "PYTHONPATH": str(ROOT), "TRITON_EXPLORER_SERVER": server.url}
     ended = subprocess.run(
         ["sh", "-e"],
@@ -132,7 +132,7 @@ def test_a_folder_without_kernels_is_refused(server, tmp_path):
 
 @pytest.fixture
 def measured_run(tmp_path):
-    """A file like that of `profile --json`, with what was recorded on a GPU."""
+    """A file like the output of `profile --json`, with measurements of a GPU."""
     recorded = json.loads((ROOT / "proton_profiles/vector_add.json").read_text())["runs"][0]
     asked = recorded["request"]
     asked.pop("source_sha256")
@@ -157,7 +157,7 @@ def test_a_run_of_another_machine_is_shown_with_its_kernel(measured_run, server)
     assert server.get(f"/api/v1/runs/{run_id}/measurements/timings") == wanted["measured"]["timings"]
     listed = server.get(f"/api/v1/compilations/{compilation}/runs")
     assert [row["id"] for row in listed["imported"]] == [run_id]
-    assert listed["runs"] == []  # the pages of others begin with none that anybody may have written
+    assert listed["runs"] == []  # imported runs, which are not trusted, are listed separately
     assert push(measured_run, server).stdout == pushed.stdout
 
 

@@ -67,7 +67,7 @@ def test_a_capture_is_ranked_and_what_has_no_result_says_why(captured, server, t
     session = capsys.readouterr().out.strip()
     assert main(["replay", "--session", session, "--tritons", ",".join(TRITONS), "--format", "json"]) == 0
     again = json.loads(capsys.readouterr().out)["kernels"]
-    # The compilations are those of the capture. The names have all options of the launch.
+    # The compilations equal the capture's. The names have all options of the launch.
     assert sorted(each["compare"] for each in again) == sorted(each["compare"] for each in rows[1:4])
     assert again[0]["kernel"].startswith(total["kernel"].removesuffix("num_warps=8]"))
 

@@ -45,7 +45,7 @@ def command(settings, *arguments):
 
 
 def store_result(store, number, client="192.0.2.1"):
-    """Store a result with a text of its own, and one that all results share. Return its ID."""
+    """Store a result with a unique text and a text that all results share. Return its ID."""
     record = store.submit(Request(f"# {number}", "cuda:90", "3.9.0"), client)
     batch = store.batch()
     writer = EntryWriter(batch)

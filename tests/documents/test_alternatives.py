@@ -1,4 +1,4 @@
-"""Test what is offered after a failed compilation."""
+"""Test the alternatives after a failed compilation."""
 
 import pytest
 from tritons import TRITONS

@@ -1,4 +1,4 @@
-"""Test what is told of a program whose kernels `torch.compile` writes: nothing has failed."""
+"""Test the document of a program whose kernels `torch.compile` generates: it is not a failure."""
 
 import io
 

@@ -29,9 +29,8 @@ def asked(claims):
 
 @pytest.fixture
 def judge(services):
-    """Compile a source, and return which of the goals of an exercise hold, first those of the compiler.
-
-    A run tells the others, if it is wanted.
+    """Compile a source, and return which goals of an exercise hold, first the compiler's goals. On request, a
+    run checks the other goals.
     """
 
     def judge_source(exercise, source, triton, *, is_run):
@@ -75,7 +74,8 @@ def test_an_exercise_can_be_shown(exercise):
 @pytest.mark.slow
 @every_exercise
 def test_only_the_solution_meets_the_goals(services, judge, exercise):
-    """With every version of Triton. The newest one runs both; the others where only a run tells."""
+    """With every version of Triton. The newest version runs both; other versions only if a goal needs a
+    run."""
     for version in services.versions:
         is_run = version == services.versions[0] or exercise.name in ONLY_RUN
         start = judge(exercise, exercise.launch.source, version, is_run=is_run)

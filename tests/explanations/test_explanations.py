@@ -142,7 +142,7 @@ VERBS = {
     "store": r"\b(?:stores?|writes?)\b",
     "copy": r"\bcop(?:y|ies)\b",
 }
-#: Names that say what an instruction does with memory.
+#: Names that state the direction of a memory access.
 ACCESS_NAMES = re.compile(
     r"(?:ld|st|atom|red|cp)\b(?!\.async\.\w*wait|\.async\.\w*commit)|(?:ld|st)matrix"
     r"|tcgen05\.(?:ld|st|cp)|LD(?!GDEPBAR)|ST|ATOM|RED(?!UX)|UTMA(?!CCTL|CMDFLUSH)|UTCCP|UBLKCP|ULDC"
@@ -152,7 +152,7 @@ ACCESS_NAMES = re.compile(
 
 
 def direction_of(text):
-    """Return what an explanation says first."""
+    """Return the direction that an explanation names first."""
     if "atomically" in text:
         return "atomic"
     found = [(match.start(), name) for name, verb in VERBS.items() if (match := re.search(verb, text, re.I))]

@@ -1,7 +1,7 @@
 """The parsers of text and files that a stranger may have written: one entry for each.
 
 A target gets bytes. It returns, or raises one of its documented errors. Its seeds are the files of some
-folders of `corpus/`; what was once found stays there.
+folders of `corpus/`; inputs of earlier failures stay there.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _BODY_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class Target:
-    """A parser. `folders` of the corpus have its seeds, and `errors` are what it may raise."""
+    """A parser. `folders` of the corpus have its seeds, and `errors` are the exceptions that it may raise."""
 
     name: str
     call: Callable[[bytes], object]

@@ -1,4 +1,4 @@
-"""Give damaged and long input to every parser of what strangers may have written (`targets`)."""
+"""Give damaged and long input to every parser of untrusted input (`targets`)."""
 
 import re
 import time
@@ -21,7 +21,7 @@ LONG_BYTES = 20_000
 LEAST_SECONDS = 0.1
 CORPUS_BYTES = 200_000
 
-#: What is inserted: delimiters, numbers at the limits of types, and characters that are written as several.
+#: The inserted texts: delimiters, numbers at the limits of types, and characters that are written as several.
 TOKENS = [
     *(
         b"(",

@@ -1,4 +1,4 @@
-"""Test how jobs are accepted: without delaying others, and so that each one that is accepted has an end."""
+"""Test how jobs are accepted: without delaying other requests, and so that each accepted job ends."""
 
 from contextlib import ExitStack, closing
 from threading import Thread

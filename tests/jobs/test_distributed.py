@@ -147,7 +147,7 @@ def test_a_matrix_follows_the_slots_of_the_workers(tmp_path, postgresql):
 
 
 class BusyQueue:
-    """The queue of a worker, whose jobs end when it is told so."""
+    """The queue of a worker, whose jobs end when the test says so."""
 
     def __init__(self):
         self.begun = []

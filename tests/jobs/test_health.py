@@ -1,4 +1,4 @@
-"""Test what makes a server unhealthy. That slots are tested is in `tests/monitoring`."""
+"""Test the causes of an unhealthy server. The tests of slots are in `tests/monitoring`."""
 
 import pytest
 

@@ -110,7 +110,7 @@ def open_desk(services, tmp_path, request):
         desk.close()
 
 
-#: For tests of what a queue that does the jobs itself does otherwise.
+#: For tests of the differences of a queue that does the jobs itself.
 does_jobs_itself = pytest.mark.parametrize("open_desk", LOCAL, indirect=True)
 
 

@@ -14,7 +14,7 @@ OURS = sorted(set(LANGUAGES) - {"python", "text"})
 #: One language for each lexer of ours: several dialects share one.
 DISTINCT = ("python-ast", "ttir", "llir", "ptx", "sass", "amdgcn")
 
-#: What the lexers look for, to make text that is nearly right.
+#: The tokens of the lexers, for text that is nearly valid.
 PIECES = (
     '%0 %a_1 #blocked !tt.ptr @f \' " \\" /* */ // ; : :: = == . , ( ) { } [ ] < > -> - + 1 0x1F 1.5e-3 ?'
     " ` \\ # 128x64xf16 tt.load ld.global.b32 $L__1: .L_x_1: @!P0 @%p1 R1.reuse UR4 RZ c[0x0][0x160] /*0010*/"

@@ -1,4 +1,4 @@
-"""Test the log: what a line has, and that a flood of messages does not fill the disk."""
+"""Test the log: the content of a line, and that a flood of messages does not fill the disk."""
 
 import io
 import json
@@ -15,7 +15,7 @@ WINDOW_SECONDS = 0.5
 
 @pytest.fixture
 def log():
-    """A logger of its own, and the text that it writes lines of JSON to."""
+    """A separate logger, and the text that it writes lines of JSON to."""
     logger = logging.Logger("test")
     stream = io.StringIO()
     handler = BoundedHandler(stream, most_warnings=20, window_seconds=WINDOW_SECONDS)

@@ -1,4 +1,4 @@
-"""Test what a running server shows of itself: metrics, log, traces, health. All tests share one server."""
+"""Test the monitoring of a running server: metrics, log, traces, health. All tests share one server."""
 
 import json
 import re

@@ -68,7 +68,7 @@ def test_its_policy_lets_its_own_scripts_run_and_nothing_else(document):
     unpacked = gzip.decompress(base64.b64decode(plotly))
     digests.append(base64.b64encode(sha256(unpacked).digest()).decode())
     hashes = " ".join(f"'sha256-{digest}'" for digest in digests)
-    # WebAssembly is what lays out graphs, in a worker, which has the policy of its document.
+    # WebAssembly lays out graphs in a worker, which has the policy of its document.
     assert f"script-src {hashes} 'wasm-unsafe-eval'; worker-src blob:;" in policy
     assert policy.startswith("default-src 'none'; ")
     assert "unsafe" not in policy.replace("'wasm-unsafe-eval'", "")
@@ -77,7 +77,7 @@ def test_its_policy_lets_its_own_scripts_run_and_nothing_else(document):
 
 
 def answers_of(document):
-    """Return the saved responses by address, and the status of those that are errors."""
+    """Return the saved responses by address, and the status of errors."""
     numbers, problems = json.loads(re.search(r'id="embedded-data">(.*?)</script>', document)[1])
     packed = dict(re.findall(r'type="application/gzip" id="answer-(\d+)">([\w+/=]*)</script>', document))
     assert sorted(packed, key=int) == [str(number) for number in range(len(packed))]

@@ -1,6 +1,6 @@
 """Load every script of `scripts/` for every target, as the Triton on the path sees it. Writes a pickle.
 
-A script runs in a child of its own, as each does in the service.
+Each script runs in a separate child, as in the service.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Test what is read of the resources of a cubin, without the report of its assembler."""
+"""Test the resources that are read from a cubin without the report of its assembler."""
 
 import subprocess
 from pathlib import Path
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 @pytest.mark.parametrize("capability", [75, 80, 90, 100, 120])
 @pytest.mark.parametrize("triton", TRITONS)
 def test_static_shared_memory_is_that_of_the_text(triton, capability, tmp_path):
-    """What the system takes of the shared memory of each block is not counted."""
+    """The system's part of the shared memory of each block is not counted."""
     tools = Tools(triton, capability)
     for kernel, shared_bytes in {"loop": 512, "empty": 0}.items():
         cubin = tools.assemble(kernel, tmp_path)

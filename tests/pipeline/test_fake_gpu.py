@@ -1,4 +1,4 @@
-"""Test what a script sees of the fake GPU, and that it is removed completely."""
+"""Test the fake GPU as a script sees it, and its complete removal."""
 
 import sys
 

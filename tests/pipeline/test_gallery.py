@@ -67,7 +67,8 @@ def test_shown_mlir_is_what_the_compiler_prints_without_locations(gallery, examp
 
 @every_case
 def test_mlir_locations(gallery, example, target):
-    """At least 99 % of the operations have the compiler's locations, inlined ones with their callers."""
+    """At least 99 % of the operations have the compiler's locations, inlined operations with their
+    callers."""
     right = total = 0
     for name in ("ttir", "ttgir", "glir"):
         stage = gallery(example, target.name).stages.get(name)
@@ -173,7 +174,7 @@ def test_passes_are_told_in_order(gallery):
     assert names[0] == "ast-to-ttir"
     assert "tritongpu-pipeline" in names
     assert names.index("tritongpu-coalesce") < names.index("tritongpu-pipeline")
-    # The long texts in the LLVM dialect are left out of what was captured.
+    # The capture omits the long texts in the LLVM dialect.
     assert "convert-triton-gpu-to-llvm" in [event.name for event in passes]
 
 

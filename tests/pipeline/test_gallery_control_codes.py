@@ -1,4 +1,4 @@
-"""Test the control codes of SASS against an independent reading of the binary, and against what they mean.
+"""Test the control codes of SASS against an independent reading of the binary, and against their meaning.
 
 The bytes of the instructions are found by the section headers of the ELF file, without the disassembler.
 """
@@ -88,7 +88,8 @@ def test_every_wait_is_for_something_that_sets_the_scoreboard(gallery, example, 
     for wait in found:
         # With a large number the instruction does not wait: it fills time.
         if not wait.setters and wait.at_most < 30:
-            # The assembler waits again at some places, for what has been waited for on every path.
+            # At some places, the assembler waits again for a scoreboard that every path has already waited
+            # for.
             before = [match for line in lines[: wait.line - 1] if (match := LINE.match(line))]
             setting = [at for at, match in enumerate(before) if wait.scoreboard in match[2] + match[3]]
             assert any(wait.scoreboard in match[1] for match in before[setting[0] + 1 :]), lines[
@@ -102,7 +103,7 @@ def test_every_wait_is_for_something_that_sets_the_scoreboard(gallery, example, 
 
 @every_nvidia_case
 def test_a_loaded_register_is_read_after_the_wait_for_its_scoreboard(gallery, example, target):
-    """What the write scoreboard means: until a wait for it, no instruction reads the register."""
+    """The meaning of the write scoreboard: until a wait for it, no instruction reads the register."""
     text = gallery(example, target.name).stages["sass"].text
     lines = text.split("\n")
     checked = 0

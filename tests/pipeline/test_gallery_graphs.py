@@ -9,7 +9,7 @@ from explorer.analysis.graphs import control_flow, data_flow
 from explorer.analysis.graphs.control_flow import read_functions
 from explorer.analysis.graphs.loops import find_loops
 
-#: What an instruction looks like, read in another way than the readers do: by line.
+#: The form of an instruction, matched by line, in a different way than the readers do.
 INSTRUCTION = {
     "llir": re.compile(r"^  [^\s\]]"),
     "ptx": re.compile(r"^\s+(?:@!?[%\w]+ )?[a-z][\w.:]*(?:\s.*)?;"),
@@ -82,7 +82,7 @@ def test_every_block_is_reached_but_what_fills_up_the_code(gallery, example, tar
         for node in graph.nodes:
             if node.id in reached | entries or name == "llir":
                 continue
-            # Behind the last instruction are a jump to itself, and what fills a line of the cache.
+            # Behind the last instruction are a jump to itself and padding to a line of the cache.
             assert name == "sass", (name, node)
             assert all(re.match(r"NOP|BRA|⋯|.*:$", line) for line in node.label), node
 
@@ -96,7 +96,7 @@ def test_loops_are_those_that_the_compiler_writes_into_its_comments(gallery, exa
         expected = {}
         for number, line in enumerate(lines):
             label = re.match(r"([.$\w]+):", line)
-            # An inner loop's comment begins with those around it, and goes on for several lines.
+            # An inner loop's comment begins with the loops around it, and continues for several lines.
             comment = "\n".join([line, *lines[number + 1 : number + 4]]) if label else ""
             comment = re.split(r"\n(?=\s*[^\s/;])", comment)[0]
             if depth := DEPTH.search(comment):
@@ -168,6 +168,6 @@ def test_a_pipelined_loop_hands_its_values_to_the_next_turn(gallery, target):
     assert initial == set(arguments)
     inside = [node for node in graph.nodes if node.cluster == loop.id]
     assert {node.loop_depth for node in inside} == {1}
-    # What is used behind the loop comes out of its last operation.
+    # Values that are used behind the loop come out of its last operation.
     end = next(node for node in inside if "scf.yield" in node.label[0])
     assert any(edge.tail == end.id and edge.kind == "value" for edge in graph.edges)

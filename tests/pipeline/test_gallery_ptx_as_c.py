@@ -7,7 +7,7 @@ from gallery_cases import every_case
 from explorer.analysis.ptx_as_c import translate
 
 INSTRUCTION = re.compile(r"^\s+(?:@!?%?\w+ )?([a-z][\w.:]*)[\s;]")
-#: What needs no line: the end of the function, jumps that a loop replaces, and copies that nothing reads.
+#: Instructions without a line: the end of the function, jumps that a loop replaces, and unread copies.
 WITHOUT_LINE = re.compile(r"ret|bra\.uni|mov\.[bu]\d+")
 
 

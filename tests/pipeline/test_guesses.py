@@ -114,7 +114,7 @@ def described(source, target, M, BLOCK: tl.constexpr):
     row = tl.program_id(0) * BLOCK
     target.store([row, 0], source.load([row, 0]))
 """
-#: The addresses are computed in other lines than those that access memory.
+#: The lines that compute addresses differ from the lines that access memory.
 OFFSETS = """
 @triton.jit
 def offsets(weight_ptr, bias_ptr, out_ptr, positions, out_stride, N, BLOCK: tl.constexpr):

@@ -16,7 +16,7 @@ from explorer.examples import EXAMPLES
 REASONS = ("linear layouts of registers and shared memory only", "only the layout of a single buffer")
 
 
-#: On Ampere, matrix instructions read all operands from registers: what is in shared memory is loaded first.
+#: On Ampere, matrix instructions read all operands from registers: operands in shared memory are loaded.
 LOADED_ON_AMPERE = ("matmul", "flash_attention", "convolution_2d")
 
 

@@ -1,4 +1,4 @@
-"""Live registers of the gallery's machine code against what the assembler reports, by both Tritons."""
+"""Live registers of the gallery's machine code against the assembler's report, by both Tritons."""
 
 import re
 

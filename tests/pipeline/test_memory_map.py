@@ -110,10 +110,11 @@ def test_no_two_buffers_that_are_alive_together_share_bytes(mapped, example, tar
 
 @every_case
 def test_every_barrier_is_there_and_has_its_reason(mapped, example, target):
-    """Barriers of a pass are those of its text; modelled ones are counted in the LLVM IR.
+    """Barriers of a pass are compared with its text; modeled barriers are counted in the LLVM IR.
 
     There, operations with scratch have barriers of their own: two for a reduction, one for a conversion, and
-    two more each time that it is repeated. What works on mbarriers has others, which are not told apart.
+    two more each time that it is repeated. Operations on mbarriers have further barriers, which are not
+    distinguished.
     """
     captured, _, maps = mapped(example, target)
     barriers = [each for function in maps for each in function.barriers]

@@ -1,4 +1,4 @@
-"""Test scripts that import what is not there: they go on until a launch or a kernel needs it."""
+"""Test scripts that import missing modules: they continue until a launch or a kernel needs the module."""
 
 import sys
 from typing import Any

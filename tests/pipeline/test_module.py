@@ -188,7 +188,7 @@ def test_a_file_of_a_package_still_lists_its_kernels(scripts):
     ]  # fmt: skip
 
 
-# --- what goes wrong --------------------------------------------------------------------------
+# --- failures ---------------------------------------------------------------------------------
 
 HEAD = """\
 import torch, triton

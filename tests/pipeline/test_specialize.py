@@ -72,7 +72,7 @@ def specialize(source, target=HOPPER, **wishes):
 
 
 def compiled(specialization, target):
-    """Compile: Triton must accept what was resolved."""
+    """Compile: Triton must accept the resolved specialization."""
     source = compiler.ASTSource(
         specialization.jit_function, specialization.signature, specialization.constexprs, specialization.attrs
     )
@@ -219,7 +219,7 @@ def test_without_launch_and_arguments_guesses_are_taken():
     compiled(specialization, HOPPER)
 
 
-# --- what is wrong with a request -------------------------------------------------------------
+# --- problems of a request --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

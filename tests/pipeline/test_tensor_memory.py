@@ -62,7 +62,7 @@ def cases_of(triton):
 
 @pytest.fixture(scope="module")
 def placed(gallery):
-    """What the compiler says of each case."""
+    """The compiler's answer for each case."""
     cases = list(cases_of(gallery.triton))
     done = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("place_tensor_memory.py"))],

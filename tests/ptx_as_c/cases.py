@@ -1,4 +1,4 @@
-"""Launches whose PTX and whose C are executed: kernel, arguments, grid, and what must come out.
+"""Launches whose PTX and whose C are executed: kernel, arguments, grid, and the expected output.
 
 Arrays are buffers in global memory, NumPy's scalars are passed by value. An expected None is compared
 between the two executions only.

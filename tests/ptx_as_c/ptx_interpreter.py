@@ -1,7 +1,7 @@
 """An interpreter of PTX for scalar kernels: all threads of a block in lockstep, as arrays of NumPy.
 
 It reads the text itself, and shares nothing with the translation to C. Threads that diverge run one after the
-other, the ones that are behind first. What is approximate on a GPU is computed in double precision and
+other, the threads that are behind first. Approximate instructions are computed in double precision and
 rounded.
 """
 
@@ -238,7 +238,7 @@ class Block:
                 np.isnan(value), 0, np.clip(np.trunc(value.astype(np.float64)), limits.min, limits.max)
             )
             return self.write(target, cut.astype(limits.dtype), active)
-        # A register is wider than a type of 8 bits: the sign goes on.
+        # A register is wider than a type of 8 bits: the sign is extended.
         wide = value.astype(_SIGNED[64]) if source[0] == "s" else value.astype(np.uint64)
         made = wide.astype((_SIGNED if to[0] == "s" else _UNSIGNED)[size])
         return self.write(target, made.astype(np.int16).view(np.uint16) if size == 8 else made, active)

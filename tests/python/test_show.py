@@ -1,4 +1,4 @@
-"""Test `explorer.show`: it compiles what a launch with the same arguments compiles."""
+"""Test `explorer.show`: it compiles the same specialization as a launch with the same arguments."""
 
 import sys
 

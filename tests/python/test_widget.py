@@ -1,4 +1,4 @@
-"""Test the widget's Python side: what it accepts as a selection, and what it says without anywidget."""
+"""Test the widget's Python side: the selections that it accepts, and its error without anywidget."""
 
 import sys
 
@@ -73,7 +73,7 @@ def test_the_widget_has_the_frame_and_refuses_what_is_no_selection(asks):
     widget.selection = {"stage": "ttgir", "line": 2}
     with pytest.raises(traitlets.TraitError, match="got line 20000"):
         widget.selection = {"stage": "ttgir", "line": 20_000}
-    # What the page sends is read in the same way.
+    # Messages of the page are read in the same way.
     with pytest.raises(traitlets.TraitError, match="has no stage"):
         widget.set_state({"selection": {"stage": "forged", "line": 1}})  # type: ignore[attr-defined]
     assert widget.selection == {"stage": "ttgir", "line": 2, "source_lines": None}

@@ -162,7 +162,7 @@ def test_a_kernel_without_mbarriers_has_no_threads(ask, compile_example):
 
 
 def findings(text):
-    """Execute a text; return the kinds of what is wrong with their lines."""
+    """Execute a text; return the kinds of the findings with their lines."""
     execution = execute(text, {"N": 512, "K": 384}, {"x": 4, "y": 4}, 200)
     return {(each.kind, each.line) for each in execution.findings}
 

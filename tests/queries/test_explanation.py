@@ -59,7 +59,7 @@ def test_a_pass_that_was_left_out_is_the_one_that_parts(compile_source, compile_
     assert (parting["basis"], parting["show"]) == ("observed", "passes")
     pattern = r"= ttg\.async_copy_global_to_local"
     assert count(without, "ttgir", pattern) == 0 < count(whole, "ttgir", pattern)
-    # The numbers are those of the modules after the pass.
+    # The numbers belong to the modules after the pass.
     (more,) = [text for text in texts if "the second has" in text]
     old_module, new_module = (after_pass(each, "tritongpu-pipeline") for each in (without, whole))
     found = re.findall(r"(\d+) more `([\w.]+)`", more)

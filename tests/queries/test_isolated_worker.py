@@ -166,7 +166,7 @@ def test_one_that_waits_for_the_compiler_is_ended_when_nobody_waits():
     finders, asked = IsolatedWorkers(), []
 
     class Compiler:
-        """Never finishes a job, and does meanwhile what the queue does."""
+        """Never finishes a job, and otherwise works like the queue."""
 
         def complete(self, request, check):
             asked.append(request.task)

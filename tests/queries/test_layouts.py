@@ -81,7 +81,7 @@ def test_operands_are_copied_16_bytes_at_once_because_of_what_is_known(document_
             ("cp.async.cg.shared.global", 16)
         ]
         assert copy["emitted_source"] == "PTX"
-        # The copies before the loop and the one in it have one location: the instructions are those of all.
+        # The copies before and in the loop have one location: the instructions belong to all of them.
         assert copy["emitted_sharing"] >= len(copies) // 2 > 1
         assert max(copy["pointer"]["divisibility"]) == 16
 

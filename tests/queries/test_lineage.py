@@ -1,4 +1,5 @@
-"""Test the query `lineage`: what operations were made from, what became of them, and their instructions."""
+"""Test the query `lineage`: the origins of operations, their results in later passes, and their
+instructions."""
 
 import json
 import re
@@ -215,7 +216,7 @@ def test_a_dot_is_followed_to_its_instructions(matmul, follow):
     assert multiplied <= set(code["ptx"]["lines"])
     sass = matmul.text(matmul.stage("sass").text).split("\n")
     assert any("HGMMA" in sass[line - 1] for line in code["sass"]["lines"])
-    # Not those of the whole source: fewer than the instructions of the kernel.
+    # Not the instructions of the whole source: fewer than the instructions of the kernel.
     assert len(code["sass"]["lines"]) < 0.2 * len(sass)
 
 
@@ -251,7 +252,7 @@ def test_every_step_has_the_text_of_its_line(matmul, follow):
 @pytest.mark.parametrize("triton", TRITONS)
 @pytest.mark.parametrize("target", ["cuda:80", "cuda:90", "cuda:100", "hip:gfx942", "hip:gfx1100"])
 def test_both_compilations_agree(compile_example, app, triton, target):
-    """All modules, and all instructions, are those of the ordinary compilation; every pass is covered."""
+    """All modules and all instructions equal the ordinary compilation's; every pass is covered."""
     for example in ("vector_add", "softmax", "gluon_copy"):
         record = compile_example(example, target, triton)
         second = second_compilation(app, record)

@@ -1,4 +1,4 @@
-"""Test that the metrics of a compilation are those that its document and its texts have."""
+"""Test that the metrics of a compilation equal the values of its document and its texts."""
 
 import json
 

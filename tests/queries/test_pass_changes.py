@@ -1,4 +1,4 @@
-"""Test what the queries about passes say of a matmul, in every Triton."""
+"""Test the queries about the passes of a matmul, in every Triton."""
 
 import itertools
 import json

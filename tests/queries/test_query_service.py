@@ -189,7 +189,7 @@ def test_slow_queries_of_one_client_delay_no_other(services, record):
         slow = [threads.submit(ask_slowly, number) for number in range(8)]
         for _ in range(2):
             begun.acquire()
-        list(islice(as_completed(slow, timeout=60), 4))  # those that are refused
+        list(islice(as_completed(slow, timeout=60), 4))  # refused requests
         work_for(Caller("honest"))
         assert service.answer(Finder(400).query, (record,), {}) == b'{"calls":1}'
         end.set()

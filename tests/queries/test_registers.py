@@ -46,7 +46,7 @@ def test_every_instruction_of_the_listing_is_there(query_service, compile_exampl
     listing = record.text(record.stage("sass").text).splitlines()
     told = {f"/*{each['address']:04x}*/" for each in document["instructions"]}
     untold = [line for line in listing if ";" in line and not told & set(line.split())]
-    # Behind the last EXIT there are only a jump to itself and what fills the last line of the cache.
+    # Behind the last EXIT there are only a jump to itself and padding to a line of the cache.
     assert len(told) > 30
     assert all("NOP" in line or "BRA" in line for line in untold)
 

@@ -33,7 +33,7 @@ def matmul(services):
 
 
 def test_the_program_of_a_matmul_says_what_it_does(matmul):
-    """2·M·N·K operations; the bytes equal those that an H200 counted at its L1 cache."""
+    """2·M·N·K operations; the bytes equal the counters of an H200's L1 cache."""
     sizes = (RunArgument(name, "i32", 8192) for name in "MNK")
     launch = LaunchFacts("matmul_kernel", 34, (4096,), tuple(sizes))
     facts = facts_of(run_of(matmul, launch=launch), matmul)

@@ -1,4 +1,4 @@
-"""Test the schedule of pipelined loops: it agrees with what the next pass makes of them, in every Triton."""
+"""Test the schedule of pipelined loops: it agrees with the loops after the next pass, in every Triton."""
 
 import json
 
@@ -52,7 +52,7 @@ def ask(query_service):
 
 
 def check(document, origins):
-    """Compare the stages with what the pipelining pass has made of the operations; return how many."""
+    """Compare the stages with the operations after the pipelining pass; return their number."""
     made = {each["line"]: {one["operation"]: one for one in each["made"]} for each in origins}
     checked = 0
     for loop in document["loops"]:

@@ -109,7 +109,7 @@ def test_without_the_pass_that_made_an_operation_it_is_not_there(product, ask, c
 
 
 def test_every_barrier_of_ptx_is_explained(sums, ask, compile_without):
-    """Those that a pass inserts are the ones that a compilation without this pass lacks."""
+    """A compilation without the pass lacks the barriers that the pass inserts."""
     documents = [ask(sums, "ptx", number) for number in lines_with(sums, "ptx", BARRIER)]
     assert {document["kind"] for document in documents} == {"barrier"}
     placed = [each for each in documents if said(each, "could", "after")]
@@ -165,7 +165,8 @@ def test_every_barrier_of_an_amd_gpu_is_explained(compile_source, triton, ask, s
 
 
 def test_a_barrier_of_a_pipeline_keeps_copies_and_loads_apart(product, ask):
-    """Each waits for copies, keeps a copy from overwriting what is read, or belongs to a conversion."""
+    """Each barrier waits for copies, keeps a copy from overwriting a buffer in use, or belongs to a
+    conversion."""
     first = [ask(product, "ptx", number)["facts"] for number in lines_with(product, "ptx", BARRIER)]
     texts = [" ".join(fact["text"] for fact in facts) for facts in first]
     reading = [text for text in texts if "`ttg.local_load`" in text and "read after write" in text]

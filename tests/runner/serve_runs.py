@@ -1,8 +1,8 @@
-"""Do one run after the other, each in a process of its own: requests in, events out, a line each.
+"""Do one run after the other, each in a separate process: requests in, events out, a line each.
 
 python serve_runs.py
 
-Events of a run end with its `Done`, or with a line of their own where the process has crashed.
+Events of a run end with its `Done`, or with a separate line if the process has crashed.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Every script of the gallery that the interpreter can run computes what its reference does."""
+"""Every script of the gallery that the interpreter can run matches its reference."""
 
 import pytest
 
@@ -44,7 +44,7 @@ def test_both_copies_can_be_run(interpret):
         assert told.check["outputs"][0]["matches"]
         assert told.counts["loaded_bytes"] == 4 * 65536
         sectors[kernel] = told.counts["loaded_sectors"]
-    # Strided, every element costs a sector of its own.
+    # Strided, every element costs a separate sector.
     assert sectors == {"copy_coalesced_kernel": 8192, "copy_strided_kernel": 65536}
 
 

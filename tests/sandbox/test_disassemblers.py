@@ -1,4 +1,4 @@
-"""Test that a warm disassembler prints what nvdisasm prints, and what it costs when a job attacks it."""
+"""Test that a warm disassembler prints what nvdisasm prints, and the effect of a job that attacks it."""
 
 import base64
 import dataclasses

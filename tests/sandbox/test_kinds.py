@@ -1,4 +1,4 @@
-"""Test that GPU jails allow only what a GPU needs."""
+"""Test that GPU jails allow only the access that a GPU needs."""
 
 import contextlib
 import dataclasses

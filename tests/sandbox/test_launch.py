@@ -1,4 +1,4 @@
-"""Which bubblewrap makes the jails, and what is said where there is none."""
+"""The choice of bubblewrap, and the error without it."""
 
 import importlib.metadata
 import re

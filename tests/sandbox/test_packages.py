@@ -86,7 +86,7 @@ def test_a_package_that_would_replace_an_installed_one_is_refused(tmp_path):
     make_wheel(tmp_path, "numpy", "999.0")
     done = install(tmp_path / "packages", tmp_path, "numpy>=999")
     assert done.returncode == 1
-    assert "compatible with what is installed" in done.stderr
+    assert "compatible with the installed packages" in done.stderr
     assert not (tmp_path / "packages").exists()
 
 

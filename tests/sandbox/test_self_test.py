@@ -19,7 +19,7 @@ BUBBLEWRAP = find_bubblewrap(SandboxSettings())
 
 
 class Weakened(Launch):
-    """Starts jails with other settings than those that they are thought to have."""
+    """Starts jails with settings other than the declared ones."""
 
     @staticmethod
     def weaken(settings):

@@ -1,4 +1,4 @@
-/** What modules read of the browser when they are loaded: import this first. */
+/** The parts of the browser that modules read when they are loaded: import this first. */
 
 class MemoryStorage {
   /** @type {Map<string, string>} */

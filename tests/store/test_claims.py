@@ -121,7 +121,7 @@ def test_tokens_are_not_stored(store, database_url, tmp_path):
 
 
 def test_a_result_that_is_submitted_while_it_is_deleted_is_there_or_new(store):
-    """Nobody is told of a result that is gone."""
+    """No answer names a removed result."""
     both = threading.Barrier(2)
 
     def delete(record):

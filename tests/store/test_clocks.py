@@ -1,4 +1,4 @@
-"""A server whose clock is wrong harms nothing that others store."""
+"""A server with a wrong clock harms no results of other servers."""
 
 import os
 import subprocess

@@ -27,7 +27,7 @@ STORED = Path(__file__).parent / "version_1/data.zip"
 REQUEST = Request("source", "cuda:90", "3.9.0")
 NOW = datetime(2026, 11, 23, 12, tzinfo=UTC)
 
-#: What a process that starts together with others does, when its input ends.
+#: The program of several processes that start at the same moment, when their input ends.
 STARTER = """
 import sys
 from pathlib import Path
@@ -96,7 +96,7 @@ def test_the_list_of_revisions_is_that_of_the_migrations():
 
 
 def test_a_database_of_the_first_revision_keeps_its_rows(tmp_path, database_url, engine):
-    """A database that is older than revisions: it has a table with a version, and not all others."""
+    """A database that is older than revisions: it has a table with a version, and lacks some other tables."""
     with engine.begin() as connection:
         migrations.upgrade(connection, "0001")
         for statement in (

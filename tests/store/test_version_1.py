@@ -25,10 +25,10 @@ STORED_QUERIES = {
     "registers": (4, {}),
     "tensor_registers": (1, {}),
 }
-#: Fields that say what this machine has.
+#: Fields that depend on this machine.
 OF_THIS_MACHINE = {"devices", "recordings"}
 #: Fields of a pass that are null until somebody asks for the changes of the compilation. A later version may
-#: find that fewer lines differ, because it knows more of what the names in them stand for.
+#: find that fewer lines differ, because it resolves more names in them.
 COUNTED_LATER = {"lines_added", "lines_removed"}
 #: Fields of a diff that say which lines these are.
 COUNTED_LINES = {"runs", "moves"}
@@ -64,9 +64,9 @@ def client(old_app):
 
 
 def contains(now, before, *, is_reworded=False):
-    """Return whether a document has all that an earlier one had, with the same values.
+    """Return whether a document has all fields of an earlier document, with the same values.
 
-    If it is reworded, a text of several words may be another one.
+    If it is reworded, texts of several words may differ.
     """
     if isinstance(before, dict):
         return isinstance(now, dict) and all(
@@ -103,7 +103,7 @@ def test_every_answer_is_unchanged(client, address):
     assert response.status_code == 200
     if response.data == before:
         return
-    # The document of a compilation has what was found out since; others may have gained fields.
+    # The document of a compilation has later answers; other documents may have gained fields.
     assert response.mimetype == "application/json"
     is_reworded = address.rpartition("/")[2] in REWORDED
     assert contains(response.get_json(), json.loads(before), is_reworded=is_reworded)

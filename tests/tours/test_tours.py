@@ -1,4 +1,4 @@
-"""Test that the tours can be read, and that what they claim is true of every Triton version."""
+"""Test that the tours can be read, and that their claims are true for every Triton version."""
 
 import inspect
 import json
@@ -24,7 +24,7 @@ HINTS = {module.__name__.rpartition(".")[2] for module in map(inspect.getmodule,
 
 
 def taught(step):
-    """Return what a step teaches."""
+    """Return the topics of a step."""
     tour, number = step.values
     return tour.steps[number - 1].teaches
 
@@ -47,7 +47,7 @@ def source_of(launch):
 
 @pytest.fixture(scope="module")
 def step_result(app):
-    """Compile what a step of a tour is about; return the address of the result."""
+    """Compile the kernel of a step of a tour; return the address of the result."""
     services = services_of(app)
 
     def compile_step(launch, triton):

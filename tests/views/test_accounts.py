@@ -1,4 +1,4 @@
-"""Test accounts: tokens, the header of a proxy, sessions of OpenID Connect, and what they change."""
+"""Test accounts: tokens, the header of a proxy, sessions of OpenID Connect, and their effects."""
 
 import re
 from dataclasses import replace

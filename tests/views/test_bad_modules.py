@@ -1,4 +1,4 @@
-"""Test that queries report modules they cannot read, and that all others work."""
+"""Test that queries report modules they cannot read, and that all other queries work."""
 
 import dataclasses
 

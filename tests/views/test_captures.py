@@ -161,7 +161,7 @@ def test_another_version_of_triton_is_shown_and_not_compiled(api, client, kernel
     assert ticket["again"] is None
     document = finished(api, ticket)
     assert document["status"] == "complete"
-    # The binary says its registers; only the assembler knows what it has spilled.
+    # The binary says its registers; only the assembler reports its spills.
     assert document["resources"]["registers"] == own["resources"]["registers"]
     assert document["resources"]["spill_stores_bytes"] is None
     (row,) = session_of(client, {"compilation": ticket["id"]})["kernels"]

@@ -1,4 +1,4 @@
-"""Test the deletion of what one has submitted, over the API."""
+"""Test the deletion of results by their submitters, over the API."""
 
 import pytest
 

@@ -24,7 +24,7 @@ def test_a_listener_goes_on_where_it_was_cut_off(api, ticket):
 
 
 def test_a_listener_who_has_heard_all_is_sent_away(api, client, ticket):
-    """An EventSource connects again for ever unless it is told with 204."""
+    """An EventSource connects again for ever unless the server answers 204."""
     last = api.events(ticket["events"])[-1][0]
     response = client.get(ticket["events"], headers={"Last-Event-ID": str(last)})
     assert response.status_code == 204

@@ -91,7 +91,7 @@ def test_health_names_the_sandbox_there_is(client, services, ticket):
     slots = {(slot["kind"], slot["triton"]): slot for slot in document.pop("slots")}
     assert slots["compile", services.versions[0]]["state"] == "ok"
     assert document.pop("queue").keys() == {"oldest_seconds", "limit_seconds"}
-    # Others may have started some, or not.
+    # Other tests may have started some.
     assert document.pop("disassembler").keys() == {"ready", "problem"}
     assert document == {
         "status": "ok",

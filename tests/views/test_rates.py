@@ -1,4 +1,4 @@
-"""Test what the API answers to a client that has used up what it may do in a minute."""
+"""Test the API's answers to a client that has exceeded its rate limit."""
 
 import re
 from typing import Any
@@ -37,7 +37,7 @@ def limited(tmp_path_factory):
 
 @pytest.fixture
 def api_of(limited):
-    """Return the API as a client with an address of its own uses it."""
+    """Return the API for a client with a unique address."""
 
     def api(number):
         client = limited.test_client()

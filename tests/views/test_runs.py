@@ -149,7 +149,7 @@ def test_samples_of_another_kernel_are_not_put_on_a_compilation(client, api, vec
     response = client.get(f"{RECORDED}/heat?compilation={same_name['id']}")
     assert response.status_code == 422
     assert "The run is of another add_kernel" in response.get_json()["detail"]
-    # What it says by itself, it says all the same.
+    # Without a compilation, the document is available.
     alone = client.get(f"{RECORDED}/roofline").get_json()
     assert client.get(f"{RECORDED}/roofline{query}").get_json() == alone
 
@@ -413,7 +413,7 @@ def test_the_summary_of_a_recorded_run(client):
     assert response.text.startswith("add_kernel NVIDIA H200, driver 580.00, Triton 3.6.0\n")
     assert "\ntime       4 µs (3.90 µs to 4.20 µs), cold L2, proton\n" in response.text
     assert client.get(f"{RECORDED}/roofline").get_json()["verdict"] in response.text
-    # Its roofline is another one when the rates of the GPU are known.
+    # Its roofline changes when the rates of the GPU are known.
     assert not response.cache_control.immutable
     assert response.cache_control.no_cache
 

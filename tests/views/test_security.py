@@ -32,7 +32,7 @@ def test_texts_of_users_are_plain_text(api, client):
 
 
 def test_a_foreign_name_for_this_machine_is_refused(client):
-    """Otherwise any web site could reach a loopback server through a DNS name of its own."""
+    """Otherwise any web site could reach a loopback server through its own DNS name."""
     assert client.get("/api/v1/targets", headers={"Host": "evil.example"}).status_code == 400
     assert client.get("/api/v1/targets", headers={"Host": "127.0.0.1:8000"}).status_code == 200
 

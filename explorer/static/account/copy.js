@@ -1,4 +1,7 @@
-/** Copy what a field of the account page holds: a button names it by `data-copy`. Without scripts there is none. */
+/**
+ * Copy the text of a field of the account page. `data-copy` of a button names the field. Without scripts, the page has
+ * no such button.
+ */
 for (const button of document.querySelectorAll("button[data-copy]")) {
   if (!(button instanceof HTMLButtonElement)) continue;
   const field = document.getElementById(button.dataset.copy ?? "");

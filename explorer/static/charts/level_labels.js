@@ -1,6 +1,6 @@
 /**
- * Words beside the horizontal lines of a plot, such as limits: at the left or right end, above or below the line,
- * where they cover nothing.
+ * Place labels beside the horizontal lines of a plot, such as limits: at the left or right end, above or below the
+ * line, where a label covers nothing.
  *
  * @import { Box } from "./plot_labels.js"
  */

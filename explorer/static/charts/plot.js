@@ -1,6 +1,5 @@
 /**
- * `<plot-figure>`: a plot by Plotly in the colours of the page, with its numbers as a table and as files to
- * keep.
+ * `<plot-figure>`: a plot by Plotly in the colours of the page, with its numbers as a table and with downloads.
  *
  * The library is fetched when the first plot is drawn. To use it in a template:
  *
@@ -12,16 +11,15 @@
  *     };
  *     html`<plot-figure .content=${plot}></plot-figure>`
  *
- * `draw` is called again when the theme changes. Plotly reads texts as markup: what is not ours goes through
- * `plain`, and of markup
- * only `<br>` is allowed by the page's policy.
+ * `draw` is called again when the theme changes. Plotly reads texts as markup: texts of users go through `plain`. The
+ * page's policy allows only the markup `<br>`.
  */
 import { make, toast } from "../core/dom.js";
 import { loadPlotly } from "./plot_library.js";
 import { visible } from "../core/visible.js";
 
 /**
- * @typedef {object} PlotColors what tokens.css says in this theme
+ * @typedef {object} PlotColors the colors of tokens.css in this theme
  * @property {string} panel
  * @property {string} raise
  * @property {string} line
@@ -37,7 +35,7 @@ import { visible } from "../core/visible.js";
  * @typedef {{traces: Record<string, unknown>[], layout?: Record<string, unknown>}} Drawing in Plotly's terms;
  *   titles of axes are texts
  * @typedef {object} PlotContent
- * @property {string} label what is seen, for those who do not see it
+ * @property {string} label a description of the plot for screen readers
  * @property {string} fileName without its suffix
  * @property {(colors: PlotColors, size: {width: number, height: number}) => Drawing} draw
  * @property {{head: string[], rows: string[][]}} table the same numbers
@@ -59,7 +57,7 @@ const SERIES = [6, 7, 4, 5, 2, 0, 1, 3];
 const PICTURE_SCALE = 2;
 const CONFIG = { displayModeBar: false, displaylogo: false, doubleClick: "reset", showTips: false };
 
-/** A text of somebody else's, for a place where Plotly would read markup. @param {string} text */
+/** Escape a text of a user for a place where Plotly would read markup. @param {string} text */
 export function plain(text) {
   return visible(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
@@ -124,7 +122,7 @@ class PlotFigure extends HTMLElement {
     return this.#content;
   }
 
-  /** What is drawn, as soon as the element has a size. @param {PlotContent | null} content */
+  /** Set the content. The element draws it as soon as the element has a size. @param {PlotContent | null} content */
   set content(content) {
     this.#content = content;
     if (!content) return;
@@ -149,7 +147,7 @@ class PlotFigure extends HTMLElement {
     this.schedule();
   }
 
-  /** Draw in the next frame; size and theme change in many steps. */
+  /** Draw in the next frame: size and theme change in many steps. */
   schedule() {
     if (!this.content || !this.isConnected) return;
     this.frame ||= requestAnimationFrame(() => {
@@ -197,7 +195,7 @@ class PlotFigure extends HTMLElement {
   }
 }
 
-/** What tokens.css says now. @returns {PlotColors} */
+/** Return the current colors of tokens.css. @returns {PlotColors} */
 function colorsNow() {
   const style = getComputedStyle(document.documentElement);
   const named = Object.fromEntries(NAMES.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
@@ -209,7 +207,7 @@ function colorsNow() {
   );
 }
 
-/** A hue of a plot's series, for what explains the plot. @param {number} index */
+/** Return the color of a series of a plot, for a legend outside of the plot. @param {number} index */
 export function seriesColor(index) {
   return `var(--stripe-${SERIES[index % SERIES.length]})`;
 }

@@ -1,5 +1,5 @@
 /**
- * Where labels of a plot may stand, so that none covers another one or a mark.
+ * Place the labels of a plot so that no label covers a mark or a different label.
  *
  *     const room = new LabelRoom({ x: 58, y: 14, width: 300, height: 200 });
  *     room.block({ x: 100, y: 90, width: 12, height: 12, angle: 0 });
@@ -12,13 +12,13 @@
  * @property {number} angle of its width, clockwise in radians
  */
 
-/** What stays free around a label: less would read as one with its neighbour. */
+/** The margin around a label: with a smaller margin, neighboring labels would read as one label. */
 const GAP_PX = { along: 5, across: 2 };
 
 export class LabelRoom {
   /** @type {Box[]} */
   taken = [];
-  /** what should not be crossed where that can be had @type {Box[]} */
+  /** boxes that a label should not cross if there is a choice @type {Box[]} */
   lines = [];
 
   /**
@@ -34,7 +34,7 @@ export class LabelRoom {
   }
 
   /**
-   * A line through these places: a label may cross it, and had better not.
+   * Add a line. A label may cross it at a cost.
    * @param {{x: number, y: number}} from
    * @param {{x: number, y: number}} to
    */
@@ -81,7 +81,7 @@ export class LabelRoom {
 }
 
 /**
- * Whether two boxes have a point in common: no side of either has the other one behind it.
+ * Return whether two boxes overlap: no side of one box separates it from the other box.
  * @param {Box} one
  * @param {Box} other
  */
@@ -112,7 +112,7 @@ function corners({ x, y, width, height, angle }) {
 let paper = null;
 
 /**
- * How wide a text is drawn in the page's own font.
+ * Return the width of a text in the font of the page.
  * @param {string} text
  * @param {number} size of the font in pixels
  */

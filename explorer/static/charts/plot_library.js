@@ -11,13 +11,12 @@
 import { make } from "../core/dom.js";
 
 /**
- * Where Plotly puts its rules: it takes an element that is there, and ours is one that the policy of the page
- * allows.
+ * The style element for Plotly's rules. Plotly uses an existing element, and the page's policy allows this one.
  */
 const RULES = "plotly.js-style-global";
 /**
- * The style sheet of maps in this version, which is put in although the package has no maps: not if it is
- * there.
+ * The style sheet for maps. This version of Plotly inserts it, although the package has no maps, unless an element with
+ * this ID exists.
  */
 const RULES_OF_MAPS = "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53";
 
@@ -37,6 +36,6 @@ async function load() {
     document.head.append(make("style", { id: RULES, nonce }), make("style", { id: RULES_OF_MAPS, nonce }));
   // @ts-expect-error: the package has no types
   const { default: plotly } = await import("plotly.js-basic-dist-min");
-  // In a file of its own it is on its way.
+  // In a saved page, the default export is a promise (`offline/embedded_plotly.js`).
   return /** @type {Plotly | Promise<Plotly>} */ (plotly);
 }

@@ -1,5 +1,5 @@
 /**
- * What a comparison shows, in the fragment of its address: nothing (what there is in brief), `#source`,
+ * The view of a comparison, in the fragment of its address: nothing (the brief view), `#source`,
  * `#passes`, `#stage=ttgir` or `#stage=ttir..ttgir`, with `&unified` or `&split` and `&all` (also passes without
  * a change).
  *
@@ -13,7 +13,7 @@ const STAGE = /^([\w-]+)(?:\.\.([\w-]+))?$/;
 
 /**
  * @param {string} fragment
- * @returns {View} what it does not say, or not in these words, is as on a first visit
+ * @returns {View} missing or unknown parts have the values of a first visit
  */
 export function parseView(fragment) {
   /** @type {View} */
@@ -31,7 +31,7 @@ export function parseView(fragment) {
   return view;
 }
 
-/** @param {View} view @returns {string} with "#"; "#" alone for what a first visit shows */
+/** @param {View} view @returns {string} with "#"; "#" alone for the view of a first visit */
 export function formatView({ show, before, after, form, all }) {
   const what =
     show === "stage"
@@ -47,7 +47,7 @@ export function currentView() {
   return parseView(location.hash);
 }
 
-/** Show something else, as a step that the back button undoes. @param {Partial<View>} changes */
+/** Change the view, as an entry of the browser's history. @param {Partial<View>} changes */
 export function go(changes) {
   location.hash = formatView({ ...currentView(), ...changes });
 }

@@ -1,5 +1,5 @@
 /**
- * `<comparison-brief>`: what differs in brief. Resources, runs, memory and instructions, and both pipelines.
+ * `<comparison-brief>`: a summary of the differences in resources, runs, memory, instructions and pipelines.
  *
  * @import { ComparisonDocument, ResourcePair, StagePair, StageSide } from "../core/types.js"
  */
@@ -23,7 +23,7 @@ import { bufferRows, isFaster, mixRows, timingRows } from "./side_rows.js";
 /** @typedef {[title: string, before: unknown, after: unknown, difference: unknown, kind?: string]} Row */
 
 class ComparisonBrief extends ComparisonPart {
-  /** What the server computes of both results: the instruction mix, the buffers and the runs. */
+  /** The server's answers for both results: the instruction mix, the buffers and the runs. */
   sides = new Loaded(
     this,
     () => {
@@ -33,7 +33,7 @@ class ComparisonBrief extends ComparisonPart {
     },
     (...ids) =>
       Promise.all(
-        // A result without a binary, or without shared memory, has no answer.
+        // The queries have no answer for a result without a binary or without shared memory.
         ids.map(async (id) => ({
           mix: await api.analysis(id, "occupancy").then(
             ({ mix }) => mix,
@@ -162,7 +162,7 @@ function resourceRow(pair, comparison) {
   if (!fact) return [];
   const { name, before, after, verdict } = pair;
   const isNumber = typeof before === "number" && typeof after === "number";
-  // Sizes that differ by little are shown to the byte; rounded, both would read the same.
+  // Sizes that differ by little are shown in bytes: the rounded values would be equal.
   const isRounded =
     isNumber && before !== after && fact.show(before) === fact.show(after) && name.endsWith("_bytes");
   const show = isRounded
@@ -188,7 +188,7 @@ function difference(name, delta) {
 /** @param {ComparisonDocument} comparison */
 function pipelines(comparison) {
   const { stages, before, after } = comparison;
-  // The time until a failure cannot be compared with that of a whole compilation.
+  // The time until a failure cannot be compared with the time of a whole compilation.
   const [one, other] = [before, after].map(({ status, milliseconds }) =>
     status === "complete" ? milliseconds : null,
   );

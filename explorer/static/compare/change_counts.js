@@ -1,5 +1,5 @@
 /**
- * How much a change is: "+3 −2 ⇅1", by sign and word, never by color alone.
+ * The size of a change, such as "+3 −2 ⇅1": by sign and word, not by color alone.
  *
  * @typedef {object} Change
  * @property {number | null} lines_added
@@ -11,14 +11,15 @@
 import { plural } from "../core/format.js";
 import { html } from "../core/template.js";
 
-/** The lines that only one side has. @param {number} removed @param {number} added */
+/** Return the counts of added and removed lines. @param {number} removed @param {number} added */
 export function lineCounts(removed, added) {
   if (removed === 0 && added === 0) return "same";
   return html`${count("added", added, "line")} ${count("removed", removed, "line")}`;
 }
 
 /**
- * The operations or instructions that were added, removed and moved; the lines, where it is none of them.
+ * Return the counts of added, removed and moved operations or instructions. If no operation changed, return the
+ * counts of lines.
  * @param {Change} change
  */
 export function changeCounts(change) {
@@ -33,7 +34,7 @@ export function changeCounts(change) {
   return html`<span class="counts" title=${all}>${counts.map((each, at) => html`${at ? " " : ""}${each}`)}</span>`;
 }
 
-/** The same of a pass that changed its module. @param {Change} change */
+/** Return the counts of a pass that changed its module. @param {Change} change */
 export function passCounts(change) {
   const { added, removed, moved, lines } = numbersOf(change);
   if (added || removed || moved) return changeCounts(change);

@@ -27,7 +27,7 @@ export function signed(value, show = (each) => each.toLocaleString("en")) {
 }
 
 /**
- * How much longer or shorter a compilation takes; gray where chance may explain it.
+ * Show the difference of two compile times; gray if the difference is within the noise.
  * @param {number} before ms @param {number} after ms @param {keyof typeof NOISE} what
  */
 export function durationDelta(before, after, what) {
@@ -44,8 +44,8 @@ function isNoise(before, after, what) {
 }
 
 /**
- * Which side alone has something, and whether the other may still get it; nothing where both have it, or
- * neither.
+ * Say which side lacks a value, and whether that side may still get it. Return nothing if both sides or neither have
+ * it.
  * @param {unknown} before @param {unknown} after null: not there @param {ComparisonDocument} comparison
  */
 export function onlyOn(before, after, comparison) {

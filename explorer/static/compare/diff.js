@@ -1,5 +1,5 @@
 /**
- * `<comparison-diff>`: two texts side by side or one below the other, only the lines in sight drawn.
+ * `<comparison-diff>`: two texts side by side or one below the other. Only visible lines are drawn.
  *
  * @import { StageContent } from "../core/result.js"
  * @import { DiffDocument } from "../core/types.js"
@@ -13,7 +13,7 @@ import { AlignedRows } from "./aligned_rows.js";
 import { changedSpans } from "./line_changes.js";
 import { foldsOf } from "./line_folds.js";
 
-/** @typedef {"before" | "after" | "both"} Side what a column of text shows */
+/** @typedef {"before" | "after" | "both"} Side the text or texts of a column */
 /** @typedef {"unified" | "split" | ""} Form one column or two; "": two where both have room */
 /**
  * @typedef {{title: string, before: StageContent | null, after: StageContent | null, diff: DiffDocument}}
@@ -36,10 +36,10 @@ class ComparisonDiff extends HTMLElement {
   rows = new AlignedRows([], false);
   /** @type {Map<Side, VirtualText>} */
   columns = new Map();
-  /** the row of the change that was gone to last; -1: none @type {number} */
+  /** the row of the last selected change; -1: none @type {number} */
   at = -1;
   /**
-   * lines that were only moved, with where they stand on the other side
+   * lines that only moved, with their line on the other side
    * @type {{before: Map<number, number>, after: Map<number, number>}}
    */
   moved = { before: new Map(), after: new Map() };
@@ -48,7 +48,7 @@ class ComparisonDiff extends HTMLElement {
   isFolding = false;
   /** the row that is outlined, from 0; -1: none */
   lit = -1;
-  /** whose scrolling the other column follows @type {VirtualText | null} */
+  /** the column that the user scrolls; the other column follows it @type {VirtualText | null} */
   leader = null;
   resize = new ResizeObserver(() => this.fit());
 
@@ -62,7 +62,7 @@ class ComparisonDiff extends HTMLElement {
     this.resize.disconnect();
   }
 
-  /** What is shown; null: nothing yet. @param {Comparison | null} comparison */
+  /** The shown comparison; null: none yet. @param {Comparison | null} comparison */
   set comparison(comparison) {
     if (comparison) this.show(comparison);
   }
@@ -96,12 +96,12 @@ class ComparisonDiff extends HTMLElement {
     return this.rows.unified;
   }
 
-  /** The form that is not shown. @returns {Form} */
+  /** The form other than the shown one. @returns {Form} */
   get otherForm() {
     return this.isUnified ? "split" : "unified";
   }
 
-  /** Arrange the texts as the form says, or as there is room. */
+  /** Arrange the texts by the form, or by the available width. */
   fit() {
     if (this.texts && this.wantsUnified !== this.isUnified)
       this.arrange(this.rows.unfolded, Math.max(0, this.position - 1));
@@ -137,7 +137,7 @@ class ComparisonDiff extends HTMLElement {
     }
     for (const column of this.columns.values()) column.scroller.scrollTop = column.scrollTop = 0;
     this.reset();
-    // What differs is what one came for.
+    // Scroll to the first difference.
     const row = this.rows.changes[change];
     if (row !== undefined) this.goTo(row, false);
     if (this.marked) this.mark(this.marked);
@@ -168,7 +168,7 @@ class ComparisonDiff extends HTMLElement {
     }
   }
 
-  /** Begin anew with the rows as they are now. */
+  /** Draw all rows again. */
   reset() {
     const { texts, rows } = this;
     if (!texts) return;
@@ -282,13 +282,13 @@ class ComparisonDiff extends HTMLElement {
   }
 
   /**
-   * What differs inside a line from the one it took the place of.
+   * Return the differences between a changed line and its counterpart.
    * @param {Row} row
    * @param {boolean} isBefore
    * @param {[string, string][]} tokens
    * @param {() => void} again
-   * @returns {{spans: {from: number, to: number, class: string}[], unfolded: Set<string>}} `unfolded`: the parts
-   *   in which something differs, so that neither line's are folded
+   * @returns {{spans: {from: number, to: number, class: string}[], unfolded: Set<string>}} `unfolded`: the parts that
+   *   differ, which are folded in neither line
    */
   marks(row, isBefore, tokens, again) {
     const pair = this.rows.unified ? row.pair : isBefore ? row.after : row.before;
@@ -335,7 +335,7 @@ class ComparisonDiff extends HTMLElement {
     return this.rows.changes.length;
   }
 
-  /** Which change is shown, from 1; 0: none was gone to. */
+  /** The number of the selected change, from 1; 0: none is selected. */
   get position() {
     return this.rows.changes.indexOf(this.at) + 1;
   }

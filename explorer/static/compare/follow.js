@@ -1,5 +1,5 @@
 /**
- * Compare again whenever one of two running compilations has got further, until both are done.
+ * Repeat the comparison after each new stage of the two compilations, until both are done.
  *
  * @import { ComparisonDocument } from "../core/types.js"
  */
@@ -8,7 +8,7 @@ import { follow as followEvents } from "../core/events.js";
 import { isOver } from "../core/status.js";
 import { store } from "../core/store.js";
 
-/** Stages come in quick succession: they are compared together. */
+/** Stages arrive in quick succession: one comparison covers several. */
 const PAUSE_MS = 200;
 
 /** @param {ComparisonDocument} first */
@@ -33,7 +33,7 @@ export async function follow(first) {
         store.update({ comparison: await api.comparison(first.before.id, first.after.id), problem: null });
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        // What is shown stays; the next event asks again.
+        // Keep the shown comparison; the next event fetches it again.
       }
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     } while (isAskedAgain);
@@ -44,7 +44,7 @@ export async function follow(first) {
 }
 
 /**
- * Call `changed` when something of a compilation has come, until it is done.
+ * Call `changed` after each event of a compilation, until the compilation is done.
  * @param {string} id
  * @param {() => void} changed
  */

@@ -50,7 +50,7 @@ function side(label, { id, status, milliseconds, url, kernel, target, triton, er
   </section>`;
 }
 
-/** Compile the kernels that `torch.compile` writes for a program, and show them. @param {string} id */
+/** Compile the kernels that `torch.compile` generates for a program, and show the result. @param {string} id */
 async function openKernels(id) {
   try {
     const { request, output_code: code } = await api.compilation(id);

@@ -1,30 +1,30 @@
 /**
- * What differs inside two lines that stand for each other.
+ * The differences between two lines that correspond to each other.
  *
  * @typedef {{from: number, to: number}} Span columns
  */
 import { longestCommon } from "../text/longest_common.js";
 
 const WORD = /B[\d-]{6}:R[\d-]:W[\d-]:[Y-]:S\d\d|\/\*[0-9a-f]{4,}\*\/|[%#!@$]?[\w.$-]+|\s+|[\s\S]/gu;
-/** Where machine code is, and its control code: they change with everything around it. */
+/** The address and the control code of an instruction: both depend on the instructions around it. */
 const SCHEDULE = /^(?:\/\*[0-9a-f]{4,}\*\/|B[\d-]{6}:\S+)$/;
-/** A number that only tells values of one kind apart: %12, %name_12, !12, %r12, R12, ^bb3. */
+/** A number that only distinguishes values of one kind: %12, %name_12, !12, %r12, R12, ^bb3. */
 const NUMBER_OF_VALUE = /^(?:[%!#^][\w.$-]*?|[RPBUvs]{1,2})\d+$/;
 const ALIAS = /[#!][A-Za-z_]\w*(?![\w.])/g;
 const LONGEST_LINE = 4000;
 const MOST_COMPARISONS = 250_000;
-/** Lines that have less than this in common are another line each: marks would be all over them. */
+/** Lines with a smaller common share are not compared: nearly every word would be marked. */
 const LEAST_COMMON = 0.4;
 
 /**
  * @param {string} before
  * @param {string} after
- * @returns {{before: Span[], after: Span[]}} nothing where they have little in common
+ * @returns {{before: Span[], after: Span[]}} empty if the lines have little in common
  */
 export function changedSpans(before, after) {
   const nothing = { before: [], after: [] };
   if (before === after) {
-    // The aliases in it stand for something else by now.
+    // The text has not changed, but its aliases have a different meaning.
     const aliases = [...before.matchAll(ALIAS)].map(({ index, 0: alias }) => ({
       from: index,
       to: index + alias.length,
@@ -34,7 +34,7 @@ export function changedSpans(before, after) {
   if (Math.max(before.length, after.length) > LONGEST_LINE) return nothing;
   const old = before.match(WORD) ?? [];
   const now = after.match(WORD) ?? [];
-  // Values that were only renumbered are no change; where nothing else differs, another value is the change.
+  // A renumbered value is not a change. If nothing else differs, the different value is the change.
   const loose = alignWords(old, now, unnumbered);
   const kept =
     loose && loose.size === old.length && loose.size === now.length
@@ -52,11 +52,11 @@ export function changedSpans(before, after) {
 }
 
 /**
- * A line without what changes with everything around it: numbers of values, addresses, control codes.
+ * Remove the parts of a line that depend on its context: numbers of values, addresses, control codes.
  * @param {string} line
  */
 export function lineWithoutNumbers(line) {
-  // The first value of a name has no number: %x, then %x_1.
+  // The first value with a name has no number: %x, then %x_1.
   const key = (/** @type {string} */ word) => unnumbered(word).replace(/^(%.+)_$/, "$1");
   return line.length > LONGEST_LINE ? line : line.replace(WORD, key);
 }
@@ -77,7 +77,7 @@ function alignWords(before, after, key) {
 }
 
 /**
- * Neighbouring changed words as one span, also across white space.
+ * Merge neighboring changed words into one span, also across white space.
  * @param {string[]} words
  * @param {(index: number) => boolean} isKept
  * @returns {Span[]}

@@ -2,8 +2,8 @@
  * The parts of an operation of MLIR that are often longer than the rest of it: the types at its end, and the
  * attributes that passes attach to it.
  *
- * @typedef {{of: "types" | "attributes", from: number, to: number, instead: string}} Fold columns, and what is
- *   shown instead
+ * @typedef {{of: "types" | "attributes", from: number, to: number, instead: string}} Fold columns, and the replacement
+ *   text
  */
 
 /** Types with fewer characters are not folded. */
@@ -32,15 +32,18 @@ function attributeFold(text) {
   return { of: "attributes", from: found.index, to: found.index + found[0].length, instead: "…" };
 }
 
-/** Whether a line is an operation, but no function: those are all types and attributes. @param {string} text */
+/**
+ * Return whether a line is an operation other than a function. Functions consist of types and attributes only.
+ * @param {string} text
+ */
 function isOperation(text) {
   return /^\s*(?:%[^=]+= )?"?[a-z_]\w*\.\w/.test(text) && !/^\s*(?:tt|llvm|func)\.func\b/.test(text);
 }
 
 /**
- * Return the types behind the last colon of an operation, or those that a loop returns.
+ * Return the types behind the last colon of an operation, or the result types of a loop.
  * @param {string} text a line
- * @returns {Fold | null} null: it has none, or short ones
+ * @returns {Fold | null} null: the line has no types, or short types
  */
 function typeFold(text) {
   if (!isOperation(text)) return null;
@@ -66,7 +69,7 @@ function typesStart(text, end) {
   return -1;
 }
 
-/** The type of the result without its layout, where that is short. @param {string} types */
+/** Return the type of the result without its layout if the type is short. @param {string} types */
 function shortType(types) {
   const parts = types.split(/ (?:->|to) /);
   const last = (parts.at(-1) ?? "").replace(

@@ -94,7 +94,7 @@ function startCommands() {
   );
 }
 
-/** What was before becomes what is after. */
+/** Swap the two results. */
 function swap() {
   const [before, after] = comparedIds();
   const view = currentView();
@@ -112,7 +112,7 @@ async function copyLink() {
   }
 }
 
-/** What was compiled for this comparison belongs into the history, too. */
+/** Results that were compiled for this comparison are added to the history, too. */
 function recordOwn() {
   const { comparison } = store.state;
   for (const side of comparison ? [comparison.before, comparison.after] : []) {

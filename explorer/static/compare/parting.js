@@ -1,5 +1,5 @@
 /**
- * `<comparison-parting>`: why two compilations differ, in words, at the top of what differs in brief.
+ * `<comparison-parting>`: the explanation of why two compilations differ, above the summary of the differences.
  *
  * @import { ExplanationDocument } from "../core/types.js"
  */

@@ -16,7 +16,7 @@ import { durationDelta, NOISE_WORDS, onlyOn } from "./deltas.js";
 import { ComparisonPart } from "./part.js";
 
 class ComparisonPasses extends ComparisonPart {
-  /** What passes have changed, by id of the result. Without the counts the table still has everything else. */
+  /** The changes of the passes, by ID of the result. Without the counts, the table still has its other columns. */
   counts = new Loaded(
     this,
     () => {

@@ -1,5 +1,5 @@
 /**
- * `<comparison-path>`: both pipelines as one path. Each step leads to what differs there.
+ * `<comparison-path>`: both pipelines as one path. Each step leads to the differences of its stage.
  *
  * @import { StagePair } from "../core/types.js"
  * @import { View } from "./address.js"
@@ -18,7 +18,7 @@ class ComparisonPath extends ComparisonPart {
   connectedCallback() {
     super.connectedCallback();
     this.setAttribute("role", "navigation");
-    this.setAttribute("aria-label", "What is compared");
+    this.setAttribute("aria-label", "Compared stages");
   }
 
   /** @override */
@@ -63,7 +63,7 @@ class ComparisonPath extends ComparisonPart {
   /** @override */
   updated() {
     const current = this.querySelector("[aria-current]");
-    // In a narrow window only some of the steps are in sight.
+    // In a narrow window, some steps are out of sight.
     if (current instanceof HTMLElement && this.scrollWidth > this.clientWidth)
       this.scrollLeft = current.offsetLeft - this.clientWidth / 2;
   }

@@ -1,5 +1,5 @@
 /**
- * Rows of numbers of two results, matched by what they are: runs, buffers in shared memory, instructions.
+ * Rows with the numbers of two results, matched by name: runs, buffers in shared memory, instructions.
  *
  * @import { RunTiming } from "./run_timings.js"
  * @import { AllocationDocument, InstructionMix, MixRow, Timing } from "../core/types.js"
@@ -77,7 +77,7 @@ export function mixRows(before, after) {
   ];
 }
 
-/** Add up what has the same name. @param {[string, number][]} entries */
+/** Add up entries of the same name. @param {[string, number][]} entries */
 function sums(entries) {
   /** @type {Map<string, number>} */
   const found = new Map();

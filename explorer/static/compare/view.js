@@ -1,5 +1,5 @@
 /**
- * `<comparison-view>`: what the address asks for, of two results: in brief, their passes, or two texts.
+ * `<comparison-view>`: the view of two results that the address names: the summary, their passes, or two texts.
  *
  * @import { ComparisonDocument } from "../core/types.js"
  * @import { View } from "./address.js"
@@ -58,7 +58,7 @@ class ComparisonView extends HTMLElement {
           : [make("p", {}, "Comparing …")],
       );
     } else if (view.show === "brief" || view.show === "passes") {
-      // The element draws itself again; only another one replaces it.
+      // An element of the same kind updates itself; an element of a different kind replaces it.
       const tag = `comparison-${view.show}`;
       if (this.firstElementChild?.localName !== tag) this.replaceChildren(document.createElement(tag));
     } else {

@@ -15,28 +15,28 @@ import { freshKey } from "./privacy.js";
 import { kept, keep } from "./storage.js";
 
 const BASE = "/api/v1";
-/** A server that has too much to do is asked again this often, unless it says that it takes long. */
+/** Interval between requests to an overloaded server that names no interval. */
 const MOST_RETRIES = 60;
 const LONGEST_WAIT_SECONDS = 30;
-/** What a client may do is counted by the minute, rounded up. */
+/** The rate limits of a client count whole minutes, rounded up. */
 const LONGEST_WAIT_OF_LIMIT_SECONDS = 61;
 /** RFC 9218: other requests are more urgent. */
 const BATCH = { Priority: "u=5" };
 const FOLLOWER_KEY = "follower";
 
-/** What is said while an event stream waits for a server that has gone. */
+/** The message while an event stream waits for a server that is gone. */
 export const NO_ANSWER = "the server does not answer, trying again";
 
-/** What is said while a server has too much to do. */
+/** The message while a server is overloaded. */
 export const BUSY = "the server is busy, trying again";
 
 /**
- * @typedef {object} Sending how a request is sent
+ * @typedef {object} Sending the options of a request
  * @property {AbortSignal} [signal] ends the request
- * @property {AbortSignal} [patience] ends only the wait for a server that has too much to do
- * @property {() => void} [onBusy] called before each such wait
- * @property {boolean} [isBatch] many such requests are sent, and the user looks at something else
- * @property {boolean} [isLive] the request follows from typing: another one may soon replace it
+ * @property {AbortSignal} [patience] ends only the wait for an overloaded server
+ * @property {() => void} [onBusy] called before each wait
+ * @property {boolean} [isBatch] the request is one of many, and the user does not wait for it
+ * @property {boolean} [isLive] the request follows from typing: a later request may replace it soon
  */
 
 /** The server refused, or could not be reached; `problem` says why and what to do. */
@@ -48,22 +48,25 @@ export class ApiError extends Error {
     this.status = status;
   }
 
-  /** Whether the server had too much to do. */
+  /** Whether the server was overloaded. */
   get isBusy() {
     return this.status === 429 || this.status === 503;
   }
 }
 
-/** Who answers: the server. @type {(url: string, options?: RequestInit) => Promise<Response>} */
+/**
+ * The function that answers requests: by default, the server answers.
+ * @type {(url: string, options?: RequestInit) => Promise<Response>}
+ */
 let answer = (url, options) => fetch(url, options);
 
-/** Let somebody else answer, where there is no server. @param {typeof answer} other */
+/** Replace the function that answers requests, for pages without a server. @param {typeof answer} other */
 export function answerBy(other) {
   answer = other;
 }
 
 /**
- * Send a request, again if the server has too much to do.
+ * Send a request. Repeat it while the server is overloaded.
  * @param {string} url
  * @param {RequestInit} [options]
  * @param {Sending} [sending]
@@ -78,7 +81,7 @@ async function request(url, options, { signal, patience, onBusy } = {}) {
     const longest = error.status === 429 ? LONGEST_WAIT_OF_LIMIT_SECONDS : LONGEST_WAIT_SECONDS;
     if (!error.isBusy || !(seconds > 0 && seconds <= longest) || left === 0) throw error;
     onBusy?.();
-    // Several pages that were refused together come back one by one.
+    // The random delay spreads the requests of pages that the server refused at the same moment.
     await pause(1000 * seconds * (1 + Math.random() / 4), signal ?? patience);
   }
 }
@@ -116,7 +119,7 @@ async function refusal(response) {
   );
 }
 
-/** Whether somebody ended a request. @param {unknown} error */
+/** Whether a request was aborted. @param {unknown} error */
 export function isAbort(error) {
   return error instanceof DOMException && error.name === "AbortError";
 }
@@ -152,12 +155,12 @@ async function post(path, body, sending = {}) {
   return (await request(BASE + path, options, sending)).json();
 }
 
-/** The header with which this browser can delete what it submits. */
+/** The header with the token that allows this browser to delete its submissions. */
 const ownership = () => ({ "Deletion-Token": deletionToken() });
 
 let follower = "";
 
-/** Return a path with the name of this tab, whose jobs others do not cancel. @param {string} path */
+/** Return a path with the name of this tab, so that other tabs do not cancel its jobs. @param {string} path */
 function following(path) {
   follower ||= kept(FOLLOWER_KEY, "sessionStorage") ?? Math.random().toString(36).slice(2);
   keep(FOLLOWER_KEY, follower, "sessionStorage");
@@ -170,7 +173,7 @@ function urgent(path, isLive) {
 }
 
 /**
- * Cancel a job. Return whether it goes on because others follow it.
+ * Cancel a job. Return whether the job continues because it has other followers.
  * @param {string} path
  */
 async function cancel(path) {
@@ -191,7 +194,7 @@ export const api = {
    *   argument_types: string[], type_pattern: string, source_limits: {files: number, bytes: number}}>}
    */
   page: async () => (await request("/page.json")).json(),
-  /** A script that works beside the page. @param {string} address @returns {Promise<Blob>} */
+  /** Fetch the script of a web worker. @param {string} address @returns {Promise<Blob>} */
   script: async (address) => new Blob([await (await request(address)).blob()], { type: "text/javascript" }),
   /** @returns {Promise<Target[]>} */
   targets: () => get("/targets"),
@@ -215,7 +218,7 @@ export const api = {
   compile: (body, sending) => post(urgent(following("/compilations"), sending?.isLive), body, sending),
   /**
    * @param {string} id
-   * @param {boolean} [isLive] nobody has opened it
+   * @param {boolean} [isLive] nobody has opened the result
    * @returns {Promise<CompilationDocument>}
    */
   compilation: (id, isLive) =>
@@ -223,7 +226,7 @@ export const api = {
   /** @param {string} id */
   cancel: (id) => cancel(compilationPath(id)),
   /**
-   * Delete what was submitted from this browser, with all that belongs to it.
+   * Delete a result that was submitted from this browser, with its runs and queries.
    * @param {string} id
    * @returns {Promise<import("openapi").DeletionDocument>}
    */
@@ -232,7 +235,7 @@ export const api = {
     return (await request(`${BASE}/results/${encodeURIComponent(id)}`, options)).json();
   },
   /**
-   * Ask the server to keep results that somebody shares. Their links work without it, too.
+   * Ask the server to retain shared results. Their links also work without this request.
    * @param {string[]} ids
    */
   retain: (...ids) =>
@@ -264,7 +267,7 @@ export const api = {
   /** @param {string} vocabulary @returns {Promise<Record<string, string>>} */
   explanations: (vocabulary) => get(`/explanations/${vocabulary}`),
   /**
-   * Ask for an analysis of a compilation; the type of the answer follows from the name.
+   * Request a query of a compilation. The name determines the type of the answer.
    * @template {string} Name
    * @param {string} id
    * @param {Name} name
@@ -292,7 +295,7 @@ export const api = {
   /** The address of the event stream of a compilation. @param {string} id */
   events: (id) => following(`${BASE}${compilationPath(id)}/events`),
   /**
-   * The runs of a compilation, recordings of its kernel, and what it can be run on.
+   * Fetch the runs of a compilation, the profiles of its kernel, and the devices that can run it.
    * @param {string} id
    * @returns {Promise<RunsDocument>}
    */
@@ -313,7 +316,7 @@ export const api = {
   /** @param {string} id @param {string} name @returns {Promise<unknown>} */
   measurement: (id, name) => get(`${runPath(id)}/measurements/${encodeURIComponent(name)}`),
   /**
-   * How far a run is from the limits of its GPU.
+   * Fetch the roofline of a run.
    * @param {string} id
    * @param {string} compilation what it is looked at with
    * @returns {Promise<RooflineDocument>}
@@ -321,13 +324,17 @@ export const api = {
   roofline: (id, compilation) =>
     get(`${runPath(id)}/roofline?compilation=${encodeURIComponent(compilation)}`),
   /**
-   * Where the time of a run goes.
+   * Fetch the samples of a run by line.
    * @param {string} id
    * @param {string} compilation what it is looked at with
    * @returns {Promise<HeatDocument>}
    */
   heat: (id, compilation) => get(`${runPath(id)}/heat?compilation=${encodeURIComponent(compilation)}`),
-  /** What files the profilers have made. @param {string} id @returns {Promise<ProfileFiles>} */
+  /**
+   * Fetch the list of the files that the profilers have written.
+   * @param {string} id
+   * @returns {Promise<ProfileFiles>}
+   */
   runFiles: (id) => get(`${runPath(id)}/files`),
   /** @param {string} id */
   cancelRun: (id) => cancel(runPath(id)),
@@ -348,7 +355,7 @@ export const api = {
   matrix: (id) => get(matrixPath(id)),
   /** @param {MatrixRequest} body @param {Sending} [sending] @returns {Promise<MatrixTicket>} */
   createMatrix: (body, sending) => post(following("/matrices"), body, sending),
-  /** Compile what a matrix has no result of. @param {string} id @returns {Promise<MatrixTicket>} */
+  /** Compile the cells of a matrix that have no result. @param {string} id @returns {Promise<MatrixTicket>} */
   compileMatrix: (id) => post(following(matrixPath(id)), {}),
   /** @param {string} id */
   cancelMatrix: (id) => cancel(matrixPath(id)),

@@ -1,16 +1,15 @@
 /**
- * Everything that can be done by keyboard: one list, from which come the keys, the palette and the help
- * sheet.
+ * The list of all commands. The keys, the palette and the help sheet are made from it.
  *
- * Whoever can do something registers it here; `docs/commands.md` describes each command for readers.
+ * Each module registers its commands here. `docs/commands.md` describes each command.
  */
 
 /**
  * @typedef {object} Command
  * @property {string} name one word, or "kind:which"
- * @property {string} title what it does, as an imperative
- * @property {string} group under which heading it is listed
- * @property {string[]} [keys] as people write them: "Ctrl Enter", "?", "Alt 1"; Ctrl is Cmd on a Mac
+ * @property {string} title an imperative
+ * @property {string} group the heading that lists it
+ * @property {string[]} [keys] such as "Ctrl Enter", "?", "Alt 1"; Ctrl is Cmd on a Mac
  * @property {string} [summary] more words by which the palette finds it
  * @property {() => void} run
  */
@@ -27,19 +26,19 @@ export function register(more) {
   for (const command of more) commands.set(command.name, command);
 }
 
-/** Register commands that come and go with the state of the page. @param {() => Command[]} list */
+/** Register commands whose availability depends on the state of the page. @param {() => Command[]} list */
 export function registerFamily(list) {
   families.push(list);
 }
 
-/** All that can be done now, in the order of their groups. */
+/** Return the available commands, in the order of their groups. */
 export function allCommands() {
   const all = [...commands.values(), ...families.flatMap((list) => list())];
   const groups = [...new Set(all.map(({ group }) => group))];
   return groups.flatMap((group) => all.filter((command) => command.group === group));
 }
 
-/** The caps to draw for a combination. @param {string} keys */
+/** Return the key caps of a combination. @param {string} keys */
 export function caps(keys) {
   return keys.split(" ").map((key) => (key === "Ctrl" && isMac ? "⌘" : key === "Enter" ? "⏎" : key));
 }
@@ -49,7 +48,7 @@ export function startKeys() {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing) return;
     const pressed = combination(event);
-    // A plain key belongs to whoever is typing, and a dialog keeps all others to itself.
+    // A key without a modifier is text while an input has the focus. An open dialog handles all other keys.
     const isPlain = !/^(Ctrl|Alt) |F\d$/.test(pressed);
     // The field of a dialog that has just closed keeps the focus until the next frame.
     const field =

@@ -1,4 +1,4 @@
-/** The secret of this browser: what is submitted with it can be deleted with it. */
+/** The secret token of this browser, which is required to delete results that this browser has submitted. */
 import { randomKey } from "./random_key.js";
 import { keep, kept } from "./storage.js";
 

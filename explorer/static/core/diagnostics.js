@@ -1,12 +1,12 @@
 /**
- * What is wrong with the source, from all that have looked at it.
+ * The diagnostics of the source, from its compilation, the shown run and the inspection.
  *
  * @import { Diagnostic } from "./types.js"
  */
 import { sameSources } from "./source_files.js";
 import { store } from "./store.js";
 
-/** What is known to be wrong with the source as it is now. @returns {Diagnostic[]} */
+/** Return the known diagnostics of the current source. @returns {Diagnostic[]} */
 export function diagnosticsOfDraft() {
   const { inspection, result, failure, liveFailure, run, draft, shownRun } = store.state;
   const compiled = [liveFailure, failure, run?.result, result].find(

@@ -1,6 +1,5 @@
 /**
- * Make elements. Text is only ever set as text, never parsed as markup, and what cannot be seen of it is made
- * visible.
+ * Make elements. Text is never parsed as markup, and its invisible characters are shown as escapes.
  */
 import { READ_ATTRIBUTES, visible } from "./visible.js";
 
@@ -8,7 +7,7 @@ import { READ_ATTRIBUTES, visible } from "./visible.js";
  * Make an element with attributes, listeners and children.
  *
  * A property whose name starts with "on" is a listener, `class` and `data-…` and other names are attributes,
- * true is an empty attribute, and false, null and undefined are left out.
+ * true is an empty attribute, and false, null and undefined are omitted.
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
  * @param {Record<string, unknown>} [properties]
@@ -22,7 +21,7 @@ export function make(tag, properties = {}, ...children) {
 /**
  * @template {Element} Filled
  * @param {Filled} element
- * @param {Record<string, unknown>} properties as those of `make`
+ * @param {Record<string, unknown>} properties as for `make`
  * @param {(Node | string | number | null | undefined | false)[]} children
  */
 export function filled(element, properties, children) {
@@ -55,7 +54,7 @@ export function byId(id) {
 }
 
 /**
- * Put a text into an element; nothing is done where it stands there already.
+ * Set the text of an element, unless the element already has this text.
  * @param {Element} element
  * @param {string} text
  */
@@ -67,7 +66,7 @@ export function setText(element, text) {
 let toastTimer = 0;
 
 /**
- * Say something short that goes away by itself.
+ * Show a short message that disappears after a while.
  * @param {string} text
  */
 export function toast(text) {
@@ -79,7 +78,8 @@ export function toast(text) {
 }
 
 /**
- * Call `work` once things have been quiet for `delay_ms`, or for what it returns.
+ * Return a function that calls `work` when it has not been called for `delay_ms`, a number or a function that returns
+ * a number.
  * @template {unknown[]} Parameters_
  * @param {(...values: Parameters_) => void} work
  * @param {number | (() => number)} delay_ms
@@ -95,7 +95,7 @@ export function debounce(work, delay_ms) {
 }
 
 /**
- * Scroll a row sideways until a part of it is in sight; `scrollIntoView` would move the page, too.
+ * Scroll a row sideways until a part of it is visible. `scrollIntoView` would move the page, too.
  * @param {Element} row
  * @param {Element} part
  */
@@ -106,7 +106,7 @@ export function scrollSideways(row, part) {
   else if (place.right > right) row.scrollLeft += place.right - right;
 }
 
-/** What was typed into the field of an event, or chosen in it. @param {Event} event */
+/** Return the value of the field of an event. @param {Event} event */
 export function chosenValue({ currentTarget }) {
   return /** @type {HTMLInputElement | HTMLSelectElement} */ (currentTarget).value;
 }

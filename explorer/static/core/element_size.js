@@ -1,5 +1,5 @@
 /**
- * The size of an element, for what is drawn as wide as there is room.
+ * The size of an element, for drawings that fill it.
  *
  * @import { ReactiveController, ReactiveControllerHost } from "lit"
  */
@@ -26,7 +26,7 @@ export class ElementSize {
 
   read() {
     const { clientWidth: width, clientHeight: height } = this.host;
-    // An element that is hidden has no size. A pixel more or less comes from rounding.
+    // A hidden element has no size. Rounding changes sizes by a pixel.
     const isSame = Math.abs(width - this.width) <= 1 && Math.abs(height - this.height) <= 1;
     if (width === 0 || isSame) return;
     this.width = width;

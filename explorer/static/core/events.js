@@ -1,18 +1,17 @@
 /**
- * Follow a compilation or a run by its event stream, or by asking for its document where the server refuses
- * or ends the stream.
+ * Follow a compilation or a run by its event stream. If the server refuses or ends the stream, poll the document.
  */
 import { ApiError, pause } from "./api.js";
 
-/** Interval at which to poll what no event reports. */
+/** Interval at which to poll changes that no event reports. */
 export const POLL_MS = 1500;
 
 /**
  * @typedef {object} Followed
- * @property {Record<string, (data: any) => void>} on what to do with the data of each kind of event
+ * @property {Record<string, (data: any) => void>} on the handler for the data of each kind of event
  * @property {() => Promise<boolean>} ask read the document and apply it; return whether it is finished
  * @property {(isAlone: boolean) => void} [alone] called with whether the connection is lost
- * @property {AbortSignal} [signal] ends it
+ * @property {AbortSignal} [signal] stops following
  */
 
 /**
@@ -36,7 +35,7 @@ export async function follow(address, followed) {
 }
 
 /**
- * Apply the events of a stream. The result is whether nothing is to come; false: the server refused.
+ * Apply the events of a stream. Return true after the last event, and false if the server refused the stream.
  * @param {string} address @param {Followed} followed
  * @returns {Promise<boolean>}
  */
@@ -57,7 +56,8 @@ function listen(address, { on, alone, signal }) {
     stream.addEventListener("open", () => alone?.(false));
     stream.addEventListener("error", () => {
       if (signal?.aborted) return;
-      // The browser connects again by itself unless the server has refused, which says that no event is left, too.
+      // The browser reconnects unless the server has refused the connection. A refusal also means that no event is
+      // left.
       if (stream.readyState === EventSource.CLOSED) close(false);
       else alone?.(true);
     });

@@ -5,8 +5,7 @@ import { api } from "./api.js";
 const vocabularies = new Map();
 
 /**
- * The explanations of a vocabulary by word. They are fetched once; a failed request is repeated when they are
- * asked for again.
+ * The explanations of a vocabulary by word. They are fetched once; a failed request is repeated at the next call.
  * @param {string} name
  * @returns {Promise<Map<string, string>>}
  */

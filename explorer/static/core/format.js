@@ -1,5 +1,5 @@
 /**
- * Numbers and names as people read them.
+ * Format numbers and names for readers.
  *
  * @import { Target } from "./types.js"
  */
@@ -21,8 +21,8 @@ export function short(count) {
 }
 
 /**
- * A number with a comma for each thousand. The first call of `toLocaleString` takes 5 ms or more, which would be while
- * the page shows its first result.
+ * Write a number with a comma for each thousand. The first call of `toLocaleString` takes 5 ms or more and would delay
+ * the first result.
  * @param {number} count a whole number
  */
 export function grouped(count) {
@@ -57,7 +57,7 @@ export function kernelFacts({ num_warps, num_stages }) {
   return [counted(num_warps, "warp"), counted(num_stages, "stage")].filter(Boolean).join(", ");
 }
 
-/** How long ago something was. @param {number} milliseconds */
+/** Write the time since an event. @param {number} milliseconds */
 export function ago(milliseconds) {
   const minutes = Math.round(milliseconds / 60_000);
   if (minutes < 1) return "just now";
@@ -72,7 +72,7 @@ export function targetTitle(target) {
 }
 
 /**
- * What is compiled beyond types, in the words of the launch table.
+ * Return what the compiler assumes of an argument in addition to its type, in the words of the launch table.
  * @param {{type: string, specialization: string}} argument
  */
 export function specializationTitle(argument) {
@@ -84,7 +84,7 @@ export function specializationTitle(argument) {
 }
 
 /**
- * A value as Python would write it.
+ * Write a value in Python's syntax.
  * @param {unknown} value
  */
 export function literal(value) {
@@ -94,7 +94,7 @@ export function literal(value) {
   return String(value);
 }
 
-/** As many as tokens.css has colours for stripes. */
+/** The number of stripe colors in tokens.css. */
 const STRIPES = 8;
 
 /** @param {number} line a source line, from 1 @returns {string} the colour of its stripe, for CSS */

@@ -1,5 +1,5 @@
 /**
- * What a draft begins with.
+ * The initial values of a draft.
  *
  * @import { Draft } from "./types.js"
  */

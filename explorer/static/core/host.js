@@ -1,24 +1,24 @@
 /**
- * Where this page is looked at: on its own site, in a frame of another one, or as a file without a server.
+ * The host of this page: its own site, a frame in a different site, or a file without a server.
  *
- * The document says it: `<body data-host="embed" data-compilation="…">`.
+ * The document names it: `<body data-host="embed" data-compilation="…">`.
  */
 const { host = "site", compilation = "" } = document.body.dataset;
 
 /** The account that is signed in; undefined: none. */
 export const { account } = document.body.dataset;
 
-/** In somebody else's page: nothing is remembered, and the back button is not ours. */
+/** The page is in a frame of a different site: it stores nothing and adds no history entries. */
 export const isEmbedded = host === "embed";
 
-/** Opened from a disk: the result is inside, and nothing else can be asked for. */
+/** The page is a saved file: it contains the result and has no server. */
 export const isFile = host === "file";
 
-/** Whether kernels are edited and compiled here, or one result is only looked at. */
+/** Whether the page edits and compiles kernels, or only shows one result. */
 export const canCompile = host === "site";
 
-/** Whether the page has an address of its own to write the view into. The frame of a notebook has none. */
+/** Whether the page can write the view into its address. The frame of a notebook has no address. */
 export const hasAddress = location.protocol !== "about:";
 
-/** The compilation that this visit begins with; empty: none. */
+/** The compilation that the page shows first; empty: none. */
 export const compilationId = compilation || (/^\/k\/([\w-]+)/.exec(location.pathname)?.[1] ?? "");

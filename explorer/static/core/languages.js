@@ -1,54 +1,53 @@
 /**
- * The languages of the stages: how the page finds structure, names and what can be hidden in a text.
+ * The languages of the stages: how the page finds the structure, the names and the hideable parts of a text.
  *
- * Add a language with one entry in `SYNTAXES`, under its name or under the name of its family. The server says
- * which languages there are, their families, their graphs and their explanations. A language without an entry is
- * plain text, which folds by its indentation.
+ * Add a language with one entry in `SYNTAXES`, under its name or under the name of its family. The server lists the
+ * languages with their families, graphs and explanations. A language without an entry is plain text, which folds by its
+ * indentation.
  *
  * @import { LanguageFacts } from "./types.js"
  */
 import { store } from "./store.js";
 
 /**
- * @typedef {object} Syntax of a language; what is left out, the language does not have
+ * @typedef {object} Syntax of a language; a missing property means that the language has no such element
  * @property {Regions} regions
  * @property {Names} [names]
- * @property {[entry: RegExp, title: string][]} [lists] long lists that fold: their entries, and what they are
- *   called together
- * @property {string[]} [foldedAtFirst] which of these lists are folded until they are opened
- * @property {Record<string, Hidden>} [filters] what can be hidden or shown, by the names of `FILTERS`
+ * @property {[entry: RegExp, title: string][]} [lists] long lists that fold: a pattern for their entries, and a title
+ * @property {string[]} [foldedAtFirst] the titles of the lists that are folded at first
+ * @property {Record<string, Hidden>} [filters] the parts that can be hidden or shown, by the names of `FILTERS`
  * @property {boolean} [hasLayouts] whether values have layouts
  *
  * @typedef {object} Regions how functions, loops and blocks are delimited
  * @property {"braces" | "labels" | "indentation"} by labels: until the next one
  * @property {RegExp} [function] the header of a function
- * @property {RegExp} [functionName] its name in the header, in the first group; left out: as `function` has it
+ * @property {RegExp} [functionName] its name in the header, in the first group; omitted: the first group of `function`
  * @property {boolean} [hasBraceBelow] whether the brace of a function stands on a line of its own
  * @property {RegExp} [loop] the header of a loop
  * @property {RegExp} [block] a label of a basic block; its name is the first group
  *
  * @typedef {object} Names values, registers, blocks, functions
- * @property {RegExp} pattern finds them. Its group `value` or `label` is what they are called, where that is not
- *   all; `family`, with `low`, or `first` and `last`, is of registers and their numbers
- * @property {string} [comment] what begins a comment, in which nothing is a name
- * @property {boolean} isSsa whether a value is written once
+ * @property {RegExp} pattern matches a name. Its group `value` or `label` is the name if the match has more text;
+ *   `family`, with `low`, or `first` and `last`, has a register and its numbers
+ * @property {string} [comment] the start of a comment, which contains no names
+ * @property {boolean} isSsa whether each value has exactly one definition
  * @property {boolean} [hasBareLabels] whether labels stand without the "%" of their uses
- * @property {(text: string, names: Name[]) => Write[]} writes which names of a line are written there
+ * @property {(text: string, names: Name[]) => Write[]} writes finds the names that a line writes
  *
  * @typedef {object} Name a name in a line
  * @property {number} from column, from 0
  * @property {number} to
- * @property {string} key the same for all that may mean the same
- * @property {string} label as people write it
+ * @property {string} key equal for names that may have the same meaning
+ * @property {string} label the name as shown
  * @property {number} low first register of a range; 0 of other names
  * @property {number} high
  *
- * @typedef {"here" | "inside" | ""} Write "inside": what the region that begins here sees; "": a use
+ * @typedef {"here" | "inside" | ""} Write "inside": visible in the region that begins here; "": a use
  *
- * @typedef {object} Hidden what a filter leaves out
+ * @typedef {object} Hidden the parts that a filter hides
  * @property {RegExp} [lines] whole lines
  * @property {(text: string) => Span[]} [parts] columns of a line
- * @property {string} [instead] what is shown in their place
+ * @property {string} [instead] the replacement text
  *
  * @typedef {{from: number, to: number}} Span columns of a line
  */
@@ -192,12 +191,12 @@ export const SYNTAXES = {
 /** @type {LanguageFacts} */
 const NO_FACTS = { family: "", hue: "", vocabulary: "", word: "", graph: null };
 
-/** What the server says of a language. @param {string} language @returns {LanguageFacts} */
+/** Return the server's facts about a language. @param {string} language @returns {LanguageFacts} */
 export function languageFacts(language) {
   return store.state.languages[language] ?? NO_FACTS;
 }
 
-/** How texts of a language are read. @param {string} language @returns {Syntax} */
+/** Return the syntax of a language. @param {string} language @returns {Syntax} */
 export function syntaxOf(language) {
   return SYNTAXES[language] ?? SYNTAXES[languageFacts(language).family] ?? PLAIN;
 }
@@ -230,9 +229,10 @@ function llvmWrites(text, names) {
 }
 
 /**
- * How instructions write registers: the first operand, unless that is an address in memory.
+ * Return a function that finds the registers that an instruction writes: the first operand, unless the operand is an
+ * address in memory.
  * @param {object} machine
- * @param {RegExp} [machine.address] what stands before an instruction
+ * @param {RegExp} [machine.address] the text before an instruction
  * @param {RegExp} machine.writesNothing opcodes whose first operand is read
  * @param {RegExp} [machine.writesTwo] opcodes that write their first two operands
  * @returns {(text: string, names: Name[]) => Write[]}
@@ -263,14 +263,14 @@ function spans(pattern) {
 }
 
 /**
- * The dictionaries of attributes in a line of MLIR: not what opens a region, and not those of a layout.
+ * Return the attribute dictionaries in a line of MLIR, without braces of regions and dictionaries of layouts.
  * @param {string} text
  * @returns {Span[]}
  */
 function mlirAttributes(text) {
   if (ALIAS_DEFINITION.test(text)) return [];
   const found = [];
-  // A layout's stand right behind its name; properties of an operation in angle brackets of their own.
+  // The dictionary of a layout follows its name directly; properties of an operation are in angle brackets.
   const opening = / (?=<?\{)/g;
   for (let match = opening.exec(text); match; match = opening.exec(text)) {
     const from = match.index + (text[match.index + 1] === "<" ? 1 : 0);

@@ -1,4 +1,4 @@
-/** Lines of the shown result's source in words: by their numbers, which count through all of its files. */
+/** Write lines of the shown result's source in words. The line numbers count through all of its files. */
 import { lineWords, placeOf } from "./source_files.js";
 import { store } from "./store.js";
 

@@ -1,6 +1,6 @@
-/** Times, rates, counts and errors of runs as people read them. */
+/** Format the times, rates, counts and errors of runs. */
 
-/** Three digits that count. @param {number} value */
+/** Write three significant digits. @param {number} value */
 export function digits(value) {
   if (value === 0) return "0";
   const magnitude = Math.floor(Math.log10(Math.abs(value)));
@@ -16,7 +16,7 @@ export function time(nanoseconds) {
   return `${digits(nanoseconds / 1e9)} s`;
 }
 
-/** Counted things are exact. @param {number} count */
+/** Write a count exactly. @param {number} count */
 export function exact(count) {
   return count.toLocaleString("en");
 }
@@ -34,14 +34,14 @@ export function large(value, unit) {
   return `${digits(value / factor)} ${prefix}${unit}`;
 }
 
-/** An error, of which the magnitude is what matters. @param {number} value */
+/** Write an error with its order of magnitude. @param {number} value */
 export function error(value) {
   if (value === 0) return "0";
   return value < 0.001 ? value.toExponential(1) : digits(value);
 }
 
 /**
- * Two numbers of tensors, with as many digits as tell them apart; JSON has none for what is not finite.
+ * Write two numbers of tensors with enough digits to distinguish them. JSON has null for a number that is not finite.
  * @param {number | null} one
  * @param {number | null} other
  */

@@ -13,8 +13,7 @@ import { html, nothing } from "./template.js";
 
 /**
  * A pane. It names the parts of the store that it draws (`slices`) and returns a template (`render`). Lit
- * calls `render` again when one of them or a reactive property has changed, and keeps the nodes that stay the
- * same.
+ * calls `render` again when one of them or a reactive property has changed, and keeps unchanged nodes.
  *
  * Reactive properties are declared in `static properties` and set in the constructor: a class field of the
  * same name would hide them.
@@ -28,13 +27,13 @@ export class Pane extends LitElement {
 
   constructor() {
     super();
-    /** What the address says behind the pane's name. */
+    /** The text behind the pane's name in the address. */
     this.paneState = "";
     const { slices } = /** @type {typeof Pane} */ (this.constructor);
     follow(this, slices, () => this.requestUpdate());
   }
 
-  /** The page's style sheet applies: there is no shadow root. @override */
+  /** Render without a shadow root, so that the page's style sheet applies. @override */
   createRenderRoot() {
     return this;
   }
@@ -52,8 +51,7 @@ export class Pane extends LitElement {
 }
 
 /**
- * Call `listener` when an element comes into the page, and after every change of parts of the store while it is
- * there.
+ * Call `listener` when an element is connected, and after every change of parts of the store while it is connected.
  * @param {ReactiveControllerHost} host
  * @param {(keyof State)[]} slices
  * @param {() => void} listener
@@ -69,14 +67,14 @@ export function follow(host, slices, listener) {
   });
 }
 
-/** A sentence in place of the content. @param {...string} words a paragraph each */
+/** Sentences in place of the content. @param {...string} words a paragraph each */
 export function emptyPane(...words) {
   return html`<div class="empty">${words.map((each) => html`<p>${each}</p>`)}</div>`;
 }
 
 /**
- * A document of the API that an element shows: fetched when the values that it depends on have changed, each
- * time the element is drawn; kept while they stay the same, whether the element is in the page or not.
+ * A document of the API that an element shows. When the element is drawn, the document is fetched if the values that it
+ * depends on have changed. It is kept while the element is not in the page.
  *
  * @template {readonly unknown[]} Values
  * @template Answer
@@ -84,7 +82,8 @@ export function emptyPane(...words) {
 export class Loaded {
   /**
    * @param {ReactiveControllerHost} host
-   * @param {() => readonly [...Values] | null} valuesOf what it depends on; null: there is nothing to fetch
+   * @param {() => readonly [...Values] | null} valuesOf returns the values that the document depends on; null: there is
+   *   nothing to fetch
    * @param {(...values: Values) => Promise<Answer>} load
    */
   constructor(host, valuesOf, load) {
@@ -102,20 +101,21 @@ export class Loaded {
     });
   }
 
-  /** The document that belongs to the values of now; null: there is none yet. @returns {Answer | null} */
+  /** The document for the current values; null: it has not arrived. @returns {Answer | null} */
   get answer() {
     return this.task.status === TaskStatus.COMPLETE ? (this.task.value ?? null) : null;
   }
 
-  /** The last document, whichever values it belongs to; null: there was none. @returns {Answer | null} */
+  /** The last document, for any values; null: none has arrived. @returns {Answer | null} */
   get last() {
     const value = /** @type {Answer | typeof initialState | undefined} */ (this.task.value);
     return value === initialState ? null : (value ?? null);
   }
 
   /**
-   * Wait until the current document is drawn: keys that are pressed meanwhile apply to it, not to the last one.
-   * @returns {Promise<Answer | null>} null: there is none
+   * Wait until the current document is drawn, so that keys pressed meanwhile apply to it and not to the previous
+   * document.
+   * @returns {Promise<Answer | null>} null: there is no document
    */
   async drawn() {
     await this.host.updateComplete;
@@ -130,10 +130,10 @@ export class Loaded {
   }
 
   /**
-   * Draw the state that it is in.
+   * Draw the document, or why it is missing.
    * @param {object} states
-   * @param {string} [states.empty] shown where there is nothing to fetch
-   * @param {string | (() => unknown)} [states.waiting] shown until the document is there
+   * @param {string} [states.empty] shown if there is nothing to fetch
+   * @param {string | (() => unknown)} [states.waiting] shown until the document has arrived
    * @param {(answer: Answer) => unknown} states.ready
    * @param {(problem: Problem) => unknown} [states.failed] replaces the problem and a button to retry
    */
@@ -142,7 +142,7 @@ export class Loaded {
       initial: () => (empty ? emptyPane(empty) : nothing),
       pending: () => {
         const { last } = this;
-        // While a source is typed, what is shown stays until the next document replaces it.
+        // While a source is typed, the previous document stays until the next one has arrived.
         if (last !== null && store.state.result?.isLive) return ready(last);
         if (typeof waiting === "function") return waiting();
         return waiting ? emptyPane(waiting) : nothing;

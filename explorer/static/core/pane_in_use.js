@@ -1,4 +1,4 @@
-/** Which pane of a kind was used last: what a command without a place of its own is about. */
+/** Track which pane of a kind was used last. Commands that belong to no pane apply to this pane. */
 
 /** @type {Map<string, Element>} by the name of the element */
 const usedLast = new Map();
@@ -6,13 +6,13 @@ const usedLast = new Map();
 document.addEventListener("focusin", ({ target }) => {
   const pane = target instanceof Element ? target.closest(".pane-frame > *") : null;
   if (!pane) return;
-  // The last one in the map is the one that was used last.
+  // The last pane in the map is the most recently used pane.
   usedLast.delete(pane.localName);
   usedLast.set(pane.localName, pane);
 });
 
 /**
- * The pane that was used last, or the first one there is; null: none is open.
+ * Return the most recently used pane of a kind, or else the first one; null: none is open.
  * @template {Element} Pane
  * @param {new () => Pane} kind
  * @returns {Pane | null}

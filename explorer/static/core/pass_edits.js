@@ -1,5 +1,5 @@
 /**
- * What a request changes about passes: which do not run, and other values of their options.
+ * The edits of passes in a request: passes that do not run, and values of their options.
  *
  * @import { Draft, PassRow, Scalar } from "./types.js"
  */
@@ -9,7 +9,7 @@
 /** @type {Edits} */
 const NONE = { stage: "", text: "", without_passes: [], pass_options: {} };
 
-/** Passes that Triton's pass manager does not run: they have no option and cannot be left out. */
+/** Passes that Triton's pass manager does not run: they have no options and cannot be left out. */
 const NO_PASSES = new Set(["ast-to-ttir", "edited"]);
 
 /**
@@ -41,8 +41,8 @@ export function toggledPass(edits, own) {
 }
 
 /**
- * Give an option of a pass another value.
- * @param {Draft["edits"]} edits @param {string} own @param {string} option @param {string} value "": its own
+ * Set the value of an option of a pass.
+ * @param {Draft["edits"]} edits @param {string} own @param {string} option @param {string} value "": the default
  * @returns {Draft["edits"]} null: nothing is changed
  */
 export function withPassOption(edits, own, option, value) {
@@ -61,7 +61,7 @@ function orNull(edits) {
 }
 
 /**
- * The changes of a request in words, each with what remains without it.
+ * Describe the edits of a request in words, each with the edits that remain without it.
  * @param {Draft["edits"]} edits @param {(stage: string) => string} titleOf
  * @returns {{words: string, without: Draft["edits"]}[]}
  */

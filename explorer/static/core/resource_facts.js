@@ -1,12 +1,12 @@
 /**
- * What a binary needs of the machine: how it is called and how its values are read.
+ * The resources that a binary needs: their titles and the format of their values.
  *
  * @import { Resources } from "./types.js"
  */
 import { literal, plural, size } from "./format.js";
 
 /**
- * The rows in their order: a fact is left out where the tools do not say it, a rare one also where it is 0.
+ * The rows in their order. A fact is omitted if the tools do not report it, and a rare fact also if it is 0.
  * @type {{name: keyof Resources, title: string, show: (value: number) => string,
  *   warn?: (value: number) => boolean, rare?: boolean}[]}
  */
@@ -32,7 +32,7 @@ export const FACTS = [
   { name: "threads", title: "Threads per block", show: String },
 ];
 
-/** Those and what follows from them, for a comparison. */
+/** The rows of a comparison: the resources, and the facts that follow from them. */
 const COMPARED = [
   {
     name: "occupancy",
@@ -46,13 +46,13 @@ const COMPARED = [
 
 /**
  * @param {{name: string, before: unknown, after: unknown}} pair
- * @returns {{title: string, show: (value: unknown) => string} | null} null: not worth a row
+ * @returns {{title: string, show: (value: unknown) => string} | null} null: the fact has no row
  */
 export function comparedFact({ name, before, after }) {
   const fact = COMPARED.find((each) => each.name === name);
   if (!fact) return { title: name.replaceAll("_", " "), show: literal };
   if (fact.rare && !before && !after) return null;
-  // A limit of the target says nothing where both have the same.
+  // A limit of the target is omitted if both sides have the same limit.
   if (name === "shared_limit_bytes" && before === after) return null;
   return {
     title: fact.title,
@@ -60,7 +60,7 @@ export function comparedFact({ name, before, after }) {
   };
 }
 
-/** Where a fact belongs among the others. @param {string} name */
+/** Return the position of a fact in the order of the rows. @param {string} name */
 export function placeOfFact(name) {
   const place = COMPARED.findIndex((each) => each.name === name);
   return place < 0 ? COMPARED.length : place;

@@ -1,5 +1,5 @@
 /**
- * One compilation, whole or while it arrives: its index at hand, its texts fetched when looked at.
+ * One compilation, complete or in progress. Its document is in memory; its texts are fetched when they are shown.
  *
  * @import { CompilationDocument, Locations, StageRow, TextLine } from "./types.js"
  */
@@ -9,7 +9,7 @@ import { isOver } from "./status.js";
 
 const CHUNK_LINES = 250;
 
-/** A stage's lines and where they come from, fetched piece by piece and kept. */
+/** The lines of a stage and their locations, fetched in pieces and kept. */
 export class StageContent {
   /** @param {string} id @param {StageRow} row @param {boolean} [isLive] of a live compilation */
   constructor(id, row, isLive = false) {
@@ -31,9 +31,9 @@ export class StageContent {
   }
 
   /**
-   * A line that has arrived, or null after asking for it.
+   * Return a line that has arrived. Otherwise request it and return null.
    * @param {number} number from 1
-   * @param {() => void} arrived called when lines that were missing are there
+   * @param {() => void} arrived called when missing lines have arrived
    * @returns {TextLine | null}
    */
   line(number, arrived) {
@@ -69,12 +69,12 @@ export class StageContent {
     return api.lines(this.id, this.row.name, from, to);
   }
 
-  /** How the text is read. */
+  /** The syntax of the text. */
   get syntax() {
     return syntaxOf(this.row.language);
   }
 
-  /** Fetch where the lines come from, once. */
+  /** Fetch the locations of the lines, once. */
   loadLocations() {
     this.locationsPromise ??= api.locations(this.id, this.row.name).then(
       (locations) => {
@@ -100,7 +100,7 @@ export class StageContent {
     return this.locations?.source_lines[number - 1] ?? [];
   }
 
-  /** The whole text in lines, for searching; null where it cannot be had just now. */
+  /** Return the lines of the whole text, for searching; null: they cannot be fetched at the moment. */
   text() {
     this.textPromise ??= api.stageText(this.id, this.row.name).then(
       (text) => text.split("\n"),
@@ -117,7 +117,7 @@ export class Result {
     this.isLive = isLive;
     /** @type {Map<string, StageContent>} */
     this.contents = new Map();
-    /** What the running job does; empty: it compiles. */
+    /** The current step of the running job; empty: it compiles. */
     this.progress = "";
   }
 

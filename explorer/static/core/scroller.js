@@ -3,7 +3,7 @@ import { marked } from "../glossary/marks.js";
 import { html, nothing } from "./template.js";
 
 /**
- * A table that scrolls by itself, by keyboard as well.
+ * A table that scrolls separately from the pane, also by keyboard.
  * @param {string} label
  * @param {unknown} content the parts of the table
  */
@@ -14,7 +14,7 @@ export function scrolled(label, content) {
 }
 
 /**
- * The row of heads of a table.
+ * The head row of a table.
  * @param {readonly string[]} titles "": a column without a head
  * @param {(title: string) => string} [classOf] the class of a head
  */

@@ -1,19 +1,19 @@
 /**
- * Which source lines are lit.
+ * The highlighted source lines.
  *
- * A pane asks here and is told through the store, as every other pane is; none knows of another.
+ * A pane changes the selection here, and all panes receive the change through the store.
  */
 import { store } from "./store.js";
 
-/** The origin of a selection that moved with its lines: nothing is to be scrolled to it. */
+/** The origin of a selection that moved with its lines: no pane scrolls to it. */
 export const IN_PLACE = "in place";
-/** The origin of what a step of a tour selects. */
+/** The origin of a selection by a step of a tour. */
 export const TOUR = "tour";
 
 /**
- * Light source lines while the mouse or the cursor is on something that comes from them.
+ * Highlight source lines while the mouse or the cursor is on a line or an item that comes from them.
  * @param {number[]} lines
- * @param {string} origin the pane that asks
+ * @param {string} origin the pane that calls
  */
 export function hover(lines, origin) {
   if (same(lines, store.state.hovered)) return;
@@ -21,10 +21,10 @@ export function hover(lines, origin) {
 }
 
 /**
- * Keep source lines lit and show what comes from them everywhere else; the same lines again: let them go.
+ * Pin source lines. If the same lines are already pinned, unpin them.
  * @param {number[]} lines
  * @param {string} origin
- * @param {boolean} [add] to those that are lit already
+ * @param {boolean} [add] to the lines that are already pinned
  */
 export function pin(lines, origin, add = false) {
   const { pinned } = store.state;
@@ -34,7 +34,7 @@ export function pin(lines, origin, add = false) {
 }
 
 /**
- * Pin source lines and have every pane scroll to what comes from them, in sight or not.
+ * Pin source lines, and scroll every pane to the lines that come from them, even if such lines are already visible.
  * @param {number[]} lines
  * @param {string} origin
  */
@@ -44,7 +44,7 @@ export function show(lines, origin) {
 }
 
 /**
- * Say which line of a stage the cursor is on, for the address and for other panes with the same stage.
+ * Set the stage line of the cursor, for the address and for other panes with the same stage.
  * @param {string} stage
  * @param {number} line
  * @param {string} origin
@@ -56,7 +56,7 @@ export function putCursor(stage, line, origin, secondCursor = null) {
     store.update({ cursor: { stage, line }, secondCursor, origin });
 }
 
-/** Let all pinned lines go. */
+/** Unpin all lines. */
 export function unpin() {
   if (store.state.pinned.length) store.update({ pinned: [], origin: null });
 }

@@ -1,10 +1,10 @@
 /**
- * What the module after a pass can be asked for beside its text.
+ * Which documents besides its text exist for the module after a pass.
  *
  * @import { PassRow } from "./types.js"
  */
 
-/** From here on there are no tensors any more. */
+/** The pass after which the module has no tensors. */
 const TO_LLVM = /to-llvm/;
 
 /** The passes after which tensors have layouts. @param {PassRow[]} passes */

@@ -1,6 +1,6 @@
 /**
- * The files of a script, and the numbers of their lines: those of the script come first, then those of the files
- * beside it, in the order of their paths. So one number names one line, as in the documents of the API.
+ * The files of a script, and their line numbers. The lines of the script come first, then the lines of the other files
+ * in the order of their paths. Each line has one number, as in the documents of the API.
  */
 
 /**
@@ -39,7 +39,12 @@ export function sourceTexts(sources) {
   return sourceFiles(sources).flatMap(({ texts }) => texts);
 }
 
-/** The file with the line of this number, and its line there. @param {Sources} sources @param {number} number @returns {Place} */
+/**
+ * Return the file that contains the line with this number, and the line number in the file.
+ * @param {Sources} sources
+ * @param {number} number
+ * @returns {Place}
+ */
 export function placeOf(sources, number) {
   if (Object.keys(sources.files ?? {}).length === 0) return { path: "", line: number };
   const file = sourceFiles(sources).findLast(({ first }) => first <= number);
@@ -52,7 +57,7 @@ export function lineWords(sources, number) {
   return path ? `line ${line} of ${path}` : `line ${line}`;
 }
 
-/** Whether two have the same script and files. @param {Sources} one @param {Sources} other */
+/** Whether two requests or drafts have the same script and files. @param {Sources} one @param {Sources} other */
 export function sameSources(one, other) {
   if (one.source !== other.source) return false;
   const [mine, others] = [one.files ?? {}, other.files ?? {}];

@@ -6,7 +6,7 @@ export function distinctLines(lines) {
 }
 
 /**
- * Neighbors with the same source line.
+ * Group neighboring operations with the same source line.
  * @param {number[]} lines for each operation its source line
  * @param {number} [first] the first operation
  * @param {number} [end] the operation behind the last one

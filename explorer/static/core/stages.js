@@ -1,5 +1,5 @@
 /**
- * The stages of a lowering, as the page speaks of them.
+ * The stages of a lowering, as the page names them.
  *
  * @import { Result } from "./result.js"
  */
@@ -11,8 +11,8 @@ export function stageTitle(name) {
 }
 
 /**
- * The stage to show where `wanted` is asked for: itself, or the machine code of this target for that of
- * another.
+ * Return the stage to show for `wanted`: the stage itself, or the machine code of this target in place of the machine
+ * code of a different target.
  * @param {string} wanted
  * @param {string[]} available in their order
  */
@@ -22,8 +22,7 @@ export function fallbackStage(wanted, available) {
 }
 
 /**
- * The names of the stages that lead to the target of a result, or of the draft where there is none, in their
- * order.
+ * The names of the stages for the target of a result, or without a result for the target of the draft, in their order.
  * @param {Result | null} result
  */
 export function targetStages(result) {
@@ -40,11 +39,11 @@ export function targetStages(result) {
 export function shownStage(state) {
   const [wanted = ""] = state.split(";");
   const { result } = store.state;
-  // What the result has beyond its target's list (a Gluon kernel's own first stage) is shown as asked.
+  // A stage that the result has and its target does not list (Gluon IR) is shown unchanged.
   return result?.stage(wanted) ? wanted : fallbackStage(wanted, targetStages(result));
 }
 
-/** The class that gives an element the hue of a stage's language. @param {string} name */
+/** Return the class that sets the hue of a stage's language. @param {string} name */
 export function hueClass(name) {
   const kind = store.state.stageKinds.find((each) => each.name === name);
   return `hue-${store.state.languages[kind?.language ?? ""]?.hue || "none"}`;

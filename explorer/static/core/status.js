@@ -10,7 +10,10 @@ export function isOver({ status }) {
   return status !== "queued" && status !== "running";
 }
 
-/** What was found in a program whose kernels `torch.compile` writes. @param {number} count 0: it is not known */
+/**
+ * The number of kernels that `torch.compile` generates for a program, in words.
+ * @param {number} count 0: unknown
+ */
 export function foundWords(count) {
   return count ? `${plural(count, "kernel")} found` : "kernels found";
 }

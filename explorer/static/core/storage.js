@@ -1,6 +1,6 @@
 /**
- * What this browser remembers between visits, and a tab when it is loaded again; nothing, where it is not
- * allowed to, or only looks at one result.
+ * The data that this browser stores between visits, and that a tab keeps when it is reloaded. Nothing is stored if
+ * storage is blocked, or if the page only shows one result.
  */
 import { canCompile } from "./host.js";
 
@@ -13,7 +13,7 @@ export function keep(key, value, place = "localStorage") {
     if (value === null) window[place].removeItem(key);
     else window[place].setItem(key, value);
   } catch {
-    // Without storage things last as long as the page.
+    // Without storage, values last as long as the page.
   }
 }
 

@@ -1,8 +1,8 @@
 /**
- * The one state of the page besides its address.
+ * The state of the page.
  *
- * Everything shown is drawn from here; changes go through `actions.js`. A listener names the parts
- * it draws and is called once for each update that touches any of them.
+ * The page is drawn from this state. A listener names parts of the state and is called once for each update that
+ * changes any of them.
  *
  * @import { Batch, BatchKind, Outcome } from "../launch/variants.js"
  * @import { ComparisonDocument, Draft, InspectionDocument, Lineage, Target, GalleryRow, LanguageFacts, MeasureKind,
@@ -15,44 +15,44 @@
 import { freshDraft } from "./fresh_draft.js";
 
 /**
- * @typedef {object} Run a compilation that is under way
- * @property {Result} result what has arrived of it
- * @property {boolean} promoted whether it is what the panes show
- * @property {boolean} isShown whether the page says that it compiles; typing starts compilations that are over
- *   before anybody could read that
+ * @typedef {object} Run a compilation in progress
+ * @property {Result} result the received part of it
+ * @property {boolean} promoted whether the panes show it
+ * @property {boolean} isShown whether the page says that it compiles; typing starts compilations that end before
+ *   anybody could read the message
  *
  * @typedef {object} State
  * @property {PaneKind[]} paneKinds
  * @property {StageKind[]} stageKinds
  * @property {Record<string, LanguageFacts>} languages by name
- * @property {MeasureKind[]} measures what a run can measure, in the order of the form
+ * @property {MeasureKind[]} measures the measures of a run, in the order of the form
  * @property {Target[]} targets
  * @property {{versions: string[], default: string}} tritons
  * @property {GalleryRow[]} gallery
- * @property {string} firstExample what a first visit opens
+ * @property {string} firstExample the example that a first visit opens
  * @property {string} defaultTarget the target until the user chooses one
- * @property {string[]} argumentTypes the names of types that are offered
- * @property {string} typePattern what a signature may say of an argument, as a regular expression
- * @property {import("../editor/added_files.js").Limits} sourceLimits how much the server accepts as a source
+ * @property {string[]} argumentTypes the types that the page offers
+ * @property {string} typePattern a regular expression for an argument in a signature
+ * @property {import("../editor/added_files.js").Limits} sourceLimits the server's limits for a source
  * @property {Draft} draft
  * @property {string} openFile the path of the file of the draft that the editor shows; "": the script
  * @property {InspectionDocument | null} inspection the inspection of the draft's source
  * @property {Problem | null} inspectionProblem why the source could not be inspected
  * @property {Map<string, Outcome>} outcomes the outcome of each request of this page, by `requestKey`
- * @property {Partial<Record<BatchKind, Batch>>} batches several variants that are compiled, or were
- * @property {Result | null} result what the panes show
+ * @property {Partial<Record<BatchKind, Batch>>} batches the current or last batch of variants of each kind
+ * @property {Result | null} result the result that the panes show
  * @property {Run | null} run
  * @property {boolean} isAlone the connection was lost during a compilation; the browser retries
- * @property {boolean} sending a request is on its way to the server, which has not answered yet
- * @property {boolean} isBusy the server had too much to do for this request; it is sent again
+ * @property {boolean} sending the server has not answered a request yet
+ * @property {boolean} isBusy the server was overloaded; the request is repeated
  * @property {Result | null} failure the last compilation, which failed, while the panes show an earlier result
  * @property {Result | null} earlier the last complete result, while the panes show a compilation that failed
  * @property {boolean} live the draft is compiled while it is typed
  * @property {boolean} isTyping a live compilation of the draft is due or under way
  * @property {Result | null} liveFailure the last live compilation, which failed; the panes still show `result`
  * @property {Problem | null} problem the server's last refusal
- * @property {boolean} edited the draft is not what `result` was made from
- * @property {Set<number>} linked source lines from which something of `result` comes, as far as is known
+ * @property {boolean} edited the draft differs from the request of `result`
+ * @property {Set<number>} linked the known source lines of the operations of `result`
  * @property {number[]} hovered source lines under the mouse
  * @property {number[]} pinned source lines that stay highlighted
  * @property {{line: number}} shown the source line that every pane was last asked to scroll to; 0: none yet
@@ -64,23 +64,22 @@ import { freshDraft } from "./fresh_draft.js";
  * @property {string | null} origin the pane that caused the last change of `hovered`, `pinned`, `shown` or `cursor`
  * @property {boolean} reading the source is read-only
  * @property {string} lesson the step of a tour or the exercise that is shown, as the address has it: "tour=…"; "": none
- * @property {boolean} withSource a frame shows the source, too
- * @property {ComparisonDocument | null} comparison what the page of a comparison shows
- * @property {Record<string, string>} workers addresses of the scripts that work beside the page, by name
+ * @property {boolean} withSource the frame also shows the source
+ * @property {ComparisonDocument | null} comparison the comparison that the page shows
+ * @property {Record<string, string>} workers addresses of the scripts of web workers, by name
  * @property {string[]} visible the states of the stage panes that can be seen
  * @property {string[]} inFront the names of the panes that can be seen
- * @property {Runs | null} runs what was run of `result`, and what it can be run on, as far as it is known
- * @property {Map<string, RunResult>} runResults runs that were looked at, by id
+ * @property {Runs | null} runs the runs of `result` and the devices that can run it; null: not known
+ * @property {Map<string, RunResult>} runResults the runs that the page has opened, by ID
  * @property {RunResult | null} runUnderWay the run that was last started on this page, until it ends
- * @property {boolean} startingRun a run is being asked for
+ * @property {boolean} startingRun the page has requested a run, and the server has not answered yet
  * @property {Problem | null} runProblem why the last run was refused
  * @property {RunResult | null} shownRun the run of `result` that a pane shows
- * @property {boolean} withHeat samples are drawn beside the lines, where there are some
- * @property {import("./types.js").HeatDocument | null} heat where the time of a run of
- *   `result` goes
- * @property {(heat: import("./types.js").LineHeat & {sharing?: number}) => string} heatWords what says it of a line;
- *   it comes before the first samples do
- * @property {RunForm} runForm how the kernel is to be run
+ * @property {boolean} withHeat samples are drawn beside the lines
+ * @property {import("./types.js").HeatDocument | null} heat the samples of a run of `result` by line
+ * @property {(heat: import("./types.js").LineHeat & {sharing?: number}) => string} heatWords describes the samples of a
+ *   line; it is loaded before the first samples are
+ * @property {RunForm} runForm the input of the Run pane
  */
 
 /** @type {State} */
@@ -163,8 +162,8 @@ export const store = {
   state,
 
   /**
-   * Change parts of the state and tell those who draw them. Naming a part without changing it says that
-   * something inside it has changed.
+   * Change parts of the state and notify their listeners. A part that is named with an unchanged value has changed
+   * inside.
    * @param {Partial<State>} changes
    */
   update(changes) {

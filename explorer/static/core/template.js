@@ -1,8 +1,8 @@
 /**
- * Templates of Lit in which texts are shown as `make` shows them: characters that cannot be seen are escaped.
+ * Templates of Lit in which texts are shown as `make` shows them: invisible characters are escaped.
  *
- * A value between tags or in an attribute that is read out is a text; every other attribute, property and
- * listener gets its value as it is.
+ * A value is a text if it is between tags or in an attribute that screen readers read; all other attributes, properties
+ * and listeners get their values unchanged.
  *
  * @import { ElementPart } from "lit/directive.js"
  * @import { TemplateResult } from "lit"
@@ -24,7 +24,7 @@ export function svg(strings, ...values) {
   return litSvg(strings, ...shownValues(strings, values));
 }
 
-/** Which values of a template are texts. @type {WeakMap<TemplateStringsArray, boolean[]>} */
+/** For each template, which of its values are texts. @type {WeakMap<TemplateStringsArray, boolean[]>} */
 const textsOf = new WeakMap();
 
 /** @param {TemplateStringsArray} strings @param {unknown[]} values */
@@ -42,14 +42,14 @@ function shown(value) {
 }
 
 /**
- * For each value of a template, whether it is a text that is shown or read out.
- * @param {readonly string[]} strings what stands between the values
+ * Return for each value of a template whether it is a text that is shown or read by screen readers.
+ * @param {readonly string[]} strings the template's strings between the values
  * @returns {boolean[]}
  */
 export function textPlaces(strings) {
   /** @type {boolean[]} */
   const places = [];
-  // The tag that is open at the end of a string, empty: none.
+  // The open tag at the end of a string; empty: none.
   let tag = "";
   for (const string of strings.slice(0, -1)) {
     const before = tag + string;
@@ -62,7 +62,7 @@ export function textPlaces(strings) {
   return places;
 }
 
-/** A sentence of ours in which `names` between backticks are code. @param {string} text */
+/** Draw a text of the page in which `names` between backticks are code. @param {string} text */
 export function prose(text) {
   return text.split("`").map((part, index) => (index % 2 ? html`<code>${part}</code>` : part));
 }

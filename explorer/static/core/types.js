@@ -1,5 +1,5 @@
 /**
- * The documents of the API, as its own description defines them, and the page's own small types. Only types:
+ * The documents of the API, as its OpenAPI description defines them, and the page's own small types. Only types:
  * nothing here is in the bundle.
  *
  * The types of `openapi` are generated from that description by `python hatch_build.py --check`.
@@ -160,14 +160,13 @@
  * @typedef {CompilationDocument["status"]} Status
  * @typedef {Run["device"]} Device
  * @typedef {Run["measures"][number]} Measure
- * @typedef {import("openapi").MeasureDocument & {name: Measure}} MeasureKind something that a run can measure
+ * @typedef {import("openapi").MeasureDocument & {name: Measure}} MeasureKind a measure of a run
  * @typedef {RunInput["distribution"]} Distribution
- * @typedef {Quantity["source"]} Source where a number is from
+ * @typedef {Quantity["source"]} Source the source of a number
  * @typedef {Dot["level"]} Level of the memory
  * @typedef {{environment: Environment, launch: LaunchFacts, check: Check, timings: Timings, sweep: Sweep,
  *   autotuning: Autotuning, counters: Counters, counts: Counts, roofs: Roofs, files: ProfileFiles,
- *   timeline: Timeline}} Measurements by name; samples are asked for as heat, files are listed without
- *   their data
+ *   timeline: Timeline}} Measurements by name; samples are requested as heat, files are listed without their data
  * @typedef {Pick<import("openapi").CompilationBody, "source" | "target"> &
  *   Partial<import("openapi").CompilationBody>} CompilationRequest
  * @typedef {Partial<import("openapi").Configuration>} MatrixConfiguration
@@ -177,7 +176,7 @@
  * @typedef {{name: string, title: string, summary: string, per_stage: boolean, module: string}} PaneKind
  * @typedef {{name: string, title: string, language: string, summary: string, is_editable: boolean}} StageKind
  * @typedef {{family: string, hue: string, vocabulary: string, word: string,
- *   graph: "data flow" | "control flow" | null}} LanguageFacts what the server says of a language
+ *   graph: "data flow" | "control flow" | null}} LanguageFacts the server's facts about a language
  * @typedef {{title: string, kind: string, detail: string}} Problem
  */
 
@@ -192,10 +191,10 @@
  */
 
 /**
- * What the user asks to compile; `mode` says which of launch, arguments and signature counts.
+ * The compilation that the user edits. `mode` selects the launch, the arguments or the signature.
  * @typedef {object} Draft
  * @property {string} source
- * @property {string} path of the script among `files`; "": it stands alone
+ * @property {string} path of the script among `files`; "": there are no other files
  * @property {Record<string, string>} files the texts of the files that the script may import, by their paths
  * @property {string | null} kernel
  * @property {"launch" | "form" | "signature"} mode
@@ -203,14 +202,13 @@
  * @property {Argument[]} arguments
  * @property {Record<string, string>} guessed the reason for each of `arguments` that is guessed, by name
  * @property {string} signature
- * @property {Record<string, string>} typed what stands in a cell and cannot be taken as it is, by
- *   "<name>.<field>"
+ * @property {Record<string, string>} typed the text of a cell with an invalid value, by "<name>.<field>"
  * @property {Record<string, Scalar>} options
  * @property {number | null} config
  * @property {string} target
  * @property {string | null} triton
- * @property {Record<string, number>} assumed numbers for what the script reads from tensors that only a GPU could
- *   compute, by places: "12", and "tools.py:3" for a file beside the script
+ * @property {Record<string, number>} assumed numbers in place of values of tensors that only a GPU could compute, by
+ *   places: "12", and "tools.py:3" for a file beside the script
  * @property {CompilationDocument["request"]["edits"]} edits of stages and passes
  * @property {string} private the key of a private result; "": it is public
  */

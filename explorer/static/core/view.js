@@ -1,12 +1,12 @@
 /**
- * The view in the address: `#panes=…&pin=…&read` behind `/k/<id>`, so that a copied link shows the same;
+ * The view in the address: `#panes=…&pin=…&read` behind `/k/<id>`, so that a copied link shows the same view;
  * `&line=ttgir.42` is the line of a stage that the cursor is on, `&file=tools.py` the file in the editor,
  * `&tour=programs.2` the step of a tour, `&exercise=one_warp` an exercise;
  * behind `/embed/<id>`, `&source` shows the source beside the panes.
  *
- * Panes side by side are joined by "+", tabs of one group by ","; "*" marks the tab in front where that is
- * not the first, "@60" the share
- * of the room in per cent, and brackets turn the direction: `stage:ttgir*,passes@60+(stage:sass*+log)@40`.
+ * Panes side by side are joined by "+", tabs of one group by ","; "*" marks the tab in front unless it is the first,
+ * "@60" the share of the space in per cent, and brackets turn the direction:
+ * `stage:ttgir*,passes@60+(stage:sass*+log)@40`.
  */
 
 /**
@@ -15,7 +15,7 @@
  * @typedef {Group | Split} Layout
  * @typedef {{layout: Layout | null, pinned: number[], reading: boolean, withSource?: boolean,
  *   cursor?: {stage: string, line: number} | null, file?: string, lesson?: string}} View `file`: "" is the
- *   script; `lesson`: the part of a tour or an exercise as it is, "" is none
+ *   script; `lesson`: the tour or exercise as in the address, "" is none
  */
 
 const TAB = /^([a-z_]+(?::[\w.-]*(?:;[a-z]+=[\w.-]*)*)?)(\*?)/;

@@ -1,11 +1,11 @@
 /**
- * Texts of others as they are shown: characters that cannot be seen are written as their escapes.
+ * Show the invisible characters of texts from users, compilers and files as escapes.
  *
- * Among them are those that turn the direction of what follows, so that a name could rewrite the words around
- * it. What is copied, saved or sent is the text itself.
+ * Bidirectional overrides are among them: in a name, they could reorder the words around it. Copied, saved and sent
+ * texts are unchanged.
  */
 
-/** Attributes that are read out or shown; the others are names and values. */
+/** Attributes that browsers show or screen readers read; other attributes are names and values. */
 export const READ_ATTRIBUTES = new Set(["title", "aria-label", "aria-description", "alt", "placeholder"]);
 
 /** Format characters: directions, zero widths, soft hyphens, tags. */

@@ -1,11 +1,10 @@
 /**
- * The panes side by side: what is open where, in dockview's terms and in those of the address.
+ * The arrangement of the panes, in dockview's terms and in the terms of the address.
  *
- * A pane is the element `<pane-NAME>`, whose module is loaded when the first one opens. It is given its state
- * (a short text after "NAME:" in the address) as the property `paneState`, and asks with bubbling events:
- * `pane-state` (detail: its new state), `pane-open` (detail: "NAME:STATE") and `pane-beside` (the same, where
- * it does not cover
- * the pane that asks).
+ * A pane is the element `<pane-NAME>`, whose module is loaded when the first pane of this name opens. The element gets
+ * its state (a short text after "NAME:" in the address) as the property `paneState`, and dispatches bubbling events:
+ * `pane-state` (detail: its new state), `pane-open` (detail: "NAME:STATE") and `pane-beside` (like `pane-open`, without
+ * covering the element's own pane).
  *
  * @import { DockviewApi, DockviewGroupPanel, IDockviewPanel, SerializedDockview } from "dockview-core"
  * @import { Layout } from "../core/view.js"
@@ -24,7 +23,7 @@ const narrow = matchMedia("(max-width: 720px)");
 export class Dock {
   /**
    * @param {HTMLElement} element
-   * @param {() => void} changed called after every change of what is open where
+   * @param {() => void} changed called after every change of the arrangement
    */
   constructor(element, changed) {
     this.element = element;
@@ -67,7 +66,7 @@ export class Dock {
   /** The layout before the window became too narrow for two groups. @type {Layout | null} */
   wide = null;
 
-  /** Replace everything that is open. @param {Layout | null} layout null: as on a first visit */
+  /** Replace everything that is open. @param {Layout | null} layout null: the arrangement of a first visit */
   show(layout) {
     let wanted = known(layout) ?? LOWERING.layout;
     this.wide = narrow.matches ? wanted : null;
@@ -81,7 +80,7 @@ export class Dock {
     }
     this.silent = true;
     this.contents.clear();
-    // Dockview measures its element with the next frame: until then the borders would not be where they belong.
+    // Dockview measures its element with the next frame: until then, the borders would be misplaced.
     const { clientWidth, clientHeight } = this.element;
     this.api.layout(clientWidth, clientHeight);
     this.api.fromJSON(this.toDockview(wanted));
@@ -97,7 +96,7 @@ export class Dock {
   }
 
   /**
-   * Bring what is open to a layout; where the same panes are open already, only others come to the front.
+   * Arrange the open panes by a layout. If the same panes are already open, only the tabs in front change.
    * @param {Layout | null} layout
    */
   change(layout) {
@@ -121,7 +120,7 @@ export class Dock {
     return undefined;
   }
 
-  /** What is open where. @returns {Layout | null} */
+  /** Return the current arrangement. @returns {Layout | null} */
   layout() {
     if (this.wide) return this.wide;
     const { grid, panels } = this.api.toJSON();
@@ -145,7 +144,7 @@ export class Dock {
   }
 
   /**
-   * Bring a pane to the front: where it is open already, or else in the active group.
+   * Bring an open pane to the front, or open it in the active group.
    * @param {string} address
    * @param {DockviewGroupPanel} [group]
    */
@@ -189,7 +188,7 @@ export class Dock {
   }
 
   /**
-   * Bring a pane to the front in this very group.
+   * Bring a pane to the front in a given group.
    * @param {DockviewGroupPanel} group
    * @param {string} address
    */
@@ -201,7 +200,7 @@ export class Dock {
   }
 
   /**
-   * The same pane once more, beside.
+   * Open a second copy of the pane in front of a group, beside the group.
    * @param {DockviewGroupPanel} group
    * @param {"right" | "below"} direction
    */
@@ -222,7 +221,7 @@ export class Dock {
     this.api.activePanel?.api.close();
   }
 
-  /** Go to a neighbouring tab of the active group. @param {1 | -1} step */
+  /** Go to a neighboring tab of the active group. @param {1 | -1} step */
   stepTab(step) {
     const group = this.api.activeGroup;
     if (!group) return;
@@ -231,7 +230,7 @@ export class Dock {
     this.focus();
   }
 
-  /** Go to a neighbouring group. @param {1 | -1} step */
+  /** Go to a neighboring group. @param {1 | -1} step */
   stepGroup(step) {
     const { groups, activeGroup } = this.api;
     if (!activeGroup) return;
@@ -241,7 +240,7 @@ export class Dock {
     this.focus();
   }
 
-  /** The same pane once more, beside the active one. @param {"right" | "below"} direction */
+  /** Open a second copy of the active pane beside it. @param {"right" | "below"} direction */
   splitActive(direction) {
     if (this.api.activeGroup) this.split(this.api.activeGroup, direction);
   }
@@ -307,7 +306,7 @@ export class Dock {
     };
   }
 
-  /** Tell the store which panes and stages can be seen. */
+  /** Store which panes and stages are visible. */
   updateVisible() {
     const shown = this.api.groups
       .map((group) => group.activePanel)
@@ -319,7 +318,7 @@ export class Dock {
     if (inFront.join() !== store.state.inFront.join()) store.update({ inFront });
   }
 
-  /** Titles follow what a pane really shows. */
+  /** Set the titles of the tabs from the content of their panes. */
   retitle() {
     for (const panel of this.api?.panels ?? []) {
       const { name, state } = panelParams(panel);

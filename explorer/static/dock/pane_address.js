@@ -1,6 +1,6 @@
 /**
- * What a pane is called: "NAME:STATE" in the address of the page, by its name and state in dockview, by its
- * title on the tab.
+ * The names of a pane: "NAME:STATE" in the address of the page, its name and state in dockview, and its title on the
+ * tab.
  *
  * @import { IDockviewPanel } from "dockview-core"
  * @import { Layout } from "../core/view.js"
@@ -31,7 +31,8 @@ export function panelParams(panel) {
 }
 
 /**
- * Whether a panel shows what an address names; of panes that are one for each stage, that of the same stage.
+ * Return whether a panel shows the pane of an address. For panes that exist once for each stage, the stage must be
+ * equal, too.
  * @param {IDockviewPanel} panel
  * @param {string} address
  */
@@ -47,7 +48,7 @@ export function addressOf(params) {
 }
 
 /**
- * A layout without what this server does not know; null if nothing is left.
+ * Return a layout without the panes and stages that this server does not know; null if nothing is left.
  * @param {Layout | null} layout
  * @returns {Layout | null}
  */

@@ -1,5 +1,5 @@
 /**
- * What dockview shows of a pane: its element in a group, and its tab.
+ * The parts of a pane that dockview shows: its element in a group, and its tab.
  *
  * @import { IContentRenderer, IDockviewPanel, ITabRenderer } from "dockview-core"
  * @import { Dock } from "./dock.js"
@@ -8,7 +8,7 @@ import { make, setText } from "../core/dom.js";
 import { hueClass, shownStage } from "../core/stages.js";
 import { kindOf, titleOf } from "./pane_address.js";
 
-/** The pane's element, as soon as its module is there. @implements {IContentRenderer} */
+/** The pane's element, after its module is loaded. @implements {IContentRenderer} */
 export class PaneContent {
   /** @param {Dock} dock @param {string} id */
   constructor(dock, id) {
@@ -37,7 +37,7 @@ export class PaneContent {
       if (isWide) api.maximize();
       else api.exitMaximized();
     });
-    // A pane's code is fetched when the pane is first in sight; while a layout is built, every pane is once.
+    // A pane's code is fetched when the pane is first visible. While a layout is built, every pane is briefly visible.
     this.shown = api.onDidVisibilityChange(() => queueMicrotask(() => this.loadIfVisible()));
     queueMicrotask(() => this.loadIfVisible());
   }
@@ -55,7 +55,7 @@ export class PaneContent {
     if (!kind) return;
     const tag = `pane-${name.replaceAll("_", "-")}`;
     try {
-      // A file without a server has all panes inside.
+      // A saved page contains all panes.
       if (!customElements.get(tag)) await import(kind.module);
     } catch {
       this.element.append(
@@ -84,7 +84,7 @@ export class PaneContent {
     this.dock.changed();
   }
 
-  /** dockview's own updates of the parameters come from `setState` alone. */
+  /** Only `setState` causes dockview to update the parameters. */
   update() {}
 
   dispose() {
@@ -111,7 +111,8 @@ export class PaneTab {
       this.element.className = kindOf(name)?.per_stage ? `tab ${hueClass(shownStage(state))}` : "tab";
     };
     setText(this.label, title);
-    // For the mouse alone: inside a tab nothing may take the focus. The Delete key closes the tab, too.
+    // Only the mouse uses this button, since no element inside a tab may take the focus. The Delete key closes the tab,
+    // too.
     const close = make(
       "span",
       { class: "tab-close", "aria-hidden": "true", title: "Close", onclick: () => api.close() },

@@ -1,4 +1,4 @@
-/** Arrangements of panes to begin with. */
+/** Preset arrangements of panes. */
 import { parseLayout } from "../core/view.js";
 
 /**
@@ -25,7 +25,7 @@ export const LOWERING = preset(
   "stage:ttir,stage:ttgir*,stage:llir,passes@52+stage:ptx,stage:sass*,resources,log@48",
 );
 
-/** `reading`: the source can be looked at only, and the launch is out of the way. */
+/** `reading`: the source is read-only, and the launch panel is hidden. */
 export const PRESETS = [
   LOWERING,
   preset("two_stages", "Two stages", "stage:ttgir@50+stage:sass@50"),

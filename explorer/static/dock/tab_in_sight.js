@@ -1,7 +1,6 @@
 /**
- * Keep the tab in front in sight where its bar gets narrower: by a moved border, or by the button for the
- * tabs that do not
- * fit, which dockview shows only after it has scrolled.
+ * Keep the tab in front visible when its bar gets narrower: because a border moves, or because dockview adds the button
+ * for hidden tabs after it has scrolled.
  */
 import { scrollSideways } from "../core/dom.js";
 

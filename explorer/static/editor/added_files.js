@@ -1,9 +1,9 @@
-/** Files that are dropped or opened: how they are named, and whether the server accepts as many. */
+/** Files that are dropped or opened: their paths, and whether they are within the server's limits. */
 
-/** @typedef {{files: number, bytes: number}} Limits how many files a script may have, and the size of all */
+/** @typedef {{files: number, bytes: number}} Limits the number of files of a script, and their total size */
 
 /**
- * Name files from below the folder that all of them are in: it is the root.
+ * Name files relative to their common folder, which becomes the root.
  * @param {Record<string, string>} files @returns {Record<string, string>}
  */
 export function withoutCommonFolder(files) {
@@ -15,11 +15,15 @@ export function withoutCommonFolder(files) {
   return Object.fromEntries(paths.map((path) => [path.slice(folder.length), files[path] ?? ""]));
 }
 
-/** Why files exceed the limits of the server; "": they do not. @param {Record<string, string>} files @param {Limits} limits */
+/**
+ * Return how files exceed the limits of the server; "": they do not.
+ * @param {Record<string, string>} files
+ * @param {Limits} limits
+ */
 export function limitProblem(files, limits) {
   const count = Object.keys(files).length;
   const bytes = Object.values(files).reduce((sum, text) => sum + new TextEncoder().encode(text).length, 0);
-  // The script itself is none of the files beside it.
+  // The script itself does not count as a file beside it.
   if (count > limits.files + 1)
     return `There are ${count.toLocaleString("en")} Python files; the limit is ${limits.files + 1}. Drop fewer files.`;
   if (bytes > limits.bytes)

@@ -1,4 +1,4 @@
-/** What the editor needs only once somebody works in it: keys, undo, search, and help with brackets. */
+/** The parts of the editor that are loaded when the user first edits: keys, undo, search and bracket matching. */
 import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { bracketMatching, indentOnInput } from "@codemirror/language";

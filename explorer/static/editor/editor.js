@@ -1,6 +1,6 @@
 /**
- * The source: CodeMirror with the problems underlined where they are, and the lines of the shown result marked
- * (`./source_lines.js`). Each file of a script has a state of its own, with its history of changes.
+ * The editor of the source: CodeMirror with diagnostics underlined, and the lines of the shown result marked
+ * (`./source_lines.js`). Each file of a script has a separate state, with its history of changes.
  *
  * @import { Diagnostic } from "../core/types.js"
  * @import { Diagnostic as Underline } from "@codemirror/lint"
@@ -54,10 +54,10 @@ let hasProblemGutter = false;
 
 /** No language. @type {import("@codemirror/state").Extension} */
 const plain = [];
-/** What the compartments hold at the moment. @type {Map<Compartment, import("@codemirror/state").Extension>} */
+/** The current content of the compartments. @type {Map<Compartment, import("@codemirror/state").Extension>} */
 const configured = new Map();
 
-/** Color the source as Python, unless the server has found that it is the text of a stage. @param {EditorView} view */
+/** Color the source as Python, unless the server has recognized the text of a stage. @param {EditorView} view */
 function colorAsPython(view) {
   const kernel = store.state.inspection?.kernels[0];
   if (!kernel) return;
@@ -73,14 +73,17 @@ function configure(view, compartment, extension) {
 
 /** The file whose text the editor shows, by its path; "": a script alone. */
 let openKey = "";
-/** The states of the files behind, and where they were scrolled to. @type {Map<string, {state: EditorState, scroll: StateEffect<unknown>}>} */
+/**
+ * The states of the other files, and their scroll positions.
+ * @type {Map<string, {state: EditorState, scroll: StateEffect<unknown>}>}
+ */
 const behind = new Map();
 
 /** Marks a change of the text that the user did not type. */
 const fromStore = Annotation.define();
 
 /**
- * Put the editor into an element of the page and keep it in step with the store.
+ * Create the editor in an element of the page and synchronize it with the store.
  * @param {HTMLElement} parent
  */
 export function startEditor(parent) {
@@ -102,7 +105,7 @@ export function startEditor(parent) {
     highlightActiveLine(),
     highlightActiveLineGutter(),
     indentUnit.of("    "),
-    // Selects all of the text until the commands of the editor are loaded, which do the same.
+    // Select the whole text until the commands of the editor are loaded, which also do this.
     compartment(editing, keymap.of([{ key: "Mod-a", run: selectAll }])),
     compartment(language, python),
     compartment(reading, []),
@@ -117,7 +120,7 @@ export function startEditor(parent) {
     EditorView.scrollHandler.of(scrollAlone),
     EditorView.updateListener.of((update) => {
       const typed = update.docChanged && !update.transactions.some((each) => each.annotation(fromStore));
-      // Another source in one go opens at its kernel, as any file does.
+      // A source that replaces the text in one step opens at its kernel, as any file does.
       const isOther = typed && update.transactions.some(({ changes }) => isReplaced(changes));
       if (isOther) wasScrolled = false;
       if (typed) typedText(update.state.doc.toString(), isOther);
@@ -138,7 +141,7 @@ export function startEditor(parent) {
       mouseleave: () => hover([], ORIGIN),
       drop: (event) => dropFiles(event),
       mousedown: (event) => void (isPressed = event.button === 0),
-      // A click would be lost where the line is drawn anew in its middle, as at the first focus.
+      // A click would be lost if the line is drawn again between press and release, as at the first focus.
       mouseup: (event, editor) => {
         if (!isPressed) return;
         isPressed = false;
@@ -192,7 +195,7 @@ export function startEditor(parent) {
     const changes = view.state.changes({ from: 0, to: view.state.doc.length, insert: source });
     view.dispatch({
       changes,
-      // A stored result can arrive before its source is in the editor.
+      // A stored result can arrive before the editor shows its source.
       effects: setSourceLines.of(markedLines(changes.apply(view.state.doc))),
       annotations: fromStore.of(true),
     });
@@ -202,11 +205,11 @@ export function startEditor(parent) {
     drawProblems(view);
   };
   store.watch(["draft", "openFile"], () => {
-    // The history of changes must know the text that is replaced, so that it can be brought back.
+    // The history of changes must contain the replaced text, so that undo restores it.
     if (view.state.doc.length && !isEditingLoaded) void loadEditing(view).then(showFile);
     else showFile();
   });
-  // In one transaction, and in none where nothing has changed: for each, CodeMirror reads the selection of the page,
+  // Use one transaction, and none without a change: for each transaction, CodeMirror reads the selection of the page,
   // for which the browser computes style and layout.
   store.watch(["result", "linked", "pinned"], () => {
     const { result, linked, pinned } = store.state;
@@ -238,15 +241,14 @@ export function startEditor(parent) {
     colorAsPython(view);
   });
   store.watch(["result", "failure", "liveFailure", "run", "shownRun", "isTyping"], () => {
-    // While a source is typed, its problems stay with their lines until the next ones are known.
+    // While a source is typed, its diagnostics stay at their lines until the next diagnostics arrive.
     if (!store.state.isTyping) drawProblems(view);
   });
   return view;
 }
 
 /**
- * Underline what is wrong with the source. The code for it is loaded when the first problem is in sight; its
- * gutter stays.
+ * Underline the diagnostics of the source. The code for this is loaded with the first diagnostic; its gutter stays.
  * @param {EditorView} view
  */
 function drawProblems(view) {
@@ -279,13 +281,13 @@ function selectAll(view) {
   return true;
 }
 
-/** Compile, and keep the key from CodeMirror's own commands. */
+/** Compile, and prevent CodeMirror's command for this key. */
 function compileByKey() {
   void compileNow();
   return true;
 }
 
-/** Whether nothing of the text before is left. @param {import("@codemirror/state").ChangeSet} changes */
+/** Return whether a change replaces the whole text. @param {import("@codemirror/state").ChangeSet} changes */
 function isReplaced(changes) {
   if (changes.empty) return false;
   let isWhole = false;
@@ -293,7 +295,7 @@ function isReplaced(changes) {
   return isWhole;
 }
 
-/** Draw the samples of the source's lines, or take them away. @param {EditorView} view */
+/** Draw or remove the samples of the source's lines. @param {EditorView} view */
 async function drawHeat(view) {
   const { heat: shown } = store.state;
   const lines = shown?.source ?? [];
@@ -308,7 +310,7 @@ let isHot = false;
 let isPressed = false;
 let isEditingLoaded = false;
 
-/** Load what only somebody who edits needs. @param {EditorView} view */
+/** Load the code for editing. @param {EditorView} view */
 async function loadEditing(view) {
   if (isEditingLoaded) return;
   try {
@@ -317,11 +319,11 @@ async function loadEditing(view) {
     isEditingLoaded = true;
     configure(view, editing, loaded);
   } catch {
-    // Tried again at the next focus.
+    // The next focus tries again.
   }
 }
 
-/** What the lines of the editor show of the store. */
+/** The decorations of the editor's lines, from the store. */
 let drawn = { linked: store.state.linked, size: 0, pinned: store.state.pinned };
 
 /** The result whose lines are marked. @type {import("../core/result.js").Result | null} */
@@ -340,7 +342,7 @@ function scrollToKernel(view, { request, kernel_line }) {
   wasScrolled = true;
   let first = line;
   while (first > 1 && doc.line(first - 1).text.startsWith("@")) first -= 1;
-  // The editor alone: CodeMirror's own effect scrolls the page, too, where the file is short.
+  // Scroll only the editor: for a short file, CodeMirror's effect would scroll the page, too.
   const { from } = doc.line(first);
   view.requestMeasure({
     key: scrollToKernel,
@@ -364,7 +366,7 @@ function scrollAlone(view, { head }, { y }) {
   return true;
 }
 
-/** Show the first pinned line, in the file that it is in. @param {EditorView} view */
+/** Show the first pinned line in its file. @param {EditorView} view */
 function scrollToPin(view) {
   const first = store.state.pinned[0];
   if (first === undefined) return;
@@ -378,7 +380,7 @@ function scrollToPin(view) {
   }
 }
 
-/** The file in front as locations name it: "" is the script. */
+/** The path of the file in front, as in locations: "" is the script. */
 function openName() {
   const { draft, openFile: path } = store.state;
   return path in draft.files ? path : "";
@@ -444,7 +446,7 @@ function diagnosticsHere() {
 }
 
 /**
- * Show how the tensor of the variable under the mouse is laid out.
+ * Show the layout of the tensor in the variable under the mouse.
  * @param {EditorView} view
  * @param {MouseEvent} event
  */

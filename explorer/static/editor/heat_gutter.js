@@ -1,5 +1,5 @@
 /**
- * Samples beside the lines of the source: a gutter of the editor, fetched when there are some.
+ * Samples beside the lines of the source: a gutter of the editor, loaded with the first samples.
  *
  * @import { LineHeat } from "../core/types.js"
  */

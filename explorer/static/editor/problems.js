@@ -1,4 +1,4 @@
-/** Problems underlined and marked beside their lines: fetched when there is the first one. */
+/** Diagnostics underlined and marked beside their lines. The module is loaded with the first diagnostic. */
 import { lintGutter, setDiagnostics } from "@codemirror/lint";
 
 export const problemGutter = lintGutter();

@@ -1,5 +1,5 @@
 /**
- * Python as the editors highlight and indent it.
+ * Highlighting and indentation of Python for the editors.
  *
  * A tokenizer is enough: nothing here needs a syntax tree, and the tables of a parser are larger than all other
  * code of the editor.

@@ -1,14 +1,14 @@
 /**
- * The files of a paste: which one is the script, and how files are added, renamed, removed and change places.
+ * The files of a paste: choose the script, and add, rename and remove files.
  *
  * @import { Draft } from "../core/types.js"
  */
 
 /** @typedef {Pick<Draft, "source" | "path" | "files">} Paste */
-/** The name of a script that gets its first file. */
+/** The path that a script gets when the first file is added. */
 export const SCRIPT_NAME = "script.py";
 const LONGEST_PATH = 300;
-/** What the server accepts: folders and a name, none of which begins with a dot. */
+/** Paths that the server accepts: folders and a name, none of which begins with a dot. */
 const PATH = /^(?:(?!\.)[\p{L}\p{N}_ .+-]+\/)*(?!\.)[\p{L}\p{N}_ .+-]+\.py$/u;
 
 /**
@@ -34,7 +34,7 @@ export function pathsOf({ path, files }) {
 }
 
 /**
- * Make another file the script; the one before becomes a file beside it.
+ * Make a different file the script. The previous script becomes a file beside it.
  * @param {Paste} paste @param {string} path @returns {Paste}
  */
 export function movedScript(paste, path) {
@@ -44,7 +44,7 @@ export function movedScript(paste, path) {
 }
 
 /**
- * Add files, or replace those of the same paths.
+ * Add files, or replace files of the same paths.
  * @param {Paste} paste @param {Record<string, string>} added @returns {Paste}
  */
 export function withFiles(paste, added) {
@@ -71,7 +71,7 @@ export function renamedFile({ source, path, files }, from, to) {
 }
 
 /**
- * Remove a file. Another one takes the place of the script; a script that is left alone has no path.
+ * Remove a file. If it is the script, a different file becomes the script. A script without further files has no path.
  * @param {Paste} paste @param {string} path @returns {Paste}
  */
 export function withoutFile(paste, path) {
@@ -87,8 +87,8 @@ export function pathProblem(paste, from, to) {
 }
 
 /**
- * Numbers that were given for lines of a file, after the file was edited. Lines before and behind the change keep
- * their numbers; lines of a change that adds and removes none keep them, too.
+ * Return the assumed numbers for lines of a file after an edit of the file. Lines before and behind the change keep
+ * their numbers; changed lines keep their numbers if the change adds and removes no lines.
  * @param {Record<string, number>} assumed by places: "12", and "tools.py:3" for a file beside the script
  * @param {string} path of the file; "": the script @param {string} before @param {string} after
  * @returns {Record<string, number>}

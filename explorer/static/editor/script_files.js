@@ -1,4 +1,4 @@
-/** The tabs above the editor: the files of the paste, and what can be done with the one in front. */
+/** The tabs above the editor: the files of the paste, with actions for the file in front. */
 import { registerFamily } from "../core/commands.js";
 import { scrollSideways, toast } from "../core/dom.js";
 import { canCompile } from "../core/host.js";
@@ -30,7 +30,7 @@ export function openFile(path) {
   if (shown !== store.state.openFile) store.update({ openFile: shown });
 }
 
-/** The files of the paste as tabs, where there are several. */
+/** The files of the paste as tabs, if there are several. */
 export class ScriptFiles {
   /** @param {() => void} focusEditor */
   constructor(focusEditor) {
@@ -191,7 +191,7 @@ export class ScriptFiles {
       this.draw();
       this.focusTab();
     } else if (event.key === "Enter" && this.finishRename(path, event.target)) {
-      // The editor, which has the focus from here on, takes no Enter of the name.
+      // The editor gets the focus next and must not receive this Enter.
       event.preventDefault();
       this.focusEditor();
     }
@@ -228,7 +228,10 @@ export class ScriptFiles {
     else this.focusEditor();
   }
 
-  /** Another script has other kernels: no choice made for the one before applies. @param {string} path */
+  /**
+   * The new script has other kernels, so that the choices for the previous script do not apply.
+   * @param {string} path
+   */
   makeScript(path) {
     if (path === store.state.draft.path) return;
     const { target, triton } = store.state.draft;

@@ -1,8 +1,8 @@
 /**
- * The foot of the editor: how many operations or instructions a source line became in each stage, and which
- * share of all of that stage this is.
+ * The foot of the editor: the number of operations or instructions that come from a source line in each stage, and
+ * their share of the stage.
  *
- * The line is the one under the mouse, in whichever pane; else the pinned one; else that of the cursor.
+ * The line is the line under the mouse in any pane, else the pinned line, else the line of the cursor.
  *
  * @import { StageContent } from "../core/result.js"
  */
@@ -35,7 +35,7 @@ export class SourceFacts {
     this.update();
   }
 
-  /** In the next frame: the mouse passes many lines. */
+  /** Draw in the next frame: the mouse passes many lines. */
   update() {
     this.frame ||= requestAnimationFrame(() => {
       this.frame = 0;

@@ -1,7 +1,7 @@
 /**
- * Which line of the shown result's source a line of the editor is, and how it shows that: a stripe, and its light.
+ * Map lines of the editor to lines of the shown result's source, and draw stripes and highlights for them.
  *
- * The lines keep their numbers while the text around them changes: a mark travels with each.
+ * A mark at each line keeps its number while the text around it changes.
  *
  * @import { EditorState, Text } from "@codemirror/state"
  */
@@ -12,12 +12,12 @@ import { stripeOfLine } from "../core/format.js";
 import { pin } from "../core/selection.js";
 import { store } from "../core/store.js";
 
-/** What the editor calls itself where it changes the selection. */
+/** The origin of selections that the editor makes. */
 export const ORIGIN = "editor";
 
-/** Says which line of the shown result's source a line is. */
+/** Marks a line with its number in the shown result's source. */
 class SourceLine extends RangeValue {
-  // Stay with the text that follows when something is inserted in front of it.
+  // If text is inserted at the mark, the mark stays with the text behind it.
   startSide = 1;
   endSide = 1;
 
@@ -75,7 +75,7 @@ export const pinnedLines = StateField.define({
 const PINNED = Decoration.line({ class: "is-pinned" });
 
 /**
- * The lines of the editor that are some lines of the shown result's source.
+ * Return the lines of the editor for lines of the shown result's source.
  * @param {EditorState} state
  * @param {number[]} numbers
  */
@@ -88,8 +88,8 @@ function linesOf(state, numbers) {
 }
 
 /**
- * Lights the lines under the mouse, behind the text. They change with each line that the mouse passes: as
- * decorations, they would be a transaction each time, and CodeMirror would build the text of these lines again.
+ * Highlights the lines under the mouse, behind the text. The highlights change with each line that the mouse passes. As
+ * decorations, each change would be a transaction, and CodeMirror would rebuild the text of these lines.
  */
 export const litLines = ViewPlugin.fromClass(
   class {
@@ -189,8 +189,8 @@ export function pinBlock(view, block, event) {
 }
 
 /**
- * Mark each line with the number of the compiled line that it is: all of them where nothing was typed since,
- * else those before and behind what has changed.
+ * Mark each line with the number of its compiled line. If the text was edited since the compilation, mark the lines
+ * before and behind the edit.
  * @param {Text} doc @param {string[]} compiled @param {number} first its number
  */
 export function markLines(doc, compiled, first) {

@@ -1,4 +1,4 @@
-/** Reads the Python files of what is dropped or chosen: files, folders and zip archives. */
+/** Reads Python files from dropped or chosen files, folders and zip archives. */
 import { toast } from "../core/dom.js";
 import { store } from "../core/store.js";
 import { freshDraft } from "../core/fresh_draft.js";
@@ -11,7 +11,7 @@ import { unpack } from "./zip.js";
 /** @typedef {Record<string, string>} Files texts by their paths */
 
 /**
- * Take what is dropped in place of what was edited; a capture, a cache or a trace opens its session.
+ * Replace the edited files by the dropped files. A capture, a cache or a trace opens its session.
  * @param {(FileSystemEntry | File)[]} entries
  */
 export async function replaceByEntries(entries) {
@@ -23,8 +23,8 @@ export async function replaceByEntries(entries) {
 }
 
 /**
- * Add files to those of the script; an empty editor shows the files alone. A capture, a cache or a trace opens its
- * session.
+ * Add files to the files of the script. In an empty editor, they are the only files. A capture, a cache or a trace
+ * opens its session.
  * @param {File[]} files
  */
 export async function addFiles(files) {
@@ -55,7 +55,8 @@ function replace(found) {
 }
 
 /**
- * The Python files that `read` finds, named from below their common folder; null after a problem, which is shown.
+ * Return the Python files that `read` finds, named relative to their common folder. Show a problem and return null if
+ * reading fails.
  * @param {(files: Files) => Promise<void>} read @returns {Promise<Files | null>}
  */
 async function taken(read) {

@@ -1,5 +1,5 @@
 /**
- * Unpacks the Python files of a zip archive, within limits: an archive can claim and contain anything.
+ * Unpacks the Python files of a zip archive, within limits, since archives are not trusted.
  *
  * @import { Limits } from "./added_files.js"
  */
@@ -8,7 +8,7 @@ import { unzipSync } from "fflate";
 const MOST_ARCHIVE_BYTES = 64 * 1024 * 1024;
 const MOST_ENTRIES = 20_000;
 
-/** Why an archive is not taken, in words for the user. */
+/** Why an archive is refused, in words for the user. */
 class Refused extends Error {}
 
 /** @param {File} archive @param {Limits} limits @returns {Promise<Record<string, string>>} texts by their paths */

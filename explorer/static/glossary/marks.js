@@ -1,8 +1,9 @@
 /**
- * Terms of the glossary in texts of the page: an unobtrusive mark, and a card with what the term means.
+ * Terms of the glossary in texts of the page: an unobtrusive mark, and a card that explains the term.
  *
- * `<term-text>` draws a text of ours with its terms marked, each once. A mark opens the card under the mouse and
- * with the focus; Enter or a click goes into the card. Modules of the first load do not import this one.
+ * `<term-text>` draws a text of the page and marks each term once. A mark opens the card when the mouse rests on it or
+ * when it gets the focus; Enter or a click moves the focus into the card. Modules of the first load do not import this
+ * one.
  *
  * @import { PropertyDeclarations } from "lit"
  * @import { GlossaryTerm } from "../core/types.js"
@@ -19,11 +20,11 @@ const GAP_PX = 4;
 
 /** @type {GlossaryTerm[]} */
 let terms = [];
-/** The terms by their words, in small letters. @type {Map<string, GlossaryTerm>} */
+/** The terms by their words, in lower case. @type {Map<string, GlossaryTerm>} */
 let byWord = new Map();
 /** @type {Map<string, GlossaryTerm>} */
 let byLabel = new Map();
-/** Finds a word of any term, as `explorer.glossary` does; null: they are not loaded. @type {RegExp | null} */
+/** Matches a word of any term, as in `explorer.glossary`; null: the terms are not loaded. @type {RegExp | null} */
 let pattern = null;
 /** @type {Promise<void> | null} */
 let loading = null;
@@ -53,7 +54,7 @@ export function useTerms(found) {
 export const allTerms = () => terms;
 
 /**
- * A text in pieces: the terms in it, each only where it is first, and what is between.
+ * Split a text at the first occurrence of each term.
  * @param {string} text
  * @param {Set<string>} [seen] the names of terms that are marked already
  * @returns {(string | {text: string, term: GlossaryTerm})[]}
@@ -77,7 +78,7 @@ export function pieces(text, seen = new Set()) {
   return [...found, text.slice(from)].filter(Boolean);
 }
 
-/** A text of ours with its terms marked; names between backticks are code. @param {string} text */
+/** Draw a text of the page with its terms marked; names between backticks are code. @param {string} text */
 export function marked(text) {
   return html`<term-text .text=${text}></term-text>`;
 }
@@ -112,7 +113,7 @@ class TermText extends LitElement {
   }
 }
 
-/** A line breaks before and behind a mark, but not before what ends its word. */
+/** A line may break before and behind a mark, but not before the rest of its word. */
 const END_OF_WORD = /^[^\s\w(]\S*/;
 
 /** @param {ReturnType<typeof pieces>} found */
@@ -149,7 +150,7 @@ let timer = 0;
 let owner = null;
 
 /**
- * Open the card when the mouse rests on a mark. A mark that appears under a mouse that rests already covers nothing.
+ * Open the card when the mouse rests on a mark. A mark that appears under a resting mouse does not open the card.
  * @param {Event} event @param {GlossaryTerm} term
  */
 function openSoon({ currentTarget }, term) {
@@ -163,10 +164,10 @@ function open({ currentTarget }, term) {
   show(/** @type {HTMLElement} */ (currentTarget), term);
 }
 
-/** Open the card and go into it. @param {Event} event @param {GlossaryTerm} term */
+/** Open the card and move the focus into it. @param {Event} event @param {GlossaryTerm} term */
 function enter(event, term) {
   open(event, term);
-  // What the text belongs to has commands of its own.
+  // The element around the text has commands for these events.
   event.stopPropagation();
   card().querySelector("a")?.focus();
 }
@@ -194,7 +195,7 @@ function hide() {
   owner = null;
 }
 
-/** The one card, below everything else in the document. @returns {HTMLElement} */
+/** The only card, at the end of the document. @returns {HTMLElement} */
 function card() {
   const known = document.getElementById(CARD);
   if (known) return known;

@@ -1,4 +1,4 @@
-/** Start the page of the glossary: a filter over the terms that the server has written. */
+/** Start the glossary page: add a filter to the terms in the server's HTML. */
 import { register, startKeys } from "../core/commands.js";
 import { byId, make, toast } from "../core/dom.js";
 import { plural } from "../core/format.js";
@@ -10,7 +10,7 @@ const sections = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(".g
 
 function filter() {
   const wanted = field.value.trim().toLowerCase();
-  // The names come before the texts: "bank" is about banks, not about all that mentions one.
+  // If names match, texts are not searched: "bank" finds only the terms about banks.
   const named = entries.filter(({ dataset }) => dataset.words?.includes(wanted));
   const inText = (/** @type {HTMLElement} */ { textContent }) => textContent?.toLowerCase().includes(wanted);
   const found = new Set(named.length ? named : entries.filter(inText));
@@ -41,7 +41,7 @@ byId("subject").replaceChildren(make("b", {}, "Glossary"));
 document.title = "Glossary · triton·explorer";
 field.hidden = false;
 field.addEventListener("input", filter);
-// A term that is filtered out could not be gone to.
+// A link cannot lead to a term that is filtered out.
 addEventListener("hashchange", () => {
   if (document.querySelector(":target[hidden]")) {
     field.value = "";

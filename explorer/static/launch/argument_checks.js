@@ -1,7 +1,7 @@
 /**
- * What is typed into the cells of arguments by hand: read it, and say what is wrong with it.
+ * Read and check the cells of arguments that are entered by hand.
  *
- * Types and values only: what a kernel demands of its constants (a power of two, say) its compiler knows.
+ * Only types and values are checked. The compiler checks constraints of the kernel, such as a power of two.
  *
  * @import { Argument, Draft, Scalar } from "../core/types.js"
  */
@@ -12,7 +12,7 @@ import { store } from "../core/store.js";
 const INTEGER = /^[+-]?\d[\d_]*$/;
 const FLOAT = /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?)$/;
 
-/** Units that a name tells of by itself; a name that could count several things has none. */
+/** Units that follow from a name. A name that could count several things has no unit. */
 const UNITS = [
   { pattern: /(^|_)num_?warps$|^n_?warps$/i, unit: "warps" },
   { pattern: /(^|_)num_?stages$|(^|_)stages$/i, unit: "stages" },
@@ -26,7 +26,7 @@ const UNITS = [
 ];
 
 /**
- * What a constant counts, where its name and its value tell.
+ * Return the unit of a constant if it follows from the name and the value.
  * @param {{name: string, type: string, value: Scalar}} argument
  */
 export function unitOf({ name, type, value }) {
@@ -45,7 +45,7 @@ export function isPointer(type) {
   return type.startsWith("*");
 }
 
-/** @param {string} text @returns {string} what is wrong with a type, "" if nothing is */
+/** @param {string} text @returns {string} the problem of a type; "": none */
 export function typeProblem(text) {
   const { argumentTypes, typePattern } = store.state;
   if (text === "constexpr" || new RegExp(typePattern, "s").test(text)) return "";
@@ -57,7 +57,7 @@ export function typeProblem(text) {
 /**
  * @param {string} text
  * @param {string} type
- * @returns {string} what is wrong with a value of this type, "" if nothing is
+ * @returns {string} the problem of a value of this type; "": none
  */
 export function valueProblem(text, type) {
   const trimmed = text.trim();
@@ -87,7 +87,7 @@ function specializationProblem(specialization, type, value) {
 }
 
 /**
- * What a launch assumes of a value: 1 is folded, multiples of 16 are told the compiler.
+ * Return the specialization that a launch gives a value: 1 is folded, and the compiler knows multiples of 16.
  * @param {string} type
  * @param {Scalar} value
  * @returns {Argument["specialization"]}
@@ -99,7 +99,7 @@ export function assumedOf(type, value) {
   return value % 16 === 0 ? "divisible by 16" : "";
 }
 
-/** What may be assumed of a type's arguments. @param {string} type @returns {string[]} */
+/** Return the possible specializations of a type. @param {string} type @returns {string[]} */
 export function assumptionsOf(type) {
   if (isPointer(type)) return ["", "divisible by 16"];
   const bits = integerBits(type);
@@ -123,7 +123,7 @@ function numberOf(text) {
   return Number(text.replaceAll("_", ""));
 }
 
-/** What is wrong with one cell. @param {Draft} draft @param {Argument} argument @param {Field} field */
+/** Return the problem of one cell. @param {Draft} draft @param {Argument} argument @param {Field} field */
 export function cellProblem(draft, argument, field) {
   const typed = draft.typed[`${argument.name}.${field}`];
   if (field === "type") return typed === undefined ? typeProblem(argument.type) : typeProblem(typed);
@@ -131,7 +131,7 @@ export function cellProblem(draft, argument, field) {
   return specializationProblem(argument.specialization, argument.type, argument.value);
 }
 
-/** All that keeps the draft from being compiled. @param {Draft} draft @returns {string[]} */
+/** Return the problems that prevent a compilation of the draft. @param {Draft} draft @returns {string[]} */
 export function draftProblems(draft) {
   const problems = Object.entries(draft.typed).flatMap(([name, text]) => {
     if (name.startsWith(OPTION_PREFIX))

@@ -28,7 +28,7 @@ function typeSentence(argument) {
     const counted = unit ? `, ${literal(value)} ${unit}` : "";
     return `A constant of the code${counted}. Another value needs another compilation.`;
   }
-  if (type === "i32") return "A 32-bit integer: Python's integers become i32 where they fit, else i64.";
+  if (type === "i32") return "A 32-bit integer: Python's integers become i32 if they fit, else i64.";
   if (type === "i1") return "A Boolean value.";
   if (integerBits(type))
     return `An integer of ${integerBits(type)} bits${type.startsWith("u") ? " without a sign" : ""}.`;
@@ -44,10 +44,7 @@ function shapeSentence({ shape, strides }) {
   if (!shape.length) return "A tensor of one element.";
   const stepped = strides?.length ? `, strides ${strides.join(", ")} in elements` : "";
   const order = strides && isContiguous(shape, strides) ? ": contiguous" : "";
-  return (
-    `A tensor of ${shape.join(" × ")}${stepped}${order}. ` +
-    "The compiler sees neither: only its address is passed."
-  );
+  return `A tensor of ${shape.join(" × ")}${stepped}${order}. The compiler knows only its address.`;
 }
 
 /** @param {Argument} argument @param {Origin} origin */
@@ -56,8 +53,8 @@ function assumptionSentence({ type, value, specialization }, origin) {
   if (specialization === "divisible by 16" && isPointer(type)) {
     const reason = {
       launch: "The tensor's address is a multiple of 16 bytes",
-      guess: "Guessed: what PyTorch allocates begins at a multiple of 16 bytes",
-      form: "The address is taken for a multiple of 16 bytes",
+      guess: "Guessed: PyTorch allocates tensors at multiples of 16 bytes",
+      form: "The address is assumed to be a multiple of 16 bytes",
     }[origin];
     const elements = bytes ? `, ${16 / bytes} elements` : "";
     return `${reason}, so one access may load or store up to 16 bytes${elements}.`;
@@ -68,10 +65,10 @@ function assumptionSentence({ type, value, specialization }, origin) {
         ? `${value} is 16 × ${value / 16}`
         : origin === "guess"
           ? "Guessed: sizes and strides mostly are multiples of 16"
-          : "The value is taken for a multiple of 16";
+          : "The value is assumed to be a multiple of 16";
     return (
       `${reason}. The compiler knows this: ` +
-      "rows at such a stride are aligned, so that accesses to them can be wide."
+      "rows at this stride are aligned, so that accesses to them can be wide."
     );
   }
   if (specialization === "equal to 1")

@@ -1,6 +1,6 @@
 /**
  * The arguments of the launch: shown as the launch passes them, or edited where they are guessed or entered by
- * hand. The name of an argument opens what is known of it, and why.
+ * hand. The name of an argument opens an explanation of its type and specialization.
  *
  * @import { Argument, Draft } from "../core/types.js"
  * @import { Field } from "./argument_checks.js"
@@ -30,11 +30,11 @@ const HEAD = html`<thead>
  * @typedef {object} Explained which explanations are open, and how to open one
  * @property {Set<string>} opened
  * @property {(name: string) => void} toggle
- * @property {typeof argumentSentences | null} sentences what writes them; null: it is not loaded yet
+ * @property {typeof argumentSentences | null} sentences writes the explanations; null: not loaded yet
  */
 
 /**
- * A table of arguments, those that are the same but for their name in one row.
+ * A table of arguments. Arguments that differ only in their names share a row.
  * @param {Argument[]} shown @param {Explained} explained
  */
 export function argumentTable(shown, explained) {
@@ -77,7 +77,7 @@ function valueText({ shape, value, type }) {
 }
 
 /**
- * A row whose name opens a second one with what is known of the argument.
+ * A row whose name opens a second row with the explanation of the argument.
  * @param {string} names @param {Argument} argument @param {string[]} sentences @param {unknown} cells
  * @param {Explained} explained @param {unknown} [mark] behind the name @param {unknown} [more] further rows
  */
@@ -154,7 +154,7 @@ function formRow(draft, argument, explained, change) {
 }
 
 /**
- * What the controls of a row need: `take` enters a text into a field, or what else changes with it.
+ * The data for the controls of a row. `take` enters a text into a field and changes dependent fields.
  * @typedef {object} Cells
  * @property {Draft} draft
  * @property {Argument} argument
@@ -162,7 +162,7 @@ function formRow(draft, argument, explained, change) {
  * @property {(field: Field, text: string, problem: string, next: Partial<Argument>) => void} take
  */
 
-/** The id of the row that says what is wrong with a control. @param {Cells} cells @param {Field} field */
+/** The ID of the row with the problem of a control. @param {Cells} cells @param {Field} field */
 function problemId({ argument, problems }, field) {
   return problems[field] ? `problem-${argument.name}` : nothing;
 }
@@ -245,7 +245,7 @@ function inputText(control) {
 }
 
 /**
- * The text of an input. An input with the focus keeps what is typed, which may be another spelling of the value.
+ * The text of an input. An input with the focus keeps the typed text, which may be a different spelling of the value.
  * @param {string} id @param {string} text what it shows unless it has the focus
  */
 export function typedText(id, text) {
@@ -254,7 +254,7 @@ export function typedText(id, text) {
 }
 
 /**
- * The changes of a draft after an entry in a cell: a valid value is taken, another one is kept as it was typed.
+ * The changes of a draft after an entry in a cell: a valid value is applied, and the text of an invalid value is kept.
  * @param {Draft} draft @param {Argument} argument @param {Field} field @param {string} text
  * @param {string} problem @param {Partial<Argument>} next
  * @returns {Partial<Draft>}

@@ -8,7 +8,7 @@ import { lineWords } from "../core/source_files.js";
 import { store } from "../core/store.js";
 import { html, live, nothing } from "../core/template.js";
 
-/** The numbers that were assumed where the script reads one that only a GPU could compute. */
+/** The assumed numbers of the draft: they replace numbers that only a GPU could compute. */
 export function assumedNumbers() {
   const { draft, inspection } = store.state;
   const numbers = inspection?.assumed ?? [];

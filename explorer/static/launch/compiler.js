@@ -1,9 +1,9 @@
 /**
  * Compile drafts and follow the compilations until they are done.
  *
- * What arrives becomes what the panes show in one step: as soon as every stage that can be seen is there, or
- * at the end. Until then the previous result stays. After a failure, the panes show the failed compilation, and
- * the last complete result can be shown again.
+ * The panes switch to a new result in one step: when every visible stage has arrived, or at the end. Until then the
+ * previous result stays. After a failure, the panes show the failed compilation, and the last complete result can be
+ * shown again.
  *
  * A live compilation follows from typing. It becomes the result at its end, if it is complete; the stage panes
  * show its stages earlier, as they arrive. If it fails, the previous result stays.
@@ -27,7 +27,7 @@ import { isAwaited } from "./variants.js";
 
 /** After this time, the page says that a live compilation is under way. */
 const SHOWN_AFTER_MS = 1000;
-/** Why a compilation is left: a live one takes its place. */
+/** The reason of an abort: a live compilation replaces the compilation. */
 const REPLACED = new DOMException("A live compilation takes its place.", "AbortError");
 
 /** @type {AbortController | null} ends the request or event stream under way */
@@ -83,7 +83,7 @@ export async function compile({ isLive = false } = {}) {
   const { run, result } = store.state;
   const shown = store.state.liveFailure ?? store.state.failure ?? result;
   const same = run?.result ?? shown;
-  // Asking again for what is on its way, or shown already, changes nothing; a failure may be tried again.
+  // A request for the running or shown compilation changes nothing. A failed compilation may be repeated.
   if (
     same &&
     sameRequest(draftOf(same.document), withTriton(draft)) &&
@@ -111,8 +111,8 @@ export async function compile({ isLive = false } = {}) {
 }
 
 /**
- * Submit a draft, after the submission before it was answered. Only the answer says what the server has to
- * stop, so that no submission is aborted on the way.
+ * Submit a draft after the server has answered the previous submission. A submission is never aborted before its
+ * answer, which contains the ID of the job to cancel.
  * @param {Draft} draft @param {AbortSignal} signal @param {boolean} isLive
  * @returns {Promise<string>} the ID of the compilation
  */
@@ -133,7 +133,7 @@ async function submit(draft, signal, isLive) {
 }
 
 /**
- * Somebody has asked for a result that typing had asked for: it is kept as any other.
+ * The user has requested the result of a live compilation: the server keeps it like any other result.
  * @param {Result} result
  */
 function adopt(result) {
@@ -167,7 +167,7 @@ function withTriton(draft) {
 }
 
 /**
- * Show a stored or running compilation by its address, and edit what it was made from.
+ * Show a stored or running compilation by its address, and edit its draft.
  * @param {string} id
  * @param {AbortSignal} edited aborted when the draft is changed meanwhile, which is kept then
  */
@@ -200,7 +200,7 @@ export function cancel() {
   store.update({ sending: false, isTyping: false, edited: true });
 }
 
-/** Replace a result that will not be completed by the last one that was. */
+/** Replace an incomplete result by the last complete result. */
 function withdraw() {
   const { result } = store.state;
   if (result === null || result.finished) return;
@@ -300,7 +300,7 @@ async function listen(result, signal) {
   const on = (take) => (data) => {
     if (document.status === "queued") document.status = "running";
     take(data);
-    // Events come in bursts, and what shows the result is drawn once for all of them.
+    // Events arrive in bursts. The page is drawn once for each burst.
     if (isDue) return;
     isDue = true;
     setTimeout(() => {
@@ -339,12 +339,12 @@ async function listen(result, signal) {
     signal,
   }).finally(() => store.update({ isAlone: false }));
   if (signal.aborted || isWhole) return;
-  // The index has what the events leave out.
+  // The document contains the data that events omit.
   const whole = await api.compilation(result.id, result.isLive).catch(() => null);
   if (whole && !signal.aborted && isOver(whole)) result.document = whole;
 }
 
-/** Something of the running compilation has come. @param {Result} result */
+/** An event of the running compilation has arrived. @param {Result} result */
 function arrived(result) {
   const { run, visible, result: shown } = store.state;
   if (!run || run.result !== result) return;
@@ -391,7 +391,7 @@ function finish(result) {
 }
 
 /**
- * The changes that make a result what the panes show.
+ * Return the changes of the state that show a result in the panes.
  * @param {Result} result
  */
 function show(result) {

@@ -52,7 +52,7 @@ function configVariants(draft, configs, columns, chosen) {
 }
 
 /**
- * What is asked for with a configuration instead: what that sets itself is not overridden.
+ * Return the draft with a configuration. The draft does not override the values of the configuration.
  * @param {Draft} draft @param {Config} config @returns {Draft}
  */
 export function draftWithConfig(draft, config) {
@@ -91,7 +91,7 @@ export function configColumns(configs) {
 }
 
 /**
- * What names begin with in common, up to an underscore: the rest tells them apart.
+ * Return the common prefix of names, up to an underscore.
  * @param {string[]} names
  */
 function commonPrefix(names) {
@@ -104,7 +104,12 @@ function commonPrefix(names) {
   return "";
 }
 
-/** What a configuration sets. @param {Config} config @param {string} name @returns {Scalar | undefined} */
+/**
+ * Return the value that a configuration sets.
+ * @param {Config} config
+ * @param {string} name
+ * @returns {Scalar | undefined}
+ */
 export function configValue(config, name) {
   return config.arguments[name] ?? config.options[name];
 }

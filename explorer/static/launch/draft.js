@@ -1,5 +1,5 @@
 /**
- * What the user asks for: from a draft to a request, back again, and kept in this browser.
+ * Convert drafts to requests and back, and store drafts in this browser.
  *
  * @import { CompilationDocument, CompilationRequest, Draft, InspectionDocument, Kernel, Launch, Specialized }
  *   from "../core/types.js"
@@ -8,7 +8,7 @@ import { freshDraft } from "../core/fresh_draft.js";
 import { keep, kept } from "../core/storage.js";
 
 const STORAGE_KEY = "draft";
-/** What was edited behind the result of the address, in this tab. */
+/** The storage key of the draft that this tab edits after it has opened a result. */
 const UNSENT_KEY = "unsent";
 
 /** @param {Draft} draft @returns {CompilationRequest} with nothing in it that was left open */
@@ -29,7 +29,7 @@ export function requestOf(draft) {
 }
 
 /**
- * The edits that apply to another source, too: those of passes.
+ * Return the edits that also apply to a different source: the edits of passes.
  * @param {Draft["edits"]} edits @returns {Draft["edits"]}
  */
 export function editsOfPasses(edits) {
@@ -37,7 +37,7 @@ export function editsOfPasses(edits) {
   return edits && hasPasses ? { ...edits, stage: "", text: "" } : null;
 }
 
-/** What a request says of the files beside a script; nothing if there are none. @param {Draft} draft */
+/** Return the part of a request with the files beside a script; empty without such files. @param {Draft} draft */
 export function filesOf({ path, files }) {
   return Object.keys(files).length ? { path, files } : {};
 }
@@ -124,8 +124,7 @@ export function keptDraft(target) {
 }
 
 /**
- * What was being edited when a tab that shows a result was loaded again, before another result had come of
- * it.
+ * Return the draft of a tab that was reloaded before the draft was compiled.
  * @param {string} id of the result @param {string} target where it names none @returns {Draft | null}
  */
 export function unsentDraft(id, target) {
@@ -153,13 +152,13 @@ function readDraft(text, pick, target) {
   }
 }
 
-/** Forget what was edited: the next visit begins anew. */
+/** Remove the stored drafts, so that the next visit starts without a draft. */
 export function forgetDraft() {
   keep(STORAGE_KEY, null);
   forgetUnsent();
 }
 
-/** What is opened now takes the place of what was edited in this tab. */
+/** Remove the draft of this tab. */
 export function forgetUnsent() {
   keep(UNSENT_KEY, null, "sessionStorage");
 }

@@ -1,5 +1,5 @@
 /**
- * Change what the user asks for; compile it when nothing was typed for a moment, unless that is switched off.
+ * Change the draft. Compile it after a pause in typing, unless live compilation is switched off.
  *
  * @import { Draft } from "../core/types.js"
  */
@@ -22,26 +22,28 @@ const compileSoon = debounce((/** @type {boolean} */ isLive) => void compile({ i
 /** The Triton version of the profile of the example that is open; "": it has none, or the user chose a version. */
 let profiledTriton = "";
 
-/** What is being opened, for as long as nothing else is asked for; at first, what the visit begins with. */
+/** Aborts the opening of a result or an example when the user edits or opens something else. */
 let opening = new AbortController();
 
-/** Aborted by what is typed before the visit has begun with anything: that counts. */
+/**
+ * The signal of the first opening of a visit. Typing before its end aborts it, since the typed text takes precedence.
+ */
 export const firstOpening = opening.signal;
 
-/** Whether the page knows what the server has, and opens what the visit begins with. */
+/** Whether the page has loaded the server's facts and has started its first opening. */
 let isBegun = false;
 
-/** What to do at the beginning with what was typed before. @type {(() => void) | null} */
+/** The task for text that was typed before the page was ready. @type {(() => void) | null} */
 let due = null;
 
-/** Compile from here on, and what was typed before. */
+/** Start to compile, also text that was typed before. */
 export function begin() {
   isBegun = true;
   if (firstOpening.aborted) due?.();
   due = null;
 }
 
-/** Whether a task has to wait for the beginning. Only the last one is kept. @param {() => void} task */
+/** Return whether a task must wait until the page is ready. Only the last task is kept. @param {() => void} task */
 function mustWait(task) {
   if (!isBegun) due = task;
   return !isBegun;
@@ -74,7 +76,7 @@ export async function openExample(name, signal = startOpening()) {
 }
 
 /**
- * Show a stored or running compilation, and edit what it was made from.
+ * Show a stored or running compilation, and edit its draft.
  * @param {string} id @param {AbortSignal} [signal]
  */
 export function openResult(id, signal = startOpening()) {
@@ -82,7 +84,7 @@ export function openResult(id, signal = startOpening()) {
   return open(id, signal);
 }
 
-/** @returns {AbortSignal} aborted by what the user does before it has come: that counts */
+/** @returns {AbortSignal} aborted when the user edits before the result has arrived */
 function startOpening() {
   opening.abort();
   opening = new AbortController();
@@ -135,7 +137,7 @@ export function changeFiles({ source, path, files }, front) {
 
 /**
  * Inspect and compile when nothing more is typed.
- * @param {boolean} [isLive] what is typed changes a source, and the page shows how its result changes
+ * @param {boolean} [isLive] the user edits a source, and the page follows with its result
  */
 function lookSoon(isLive = true) {
   if (mustWait(() => lookSoon(isLive))) return;
@@ -160,7 +162,7 @@ function compileLater(isLive) {
   compileSoon(isLive);
 }
 
-/** Compile while somebody types, or do not; what was typed before is compiled. @param {boolean} live */
+/** Switch live compilation on or off. Switching it on compiles the current text. @param {boolean} live */
 export function switchLive(live) {
   keepLive(live);
   if (live) lookSoon();

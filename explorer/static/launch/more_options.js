@@ -1,5 +1,5 @@
 /**
- * The compiler options that few kernels need, as fields of the launch panel: those that are no number.
+ * The compiler options that few kernels need, as fields of the launch panel, except the numeric options.
  *
  * @import { Scalar } from "../core/types.js"
  */

@@ -1,5 +1,5 @@
 /**
- * `<launch-panel>`: what is compiled of the source, and how.
+ * `<launch-panel>`: the kernel, its arguments, the configuration and the compiler options.
  *
  * @import { Argument, Draft, Kernel, Launch, Scalar } from "../core/types.js"
  * @import { TargetVariants } from "./target_variants.js"
@@ -59,7 +59,7 @@ class LaunchPanel extends Pane {
     this.hasMore = false;
     /** The fields that few drafts need, once one did. @type {typeof import("./rare_fields.js") | null} */
     this.rare = null;
-    /** What explains arguments, once it was needed. @type {typeof import("./argument_words.js") | null} */
+    /** The module that explains arguments; null: not loaded yet. @type {typeof import("./argument_words.js") | null} */
     this.words = null;
   }
 
@@ -173,7 +173,7 @@ class LaunchPanel extends Pane {
     return this.rare;
   }
 
-  /** What explains arguments, which nobody reads before the first result; null: it is not loaded. */
+  /** The module that explains arguments. It is loaded after the first result; null: not loaded yet. */
   loadWords() {
     const { result, failure } = store.state;
     if (!this.words && (result?.finished || failure || this.opened.size))
@@ -370,10 +370,10 @@ class LaunchPanel extends Pane {
   }
 }
 
-/** What a change of the kernel or of the launch takes back. @type {Partial<Draft>} */
+/** The changes that reset the choices for a kernel or a launch. @type {Partial<Draft>} */
 const NO_CHOICES = { launch: null, config: null, options: {}, typed: {} };
 
-/** Whether the draft sets an option that is only among those of `more_options.js`. */
+/** Whether the draft sets an option that only `more_options.js` shows. */
 function setsMoreOptions() {
   const { options } = store.state.draft;
   return "enable_fp_fusion" in options || "ptx_options" in options;

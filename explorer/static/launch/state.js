@@ -46,7 +46,7 @@ export function launchState(kernel, launch) {
     if (!inspection)
       return {
         title: "Launch · inspecting",
-        hint: "The source is being run against a fake GPU to see what it launches.",
+        hint: "The server runs the source with a fake GPU to find its launches.",
       };
     if (error)
       return {

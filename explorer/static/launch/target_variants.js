@@ -1,5 +1,5 @@
 /**
- * `<target-variants>`: several targets and Triton versions to compile for, and what they make of the kernel.
+ * `<target-variants>`: the choice of several targets and Triton versions, and the table of their results.
  *
  * @import { Draft, Target } from "../core/types.js"
  * @import { Column, Row } from "./variant_rows.js"

@@ -1,5 +1,5 @@
 /**
- * The rows of a table of variants: what its columns show of each variant's outcome, and their order.
+ * The rows of a table of variants: their columns, and their order.
  *
  * @import { Resources } from "../core/types.js"
  * @import { Outcome, Variant } from "./variants.js"

@@ -1,5 +1,5 @@
 /**
- * `<variant-table>`: variants of one compilation, a row each, with what became of it.
+ * `<variant-table>`: variants of one compilation, with a row for each variant and its result.
  *
  * A row opens its result, a column's title sorts, two ticked rows can be compared. Arrow keys go through the
  * rows; one of them at a time is a stop of the Tab key.
@@ -8,7 +8,7 @@
  * @import { BatchKind, Outcome } from "./variants.js"
  * @import { Column, Order, Row } from "./variant_rows.js"
  *
- * `matrix` are the drafts of the matrix that the table can be opened as; left out: those of the rows.
+ * `matrix` are the drafts of the matrix that the table can be opened as; omitted: the drafts of the rows.
  * @typedef {{kind: BatchKind, label: string, subject: string, columns: Column[], rows: Row[],
  *   matrix?: Draft[]}} Variants
  */
@@ -92,7 +92,7 @@ export class VariantTable extends LitElement {
       </div>`;
   }
 
-  /** What can be done with all variants. @param {Variants} variants */
+  /** The actions for all variants. @param {Variants} variants */
   bar({ kind, rows, matrix }) {
     const { outcomes, batches } = store.state;
     const batch = batches[kind];
@@ -103,7 +103,7 @@ export class VariantTable extends LitElement {
     const isEarlier = batch?.keys.every((key) => rows.every((row) => row.key !== key));
     const words =
       isRunning && batch
-        ? `${batch.done} of ${batch.keys.length}${isEarlier ? ", of what was asked before" : ""}`
+        ? `${batch.done} of ${batch.keys.length}${isEarlier ? ", of the previous batch" : ""}`
         : failed
           ? plural(failed, "failure")
           : "";
@@ -123,7 +123,7 @@ export class VariantTable extends LitElement {
               them.</span>`
       }
       <button type="button" class="link" ?hidden=${(matrix ?? rows).length < 2} ?disabled=${this.isOpening}
-        title="Compile all of them and show more metrics, on a page of their own"
+        title="Compile all of them and show more metrics, on a separate page"
         @click=${() => void this.openMatrix(matrix ?? rows.map(({ draft }) => draft))}>Open as a matrix</button>
     </div>`;
   }
@@ -161,7 +161,7 @@ export class VariantTable extends LitElement {
     const words = !outcome
       ? "not compiled"
       : outcome.state === "compiling" && outcome.stage
-        ? `has come to ${stageTitle(outcome.stage)}`
+        ? `reached ${stageTitle(outcome.stage)}`
         : STATES[outcome.state];
     const stop = this.current === row.key ? "0" : "-1";
     const become = () => (this.current = row.key);

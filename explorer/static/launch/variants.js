@@ -1,6 +1,6 @@
 /**
- * Compile variants of what is asked for (configurations, targets), a few at a time, and remember what became
- * of each for as long as the page lives.
+ * Compile variants of the draft (configurations, targets), a few at a time. Keep their results as long as the page
+ * lives.
  *
  * @import { CompilationDocument, Draft, Resources } from "../core/types.js"
  */
@@ -20,7 +20,7 @@ import { store } from "../core/store.js";
  * @property {"waiting" | "compiling" | "complete" | "failed" | "kernels_found" | "refused"} state "refused": the
  *   server did not take it
  * @property {string | null} id
- * @property {string} stage the last one that came while compiling
+ * @property {string} stage the last stage that has arrived
  * @property {number | null} milliseconds
  * @property {Resources | null} resources
  * @property {string} message what went wrong
@@ -31,13 +31,13 @@ import { store } from "../core/store.js";
  * @property {AbortController | null} stop null: it has ended
  */
 
-/** As many as leave room in the server's queue for whoever else compiles. */
+/** The number of parallel compilations, which leaves room in the server's queue for other clients. */
 const AT_ONCE = 2;
 
 /** @type {Map<string, number>} sources by their number, which stands for them in keys */
 const sourceNumbers = new Map();
 
-/** What a request is known by on this page. @param {Draft} draft */
+/** Return the key of a request on this page. @param {Draft} draft */
 export function requestKey(draft) {
   const { source, ...rest } = requestOf({ ...draft, triton: draft.triton ?? store.state.tritons.default });
   const number = sourceNumbers.get(source) ?? sourceNumbers.size;
@@ -51,7 +51,7 @@ export function variantOf(draft) {
 }
 
 /**
- * Compile those that are not complete yet.
+ * Compile the variants that are not complete yet.
  * @param {BatchKind} kind @param {Variant[]} variants
  */
 export async function compileVariants(kind, variants) {
@@ -73,7 +73,7 @@ export async function compileVariants(kind, variants) {
   if (batch?.stop === stop) setBatch(kind, { ...batch, stop: null });
 }
 
-/** Stop what waits and what runs; what is complete stays. @param {BatchKind} kind */
+/** Cancel waiting and running compilations. Complete results are kept. @param {BatchKind} kind */
 export function cancelVariants(kind) {
   const batch = store.state.batches[kind];
   if (!batch?.stop) return;
@@ -90,7 +90,7 @@ export function isAwaited(id) {
   return [...store.state.outcomes.values()].some((outcome) => outcome.id === id && isOpen(outcome));
 }
 
-/** Remember what the page shows anyway as the outcome of its variant. */
+/** Store the shown result as the outcome of its variant. */
 export function rememberResults() {
   store.watch(["result", "failure"], () => {
     for (const result of [store.state.result, store.state.failure]) {
@@ -99,7 +99,7 @@ export function rememberResults() {
       const draft = draftOf(document);
       const outcome = outcomeOf(document);
       setOutcome(requestKey(draft), outcome);
-      // Who asks for no configuration gets one all the same.
+      // A request without a configuration also gets one.
       const config = document.specialization?.config ?? null;
       const named = requestKey({ ...draft, config });
       if (config !== null && store.state.outcomes.get(named)?.state !== "complete")
@@ -116,7 +116,7 @@ export function isOpen(outcome) {
 /** @param {Variant} variant @param {AbortSignal} signal */
 async function compileVariant({ key, draft }, signal) {
   try {
-    // Not aborted on the way: only its answer says what the server has to stop.
+    // Not aborted before the answer, which contains the ID of the job to cancel.
     const { id } = await api.compile(requestOf(draft), { isBatch: true, patience: signal });
     if (signal.aborted) return stopOnServer(id);
     setOutcome(key, { ...blank("compiling"), id });
@@ -138,7 +138,7 @@ async function compileVariant({ key, draft }, signal) {
 
 /** @param {string} id */
 function stopOnServer(id) {
-  // What the panes wait for goes on.
+  // The compilation that the panes show is not canceled.
   if (store.state.run?.result.id !== id) void api.cancel(id).catch(() => undefined);
 }
 

@@ -1,8 +1,8 @@
 /**
- * `<exercise-card>`: an exercise, above the panes: its task, its goals with what they are now, and hints.
+ * `<exercise-card>`: an exercise, above the panes: its task, its goals with their current values, and hints.
  *
- * The numbers are the compiler's, about the result that the panes show. Goals about what the kernel computes are
- * judged by a run in Triton's interpreter, which starts by itself when the other goals hold.
+ * The numbers are facts of the result that the panes show. A run in Triton's interpreter checks the goals about the
+ * kernel's output. It starts when the other goals hold.
  *
  * @import { PropertyDeclarations } from "lit"
  * @import { CheckedClaim, Claim, Exercise, ExerciseRow } from "../core/types.js"
@@ -147,7 +147,7 @@ export class ExerciseCard extends LessonCard {
     if (start) choose({ ...start, source: replaced(start.source, own.solution) });
   }
 
-  /** Put back what was edited before, and leave. */
+  /** Restore the draft from before the exercise, and leave. */
   goBack() {
     const draft = ownDraft();
     this.isOpen = false;
@@ -181,7 +181,7 @@ export class ExerciseCard extends LessonCard {
     }
   }
 
-  /** All goals, each with what was last found. @returns {Judged[]} */
+  /** All goals, each with its last value. @returns {Judged[]} */
   get judged() {
     const ofCompiler = (this.isKnown && this.found.last) || [];
     const ofRun = this.foundByRun.answer ?? [];
@@ -189,7 +189,7 @@ export class ExerciseCard extends LessonCard {
     return [...compiled, ...this.goals(true).map((goal, index) => judged(goal, ofRun[index]))];
   }
 
-  /** Whether what is judged is what the editor has, and compiles. */
+  /** Whether the checked result is complete and belongs to the text of the editor. */
   get isCurrent() {
     const { edited, failure, liveFailure, run, result } = store.state;
     return !edited && !failure && !liveFailure && !run && result?.document.status === "complete";
@@ -257,7 +257,7 @@ export class ExerciseCard extends LessonCard {
     const { failure, liveFailure } = store.state;
     if (this.isSolved) return html`<b>All goals are met.</b> ${prose(this.own?.after.trim() ?? "")}`;
     if (failure || liveFailure)
-      return "The kernel does not compile: the numbers are of the last one that did.";
+      return "The kernel does not compile: the numbers belong to the last version that compiled.";
     const { error } = this.found.task;
     if (error instanceof ApiError) return `The goals cannot be read: ${error.problem.detail}`;
     if (this.runProblem) return `The kernel cannot be run: ${this.runProblem}`;
@@ -306,12 +306,12 @@ function numberWords({ run }, found) {
   return found?.toLocaleString("en", { maximumFractionDigits: 3 }) ?? "none";
 }
 
-/** Whether a number is a model of the compiler's rules, and not read from what it made. @param {Claim} goal */
+/** Return whether a number is modeled by the compiler's rules instead of read from its output. @param {Claim} goal */
 function isModelled({ access, shared_access }) {
   return Boolean(access || shared_access);
 }
 
-/** What a goal asks for. @param {Claim} goal */
+/** Return the bounds of a goal in words. @param {Claim} goal */
 function wantedWords({ run, exactly, least, most }) {
   if (run === "matches") return "";
   const words = (/** @type {number} */ value) => value.toLocaleString("en", { maximumFractionDigits: 3 });

@@ -1,6 +1,6 @@
 /**
- * An exercise as a part of an address, which holds all of it: for teachers. What comes from a link is checked,
- * and shown as text only.
+ * An exercise as a part of an address, which contains the whole exercise. The content of a link is checked, and shown
+ * as text only.
  *
  * @import { Claim } from "../core/types.js"
  */
@@ -23,7 +23,7 @@ const MOST_HINTS = 10;
 const TEXTS = ["says", "stage", "pattern", "metric", "occupancy", "access", "shared_access", "taken", "run"];
 const NUMBERS = ["exactly", "least", "most"];
 
-/** @param {string} address what the address has behind "exercise=" */
+/** @param {string} address the text behind "exercise=" in the address */
 export function isLink(address) {
   return /^(?:\{|%7B)/i.test(address);
 }
@@ -33,15 +33,15 @@ export function formatLink(exercise) {
   return `exercise=${encodeURIComponent(JSON.stringify(exercise))}`;
 }
 
-/** What the server is asked about goals: nothing but what their numbers are read by. @param {Claim[]} goals */
+/** Return the part of the goals that the server needs to read their numbers. @param {Claim[]} goals */
 export function claimsText(goals) {
   return JSON.stringify(goals.map(({ says: _says, ...claim }) => claim));
 }
 
 /**
- * @param {string} address what the address has behind "exercise="
+ * @param {string} address the text behind "exercise=" in the address
  * @returns {LinkedExercise}
- * @throws {Error} it is no exercise; the message says what is wrong
+ * @throws {Error} the exercise is invalid; the message says why
  */
 export function readLink(address) {
   if (address.length > 3 * MOST_CHARACTERS) throw new Error("It is too long.");
@@ -57,7 +57,7 @@ export function readLink(address) {
 /**
  * @param {any} value
  * @returns {LinkedExercise}
- * @throws {Error} it is no exercise; the message says what is wrong
+ * @throws {Error} the exercise is invalid; the message says why
  */
 export function checked(value) {
   const exercise = {

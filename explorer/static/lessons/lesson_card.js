@@ -1,6 +1,5 @@
 /**
- * What the cards of tours and exercises share: their place above the panes, their head, and how they open what
- * they are about.
+ * The common parts of the cards of tours and exercises: their place above the panes, their head, and opening a kernel.
  *
  * @import { State } from "../core/store.js"
  * @import { Draft, LessonLaunch } from "../core/types.js"
@@ -16,7 +15,7 @@ import { draftOf, sameRequest } from "../launch/draft.js";
 import { choose } from "../launch/edit.js";
 
 export class LessonCard extends LitElement {
-  /** What the address has before "=". */
+  /** The name of the lesson's kind in the address, before "=". */
   static kind = "";
   /** The parts of the store that are drawn, besides the lesson. @type {(keyof State)[]} */
   static slices = ["result", "edited"];
@@ -34,14 +33,14 @@ export class LessonCard extends LitElement {
     return this;
   }
 
-  /** What the address has behind "="; null: another lesson, or none. @returns {string | null} */
+  /** The text behind "=" in the address; null: a lesson of a different kind, or none. @returns {string | null} */
   get address() {
     const { kind } = /** @type {typeof LessonCard} */ (this.constructor);
     const { lesson } = store.state;
     return lesson.startsWith(`${kind}=`) ? lesson.slice(kind.length + 1) : null;
   }
 
-  /** Show what the address names. */
+  /** Show the lesson of the address. */
   async show() {}
 
   close() {

@@ -1,6 +1,6 @@
 /**
- * What this browser remembers of exercises: which are solved, how far the others are, and the kernel that was
- * in the editor before.
+ * The stored progress of exercises: the solved exercises, the drafts of the other exercises, and the draft from before
+ * the exercises.
  *
  * @import { Draft } from "../core/types.js"
  */
@@ -41,14 +41,14 @@ export function keptWork(name, start) {
   return typeof draft?.source === "string" ? freshDraft(draft.source, start.target, draft) : null;
 }
 
-/** Before an exercise takes its place: keep what was last edited, unless it is an exercise. @param {string} target */
+/** Store the last draft before an exercise replaces it, unless the draft is an exercise. @param {string} target */
 export function keepOwn(target) {
   const own = keptDraft(target);
   const isExercise = Object.values(allProgress()).some(({ draft }) => draft?.source === own?.source);
   if (own && !isExercise) keep(OWN_KEY, JSON.stringify(own));
 }
 
-/** What was edited before exercises took its place; null: nothing. @returns {Draft | null} */
+/** Return the draft from before the exercises; null: none. @returns {Draft | null} */
 export function ownDraft() {
   const draft = parsed(kept(OWN_KEY));
   return typeof draft?.source === "string" ? freshDraft(draft.source, draft.target ?? "", draft) : null;

@@ -1,5 +1,5 @@
 /**
- * The table of times of a tour's step: what launches took on a GPU, as it was recorded.
+ * The table of times of a tour's step: the recorded times of launches on a GPU.
  *
  * @import { TourTimes } from "../core/types.js"
  */

@@ -1,8 +1,8 @@
 /**
  * `<tour-card>`: a step of a tour, above the panes.
  *
- * A step that asks shows its place only after an answer. The numbers of its claims are read from the result
- * that the panes show: they follow what the reader changes in the kernel.
+ * A step with a question opens its panes only after an answer. The numbers of its claims are read from the result that
+ * the panes show, also after the reader has changed the kernel.
  *
  * @import { PropertyDeclarations } from "lit"
  * @import { State } from "../core/store.js"
@@ -36,7 +36,7 @@ export class TourCard extends LessonCard {
     isElsewhere: { state: true },
   };
 
-  /** The results of all steps, at the end of the tour: those that a file can have. */
+  /** The results of all steps, at the end of the tour: a saved tour contains them. */
   results = new Loaded(
     this,
     () => {
@@ -77,17 +77,20 @@ export class TourCard extends LessonCard {
     this.tour = null;
     /** The last step that the address named. */
     this.shown = "";
-    /** The step that is shown: until another tour has come, that of the tour before. */
+    /** The shown step. Until the next tour has arrived, it is a step of the previous tour. */
     this.place = { name: "", number: 1 };
-    /** What the reader has answered in this tour, by the number of the step; null: nothing. @type {Map<number, number | null>} */
+    /**
+     * The answers of the reader in this tour, by the number of the step; null: skipped.
+     * @type {Map<number, number | null>}
+     */
     this.answers = new Map();
-    /** Whether the panes show what the step is about. */
+    /** Whether the panes show the place of the step. */
     this.isTold = false;
     /** The numbers of the claims in the result of the tour itself. @type {(number | null)[] | null} */
     this.own = null;
-    /** Whether the step is about a result that is not here. */
+    /** Whether the result of the step is not available. */
     this.isElsewhere = false;
-    /** Whether the next numbers are those of the tour's own result. */
+    /** Whether the next numbers belong to the result of the unchanged kernel. */
     this.awaitsOwn = false;
   }
 
@@ -141,7 +144,7 @@ export class TourCard extends LessonCard {
     await this.scrollToSight();
   }
 
-  /** Compile what the step is about, unless the page shows it. */
+  /** Compile the kernel of the step, unless the page shows it. */
   async compile() {
     const { step } = this;
     if (!step) return;
@@ -150,7 +153,7 @@ export class TourCard extends LessonCard {
     if (wanted && step === this.step) openDraft(wanted);
   }
 
-  /** Where nothing is compiled: open the result of the step, if there is one. */
+  /** On a page without compilation, open the stored result of the step. */
   async openStored() {
     const { name, number } = this.place;
     const result = await firstResult();
@@ -159,7 +162,7 @@ export class TourCard extends LessonCard {
     if (id && id !== result.id) await openResult(id);
   }
 
-  /** Show in the panes what the step is about. */
+  /** Show the place of the step in the panes. */
   async tell() {
     const { step } = this;
     if (!step) return;
@@ -202,7 +205,7 @@ export class TourCard extends LessonCard {
       store.update({ lesson: `tour=${name}.${next}` });
   }
 
-  /** Take the answer of the reader, and show what the step is about. @param {number | null} answer */
+  /** Store the answer of the reader, and show the place of the step. @param {number | null} answer */
   async take(answer) {
     this.answers.set(this.place.number, answer);
     await this.tell();
@@ -318,7 +321,7 @@ export class TourCard extends LessonCard {
   }
 
   /**
-   * What a step says of its result. Until that is there, no numbers: those of another one mean nothing here.
+   * The claims of a step. Without the result of the step, they have no numbers.
    * @param {TourStep} step
    */
   claims({ claims }) {

@@ -1,5 +1,5 @@
 /**
- * What a lineage says: the lines that it marks in each stage, the passes that it marks, and the words for a step.
+ * The content of a lineage: its lines in each stage, its passes, and the words for a step.
  *
  * @import { Lineage, LineageStep, PassRow } from "../core/types.js"
  */
@@ -33,7 +33,7 @@ export function touchedPasses({ steps, removed_by: removedBy }) {
 }
 
 /**
- * The steps worth showing: those of the passes that touched the operation, the first, and the requested one.
+ * The shown steps: the steps of the passes that touched the operation, the first step, and the requested step.
  * @param {Lineage} lineage
  */
 export function shownSteps({ steps, asked }) {

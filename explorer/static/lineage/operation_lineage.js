@@ -1,5 +1,5 @@
 /**
- * `<operation-lineage>`: what an operation was made from, pass by pass, what became of it, and its instructions.
+ * `<operation-lineage>`: the origins of an operation pass by pass, its results in later passes, and its instructions.
  *
  * It dispatches `lineage-step` with the index of a pass and a line of the module after it, and
  * `lineage-closed`. It puts the lineage into the store, from which the panes mark lines and passes.
@@ -65,7 +65,7 @@ export class OperationLineage extends LitElement {
     this.tell(this.operation ? this.lineage.answer : null);
   }
 
-  /** Put a lineage into the store, or remove the one that this element put there. @param {Lineage | null} lineage */
+  /** Put a lineage into the store, or remove the lineage of this element. @param {Lineage | null} lineage */
   tell(lineage) {
     if (lineage === this.told) return;
     const isOwn = this.told !== null && store.state.lineage?.document === this.told;
@@ -88,7 +88,7 @@ export class OperationLineage extends LitElement {
         @click=${close}
       >×</button>
       ${this.lineage.render({
-        // The steps stay in sight while those of another line are fetched.
+        // The steps stay visible while the steps of a different line are fetched.
         waiting: () => {
           const { last } = this.lineage;
           const words = "Compiling with location snapshots …";

@@ -13,8 +13,8 @@ import { html, nothing } from "../core/template.js";
 import { marked } from "../glossary/marks.js";
 
 const BASES = {
-  observed: "The compiler or one of its tools says it.",
-  modelled: "Computed by the compiler's rules from what it says.",
+  observed: "Reported by the compiler or one of its tools.",
+  modelled: "Computed from the compiler's output by the compiler's rules.",
   inferred: "Concluded from locations, or from the order of a text.",
 };
 

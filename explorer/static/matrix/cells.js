@@ -3,7 +3,7 @@
  *
  * @import { MatrixCell, MatrixColumn, MatrixDocument } from "../core/types.js"
  *
- * `share` is where a value lies between the best (0) and the worst (1) of those that it is compared with.
+ * `share` is the position of a value between the best (0) and the worst (1) of the compared values.
  * @typedef {{share: number, isBest: boolean, isWorst: boolean}} Standing
  */
 import { duration, size } from "../core/format.js";
@@ -51,8 +51,8 @@ export function show(value, { name, unit }) {
 }
 
 /**
- * How the values of a column stand among those of the same target, or among all if no target has two cells.
- * Values that are all the same have no standing.
+ * Rank the values of a column among the values of the same target, or among all values if no target has two cells.
+ * Equal values have no rank.
  * @param {MatrixCell[]} cells @param {MatrixColumn} column @returns {Map<MatrixCell, Standing>}
  */
 export function standings(cells, column) {
@@ -82,7 +82,11 @@ export function standings(cells, column) {
   return found;
 }
 
-/** What a cell without metrics says, and why. @param {MatrixCell} cell @returns {{text: string, reason: string}} */
+/**
+ * Return the text of a cell without metrics, and the reason.
+ * @param {MatrixCell} cell
+ * @returns {{text: string, reason: string}}
+ */
 export function stateOf({ state, stage, message, metrics }) {
   switch (state) {
     case "complete":
@@ -92,7 +96,7 @@ export function stateOf({ state, stage, message, metrics }) {
     case "waiting":
       return { text: "·", reason: "waits for its turn" };
     case "compiling":
-      return { text: "…", reason: stage ? `compiling, has come to ${stage}` : "compiling" };
+      return { text: "…", reason: stage ? `compiling, reached ${stage}` : "compiling" };
     case "failed":
       return { text: "failed", reason: message };
     case "kernels_found":

@@ -65,7 +65,8 @@ async function compile() {
 
 async function cancel() {
   try {
-    if (await api.cancelMatrix(id)) toast("The matrix goes on: another page or program follows it.");
+    if (await api.cancelMatrix(id))
+      toast("The compilations continue: a different page or program follows them.");
   } catch (error) {
     report(error);
   }

@@ -71,7 +71,7 @@ export class MatrixTable extends LitElement {
       </div>`;
   }
 
-  /** What can be done with the matrix. @param {MatrixDocument} matrix */
+  /** The actions for the matrix. @param {MatrixDocument} matrix */
   bar(matrix) {
     const { cells, api, is_at_work: isAtWork } = matrix;
     const done = cells.filter(({ state }) =>
@@ -98,7 +98,7 @@ export class MatrixTable extends LitElement {
     </div>`;
   }
 
-  /** The choice of what is shown. @param {MatrixColumn[]} columns */
+  /** The choice of the list or of the metric of the grid. @param {MatrixColumn[]} columns */
   choices(columns) {
     const choose = (/** @type {string} */ name) => () => {
       this.metric = name;

@@ -1,5 +1,5 @@
 /**
- * What the page as a whole can do, as commands.
+ * The commands of the page as a whole.
  *
  * @import { EditorView } from "@codemirror/view"
  * @import { Dock } from "../dock/dock.js"
@@ -17,7 +17,7 @@ import { stageTitle } from "../core/stages.js";
 import { store } from "../core/store.js";
 
 /**
- * Run the kernel, with the pane in sight that shows what comes of it.
+ * Run the kernel, and open the pane that shows the result.
  * @param {Dock} dock
  * @param {"run" | "profile"} preset
  */

@@ -1,8 +1,8 @@
-/** Find commands by letters of their titles, or by the words of what they lead to. */
+/** Find commands by letters of their titles, or by the terms of the panes that they open. */
 
 /** @import { Command } from "../core/commands.js" */
 
-/** A title that contains what is typed comes first, then a word of the field, then scattered letters. */
+/** A title that contains the typed text comes first, then a word of the field, then scattered letters. */
 const WHOLE = 100;
 const PHRASE = 70;
 /** Shorter words match too many texts. */
@@ -34,7 +34,11 @@ export function searchCommands(commands, typed, words) {
     .sort((one, other) => other.rank - one.rank);
 }
 
-/** The first phrase in which what is typed begins a word, or that is in what is typed. @param {string} wanted @param {string[]} phrases */
+/**
+ * Return the first phrase in which the typed text begins a word, or that the typed text contains.
+ * @param {string} wanted
+ * @param {string[]} phrases
+ */
 function phraseWith(wanted, phrases) {
   if (wanted.length < LEAST_LETTERS) return "";
   const found = phrases.filter((phrase) => {

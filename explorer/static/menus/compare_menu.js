@@ -1,5 +1,5 @@
 /**
- * The Compare menu: another variant of what is shown, compiled if need be, beside it.
+ * The Compare menu: compare the shown result with a variant, which is compiled if necessary.
  *
  * @import { CompilationDocument, Config, Draft } from "../core/types.js"
  * @import { Result } from "../core/result.js"
@@ -90,7 +90,11 @@ function configsOf({ kernels, kernel }) {
   return kernels.find(({ name }) => name === kernel)?.configs ?? [];
 }
 
-/** What a configuration sets otherwise than the others. @param {Config} config @param {Column[]} columns */
+/**
+ * Return the values of a configuration that differ from the other configurations.
+ * @param {Config} config
+ * @param {Column[]} columns
+ */
 function configWords(config, columns) {
   const parts = columns
     .filter(({ name }) => configValue(config, name) !== undefined)
@@ -141,7 +145,7 @@ function linkForm(id) {
 }
 
 /**
- * Ask for a variant, and show it beside what is shown as soon as the server knows of it.
+ * Submit a variant, and open its comparison with the shown result.
  * @param {Draft} draft
  */
 async function compareWith(draft) {

@@ -1,5 +1,5 @@
 /**
- * The part of the Share menu that deletes a result of one's own.
+ * The part of the Share menu that deletes a result of this browser or account.
  *
  * @import { Result } from "../core/result.js"
  */
@@ -44,7 +44,8 @@ async function remove(id) {
     const { removed } = await api.remove(id);
     keep(STORAGE_KEY, JSON.stringify(ownResults().filter((entry) => entry.id !== id)));
     byId("share-menu").hidePopover();
-    if (!removed.includes(id)) return toast("Others have submitted or kept the same. It stays for them.");
+    if (!removed.includes(id))
+      return toast("The result stays for other clients, who have submitted or retained it.");
     forgetDraft();
     toast("Deleted.");
     setTimeout(() => location.assign("/"), MESSAGE_MS);

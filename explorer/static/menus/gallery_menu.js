@@ -20,7 +20,7 @@ export function draw(popover) {
   void lessons.then(([tours, exercises]) => {
     const isFirst = document.activeElement === popover.querySelector("button");
     drawCards(popover, tours, exercises);
-    // The tours come before what had the focus.
+    // The tours are inserted before the element that had the focus.
     if (isFirst) popover.querySelector("button")?.focus();
   });
 }

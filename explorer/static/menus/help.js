@@ -5,7 +5,7 @@ import { html, render } from "../core/template.js";
 
 /** @import { Gestures } from "./page_commands.js" */
 
-/** What depends on where the focus or the mouse is. @type {Gestures} */
+/** The keys that depend on the place of the focus or the mouse. @type {Gestures} */
 const GESTURES = [
   ["Click", "Pin a line; with Ctrl beside a name, one more"],
   ["Double click", "Pin the line and scroll every pane to it"],
@@ -18,9 +18,9 @@ const GESTURES = [
     "L",
     "Show the layout of the name that is followed; so does a click on #mma, and Alt with a click on a value",
   ],
-  ["I", "Show what the line under the cursor does and where it comes from; so does the mouse"],
+  ["I", "Explain the line under the cursor and show its source lines, as pointing at it does"],
   ["O", "Show what made the operation under the cursor, what became of it, and its instructions"],
-  ["[ ]", "Fold what the cursor is in, unfold what is folded there"],
+  ["[ ]", "Fold or unfold the region around the cursor"],
   ["{ }", "Fold everything inside of functions, unfold everything"],
   ["/", "Search the text that has the focus"],
   ["Ctrl F", "Search the source, or the text that has the focus"],

@@ -22,20 +22,20 @@ const LONGEST_TITLE = 100;
  * @property {string} triton
  * @property {string} facts warps and stages
  * @property {Status} status
- * @property {string} title a line of the source that tells it from others
+ * @property {string} title a line of the source that distinguishes it
  * @property {number} at when it was compiled, in milliseconds since 1970
  * @property {boolean} [live] it was compiled while its source was typed; the next such result replaces it
  */
 
 /**
- * This result is one's own, and will be in the list once it is there, on whatever page.
+ * Add this result to the list when it has arrived, on any page.
  * @param {string} id
  */
 export function expectOwn(id) {
   keep(EXPECTED_KEY, [id, ...expected().filter((other) => other !== id)].slice(0, MOST_EXPECTED).join(" "));
 }
 
-/** What was asked for from here and is not in the list yet. */
+/** The submitted results that are not in the list yet. */
 function expected() {
   return (kept(EXPECTED_KEY) ?? "").split(" ").filter(Boolean);
 }
@@ -64,7 +64,7 @@ export function clearHistory() {
   keep(STORAGE_KEY, null);
 }
 
-/** Keep every result of one's own as soon as it is there. */
+/** Store every submitted result as soon as it has arrived. */
 export function startHistory() {
   store.watch(["result", "failure"], () => {
     const latest = store.state.failure ?? store.state.result;

@@ -1,5 +1,5 @@
 /**
- * The menus of the page: their buttons and commands. What a menu shows is in a module of its own.
+ * The menus of the page: their buttons and commands. The content of each menu is in a separate module.
  *
  * @import { DockviewGroupPanel } from "dockview-core"
  * @import { Dock } from "../dock/dock.js"

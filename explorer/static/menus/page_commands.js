@@ -4,8 +4,7 @@ import { isFile } from "../core/host.js";
 import { openPalette } from "./palette.js";
 
 /**
- * @typedef {readonly (readonly [string, string])[]} Gestures keys or what the mouse does, and what comes of
- *   it
+ * @typedef {readonly (readonly [string, string])[]} Gestures keys or gestures of the mouse, and their effects
  */
 
 const THEMES = {
@@ -15,7 +14,7 @@ const THEMES = {
   contrast: "Theme: high contrast",
 };
 
-/** @param {Gestures} [gestures] what depends on where the focus is; left out: those of the panes */
+/** @param {Gestures} [gestures] the gestures that depend on the focus; omitted: the gestures of the panes */
 export function startPageCommands(gestures) {
   const help = () => void import("./help.js").then(({ openHelp }) => openHelp(gestures));
   document.getElementById("help-button")?.addEventListener("click", help);

@@ -1,5 +1,5 @@
 /**
- * The menu of a group of panes: what can be added to it, and how the panes can be arranged.
+ * The menu of a group of panes: panes to add, and arrangements.
  *
  * @import { DockviewGroupPanel } from "dockview-core"
  * @import { Dock } from "../dock/dock.js"

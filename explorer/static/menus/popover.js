@@ -46,7 +46,7 @@ export function menu(id, buttonId, load) {
   return open;
 }
 
-/** What a menu opens at: its button, or where that has no room, the one that leads to it. @param {string} id */
+/** Return the anchor of a menu: its button, or in a narrow window the button that leads to it. @param {string} id */
 function anchorOf(id) {
   const button = byId(id);
   return button.checkVisibility() ? button : byId("commands-button");

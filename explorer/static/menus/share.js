@@ -1,5 +1,5 @@
 /**
- * What can be shared of a result: its files, and the commands of the Share menu.
+ * The files of a result, and the commands of the Share menu.
  *
  * @import { Result } from "../core/result.js"
  */
@@ -24,7 +24,7 @@ export const shown = () => store.state.failure ?? store.state.result;
  * @param {string} [fragment]
  */
 export function permalink(result, fragment = location.hash) {
-  // Where a link ends, chats cut off what they take for punctuation.
+  // Chats cut off punctuation at the end of a link.
   return `${location.origin}/k/${result.id}${fragment.replace(/\*$/, "%2A")}`;
 }
 

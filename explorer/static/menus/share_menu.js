@@ -119,7 +119,7 @@ function privacyHint({ document: { request } }) {
   if (!request.private) return nothing;
   const words = request.private.startsWith(ACCOUNT)
     ? "Only you can open it, signed in. For others, compile with a private link, and send them that."
-    : "Whoever has this link can open it. Nobody can guess it.";
+    : "Everybody with this link can open it. Nobody can guess it.";
   return html`<p class="hint">${words}</p>`;
 }
 
@@ -149,7 +149,7 @@ export function copyButton(id, fieldId, title, done) {
 }
 
 /**
- * Copy what a field holds. A browser without a clipboard for this page (plain HTTP, or refused) copies a
+ * Copy the text of a field. A browser without a clipboard for this page (plain HTTP, or refused) copies a
  * selection; where that fails, too, the text stays selected.
  * @param {HTMLInputElement | HTMLTextAreaElement} field
  */

@@ -1,12 +1,12 @@
 /**
  * The workbench as a widget of a notebook: the front end of `explorer/python/widget.py`, which anywidget loads.
  *
- * The saved page is in a frame that cannot reach the notebook. It sends what is selected through a port
- * (`page/frame_selection.js`), and selects what Python has set. The module imports nothing: a notebook gets it as a
- * text.
+ * The saved page is in a frame that cannot reach the notebook. It sends its selection through a port
+ * (`page/frame_selection.js`), and receives the selection from Python. The module imports nothing: a notebook gets it
+ * as a text.
  *
  * @typedef {{stage?: string | null, line?: number | null, source_lines?: number[] | null}} Selection
- * @typedef {object} Model what anywidget gives: the traits of the object in Python
+ * @typedef {object} Model anywidget's model: the traits of the object in Python
  * @property {(name: string) => any} get
  * @property {(name: string, value: any) => void} set
  * @property {(name: string, listener: () => void) => void} on
@@ -33,7 +33,8 @@ function render({ model, el }) {
     known = JSON.stringify(selection);
     port?.postMessage(selection);
   };
-  // The frame is loaded twice, with what unpacks the page and with the page, and again when a notebook moves it.
+  // The frame is loaded twice, with the code that unpacks the page and with the page, and again when a notebook moves
+  // it.
   frame.addEventListener("load", () => {
     const channel = new MessageChannel();
     port?.close();

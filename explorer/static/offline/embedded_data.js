@@ -1,4 +1,4 @@
-/** What a file of its own has brought along: base64 of gzip in elements of a type that no browser runs. */
+/** The data of a saved page: base64 of gzip in elements of a type that browsers do not execute. */
 import { byId } from "../core/dom.js";
 
 /** @param {string} id of the element @returns {Promise<Blob>} */

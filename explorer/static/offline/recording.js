@@ -1,9 +1,9 @@
 /**
- * The answers that this file has brought along, in place of those of a server.
+ * The saved answers of the server that this file contains.
  *
- * Each is base64 of gzip in an element of its own, unpacked when it is first asked for. `#embedded-data` has
- * the number of the answer by address, and the status of those that are errors. An address of lines has all
- * lines, and is asked for ranges of them.
+ * Each answer is base64 of gzip in a separate element, unpacked at the first request. `#embedded-data` has
+ * the number of the answer by address, and the status of errors. An address of lines contains all lines; the page
+ * requests ranges of them.
  */
 import { answerBy } from "../core/api.js";
 import { byId, make } from "../core/dom.js";
@@ -32,7 +32,7 @@ answerBy(async (address, { method = "GET" } = {}) => {
 });
 
 /**
- * Lines of a text whose colours the file has left out: those of the passes, of which there are many.
+ * Return lines of a text that is saved without colors, as the many texts of passes are.
  * @param {string} text
  * @param {URLSearchParams} range
  */

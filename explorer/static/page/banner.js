@@ -52,7 +52,7 @@ function problemBanner(problem) {
   );
 }
 
-/** What can be done with a program whose kernels PyTorch's compiler writes. */
+/** The actions for a program whose kernels PyTorch's compiler generates. */
 function programBanner() {
   return banner("torch.compile writes kernels for this program.", html`${openKernels()}${earlierOf()}`);
 }

@@ -1,4 +1,4 @@
-/** `<first-steps>`: one line that says what can be done here, until it is dismissed. */
+/** `<first-steps>`: a one-line introduction, until it is dismissed. */
 import { LitElement } from "lit";
 import { canCompile } from "../core/host.js";
 import { keep, kept } from "../core/storage.js";

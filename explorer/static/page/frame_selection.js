@@ -1,11 +1,11 @@
 /**
- * What is selected, for the page that shows this one in a frame: a notebook, or another site.
+ * The selection, for the page around this frame: a notebook, or a different site.
  *
  * That page sends the message `CONNECT` with a port. Through the port, it gets a `Selection` after each change, and
  * sends one to have it selected. Nothing is sent to a page that sends no port.
  *
  * @typedef {{stage?: string | null, line?: number | null, source_lines?: number[] | null}} Selection a line of a
- *   stage; pinned source lines. Without the latter, those are pinned that the line comes from.
+ *   stage; pinned source lines. Without `source_lines`, the source lines of the stage line are pinned.
  */
 import { debounce } from "../core/dom.js";
 import { canCompile } from "../core/host.js";
@@ -13,7 +13,7 @@ import { store } from "../core/store.js";
 
 /** `notebook/widget.js` sends the same. */
 const CONNECT = "triton-explorer:selection";
-/** The origin of what the page around has selected. */
+/** The origin of selections by the page around the frame. */
 const ORIGIN = "frame";
 /** A click puts the cursor, then pins; a key that is held moves the cursor many times. */
 const PAUSE_MS = 50;
@@ -38,7 +38,7 @@ if (!canCompile && parent !== window)
     if (isStarted) listen();
   });
 
-/** Begin when the result can be selected in. What was sent until then waits in the port. */
+/** Start when the result has arrived. Earlier messages wait in the port. */
 export function startFrameSelection() {
   isStarted = true;
   store.watch(["cursor"], () => {
@@ -57,7 +57,7 @@ function listen() {
   if (port) port.onmessage = ({ data }) => void select(data);
 }
 
-/** What is selected. The cursor is part of it unless something was selected elsewhere since. */
+/** The current selection. It contains the cursor unless a later selection was made elsewhere. */
 function selection() {
   const { cursor, pinned } = store.state;
   const isPlaced = cursor !== null && placedBy === selectedBy;

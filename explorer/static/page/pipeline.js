@@ -22,7 +22,7 @@ const STATE_WORDS = {
 };
 
 /**
- * The stages on the path: those that the result has, and those of its target that are still to come.
+ * The stages on the path: the stages of the result, and the stages of its target that have not arrived yet.
  * @param {Result | null} result
  */
 export function pathOf(result) {

@@ -40,7 +40,7 @@ class StatusBar extends HTMLElement {
   draw() {
     const { result, isAlone, sending, isBusy, isTyping, problem, failure, liveFailure } = store.state;
     const run = store.state.run?.isShown ? store.state.run : null;
-    // The result of what is being typed comes without a word.
+    // A live compilation of the current text shows no message.
     const edited = store.state.edited && !isTyping;
     const latest = failure ?? result;
     const outcome = latest?.document.status;
@@ -60,7 +60,7 @@ class StatusBar extends HTMLElement {
                 : !latest
                   ? ["none", "nothing compiled yet"]
                   : [outcome ?? "none", outcomeWords(latest.document) + since];
-    // Numbers of the result before would seem to be those of the failure.
+    // The numbers of the previous result would seem to belong to the failure.
     const resources = failure ? null : result?.document.resources;
     const diagnostics = latest?.document.diagnostics ?? [];
     const remarks = ["warning", "remark", "note"]

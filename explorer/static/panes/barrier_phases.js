@@ -33,7 +33,7 @@ class BarrierPhasesPane extends Pane {
 
   constructor() {
     super();
-    /** What the focus or the mouse was on last. @type {Cell | null} */
+    /** The cell that last had the focus or the mouse. @type {Cell | null} */
     this.cell = null;
   }
 
@@ -65,12 +65,12 @@ class BarrierPhasesPane extends Pane {
             >line ${line}</button> ${text}</p>`,
         )}
         <p class="phases-words">One program, step by step, in an order that its mbarriers permit. A partition that waits is
-          held until the phase with the other parity begins. Steps are no times: durations are not known.</p>
+          held until the phase with the other parity begins. Steps are not times: durations are not known.</p>
         ${this.assumptions(document)}
         ${this.navigation(document)}
         ${this.picture(document)}
         ${this.detail(document)}
-        <p class="hint">The row of an mbarrier has the number of its phase, and the arrivals or bytes that are due. Observed
+        <p class="hint">The row of an mbarrier has the number of its phase, and the pending arrivals or bytes. Observed
           in TTGIR: operations, arrivals and bytes. Modelled: the order. In each step, each partition executes one operation
           unless it waits, and the copy unit and the matrix unit complete their oldest one.
           ${document.findings.length ? nothing : "No deadlock and no early access was found in this order and in two others, which is no proof."}</p>

@@ -47,7 +47,7 @@ class GraphPane extends Pane {
   };
 
   layout = new GraphLayout();
-  /** What is drawn: what the state asks for, as far as the result has it. */
+  /** The graph to draw: the requested graph, as far as the result has it. */
   choice = parseChoice("");
   /** Whether a drawing that is being made was canceled. */
   isCanceled = false;
@@ -109,7 +109,7 @@ class GraphPane extends Pane {
     this.chosen = null;
     /** The node under the mouse. @type {GraphNode | null} */
     this.pointed = null;
-    /** What stands in the search, and what of it is searched for already. */
+    /** The text of the search field, and the text of the last search. */
     this.typed = "";
     this.query = "";
     /** Which of the hits is chosen. */
@@ -157,7 +157,7 @@ class GraphPane extends Pane {
     return this.limited === this.graphKey ? FEW_NODES : 0;
   }
 
-  /** What is drawn now; null: nothing. */
+  /** The drawn graph; null: none. */
   get drawn() {
     const { answer } = this.picture;
     return answer instanceof LayoutError ? null : answer;
@@ -320,13 +320,13 @@ class GraphPane extends Pane {
     });
   }
 
-  /** Cancel the layout, or the drawing of what was laid out. */
+  /** Cancel the layout or the drawing. */
   cancel() {
     this.isCanceled = true;
     this.layout.cancel();
   }
 
-  /** What a text is called. @param {{stage: string, pass_index: number | null}} text */
+  /** Return the title of a text. @param {{stage: string, pass_index: number | null}} text */
   titleOf({ stage, pass_index: pass }) {
     return textTitle(stage, pass, this.passes);
   }
@@ -395,7 +395,7 @@ class GraphPane extends Pane {
     this.moveCursor();
   }
 
-  /** Search for what was typed, and choose the first hit. */
+  /** Search for the typed text, and select the first match. */
   search() {
     this.searchSoon.cancel();
     this.query = this.typed;

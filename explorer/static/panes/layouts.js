@@ -34,7 +34,7 @@ const LISTS = {
   shared: "Shared memory",
   products: "Matrix products",
 };
-/** What the colors of a picture stand for. */
+/** The meaning of the colors of a picture. */
 const HUES = {
   tensor: "Each hue is a warp, from its first lane to its last. Large cells say lane:register.",
   hardware:
@@ -79,11 +79,11 @@ class LayoutsPane extends Pane {
     super();
     /** The cell under the mouse or the cursor. @type {Told | null} */
     this.told = null;
-    /** What the canvas shows. @type {{answer: Answer | null, key: string}} */
+    /** The content of the canvas. @type {{answer: Answer | null, key: string}} */
     this.drawn = { answer: null, key: "" };
   }
 
-  /** What the state says. */
+  /** The parsed state. */
   get view() {
     const [key = "", ...rest] = this.paneState.split(";");
     const given = Object.fromEntries(rest.map((part) => part.split("=", 2)));
@@ -168,7 +168,7 @@ class LayoutsPane extends Pane {
     );
   }
 
-  /** What the canvas is to show; null: it is not in the page. @returns {Drawing | null} */
+  /** Return the drawing for the canvas; null: the canvas is not in the page. @returns {Drawing | null} */
   get drawing() {
     const { group } = this;
     const layout = group && this.layoutOf(group);
@@ -270,7 +270,11 @@ class LayoutsPane extends Pane {
       }`;
   }
 
-  /** What is said of the cell that is pointed at, or kept. @param {LayoutsDocument} document @param {Drawing} drawing */
+  /**
+   * Describe the cell under the pointer, or the kept cell.
+   * @param {LayoutsDocument} document
+   * @param {Drawing} drawing
+   */
   toldWords(document, { group, layout, view }) {
     if (this.told) return describe(this.told);
     const { at } = this.view;

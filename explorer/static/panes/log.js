@@ -11,10 +11,10 @@ import { stageTitle } from "../core/stages.js";
 import { store } from "../core/store.js";
 import { html, nothing } from "../core/template.js";
 
-/** What is said beside the name of a log. @type {Record<string, string>} */
+/** The description beside the name of a log. @type {Record<string, string>} */
 const DESCRIPTIONS = {
   stdout: "printed by the script, which was run without computing anything",
-  stderr: "what the script and the compiler wrote to the standard error",
+  stderr: "the standard error of the script and the compiler",
 };
 
 class LogPane extends Pane {

@@ -1,7 +1,7 @@
 /**
  * `<pane-memory>`: the buffers and barriers of shared memory as a map, and the buffers of tensor memory.
  *
- * Its state is "FUNCTION.ITEM": the index of a function, and what is chosen in it: "b3" (a buffer by its index)
+ * Its state is "FUNCTION.ITEM": the index of a function, and the selected item: "b3" (a buffer by its index)
  * or "x2" (a barrier by its place in the list).
  *
  * @import { PropertyDeclarations } from "lit"
@@ -61,7 +61,7 @@ class MemoryPane extends Pane {
 
   constructor() {
     super();
-    /** What is under the mouse. @type {Item | null} */
+    /** The item under the mouse. @type {Item | null} */
     this.pointed = null;
     /** The compilation for which fewer stages were asked for. */
     this.fewerStagesOf = "";

@@ -66,7 +66,7 @@ export class PassesPane extends Pane {
     () => this.selected && [this.selected.name],
     async (name) => (await explanations("passes")).get(name) ?? "",
   );
-  /** What the selected pass changed. */
+  /** The change of the selected pass. */
   texts = new Loaded(
     this,
     () => {
@@ -106,7 +106,7 @@ export class PassesPane extends Pane {
   }
 
   /**
-   * Whose passes are shown: those of the result, or of the job that records LLVM's.
+   * The compilation whose passes are shown: the result, or the compilation that records LLVM's passes.
    * @returns {CompilationDocument | null}
    */
   get subject() {
@@ -184,7 +184,7 @@ export class PassesPane extends Pane {
     this.dispatchEvent(new CustomEvent("pane-wide", { bubbles: true, detail: isWide }));
   }
 
-  /** What a search has found, by index of the pass; null: there is no search, or no answer yet. */
+  /** The matches of a search, by index of the pass; null: no search, or no answer yet. */
   get foundPasses() {
     return this.view.search ? this.found.last : null;
   }
@@ -252,7 +252,7 @@ export class PassesPane extends Pane {
     /** @type {HTMLInputElement | null} */ (this.querySelector(".pass-search"))?.focus();
   }
 
-  /** What is offered of LLVM's own passes, or the progress of the job that records them. */
+  /** The button that records LLVM's own passes, or the progress of the job that does. */
   llvmControls() {
     const { llvm } = this;
     if (!llvm) return nothing;
@@ -319,7 +319,7 @@ export class PassesPane extends Pane {
       ${toolButton("All lines", "Show equal lines (E)", () => this.toggle("whole"), view.whole)}`;
   }
 
-  /** Which change is shown; "" until those of the selected pass are there. */
+  /** The number of the shown change; "" until the changes of the selected pass have arrived. */
   place() {
     const { diff, texts } = this;
     if (!diff || !texts.answer || diff.texts !== texts.answer) return "";
@@ -349,7 +349,7 @@ export class PassesPane extends Pane {
     return this.texts.last?.diff.kinds.some(({ name }) => name === this.view.kind) ? this.view.kind : "";
   }
 
-  /** What the pass changed, or why there is nothing to show. */
+  /** The change of the pass, or why there is none. */
   change() {
     const note = this.note();
     const { form, whole } = this.view;
@@ -424,7 +424,7 @@ export class PassesPane extends Pane {
    */
   followLine({ detail: { before, after } }) {
     const { subject, selected } = this;
-    // The change of the pass that was selected before stays in sight until that of this one is there.
+    // The change of the previously selected pass stays visible until the change of this pass has arrived.
     if (!subject || !selected || !this.texts.answer) return;
     const earlier = previousChange(subject.passes, selected);
     if (after) this.show({ line: after });

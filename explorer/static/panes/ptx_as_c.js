@@ -120,7 +120,11 @@ class PtxAsCPane extends TextPane {
     hover(this.sourceLines(line), this.id);
   }
 
-  /** Pin the source lines of a line, and put the cursor of PTX on what the line was made from. @param {number} line @param {boolean} add @override */
+  /**
+   * Pin the source lines of a line, and put the cursor of PTX on the lines that the line was made from.
+   * @param {number} line
+   * @param {boolean} add @override
+   */
   choose(line, add) {
     const [first] = this.lineAt(line)?.ptx_lines ?? [];
     pin(this.sourceLines(line), this.id, add);

@@ -167,7 +167,8 @@ class RegistersPane extends Pane {
   /**
    * A plot with the selected range of the address.
    * @param {"s" | "t"} name of the plot in the address @param {number} base the number of its first position there
-   * @param {Plot} plot @param {number} height in pixels @param {(words: string) => void} say what is pointed at
+   * @param {Plot} plot @param {number} height in pixels @param {(words: string) => void} say shows the description of
+   *   the position under the pointer
    */
   plot(name, base, plot, height, say) {
     const { hovered, pinned } = store.state;
@@ -240,7 +241,7 @@ function factTable({ facts }) {
   if (facts.length === 0) return nothing;
   const rows = facts.map(({ name, value }) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`);
   return html`<div class="registers-table">
-    <table aria-label="What the assembly says"><tbody>${rows}</tbody></table>
+    <table aria-label="Values in the assembly"><tbody>${rows}</tbody></table>
   </div>`;
 }
 

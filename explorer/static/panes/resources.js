@@ -1,5 +1,5 @@
 /**
- * `<pane-resources>`: what the binary needs of the machine, how many blocks of it fit, and its instructions.
+ * `<pane-resources>`: the resources that the binary needs, the number of blocks that fit, and its instructions.
  *
  * @import { OccupancyDocument, Resources } from "../core/types.js"
  */
@@ -17,7 +17,7 @@ class ResourcesPane extends Pane {
   /** @override */
   static slices = /** @type {(typeof Pane)["slices"]} */ (["result", "heat"]);
 
-  /** What has to be computed from the binary. */
+  /** The answers that are computed from the binary. */
   occupancy = new Loaded(
     this,
     () => {
@@ -56,7 +56,7 @@ class ResourcesPane extends Pane {
   }
 }
 
-/** What the tools report. @param {Resources} resources */
+/** The facts that the tools report. @param {Resources} resources */
 function facts(resources) {
   const rows = FACTS.flatMap(({ name, title, show, warn, rare }) => {
     const value = resources[name];

@@ -1,7 +1,7 @@
 /**
- * `<pane-roofline>`: how far a run is from the limits of the GPU, what was measured, and where the time goes.
+ * `<pane-roofline>`: the distance of a run from the limits of the GPU, its measurements, and its hot lines.
  *
- * Its state is the run and the tab: "<run id>.measured"; without a run the best one is shown, without a tab
+ * Its state is the run and the tab: "<run id>.measured"; without a run, the best run is shown, without a tab
  * the roofline.
  *
  * @import { RunDocument, RunsDocument } from "../core/types.js"
@@ -51,7 +51,7 @@ class RooflinePane extends Pane {
     "withHeat",
   ]);
 
-  /** The run of the address, or the one that another pane shows, or the best one. */
+  /** The run of the address, or the run of a different pane, or the best run. */
   opened = new Loaded(
     this,
     () => {
@@ -62,7 +62,7 @@ class RooflinePane extends Pane {
     (id, compilation) => this.open(id, compilation),
   );
 
-  /** What the tab shows; a run under way is drawn again with each measurement. */
+  /** The content of the tab. A run in progress is drawn again with each measurement. */
   content = new Loaded(
     this,
     () => {
@@ -107,7 +107,7 @@ class RooflinePane extends Pane {
     this.keepState(tab === "roofline" ? run : `${run}.${tab}`);
   }
 
-  /** What was run of the compilation; null: not known. */
+  /** The runs of the compilation; null: not known. */
   get runs() {
     const { runs, result } = store.state;
     return runs?.compilation === result?.id ? (runs?.document ?? null) : null;
@@ -124,13 +124,13 @@ class RooflinePane extends Pane {
     return this.place.run || (isKnown && shownRun?.id) || bestRun(runs)?.id || "";
   }
 
-  /** The run that is shown. While another one is fetched, the last one stays. */
+  /** The shown run. It stays while the next run is fetched. */
   get shown() {
     const { run, words } = this.opened.answer ?? this.opened.last ?? { run: null, words: "" };
     return run && !words && run.compilation === store.state.result?.id ? run : null;
   }
 
-  /** Learn what was run of the compilation. */
+  /** Fetch the runs of the compilation. */
   choose() {
     const { result, runs } = store.state;
     if (result?.finished && runs?.compilation !== result.id) void loadRuns(result.id);
@@ -211,7 +211,7 @@ class RooflinePane extends Pane {
     </div>`;
   }
 
-  /** What would fill the pane. @param {RunsDocument} document */
+  /** Say how to fill the pane. @param {RunsDocument} document */
   offer({ devices: { gpu, interpreter } }) {
     const run = () => this.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail: "run" }));
     const interpreted = interpreter.available ? "in the interpreter, which counts" : "";

@@ -81,7 +81,7 @@ class RunPane extends Pane {
     for (const end of this.endFollow) end();
   }
 
-  /** What was run of the compilation; null: not known. */
+  /** The runs of the compilation; null: not known. */
   get runs() {
     const { runs } = store.state;
     return runs?.compilation === this.subject ? runs.document : null;
@@ -93,7 +93,7 @@ class RunPane extends Pane {
     return run?.compilation === this.subject ? run : null;
   }
 
-  /** The run that is shown. While another one is fetched, the last one stays. */
+  /** The shown run. It stays while the next run is fetched. */
   get shown() {
     const { lastOpened: run } = this;
     const { result } = store.state;
@@ -238,7 +238,11 @@ class RunPane extends Pane {
     /** @type {HTMLElement | null} */ (form.querySelector("[aria-invalid=true]"))?.focus();
   }
 
-  /** Why a device is missing, and what the chosen one means. @param {Devices | null} devices @param {Device} device */
+  /**
+   * Say why a device is missing, or describe the chosen device.
+   * @param {Devices | null} devices
+   * @param {Device} device
+   */
   note(devices, device) {
     if (!devices) return "";
     const { gpu, interpreter } = devices;

@@ -266,7 +266,7 @@ class SchedulePane extends Pane {
     return this.lines.answer?.get(line);
   }
 
-  /** The source lines of what a stage does. @param {ScheduledLoop} loop @param {number} stage */
+  /** Return the source lines of the operations of a stage. @param {ScheduledLoop} loop @param {number} stage */
   stageLines(loop, stage) {
     const own = loop.operations.filter((each) => each.stage === stage);
     const telling = own.filter((each) => !isPlain(each));
@@ -297,7 +297,7 @@ class SchedulePane extends Pane {
       html`<button type="button" class="toggle" title=${title} @click=${() =>
         this.openBeside(`passes:ttgir.${index}`)}>${words}</button>`;
     return html`${button(before, `after ${name}`, "The pass whose module has the attributes")}
-      ${button(after, "pipelined", "What the next pass makes of it")}`;
+      ${button(after, "pipelined", "The result of the next pass")}`;
   }
 }
 
@@ -314,7 +314,8 @@ function sourceWords(origin) {
 }
 
 /**
- * How often the pipelining pass has made what an operation became: of several names, the one that does its work.
+ * Return the number of copies of an operation after the pipelining pass. If it was split, count the operation that does
+ * its work.
  * @param {OperationOrigin} origin @param {string} name
  */
 function madeWords({ made }, name) {

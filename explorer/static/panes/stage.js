@@ -1,7 +1,7 @@
 /**
  * `<pane-stage>`: the text of one stage, every line linked to the source line it comes from.
  *
- * Its state is a stage, then what is hidden, shown and folded (`./stage/pane_state.js`). The parts of the pane are
+ * Its state is a stage, then its hidden, shown and folded parts (`./stage/pane_state.js`). The parts of the pane are
  * in `./stage/`; the lines are drawn by `VirtualText`, the rest by Lit.
  *
  * @import { StageContent } from "../core/result.js"
@@ -85,7 +85,7 @@ export class StagePane extends TextPane {
   );
   scoreboards = new Scoreboards(this);
   /**
-   * What the code of each row shows: the line, and what is marked in it or added to it.
+   * The content of the code of each row: the line, its marks, and added text.
    * @type {WeakMap<HTMLElement, {text: TextLine | null, added: string}>}
    */
   drawn = new WeakMap();
@@ -253,7 +253,7 @@ export class StagePane extends TextPane {
     return Boolean(result?.finished && result.id === this.content?.id);
   }
 
-  /** Where the line under the mouse comes from, and what was measured of it. */
+  /** The locations and the measurements of the line under the mouse. */
   place() {
     const { content, pointed } = this;
     const measured = [this.heat.words(pointed), this.readings.get(pointed)?.words];
@@ -327,7 +327,7 @@ export class StagePane extends TextPane {
   }
 
   /**
-   * What is shown in place of parts of a line. Matches of the search are not replaced.
+   * Return the replacements of parts of a line. Matches of the search are not replaced.
    * @param {number} line
    * @param {string} text
    */
@@ -364,7 +364,7 @@ export class StagePane extends TextPane {
     this.light();
   }
 
-  /** Light the source lines of what the mouse or the cursor is on. */
+  /** Highlight the source lines of the line under the mouse or the cursor. */
   light() {
     hover(this.pointed ? (this.content?.sourceLines(this.pointed) ?? []) : [], this.id);
     this.requestUpdate();
@@ -401,9 +401,9 @@ export class StagePane extends TextPane {
   }
 
   /**
-   * Bring a line in sight, out of what hides it.
+   * Show a line, and unfold the regions that hide it.
    * @param {number} line
-   * @param {boolean} [always] to the middle, even if it is in sight
+   * @param {boolean} [always] to the middle, even if the line is visible
    * @override
    */
   reveal(line, always = false) {
@@ -446,14 +446,14 @@ export class StagePane extends TextPane {
     this.text.setCursor(line, isPointed);
   }
 
-  /** Show what is not hidden. @param {number} [anchor] the line that stays where it is */
+  /** Show the lines that are not hidden. @param {number} [anchor] the line that stays where it is */
   showLines(anchor) {
     this.text.showLines(this.rowMap(), anchor);
     this.scoreboards.draw();
     this.links.drawMarks();
   }
 
-  /** The rows of what is not hidden. */
+  /** The rows of the lines that are not hidden. */
   rowMap() {
     const total = this.content?.row.lines ?? 0;
     const hidden = new Uint8Array(total + 1);

@@ -10,7 +10,8 @@ import { isOver } from "../core/status.js";
 /**
  * Return the first unused attempt, or the attempt that is queued or running.
  * @param {Run} run
- * @param {KnownRun[]} known the runs of the compilation; one that has ended may also be there as it was before
+ * @param {KnownRun[]} known the runs of the compilation; a run that has ended may also be listed with its earlier
+ *   status
  */
 export function nextAttempt(run, known) {
   const equal = known.filter((each) => settings(each.run) === settings(run));

@@ -60,7 +60,7 @@ export function countsSection(counts, source, origin) {
         <tbody>${lines.map((line) => rowsOf(line, operations, source[line - 1] ?? "", origin))}</tbody>`,
     )}
     <p class="hint">
-      ${counted}; bytes are those that the masks let through, sectors are the 32-byte pieces of memory that one
+      ${counted}; bytes are counted after the masks, sectors are the 32-byte pieces of memory that one
       execution by a whole program touches${several}. A profiler counts the sectors per request of one warp: the
       interpreter does not divide a program into warps.
     </p>

@@ -137,7 +137,7 @@ export function countersSection({ reason, tool, cache, bytes, operations }) {
 /** @param {Roofs} roofs */
 export function roofsSection({ roofs }) {
   return factSection(
-    "What this GPU reached",
+    "Rates that this GPU reached",
     roofs.map(({ name, kind, rate }) => [name, large(rate, kind === "memory" ? "B/s" : "FLOP/s")]),
   );
 }

@@ -1,5 +1,5 @@
 /**
- * How the kernel is to be run: what was typed, what it means, and what is wrong with it.
+ * The form of a run: its texts, the request that they describe, and its problems.
  *
  * @import {
  *   CompilationDocument, Device, Devices, Distribution, Measure, MeasureKind, Run, RunDocument,
@@ -15,12 +15,12 @@ import { guessedForm } from "../panes/run/guesses.js";
  * @typedef {{name: string, type: string, shape: string | null, value: string, distribution: Distribution}}
  *   TypedInput
  *
- * @typedef {"launch" | "benchmark" | "inputs"} Launched what is run: the script's launch or benchmark, or
- *   what the form makes
+ * @typedef {"launch" | "benchmark" | "inputs"} Launched the source of the launch: the script's launch or benchmark, or
+ *   the inputs of the form
  *
  * @typedef {object} RunForm
  * @property {Device | null} device null: the best there is
- * @property {Measure[] | null} measures null: those of a plain run on the device
+ * @property {Measure[] | null} measures null: the measures of a plain run on the device
  * @property {Launched | null} what null: the script's launch, if it has one
  * @property {TypedInput[]} inputs
  * @property {string} sizes "n = 1000, m = 64": of the inputs that are made
@@ -85,7 +85,7 @@ export function firstRun({ runs, recordings }) {
 }
 
 /**
- * What is typed, for this compilation: kept for a kernel with the same arguments, guessed for another.
+ * Return the form for a compilation. The texts are kept for a kernel with the same arguments, and guessed otherwise.
  * @param {CompilationDocument} compilation @param {RunForm} form @returns {RunForm}
  */
 export function formFor(compilation, form) {
@@ -103,7 +103,7 @@ export function formFor(compilation, form) {
       sweepValues: "",
     };
   }
-  // Types, and what is compiled in, are the compilation's.
+  // Types and compiled constants come from the compilation.
   const inputs = form.inputs.map((input, index) => {
     const fresh = guess.inputs[index] ?? input;
     return { ...input, type: fresh.type, value: fresh.type === "constexpr" ? fresh.value : input.value };
@@ -111,7 +111,7 @@ export function formFor(compilation, form) {
   return { ...form, inputs };
 }
 
-/** What can be launched of a compilation. @param {CompilationDocument} compilation @returns {Launched[]} */
+/** Return the possible launches of a compilation. @param {CompilationDocument} compilation @returns {Launched[]} */
 export function launchable(compilation) {
   const hasLaunch = compilation.launches.some(({ kernel }) => kernel === compilation.kernel);
   return [
@@ -126,7 +126,7 @@ function hasBenchmark({ request }) {
   return /^@(?:triton\.)?(?:testing\.)?perf_report\b/m.test(request.source);
 }
 
-/** Whether a script says itself what its kernel should compute. @param {CompilationDocument} compilation */
+/** Return whether a script has a reference for its kernel. @param {CompilationDocument} compilation */
 export function hasReference({ request }) {
   return /^def reference\(/m.test(request.source);
 }
@@ -146,7 +146,7 @@ export function launchedBy(compilation, form) {
   return form.what && choices.includes(form.what) ? form.what : (choices[0] ?? "inputs");
 }
 
-/** Which property of the form has the sizes of what is launched. @param {Launched} what */
+/** Return the property of the form with the sizes of a launch. @param {Launched} what */
 export function sizesFor(what) {
   return what === "benchmark" ? "benchmarkSizes" : "sizes";
 }
@@ -158,7 +158,7 @@ export function deviceOf(form, devices) {
 }
 
 /**
- * The measures of a run: those that are ticked, as far as the device has them, or those of a plain run.
+ * The measures of a run: the selected measures that the device has, or the measures of a plain run.
  * @param {RunForm} form @param {Device} device @param {readonly MeasureKind[]} kinds all that the server has
  * @returns {Measure[]}
  */
@@ -169,7 +169,7 @@ export function measuresOf(form, device, kinds) {
 }
 
 /**
- * What is typed that cannot be run.
+ * Return the problems of the form.
  * @param {CompilationDocument} compilation
  * @param {RunForm} form
  * @param {Device} device
@@ -279,7 +279,7 @@ function wholeProblem(text, least, most, subject) {
 }
 
 /**
- * What a form without problems asks for.
+ * Return the request of a form without problems.
  * @param {CompilationDocument} compilation
  * @param {RunForm} form
  * @param {Device} device
@@ -291,7 +291,7 @@ export function runOf(compilation, form, device, kinds) {
   const measures = measuresOf(form, device, kinds);
   const isMade = what === "inputs";
   const isSwept = measures.includes("sweep");
-  // What an autotune configuration sets, it sets itself.
+  // The values of an autotune configuration are not sent.
   const { config = null } = compilation.specialization ?? {};
   const configured =
     compilation.kernels
@@ -316,7 +316,7 @@ export function runOf(compilation, form, device, kinds) {
     reference: form.reference.trim() ? form.reference : "",
     seed: readWhole(form.seed) ?? 0,
     repeats: readWhole(form.repeats) ?? 50,
-    // A launch as it stands has no size to vary: the script's own benchmark is what is swept.
+    // A recorded launch has no size to vary: a sweep uses the script's benchmark.
     sweep_size: isSwept && what !== "launch" ? form.sweepSize.trim() : "",
     sweep_values:
       isSwept && what !== "launch"
@@ -339,7 +339,7 @@ export function formOf({ run, recorded, imported }, form) {
     .join(", ");
   return {
     ...form,
-    // What was recorded elsewhere can rarely be done here in the same way.
+    // A profile of a different machine can rarely be repeated in the same way.
     ...(recorded || imported ? {} : { device: run.device, measures: [...run.measures] }),
     what: run.is_benchmark ? "benchmark" : isMade ? "inputs" : "launch",
     ...(isMade ? { inputs: withRun(form.inputs, run.inputs), grid: run.grid.join(", "), sizes } : {}),
@@ -353,7 +353,7 @@ export function formOf({ run, recorded, imported }, form) {
 }
 
 /**
- * What was typed, with what a run had instead.
+ * Return the typed inputs with the inputs of a run in their place.
  * @param {TypedInput[]} typed
  * @param {RunInput[]} ran
  * @returns {TypedInput[]}

@@ -1,7 +1,7 @@
 /**
  * The samples of a run, drawn as heat beside the lines: which run is drawn, and whether heat is on.
  *
- * The run is the one that a pane shows, otherwise the best known run. The choice is kept for the next visit.
+ * The run is the run that a pane shows, otherwise the best known run. The choice is kept for the next visit.
  *
  * @import { RunRow } from "../core/types.js"
  */

@@ -1,5 +1,6 @@
 /**
- * `<run-progress>`: how far a run is: its place in the queue, what it does, since when, and a button to cancel.
+ * `<run-progress>`: the progress of a run: its place in the queue, its current step with the time, and a button to
+ * cancel.
  *
  * @import { PropertyDeclarations } from "lit"
  * @import { RunResult } from "./run_result.js"

@@ -1,5 +1,5 @@
 /**
- * One run, whole or while it goes on: its index at hand, its measurements fetched when looked at.
+ * One run, complete or in progress. Its document is in memory; its measurements are fetched when they are shown.
  *
  * @import { Measurements, RunDocument } from "../core/types.js"
  */
@@ -7,7 +7,7 @@ import { api } from "../core/api.js";
 import { isOver } from "../core/status.js";
 
 export class RunResult {
-  /** @param {RunDocument} document @param {string} compilation what it is looked at with */
+  /** @param {RunDocument} document @param {string} compilation the compilation that shows it */
   constructor(document, compilation) {
     this.document = document;
     this.compilation = compilation;
@@ -43,7 +43,7 @@ export class RunResult {
     let asked = this.measurements.get(name);
     if (!asked) {
       asked = name === "files" ? api.runFiles(this.id) : api.measurement(this.id, name);
-      // What could not be fetched is asked for again.
+      // A failed request is repeated.
       asked.catch(() => this.measurements.delete(name));
       this.measurements.set(name, asked);
     }

@@ -13,9 +13,9 @@ import { RunResult } from "./run_result.js";
 
 /** @typedef {{compilation: string, document: RunsDocument | null, problem: Problem | null}} Runs */
 
-/** What is said of a run that others follow. @type {Problem} */
+/** The message for a canceled run that has other followers. @type {Problem} */
 const GOES_ON = {
-  title: "The run goes on",
+  title: "The run continues",
   kind: "followed",
   detail: "Another page or program follows it. It ends when the last one cancels it.",
 };
@@ -105,7 +105,7 @@ export async function openRun(id, compilation) {
   return result;
 }
 
-/** Stop a run, unless others follow it, too. Its measurements so far are kept. @param {RunResult} result */
+/** Cancel a run, unless it has other followers. Its measurements so far are kept. @param {RunResult} result */
 export async function cancelRun(result) {
   try {
     if (await api.cancelRun(result.id)) store.update({ runProblem: GOES_ON });

@@ -1,5 +1,6 @@
 /**
- * Samples and stall reasons in words. `heat.js`, which is loaded after the first result, gives them to the others.
+ * Samples and stall reasons in words. `heat.js`, which is loaded after the first result, passes them to the other
+ * modules.
  *
  * @import { LineHeat } from "../core/types.js"
  */
@@ -9,7 +10,7 @@ import { sampleShare } from "./samples.js";
 const MOST_REASONS = 4;
 
 /**
- * Of Nsight Compute's reasons: how they are called in words, and what they mean.
+ * Nsight Compute's stall reasons: a name and an explanation.
  * @type {Record<string, [string, string]>}
  */
 const REASONS = {
@@ -29,7 +30,7 @@ const REASONS = {
   sleeping: ["sleeping", "has put itself to sleep"],
   dispatch: ["dispatch", "the dispatcher holds it back"],
   wait: ["wait", "waits for the fixed time that the last instruction takes"],
-  not_selected: ["not selected", "could go on, but another warp was chosen"],
+  not_selected: ["not selected", "could continue, but another warp was chosen"],
   selected: ["issuing", "issues an instruction: no stall"],
   misc: ["other", "some other reason"],
 };
@@ -52,7 +53,7 @@ export function stallTitle(reason) {
   return known(reason)?.[0] ?? reason.replaceAll("_", " ");
 }
 
-/** What warps wait for that are stalled by it. @param {string} reason @returns {string | null} */
+/** Return the event that a stall reason waits for. @param {string} reason @returns {string | null} */
 export function stallMeaning(reason) {
   return known(reason)?.[1] ?? null;
 }
@@ -63,7 +64,7 @@ function known(reason) {
   return REASONS[LONG[name] ?? name];
 }
 
-/** What warps waited for at a line, most often first. @param {LineHeat} heat */
+/** List the stall reasons at a line, the most frequent first. @param {LineHeat} heat */
 export function stallWords({ samples, stalls }) {
   return Object.entries(stalls)
     .sort(([, one], [, other]) => other - one)

@@ -1,5 +1,5 @@
 /**
- * Run what is in the editor: compiled first, where it was edited since.
+ * Run the kernel in the editor. Compile it first if it was edited.
  *
  * @import { RunForm, Preset } from "./form_state.js"
  */
@@ -14,7 +14,7 @@ export function changeForm(changes) {
   store.update({ runForm: { ...store.state.runForm, ...changes }, runProblem: null });
 }
 
-/** @param {Preset | null} preset null: what is ticked */
+/** @param {Preset | null} preset null: the selected measures */
 export async function runNow(preset) {
   if (store.state.startingRun) return;
   if (store.state.edited || store.state.run || store.state.sending) await compileNow();

@@ -1,5 +1,5 @@
 /**
- * Runs in words: what one was, where it ran, how it goes.
+ * Runs in words: the kind, the device and the status.
  *
  * @import { CompilationDocument } from "../core/types.js"
  * @import { RunDocument, RunRow } from "../core/types.js"
@@ -15,7 +15,7 @@ export function runTitle({ run, recorded, imported, gpu }) {
   return run.device === "gpu" ? "GPU" : "Interpreter";
 }
 
-/** What it was made to do. @param {RunRow} document */
+/** Name the kind of a run. @param {RunRow} document */
 export function runFacts({ run, config, recorded }) {
   const sizes = Object.entries(run.sizes)
     .map(([name, value]) => `${name} = ${value.toLocaleString("en")}`)
@@ -26,16 +26,16 @@ export function runFacts({ run, config, recorded }) {
   return [what, configuration, sizes, run.measures.join(", ")].filter(Boolean).join(" · ");
 }
 
-/** When a run was, or with what a profile was recorded. @param {RunRow} document */
+/** Return the time of a run, or the tool that recorded a profile. @param {RunRow} document */
 export function runMoment({ created, recorded }) {
   if (recorded) return `Triton ${recorded.triton}, ${recorded.date.slice(0, 10)}`;
   return ago(Date.now() - Date.parse(created));
 }
 
 /**
- * How what ran differs from what is shown; "": it does not, as far as is known.
+ * Return how the kernel of a run differs from the shown result; "": no known difference.
  * @param {RunDocument} document
- * @param {string} triton what compiled the kernel that is shown
+ * @param {string} triton the Triton version of the shown result
  */
 export function differenceWords({ match, binary, recorded }, triton) {
   if (match === "other triton")
@@ -47,7 +47,7 @@ export function differenceWords({ match, binary, recorded }, triton) {
 }
 
 /**
- * Whose run it is that a link shows with something else; "": it is of what is shown.
+ * Return the kernel of a run if a link shows the run with a different result; "": the run belongs to the shown result.
  * @param {RunDocument} run
  * @param {CompilationDocument} shown
  */
@@ -60,7 +60,7 @@ export function strangerWords({ compilation, kernel, target, recorded }, shown) 
     return `${what}. The result shown is of another kernel, ${shown.kernel ?? "without a name"}.`;
   if (target !== shown.target.name)
     return `${what}, for ${target}. The result shown was compiled for ${shown.target.name}.`;
-  return `${what}. The result shown is another version of it, or was compiled with other options.`;
+  return `${what}. The shown result is a different version of it, or was compiled with other options.`;
 }
 
 /** @param {Pick<RunDocument, "status" | "queue_position" | "progress">} document */
@@ -73,8 +73,7 @@ export function stateWords({ status, queue_position: position, progress }) {
 }
 
 /**
- * What came of it: whether it went wrong, and in words what is worth saying in a list; "": it is as it should
- * be.
+ * Return whether a run failed, and its outcome in words for a list; "": as expected.
  * @param {RunRow} run
  * @returns {{isWrong: boolean, words: string}}
  */

@@ -1,5 +1,5 @@
 /**
- * Sends what is dropped or chosen to the server, which reads it, and opens the session of its kernels: a capture,
+ * Sends dropped or chosen files to the server, which reads them, and opens the session of their kernels: a capture,
  * Triton's cache, a dump, a trace of tritonparse, a log of PyTorch's compiler, or a cubin.
  *
  * @import { ImportKind } from "./upload_parts.js"
@@ -28,7 +28,7 @@ const LONGEST_REASON = 1000;
 const DIGEST = /"([0-9a-f]{64})"/g;
 
 /**
- * Open the session of what is dropped or chosen. Return false if it is nothing that is imported.
+ * Open the session of dropped or chosen files. Return false if they are not of a kind that can be imported.
  * @param {Dropped[]} entries @returns {Promise<boolean>}
  */
 export async function openedImport(entries) {
@@ -185,7 +185,7 @@ async function zipOf(groups) {
 }
 
 /**
- * The files of what is dropped or chosen: those of the only folder, else all by their names.
+ * Return the dropped or chosen files: the files of the only folder, else all files by their names.
  * @param {Dropped[]} entries @returns {Promise<Found>}
  */
 async function listed(entries) {
@@ -229,7 +229,7 @@ function fileOf(entry) {
   return new Promise((resolve, reject) => /** @type {FileSystemFileEntry} */ (entry).file(resolve, reject));
 }
 
-/** The name of what was chosen: of a folder's file, that of the folder. @param {Dropped} entry */
+/** Return the name of a chosen file or of its folder. @param {Dropped} entry */
 function nameOf(entry) {
   const path = entry instanceof File ? entry.webkitRelativePath : "";
   return path.split("/")[0] || entry.name;

@@ -12,12 +12,15 @@ import { literal, short } from "../core/format.js";
 import { RESULT_COLUMNS, sortedBy } from "../launch/variant_rows.js";
 
 const AGREEMENTS = {
-  equal: { title: "binary equal", words: "What is compiled here is the binary that the program ran." },
+  equal: { title: "binary equal", words: "The compilation gives the binary that the program ran." },
   "equal code": {
     title: "code equal",
-    words: "The machine code is what the program ran. The debug information names other files.",
+    words: "The machine code equals the program's. The debug information names other files.",
   },
-  different: { title: "differs", words: "What is compiled here is not what the program ran." },
+  different: {
+    title: "differs",
+    words: "The compilation gives different machine code than the program ran.",
+  },
   waiting: { title: "compiling", words: "The kernel is being compiled here." },
   unknown: { title: "–", words: "There is no binary to compare with." },
   "only here": { title: "only here", words: "Only the server compiled it: the import has no binary." },
@@ -61,7 +64,7 @@ function numberOf(value) {
   return typeof value === "number" ? value : null;
 }
 
-/** How what is compiled here compares with what the program ran. @param {SessionRow} row */
+/** Compare the compilation with the binary of the program. @param {SessionRow} row */
 export function agreementOf({ agreement, triton, again }) {
   const { title, words } = AGREEMENTS[agreement];
   return agreement === "unknown" && !again

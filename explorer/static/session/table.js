@@ -15,7 +15,11 @@ import { agreementOf, COLUMNS, configurationOf, inOrder } from "./rows.js";
 const HEADS = [
   { name: "kernel", title: "kernel", words: "Kernel and configuration" },
   ...COLUMNS,
-  { name: "agreement", title: "compiled here", words: "Compiled here, compared with what the program ran" },
+  {
+    name: "agreement",
+    title: "compiled here",
+    words: "The compilation of this server, compared with the program's binary",
+  },
 ];
 
 export class SessionTable extends LitElement {
@@ -74,14 +78,14 @@ export class SessionTable extends LitElement {
   }
 }
 
-/** What could not be read. @param {SessionDocument} session */
+/** The files that could not be read. @param {SessionDocument} session */
 function problemsOf({ problems }) {
   if (!problems.length) return nothing;
   return html`<details class="session-problems"><summary>${plural(problems.length, "problem")}</summary>
     <ul>${problems.map(({ name, reason }) => html`<li><b>${name}</b>: ${reason}</li>`)}</ul></details>`;
 }
 
-/** What is there, in a line. @param {SessionDocument} session */
+/** The content of the session, in a line. @param {SessionDocument} session */
 function words(session) {
   const { kernels, removed } = session;
   const names = new Set(kernels.map(({ kernel }) => kernel));
@@ -112,7 +116,7 @@ function row(each, isMachineKnown) {
   const { kernel, url, status, error, compare_url: comparison } = each;
   const agreement = agreementOf(each);
   return html`<tr class="is-${status}">
-    <th scope="row"><a class="session-kernel" href=${url} title="Open what the program compiled">${kernel}</a>
+    <th scope="row"><a class="session-kernel" href=${url} title="Open the kernel of the program">${kernel}</a>
       <span class="session-facts">${configurationOf(each)}</span>
       ${isMachineKnown ? nothing : html`<span class="session-facts">${machineOf(each)}</span>`}
       ${status === "failed" ? html`<span class="session-error">${reasonOf(error)}</span>` : nothing}</th>

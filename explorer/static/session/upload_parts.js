@@ -11,7 +11,7 @@ const KERNEL = /^(?:[^/]+\/)?(?:__grp__[^/]+\.json|[^/]+\.ttgir)$/;
 /** Triton's cache has libraries, too, which nobody reads. */
 const NOT_SENT = /\.(?:so|o|py|pyc)$/;
 
-/** Return what the files are; null: nothing that is imported. @param {string[]} paths @returns {ImportKind | null} */
+/** Return the kind of the files; null: they cannot be imported. @param {string[]} paths @returns {ImportKind | null} */
 export function importKind(paths) {
   const isScript = (/** @type {string} */ path) => path.endsWith(".py");
   if (paths.includes("capture.json")) return "capture";
@@ -23,7 +23,7 @@ export function importKind(paths) {
 }
 
 /**
- * The files that belong together: those of one kernel, or a trace. Those of a capture are completed by their stages.
+ * Group files by kernel, or by trace. The files of a capture are grouped with the texts of their stages.
  * @param {ImportKind} kind @param {string[]} paths @returns {string[][]}
  */
 export function groupsOf(kind, paths) {

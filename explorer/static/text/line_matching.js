@@ -1,5 +1,5 @@
 /**
- * Which lines of a text are those of the text before, after a small change.
+ * Match the lines of a text with the lines of the previous text, after a small change.
  *
  * Lines are numbered from 1. The lines that both texts have at their ends are matched, and between them as many
  * as possible in their order.

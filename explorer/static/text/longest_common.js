@@ -1,9 +1,10 @@
-/** The longest common subsequence of two lists of texts: what they have in common, in its order. */
+/** The longest common subsequence of two lists of texts: the common elements, in their order. */
 
 /**
  * @param {string[]} old @param {string[]} now
  * @param {number} mostComparisons between what both have at their beginnings and ends
- * @returns {Map<number, number> | null} indexes of `now` by those of `old`; null: it takes more comparisons
+ * @returns {Map<number, number> | null} indices of `now` by indices of `old`; null: the limit of comparisons was
+ *   reached
  */
 export function longestCommon(old, now, mostComparisons) {
   let head = 0;

@@ -27,7 +27,7 @@ export class Outline {
     /** @type {Region[]} */
     this.regions = [];
     /**
-     * Index of the innermost region of each line, from 1; -1: none. A header belongs to what is around it.
+     * Index of the innermost region of each line, from 1; -1: none. A header belongs to the region around it.
      */
     this.around = new Int32Array(lines.length + 1).fill(-1);
     /** The region that a line opens. @type {Map<number, number>} */

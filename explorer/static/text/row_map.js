@@ -1,7 +1,7 @@
 /**
  * Which row of a pane shows which line of its text, when some lines are hidden.
  *
- * Lines are numbered from 1, as in the download; rows count what is shown, from 1, too.
+ * Lines are numbered from 1, as in the download; rows count the shown lines, also from 1.
  */
 
 export class RowMap {

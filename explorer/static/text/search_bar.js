@@ -24,7 +24,7 @@ export class SearchBar {
   at = 0;
   /** Why not everything was searched. */
   problem = "";
-  /** Whether the matches are not yet those of what was typed last. */
+  /** Whether the matches do not belong to the typed text yet. */
   isDue = false;
   findSoon = debounce(() => void this.finish(), TYPING_PAUSE_MS);
 
@@ -104,7 +104,7 @@ export class SearchBar {
     this.isDue = this.text !== "";
   }
 
-  /** Search for what was typed last, unless that is done. */
+  /** Search for the typed text, unless its matches are already known. */
   async finish() {
     if (this.isDue) await this.find();
   }
@@ -137,13 +137,13 @@ export class SearchBar {
     this.pane.requestUpdate();
   }
 
-  /** Go to the next match of what was typed last, or the one before. @param {1 | -1} step */
+  /** Go to the next or the previous match of the typed text. @param {1 | -1} step */
   async step(step) {
     await this.finish();
     this.goTo(this.at + step);
   }
 
-  /** Remove the text. The match that was found last stays in sight. */
+  /** Remove the text. The last match stays visible. */
   async close() {
     const { text } = this;
     this.pane.text.scroller.focus();

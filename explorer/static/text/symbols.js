@@ -33,7 +33,7 @@ export function namesOf(text, { names: syntax }) {
 }
 
 /**
- * Every occurrence of what a name means, in the order of the text.
+ * Return every occurrence of a name with the same meaning, in the order of the text.
  * @param {string[]} lines @param {Outline} outline @param {Syntax} syntax
  * @param {number} line @param {Name} name
  * @returns {Occurrence[]}

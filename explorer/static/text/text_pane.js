@@ -1,5 +1,5 @@
 /**
- * The base class of panes with a text, line by line: its search, the selection of lines, and what is copied of it.
+ * The base class of panes with a text, line by line: its search, the selection of lines, and the copied text.
  *
  * A subclass draws the lines (`drawLine`), fetches the whole text (`read`), and places the controls of the search
  * (`search.render()`).
@@ -26,7 +26,7 @@ export class TextPane extends Pane {
 
   constructor() {
     super();
-    /** Whose text is shown: another one is another text. @type {unknown} */
+    /** The owner of the shown text. A different owner has a different text. @type {unknown} */
     this.content = null;
     this.range.listen();
     this.text.element.addEventListener("keydown", (event) => {
@@ -63,7 +63,7 @@ export class TextPane extends Pane {
   /** @param {HTMLElement} _row which may hold another line's content @param {number} _line */
   drawLine(_row, _line) {}
 
-  /** Show what the search, the selection and the cursor have marked. @param {HTMLElement} row @param {number} line */
+  /** Mark the matches, the selection and the cursor in a row. @param {HTMLElement} row @param {number} line */
   drawMarked(row, line) {
     row.classList.toggle("is-hit", this.search.byLine.has(line));
     row.classList.toggle("is-current-hit", this.search.currentLine === line);
@@ -77,12 +77,12 @@ export class TextPane extends Pane {
   /** @param {number} _line 0: none */
   point(_line) {}
 
-  /** @param {number} _line @param {boolean} _add to what is chosen */
+  /** @param {number} _line @param {boolean} _add to the selection */
   choose(_line, _add) {}
 
   moved() {}
 
-  /** Bring a line in sight. @param {number} line */
+  /** Scroll to a line. @param {number} line */
   reveal(line) {
     this.text.reveal(line);
   }

@@ -1,5 +1,5 @@
 /**
- * A long text of which only the lines in sight are drawn.
+ * A long text of which only the visible lines are drawn.
  *
  * Its owner says how many lines there are and fills a line's element when asked; the list calls back when a
  * line is pointed at or chosen, by mouse or by keyboard. Marks beside the scroll bar show where lit lines
@@ -45,7 +45,7 @@ export class VirtualText {
     /** @type {HTMLElement[]} */
     this.pool = [];
     this.body = make("div", { class: "text-rows" });
-    /** Behind the rows: for another background of its own, the browser would paint all of a row again. */
+    /** Behind the rows: a separate background would make the browser repaint the whole row. */
     this.lights = make("div", { class: "lit-lines", "aria-hidden": "true" });
     this.space = make("div", { class: "text-space" }, this.lights, this.body);
     this.scroller = make(
@@ -82,7 +82,7 @@ export class VirtualText {
       const height = this.element.clientHeight;
       const lost = this.height - height;
       this.height = height;
-      // What grows beside the text does not cover the line of the cursor.
+      // Elements that grow beside the text must not cover the line of the cursor.
       if (height && lost > 0 && this.cursor && this.isInSight(this.cursor, lost)) this.reveal(this.cursor);
       this.drawMarks(this.layers);
       this.shown();
@@ -105,7 +105,7 @@ export class VirtualText {
   }
 
   /**
-   * Show other lines of the same text. What is in sight stays where it is.
+   * Show other lines of the same text. The visible lines keep their place.
    * @param {RowMap} map
    * @param {number} [anchor] the line that stays where it is; left out: the topmost
    */
@@ -236,7 +236,7 @@ export class VirtualText {
     }
   }
 
-  /** Draw again what is in sight. */
+  /** Draw the visible lines again. */
   redraw() {
     for (const [line, row] of this.rows) this.owner.draw(row, line);
     this.widen();
@@ -245,7 +245,7 @@ export class VirtualText {
   /**
    * Give classes to the lines in sight.
    * @param {Record<string, (line: number) => boolean>} classes
-   * @param {Iterable<number>} [lines] the only ones for which a class may be another than before
+   * @param {Iterable<number>} [lines] the only lines whose classes may have changed
    */
   mark(classes, lines = this.rows.keys()) {
     const entries = Object.entries(classes);
@@ -256,8 +256,8 @@ export class VirtualText {
   }
 
   /**
-   * Show beside the scroll bar where lines are: each as high as it is there, and a text that is all in sight
-   * beside its lines.
+   * Show beside the scroll bar where lines are: at the relative height of each line, or beside the lines if the whole
+   * text is visible.
    * @param {{lines: number[], color: string}[]} layers later ones on top; colors as CSS has them
    */
   drawMarks(layers) {

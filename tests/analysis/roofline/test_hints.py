@@ -207,11 +207,11 @@ SMALL_BLOCKS = Resources(registers=80, shared_bytes=49_152, threads=128)
 
 
 def test_bytes_that_come_from_the_l2_again():
-    """No configuration saves what the matrix units need, 1.111 ms of 1.724."""
+    """No configuration saves the time of the matrix units, 1.111 ms of 1.724."""
     found = hint(matmul(resources=SMALL_BLOCKS), "reuse")
     assert found.title == "The L2 transfers 15.1 GB for 1.63 GB from DRAM"
     assert found.gain_ns == pytest.approx(1_724_000 - 1_111_258, rel=0.001)
-    # Larger blocks than those of 128 × 128 with three stages do not fit, and 400 have no room in a grid.
+    # Blocks larger than 128 × 128 with three stages do not fit, and 400 have no room in a grid.
     assert hint(matmul(), "reuse") is None
     few = dataclasses.replace(matmul().launch, grid=(400,))
     assert hint(matmul(resources=SMALL_BLOCKS, launch=few), "reuse") is None

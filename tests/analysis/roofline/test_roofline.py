@@ -167,7 +167,7 @@ def test_without_a_gpu_the_best_known_one_of_the_target_is_the_measure():
     assert found.floors[0].time_ns == pytest.approx(12_000 / 3.35e12 * 1e9)
     assert found.floors[0].share is None
     assert dot(found, "dram").rate is None
-    # 3.58 ns is what the whole GPU needs for the bytes, and no time that a launch can take.
+    # The whole GPU needs 3.58 ns for the bytes. No launch takes so little time.
     assert found.verdict.startswith("The launch is too small to have a limit")
     assert " ns" not in found.verdict
     assert {each.what for each in found.missing} == {"time", "counters", "samples"}

@@ -37,7 +37,7 @@ def test_vector_addition(interpret, size, sectors):
     assert counts["stored_sectors"] == sectors
     assert counts["sectors_in_grid"] == 3 * sectors
     assert (counts["loaded_sectors_in_grid"], counts["stored_sectors_in_grid"]) == (2 * sectors, sectors)
-    # Every lane adds, also the masked ones: the last block is padded to 256.
+    # Every lane adds, also masked lanes: the last block is padded to 256.
     assert counts["flops"] == {"fp32": 1024}
     assert told.operation("load", LINE_OF_X) == {
         "executions": 4, "requested_bytes": 4 * size, "sectors": sectors, "flops": 0

@@ -32,7 +32,7 @@ histogram[(2,)](
     BLOCK=64,
 )
 """
-#: Sizes of examples, and those that are interpreted in their place: fewer programs, each with the same work.
+#: Sizes of examples, and the interpreted sizes in their place: fewer programs, each with the same work.
 SIZES = {
     "vector_add": ("(1_000_000,", "(100_000,"),
     "copy_coalesced_strided": ("(4_194_304,", "(262_144,"),

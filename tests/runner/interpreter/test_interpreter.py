@@ -65,7 +65,7 @@ def test_programs_beyond_the_time_are_left_out_evenly(clock):
     programs = x.nonzero().flatten().tolist()
     assert len(programs) == done.programs
     assert programs[:4] == [0, 1, 2, 3]
-    # Not only the first ones: the last tenth of the grid is looked at, too.
+    # Not only the first programs: the last tenth of the grid is checked, too.
     assert programs[-1] >= 90
     assert max(later - earlier for earlier, later in pairwise(programs)) <= 8
 

@@ -417,7 +417,7 @@ def reference(x):
     assert told.check["outputs"][0]["matches"]
 
 
-# --- what goes wrong --------------------------------------------------------------------------
+# --- failures ---------------------------------------------------------------------------------
 
 
 def test_a_kernel_that_leaves_its_tensors_is_told_its_line(interpret):
@@ -490,7 +490,7 @@ def test_measures_that_need_a_gpu_are_named(interpret):
 
 
 def test_several_targets_of_one_assignment(interpret):
-    """Triton's interpreter rewrites assignments and rejects those with several targets."""
+    """Triton's interpreter rewrites assignments and rejects assignments with several targets."""
     told = interpret("""
 @triton.jit
 def fill(x_ptr, BLOCK: tl.constexpr):

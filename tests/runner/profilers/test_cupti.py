@@ -8,7 +8,7 @@ import triton
 
 from explorer.runner.profilers import cupti_instructions, cupti_library, cupti_sampling
 
-#: What a C compiler makes of the structures and size macros of CUDA 12.8's headers, on x86-64.
+#: A C compiler's values for the structures and size macros of CUDA 12.8's headers, on x86-64.
 SIZES = {
     "cuptiProfilerInitialize": 16,
     "cuptiDeviceGetChipName": 32,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { foldsOf } from "../../../explorer/static/compare/line_folds.js";
 
-/** What a line looks like when it is folded. @param {string} text */
+/** Return a line with its folds. @param {string} text */
 function folded(text) {
   return foldsOf(text).reduceRight(
     (left, { from, to, instead }) => left.slice(0, from) + instead + left.slice(to),

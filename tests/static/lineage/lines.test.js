@@ -1,4 +1,4 @@
-/** Test what is marked and written of a lineage. */
+/** Test the marked lines and the words of a lineage. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {

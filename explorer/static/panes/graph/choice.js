@@ -1,6 +1,5 @@
 /**
- * What a graph pane draws: a stage, or the module after a pass of it, whole or a part, with or without
- * constants.
+ * The choice of a graph pane: a stage or the module after a pass, the whole or a part, with or without constants.
  *
  * @import { GraphDocument, PassRow } from "../../core/types.js"
  */
@@ -43,7 +42,7 @@ export function formatChoice({ stage, pass, part, constants, addresses }) {
 }
 
 /**
- * What a text is called: a stage by its title, a module by the pass that it comes after.
+ * Return the title of a text: of a stage, or of the pass before a module.
  * @param {string} stage
  * @param {number | null} pass
  * @param {PassRow[]} passes

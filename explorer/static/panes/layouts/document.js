@@ -10,7 +10,7 @@
  * @property {LayoutRow[]} rows
  */
 
-/** What is worth a look comes first. */
+/** The most expensive items come first. */
 const ORDER = [
   "NVIDIA mma",
   "AMD",

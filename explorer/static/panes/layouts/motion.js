@@ -94,7 +94,7 @@ export function bankMotion({ offsets_bytes: offsets, vector_bytes: vector, least
   return { unit: "bank", cells: banks, cellBytes: BANK_BYTES, wavefronts: least, steps };
 }
 
-/** What is said of a step. @param {Motion} motion @param {number} index */
+/** Describe a step. @param {Motion} motion @param {number} index */
 export function stepWords({ unit, steps, wavefronts }, index) {
   const step = steps[index];
   if (!step) return "";

@@ -11,7 +11,7 @@ import { bankMotion, sectorMotion } from "./motion.js";
 import { shapeText } from "./document.js";
 
 /**
- * @typedef {object} Links what a card can open
+ * @typedef {object} Links the functions that open a card's links
  * @property {(index: number) => void} layout
  * @property {(line: number) => void} line
  * @property {(index: number) => void} access the picture of a shared access
@@ -78,7 +78,7 @@ export function accessCards({ accesses, layouts, lanes }, links) {
 /** @param {LayoutsDocument} document @param {Links} links */
 export function sharedCards({ shared_accesses: accesses, layouts }, links) {
   if (!accesses.length)
-    return none("No thread reads or writes shared memory by itself here. Copy engines and matrix units may.");
+    return none("No thread reads or writes shared memory here. Copy engines and matrix units may.");
   return accesses.map((each, index) => {
     const { conflicts, source, wavefronts, least_wavefronts: least } = each;
     const conflictBadge =

@@ -22,7 +22,7 @@ const WARP_ACCESSES = [
   [/^ds_(?:read|load)_(?:\w+_)?tr\d*_/, true, "loads a tile for the whole wave and transposes it"],
 ];
 
-/** What an access uses in place of plain loads or stores. @param {Emitted[]} made @param {boolean} isLoad */
+/** Return the special instructions of an access. @param {Emitted[]} made @param {boolean} isLoad */
 function insteadWords(made, isLoad) {
   for (const { name } of made) {
     const found = WARP_ACCESSES.find(([pattern, loads]) => loads === isLoad && pattern.test(name));

@@ -1,5 +1,5 @@
 /**
- * The texts below the map: details of what is chosen, tables, and why a kernel is refused.
+ * The texts below the map: details of the selected item, tables, and why a kernel is refused.
  *
  * @import { AllocationDocument, Barrier, Buffer, FunctionMap, Place, TensorMemoryMap } from "../../core/types.js"
  */

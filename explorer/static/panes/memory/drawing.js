@@ -33,8 +33,8 @@ const LETTER_PX = 6.2;
  * @param {FunctionMap} map
  * @param {Item[]} items the buffers and barriers of the function
  * @param {{width: number, height: number}} area in pixels
- * @param {object} follow how the pane follows what is drawn
- * @param {(item: Item) => string} follow.marks the classes of an item: what it has to do with what is chosen
+ * @param {object} follow the callbacks of the pane
+ * @param {(item: Item) => string} follow.marks returns the classes of an item: its relation to the selected item
  * @param {(item: Item | null) => void} follow.point called with the item under the mouse
  * @param {(item: Item) => void} follow.choose
  */
@@ -200,7 +200,7 @@ function textsOf(buffer, x, y) {
   return texts;
 }
 
-/** What a text covers. @param {{words: string, x: number, y: number}} text */
+/** Return the rectangle of a text. @param {{words: string, x: number, y: number}} text */
 function boxOf({ words, x, y }) {
   const width = words.length * LETTER_PX;
   return { x: x + width / 2, y: y - 4, width, height: 12, angle: 0 };

@@ -1,5 +1,5 @@
 /**
- * What can be chosen in the map: buffers and barriers, their names in the address, and their source lines.
+ * The items of the map: buffers and barriers, their names in the address, and their source lines.
  *
  * @import { Barrier, Buffer, FunctionMap } from "../../core/types.js"
  */

@@ -21,7 +21,7 @@ const LINE_PX = 17;
 const WARPS = 4;
 
 /**
- * @typedef {object} Follow how the pane follows what is drawn
+ * @typedef {object} Follow the callbacks of the pane
  * @property {(buffer: TensorBuffer | null) => void} point called with the buffer under the mouse
  * @property {(buffer: TensorBuffer) => void} choose
  */
@@ -74,7 +74,7 @@ export function tensorTimeline(memory, width, follow) {
 }
 
 /**
- * The rows and columns of the buffers, with a line between the rows of one warp and those of the next.
+ * The rows and columns of the buffers, with a line between the rows of neighboring warps.
  * @param {TensorMemoryMap} memory
  * @param {number} width in pixels
  * @param {Follow} follow
@@ -111,8 +111,8 @@ export function tensorPlaces(memory, width, follow) {
 }
 
 /**
- * The buffers by the rows of each warp that they take: all together, or those of each half if some take only
- * half of the rows.
+ * The buffers by the rows of each warp that they take: all together, or separately for each half if some take only half
+ * of the rows.
  * @param {TensorMemoryMap} memory
  */
 export function rowHalves({ buffers, limit_rows: rows }) {

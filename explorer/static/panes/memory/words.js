@@ -101,7 +101,7 @@ export function summary(memory, map) {
     return map.problem ? "The buffers are unknown." : "This kernel uses no shared memory.";
   const saved = map.sum_bytes - map.shared_bytes;
   const parts = [`${exact(map.shared_bytes)} for ${plural(map.buffers.length, "buffer")}`];
-  if (saved > 0) parts.push(`${size(map.sum_bytes)} if each buffer had a place of its own`);
+  if (saved > 0) parts.push(`${size(map.sum_bytes)} without sharing`);
   const step = memory.steps.find(({ most_shared_bytes }) => memory.shared_bytes <= most_shared_bytes);
   if (step) parts.push(`${plural(step.blocks, "block")} per multiprocessor`);
   parts.push(`limit ${size(memory.shared_limit_bytes)}`);

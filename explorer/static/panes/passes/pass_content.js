@@ -7,7 +7,7 @@
 import { api } from "../../core/api.js";
 import { StageContent } from "../../core/result.js";
 
-/** The module after a pass. Its lines are fetched in pieces, like those of a stage. */
+/** The module after a pass. Its lines are fetched in pieces, like the lines of a stage. */
 class PassContent extends StageContent {
   /** @param {string} id @param {number} index @param {number} lines */
   constructor(id, index, lines) {
@@ -30,7 +30,7 @@ class PassContent extends StageContent {
 }
 
 /**
- * Fetch what a pass changed.
+ * Fetch the change of a pass.
  * @param {string} id of the compilation
  * @param {number} index of the pass
  * @param {PassRow[]} passes of the compilation

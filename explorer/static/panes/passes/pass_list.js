@@ -12,9 +12,9 @@ import { html, nothing, styles } from "../../core/template.js";
  * @param {string} id of the list
  * @param {PassRow[]} passes
  * @param {PassRow | null} selected
- * @param {Set<number> | undefined} touched the passes that are marked: they touched an operation
+ * @param {Set<number> | undefined} touched the marked passes, which touched an operation
  * @param {(pass: PassRow) => void} select
- * @param {Map<number, PassMatches> | null} found what a search has found, by index; null: there is no search
+ * @param {Map<number, PassMatches> | null} found the matches of a search, by index; null: no search
  */
 export function passGroups(id, passes, selected, touched, select, found = null) {
   const slowest = Math.max(...passes.map(({ milliseconds }) => milliseconds), 0.001);

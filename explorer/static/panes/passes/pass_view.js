@@ -1,5 +1,5 @@
 /**
- * What the Passes pane shows: its state in the address, the passes that it lists, and the selected one.
+ * The view of the Passes pane: its state in the address, the listed passes, and the selected pass.
  *
  * @import { PassRow } from "../../core/types.js"
  */
@@ -17,7 +17,7 @@ export const LLVM = "llvm";
  * @property {boolean} types whether long types are shown in full
  * @property {number} line of the operation that is followed, in the module after the pass; 0: none
  * @property {string} kind of operation whose changes are shown; "": all
- * @property {string} search what is searched in the modules after all passes; "": nothing
+ * @property {string} search the searched text, in the modules after all passes; "": none
  */
 
 /**
@@ -72,8 +72,8 @@ function decodeText(text) {
 }
 
 /**
- * The passes that are listed. A failed pass and the one that the address names always are; of a search, only
- * those that it has found.
+ * Return the listed passes. A failed pass and the pass of the address are always listed. A search limits the list to
+ * passes with matches.
  * @param {PassRow[]} passes
  * @param {PassView} view
  * @param {boolean} onlyChanged
@@ -85,7 +85,7 @@ export function listedPasses(passes, { index }, onlyChanged, found = null) {
 }
 
 /**
- * The selected pass: the one that the address names, else the first one to its stage, or to TTGIR.
+ * The selected pass: the pass of the address, else the first pass to its stage, or to TTGIR.
  * @param {PassRow[]} listed
  * @param {PassView} view
  * @returns {PassRow | null}
@@ -101,7 +101,7 @@ export function selectedPass(listed, { stage, index }) {
 }
 
 /**
- * The pass whose module has the text before a change: the last earlier one that changed something.
+ * The pass whose module has the text before a change: the last earlier pass with a change.
  * @param {PassRow[]} passes
  * @param {PassRow} pass
  */

@@ -1,5 +1,5 @@
 /**
- * What the plots and tables show, from the documents of the API.
+ * The data of the plots and tables, from the documents of the API.
  *
  * @import { LiveRange, RegistersDocument, TensorRegistersDocument } from "../../core/types.js"
  * @import { Level, Plot, Series } from "./plot.js"
@@ -58,7 +58,10 @@ export function topOf(series, levels) {
   return Math.max(most, ...near) * 1.06;
 }
 
-/** The limit, what the compiler took, and the counts above which fewer blocks fit. @param {RegistersDocument} document */
+/**
+ * The levels of the plot: the limit, the allocated registers, and the counts above which fewer blocks fit.
+ * @param {RegistersDocument} document
+ */
 export function levelsOf({ registers, limit, steps }) {
   /** @type {Level[]} */
   const levels = [{ value: limit, kind: "limit", words: `limit ${limit}` }];

@@ -69,7 +69,7 @@ class RegisterPlot extends LitElement {
     this.anchor = null;
     this.cursor = 0;
     this.isPointed = false;
-    /** What screen readers are told. */
+    /** The description for screen readers. */
     this.status = "";
   }
 
@@ -125,7 +125,7 @@ class RegisterPlot extends LitElement {
     </div>`;
   }
 
-  /** What stays the same while the mouse moves. @param {Plot} plot */
+  /** The part of the plot that does not depend on the mouse. @param {Plot} plot */
   frame({ series, levels, spills, sourceLines, firstLabel, lastLabel }) {
     const { width, height } = this;
     const right = width - RIGHT;

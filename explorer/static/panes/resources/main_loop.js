@@ -1,5 +1,5 @@
 /**
- * The main loop of a program: the one that a run spent the most samples in, or else the first of the mix.
+ * The main loop of a program: the loop with the most samples of a run, or else the first loop of the mix.
  *
  * @import { HeatDocument, MixLoop } from "../../core/types.js"
  */

@@ -1,5 +1,5 @@
 /**
- * What the instructions are for, in all and in the main loop.
+ * The instructions by purpose, in all and in the main loop.
  *
  * @import { HeatDocument, MixRow, OccupancyDocument } from "../../core/types.js"
  */

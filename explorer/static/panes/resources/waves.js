@@ -21,7 +21,7 @@ class ResourcesWaves extends LitElement {
     asked: { state: true },
   };
 
-  /** The document for what was typed. */
+  /** The document for the typed values. */
   answer = new Loaded(
     this,
     () => (this.asked ? [this.compilation, this.asked] : null),
@@ -33,7 +33,7 @@ class ResourcesWaves extends LitElement {
     this.compilation = "";
     /** The document of the launch itself. @type {OccupancyDocument | null} */
     this.launched = null;
-    /** What was typed; null: nothing yet. @type {Record<string, string> | null} */
+    /** The typed values; null: none yet. @type {Record<string, string> | null} */
     this.asked = null;
   }
 

@@ -1,5 +1,5 @@
 /**
- * What follows from a run, in words and tables: the minimum time of each resource, losses and hints.
+ * The roofline of a run in words and tables: the minimum time of each resource, losses and hints.
  *
  * @import { Hint, Loss, Quantity, Resource, RooflineDocument, Source } from "../../core/types.js"
  */

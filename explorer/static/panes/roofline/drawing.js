@@ -21,13 +21,13 @@ const SYMBOLS = /** @type {Record<Level, string>} */ ({
 });
 const HUES = /** @type {Record<Level, number>} */ ({ dram: 0, l2: 1, l1: 5, shared: 3 });
 const MARGIN = { l: 58, r: 16, t: 14, b: 42 };
-/** Room around what is drawn, in powers of ten. */
+/** The margin around the data, in powers of ten. */
 const ROOM = { before: 0.8, behind: 1.2 };
 const MOST_DECADES = 6;
 /** Dots that are nearer than that cannot be told apart. */
 const SAME_PLACE_PX = 6;
 const ONE_TITLE_PX = 26;
-/** What the number of a tick takes. */
+/** The space for the number of a tick. */
 const TICK_ROOM = { x: 44, y: 20 };
 
 /**
@@ -187,7 +187,7 @@ function spotsOf(dots, decade) {
   });
 }
 
-/** What the plot shows, as a table. @param {RooflineDocument} document */
+/** The data of the plot as a table. @param {RooflineDocument} document */
 export function rooflineTable(document) {
   const { dots, ceilings } = document;
   const unit = unitOf(document);
@@ -334,7 +334,7 @@ function best(ceilings, name) {
   return named.find(({ source }) => source === "measured") ?? named[0] ?? null;
 }
 
-/** What is said of a number beyond it, once. @param {Dot[]} dots */
+/** Return the notes of the dots, each once. @param {Dot[]} dots */
 function notesOf(dots) {
   return [...new Set(dots.flatMap(({ operations, bytes }) => [operations.note, bytes.note]))]
     .filter(Boolean)

@@ -1,5 +1,5 @@
 /**
- * The source lines with the most samples, and what the warps waited for there.
+ * The source lines with the most samples, and the stall reasons of the warps there.
  *
  * @import { HeatDocument, LineHeat } from "../../core/types.js"
  */

@@ -1,6 +1,5 @@
 /**
- * The labels in the plot of a roofline: the titles of dots and of roofs, where none covers another one or a
- * dot.
+ * The labels in the plot of a roofline: the titles of dots and roofs. No title covers a dot or a different title.
  *
  * A title without a free place is omitted: the tooltip of its line, the table and the legend contain it.
  *
@@ -15,7 +14,7 @@ import { large } from "../../core/numbers.js";
 /**
  * @typedef {{x: [number, number], y: [number, number]}} Range in powers of ten
  * @typedef {{roof: Ceiling, color: string, x: number[], y: number[]}} Roof as it is drawn
- * @typedef {{together: Dot[], titled: Dot[], size: number}} Spot a dot: those in its place, those under its
+ * @typedef {{together: Dot[], titled: Dot[], size: number}} Spot a place with dots: all of them, the dots under its
  *   title, its size in pixels
  * @typedef {{range: Range, margin: {l: number, r: number, t: number, b: number}, width: number, height:
  *   number}} Frame
@@ -34,14 +33,14 @@ const LINE_PX = 14;
 const OFFSET_PX = 9;
 const RIDGE_PX = 8;
 const PLACES_ALONG = 17;
-/** A title that crosses lines beside its dot costs less than one that is a line farther away. */
+/** A title that crosses lines beside its dot costs less than a title that is one line farther away. */
 const FAR = 10;
 
 /**
  * @param {Frame} frame
  * @param {Roof[]} roofs
  * @param {Dot[]} dots
- * @param {Dot[]} timed those of them with a rate
+ * @param {Dot[]} timed the dots with a rate
  * @param {Spot[]} spots of the timed ones
  * @param {Ridge[]} ridges
  * @param {string} unit
@@ -151,7 +150,7 @@ function dotLabel(room, scale, dot, spot, largest, colors) {
   );
 }
 
-/** Dots without a rate: those of one intensity together. @param {Dot[]} dots @returns {Dot[][]} */
+/** Group the dots without a rate by intensity. @param {Dot[]} dots @returns {Dot[][]} */
 function untimedGroups(dots) {
   const untimed = dots
     .filter(({ rate }) => rate === null)
@@ -196,8 +195,8 @@ function untimedLabel(room, scale, group, { range, margin }, colors) {
 }
 
 /**
- * Place the title of a roof along it: above those of the datasheet, below measured ones.
- * A measured memory roof is named together with that of the datasheet, which it is close to.
+ * Place the title of a roof along it: above roofs of the datasheet, below measured roofs.
+ * A measured memory roof shares the title of the datasheet's roof, which is close.
  * @param {Room} room
  * @param {Scale} scale
  * @param {Roof} drawn

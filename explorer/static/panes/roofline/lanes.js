@@ -51,7 +51,7 @@ function depthIn(open, scope) {
   return open.push(scope) - 1;
 }
 
-/** @param {readonly Lane[]} lanes @returns {ScopeSum[]} those that take longest first */
+/** @param {readonly Lane[]} lanes @returns {ScopeSum[]} the longest first */
 export function scopeSums(lanes) {
   /** @type {Map<string, number[]>} */
   const durations = new Map();

@@ -71,7 +71,7 @@ function originOf({ recorded, match, binary, triton: ran, run, imported }, trito
       match === "same kernel"
         ? "the gallery's kernel has changed since"
         : ran !== triton
-          ? `compiled by Triton ${ran}, what is shown by Triton ${triton}`
+          ? `compiled by Triton ${ran}, the shown result by Triton ${triton}`
           : match === "other config"
             ? "another configuration, other options or another launch"
             : run.is_benchmark

@@ -1,5 +1,5 @@
 /**
- * `<timeline-view>`: the scopes of each warp over time, on a canvas that draws what is in sight.
+ * `<timeline-view>`: the scopes of each warp over time, on a canvas that draws the visible part.
  *
  * The wheel scrolls through the warps, and zooms with Ctrl; dragging moves along the time. Arrow keys go from
  * scope to scope and from warp to warp, + and − zoom, 0 shows all.
@@ -99,7 +99,7 @@ class TimelineView extends HTMLElement {
     return this.#timeline;
   }
 
-  /** What is drawn. @param {Timeline | null} timeline */
+  /** Set the timeline. @param {Timeline | null} timeline */
   set timeline(timeline) {
     this.#timeline = timeline;
     if (!timeline) return;
@@ -157,7 +157,7 @@ class TimelineView extends HTMLElement {
     this.schedule();
   }
 
-  /** @param {number} factor more than 1: out @param {number} [at_ns] what stays where it is */
+  /** @param {number} factor more than 1: out @param {number} [at_ns] the time that keeps its place */
   zoom(factor, at_ns = this.cursorMiddle() ?? (this.view.from + this.view.to) / 2) {
     const { from, to } = this.view;
     const most = (this.whole.to - this.whole.from) * 1.02;
@@ -226,7 +226,7 @@ class TimelineView extends HTMLElement {
     return this.view.from + (x / this.plotWidth) * (this.view.to - this.view.from);
   }
 
-  /** What is under the mouse. @param {MouseEvent} event */
+  /** Return the scope under the mouse. @param {MouseEvent} event */
   find(event) {
     const y = event.clientY - this.scroller.getBoundingClientRect().top + this.scroller.scrollTop - HEAD_PX;
     const lane = this.laneAt(y);
@@ -354,7 +354,7 @@ class TimelineView extends HTMLElement {
     context.rect(NAMES_PX, HEAD_PX, this.plotWidth, this.scroller.clientHeight);
     context.clip();
     /**
-     * where the last bar of each depth ended: what would not be seen beside it is not drawn
+     * the end of the last bar of each depth; bars that are too narrow to see beside it are not drawn
      * @type {number[]}
      */
     const ends = [];
@@ -404,7 +404,7 @@ class TimelineView extends HTMLElement {
   }
 
   /**
-   * The scale above, over what has been scrolled under it.
+   * Draw the scale, above the scrolled lanes.
    * @param {CanvasRenderingContext2D} context
    * @param {number} width
    * @param {{mute: string, line: string, panel: string}} look

@@ -10,7 +10,7 @@ import { differenceWords, verdictWords } from "./check_words.js";
 
 const HEADS = ["output", "relative error", "tolerance", "worst element", "kernel", "reference"];
 
-/** @param {Check} check @param {boolean} isSaid a diagnostic says already what is wrong */
+/** @param {Check} check @param {boolean} isSaid a diagnostic already reports the problem */
 export function checkSection({ reason, reference, outputs }, isSaid) {
   if (outputs.length === 0)
     return html`<section>

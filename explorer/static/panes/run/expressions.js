@@ -1,8 +1,8 @@
-/** Numbers and expressions over sizes as they are typed; what they come to is for the server to say. */
+/** Check typed numbers and expressions over sizes. The server evaluates them. */
 
 const NAME = /^[A-Za-z_]\w*$/;
 /**
- * What every expression may use besides: the server's own names, and those of Python that are about numbers.
+ * The names that every expression may use: the server's names, and Python's functions of numbers.
  */
 const COMMON = [
   "cdiv",
@@ -68,7 +68,7 @@ export function readSizes(text) {
 }
 
 /**
- * What is wrong with an expression, as far as it can be told without working it out.
+ * Return the problem of an expression that can be found without evaluating it.
  * @param {string} text
  * @param {Iterable<string>} names that it may use
  * @param {string} source the script, whose names it may use, too

@@ -1,6 +1,6 @@
 /**
- * Initial inputs for a run: those of the script's launch if it is known, otherwise guesses from the names of
- * the arguments. The user corrects them.
+ * Initial inputs for a run: the inputs of the script's launch if it is known, otherwise guesses from the names of the
+ * arguments. The user corrects them.
  *
  * @import { Argument, CompilationDocument } from "../../core/types.js"
  * @import { TypedInput } from "../../runs/form_state.js"
@@ -121,7 +121,7 @@ function shapeOf({ name, shape }, given, sizes) {
 }
 
 /**
- * stride_am: what follows M in the shape of a.
+ * Guess a stride such as stride_am: the product of the sizes behind M in the shape of a.
  * @param {string} name
  * @param {Argument[]} given
  * @param {Sizes} sizes

@@ -1,5 +1,5 @@
 /**
- * One run: what it is, its diagnostics, a section for each of its measurements, and what it printed.
+ * One run: its head, its diagnostics, a section for each measurement, and its output.
  *
  * @import { Diagnostic, RunDocument, Status } from "../../core/types.js"
  * @import { RunResult } from "../../runs/run_result.js"
@@ -50,7 +50,7 @@ export function resultView(run, source, origin) {
 
 const IMPORTED = "Sent from another machine. This server has not measured it.";
 
-/** What the run is, and what can be done with it. @param {RunResult} run @param {boolean} hasError */
+/** The head of a run, with its actions. @param {RunResult} run @param {boolean} hasError */
 function head({ document, id, finished }, hasError) {
   const { recorded, imported, run, status } = document;
   const difference = differenceWords(document, store.state.result?.document.triton ?? "");

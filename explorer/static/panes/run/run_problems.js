@@ -1,5 +1,5 @@
 /**
- * What a run has found wrong with the form, at the field that it is about, until that is changed.
+ * The problems of the form that a run has reported. Each is shown at its field until the field is changed.
  *
  * @import { RunDocument } from "../../core/types.js"
  * @import { FieldProblem, RunForm } from "../../runs/form_state.js"
@@ -11,7 +11,7 @@ export function runProblems({ run, diagnostics }, form) {
   const wrong = diagnostics.filter(({ severity, line }) => severity === "error" && line === 0);
   return wrong.flatMap(({ message, hint }) => {
     const words = [message, hint].filter(Boolean).join(" ");
-    // Messages about an expression begin with what it is of.
+    // A message about an expression begins with the name of its field.
     const [, subject = ""] = /^(\w+)(?:, dimension \d+)?: /.exec(message) ?? [];
     if (subject === "grid") return isSame(run.grid, form.grid) ? [{ field: "grid", words }] : [];
     const [input, typed] = [run.inputs, form.inputs].map((all) => all.find(({ name }) => name === subject));

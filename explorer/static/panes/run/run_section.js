@@ -20,7 +20,7 @@ import { timingsSection } from "./timings.js";
  * @typedef {object} Context
  * @property {RunResult} run
  * @property {string[]} source the lines of the source that was run
- * @property {string} origin the pane, as the origin of what it pins
+ * @property {string} origin the pane, as the origin of its selections
  *
  * @typedef {(document: any, context: Context) => unknown} Section
  */

@@ -1,5 +1,5 @@
 /**
- * How the kernel is run: what is launched, with what, compared with what, and what is measured.
+ * The setup of a run: the launch, its inputs, the reference, and the measures.
  *
  * @import { CompilationDocument, Device, Launch, Measure, MeasureKind } from "../../core/types.js"
  * @import { FieldProblem, Launched, RunForm } from "../../runs/form_state.js"
@@ -133,7 +133,7 @@ function sizesField(compilation, field, what) {
     }`;
 }
 
-/** @param {MeasureKind} kind @param {Device} device @param {Measure[]} measures those that are ticked */
+/** @param {MeasureKind} kind @param {Device} device @param {Measure[]} measures the selected measures */
 function measureBox({ name, description, devices }, device, measures) {
   const isAble = devices.includes(device);
   const reason = device === "gpu" ? "It needs the interpreter." : "It needs a GPU.";

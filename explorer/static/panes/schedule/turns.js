@@ -4,7 +4,7 @@
  * @import { ScheduledLoop, ScheduledOperation } from "../../core/types.js"
  */
 
-/** Iterations that are drawn at most behind the first ones that fill the pipeline. */
+/** The maximum number of iterations that are drawn behind the iterations that fill the pipeline. */
 const MOST_MORE = 8;
 /** Iterations that are drawn behind these if their number is known at run time only. */
 const EXAMPLE_MORE = 3;
@@ -56,7 +56,7 @@ export function inOrder({ operations }) {
 export const isPlain = ({ operation }) => PLAIN.test(operation);
 
 /**
- * What a stage does, such as "load ×2": the operations that move or multiply data, or else all.
+ * Describe the work of a stage, such as "load ×2": the operations that move or multiply data, or else all.
  * @param {ScheduledLoop} loop @param {number} stage
  * @returns {string[]}
  */

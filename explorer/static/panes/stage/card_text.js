@@ -1,5 +1,5 @@
 /**
- * The text of the card of a line: what its operation does, and the source lines that it comes from.
+ * The text of the card of a line: the explanation of its operation, and its source lines.
  *
  * @import { FrameRow, Locations } from "../../core/types.js"
  * @import { Board } from "./control_code.js"
@@ -17,7 +17,7 @@ import { distinctChains } from "./places.js";
 const MOST_LOCATIONS = 8;
 
 /**
- * What the line's operation does, and below it what its modifiers and its operands for lanes say.
+ * Explain the operation of a line, and below it the modifiers and the operands for lanes.
  * @param {string} line
  * @param {string} language
  * @param {Map<string, string>} words the vocabulary of the language

@@ -1,5 +1,5 @@
 /**
- * The control code of an instruction of SASS in words, field by field, and what scoreboards connect.
+ * The control code of an instruction of SASS in words, field by field, and the instructions that scoreboards connect.
  *
  * @import { ScoreboardWait } from "../../core/types.js"
  */
@@ -15,13 +15,13 @@ const MOST_NAMED = 6;
 /** @typedef {{name: string, text: string}} Field */
 
 /**
- * @typedef {object} Rail what is drawn for one scoreboard of a line
+ * @typedef {object} Rail the lines of one scoreboard at a line
  * @property {string} scoreboard
- * @property {{from: number, to: number, isNearest: boolean}[]} ends lines: from what sets it to what waits
- * @property {boolean} isWait whether the line waits; otherwise others wait for it
+ * @property {{from: number, to: number, isNearest: boolean}[]} ends from the setting to the waiting line
+ * @property {boolean} isWait whether the line waits; otherwise it sets the scoreboard
  */
 
-/** The instructions that wait for scoreboards and those that set them, by line. */
+/** The instructions that wait for scoreboards and the instructions that set them, by line. */
 export class Board {
   /** @param {ScoreboardWait[]} waits */
   constructor(waits) {
@@ -131,7 +131,11 @@ function operandWaits(field, lines, line, board) {
     }));
 }
 
-/** What sets the scoreboard, the nearest first. @param {ScoreboardWait} wait @param {string[]} lines */
+/**
+ * Name the instructions that set the scoreboard, the nearest first.
+ * @param {ScoreboardWait} wait
+ * @param {string[]} lines
+ */
 function setterWords({ line, setters }, lines) {
   if (setters.length === 0) return "no instruction has set it since the previous wait";
   const isBack = (/** @type {{line: number}} */ each) => each.line >= line;
@@ -174,7 +178,7 @@ function setWords(field, use, line, board) {
 
 /** @param {string} field */
 function yieldWords(field) {
-  if (field === "-") return "Does not yield: the scheduler goes on with this warp if it can.";
+  if (field === "-") return "Does not yield: the scheduler continues with this warp if it can.";
   return field === "Y" ? "Yields: the scheduler prefers another warp for the next instruction." : UNKNOWN;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the operation or opcode of a line does, in a sentence or two.
+ * Explanations of the operation or opcode of a line, in a sentence or two.
  *
  * The longest word that an opcode begins with explains it. The rest is explained part by part, by words that
  * begin with the part's dot or underscore.

@@ -1,5 +1,6 @@
 /**
- * What a stage pane hides of its text or adds to it. Lines keep their numbers and columns, as in the download.
+ * The filters of a stage pane, which hide or add parts of its text. Lines keep their numbers and columns, as in the
+ * download.
  *
  * @import { Span, Syntax } from "../../core/languages.js"
  * @import { Locations } from "../../core/types.js"
@@ -69,7 +70,7 @@ export class Filters {
     });
   }
 
-  /** Read what the aliases of another text stand for. @param {string[]} lines */
+  /** Read the definitions of aliases in a text. @param {string[]} lines */
   read(lines) {
     this.exempt = new Set();
     this.layouts = new Map();
@@ -103,7 +104,7 @@ export class Filters {
   }
 
   /**
-   * What stands in a line instead of some of its columns.
+   * Return the replacements of columns of a line.
    * @param {string} text
    * @param {Syntax} syntax
    * @param {PaneState} state
@@ -148,7 +149,7 @@ export function locationNote(locations, line) {
 }
 
 /**
- * The column of the text under a column of what is shown instead.
+ * Convert a column of the shown text to a column of the text.
  * @param {number} column
  * @param {Cut[]} cuts
  */

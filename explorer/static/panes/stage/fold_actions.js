@@ -1,5 +1,5 @@
 /**
- * What folds and unfolds a stage's text: the mark of a line, keys, commands. The address says what is folded.
+ * The actions that fold and unfold a stage's text: the mark of a line, keys, commands. The address contains the folds.
  *
  * @import { StagePane } from "../stage.js"
  */
@@ -9,13 +9,13 @@ export class FoldActions {
     this.pane = pane;
   }
 
-  /** Put what is folded into the address. */
+  /** Put the folds into the address. */
   keep() {
     const { folding, view } = this.pane;
     this.pane.keepState(this.pane.stateOf({ ...view, fold: folding.state }));
   }
 
-  /** Fold or unfold what has its header at a line. @param {number} line */
+  /** Fold or unfold the region with its header at a line. @param {number} line */
   toggle(line) {
     const { folding } = this.pane;
     if (!folding.at(line)) return;
@@ -24,7 +24,7 @@ export class FoldActions {
     this.keep();
   }
 
-  /** Fold or unfold what is around the cursor. @param {boolean} isFolded */
+  /** Fold or unfold the region around the cursor. @param {boolean} isFolded */
   async foldHere(isFolded) {
     const { folding, text } = this.pane;
     if (!(await this.pane.read())) return;

@@ -7,7 +7,7 @@
 import { longLists } from "./lists.js";
 
 /**
- * @typedef {object} Fold something that can be folded
+ * @typedef {object} Fold a part that can be folded
  * @property {number} first its header's line, which stays in sight
  * @property {number} from first line that it hides
  * @property {number} to last line that it hides
@@ -22,11 +22,11 @@ const NONE = "none";
 export class Folding {
   /** @type {Map<number, Fold>} by the line of the header */
   folds = new Map();
-  /** @type {Set<number>} headers of what is folded */
+  /** @type {Set<number>} headers of the folded parts */
   folded = new Set();
 
   /**
-   * Learn what can be folded in another text.
+   * Find the foldable parts of a text.
    * @param {string[]} lines
    * @param {Outline} outline
    * @param {Syntax} syntax
@@ -55,7 +55,7 @@ export class Folding {
     this.folded = new Set();
   }
 
-  /** @param {number} line @returns {Fold | null} what has its header there */
+  /** @param {number} line @returns {Fold | null} the part with its header there */
   at(line) {
     return this.folds.get(line) ?? null;
   }
@@ -105,8 +105,8 @@ export class Folding {
   }
 
   /**
-   * What is folded, for the address: lines of headers, "6.61"; or "all", and those that make the difference,
-   * "all.61"; "none"; "" if it is what is folded at first.
+   * Return the folds for the address: lines of headers, "6.61"; "all", with the lines of exceptions, "all.61"; "none";
+   * or "" for the initial folds.
    */
   get state() {
     const atFirst = this.atFirst();
@@ -122,7 +122,7 @@ export class Folding {
     return [...(isNearlyAll ? ["all"] : []), ...lines].join(".");
   }
 
-  /** Fold what the address says, as far as this text has it. @param {string} state */
+  /** Apply the folds of the address that this text has. @param {string} state */
   set state(state) {
     if (!state || state === NONE) {
       this.folded = state ? new Set() : this.atFirst();
@@ -134,7 +134,7 @@ export class Folding {
       this.set(line, !this.folded.has(line));
   }
 
-  /** Unfold what hides a line. @param {number} line @returns {boolean} whether anything did */
+  /** Unfold the parts that hide a line. @param {number} line @returns {boolean} whether anything did */
   uncover(line) {
     let any = false;
     for (const first of this.folded) {

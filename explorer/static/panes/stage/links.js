@@ -1,5 +1,5 @@
 /**
- * What links a stage pane to the others: the lines that come from the source lines that are lit or pinned.
+ * The link between a stage pane and the other panes: the lines that come from highlighted or pinned source lines.
  *
  * @import { StagePane } from "../stage.js"
  */

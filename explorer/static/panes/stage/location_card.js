@@ -1,7 +1,7 @@
 /**
- * The card under the mouse: what the operation of a line does, and the source lines that the line comes from,
- * with their text. Inlined code has the calls that led there. Its text is written by `./card_text.js`, which is
- * loaded when the mouse is first on a line.
+ * The card under the mouse: the explanation of the operation of a line, and its source lines with their text. Inlined
+ * code has the calls that led there. Its text is written by `./card_text.js`, which is loaded when the mouse is first
+ * on a line.
  *
  * @import { StagePane } from "../stage.js"
  */
@@ -24,7 +24,7 @@ export class LocationCard {
   /** How far the text was scrolled when the card was asked for. */
   scrollTop = 0;
   scrollLeft = 0;
-  /** What writes the card; null: it was not needed yet. @type {typeof import("./card_text.js") | null} */
+  /** The module that writes the card; null: not loaded yet. @type {typeof import("./card_text.js") | null} */
   text = null;
 
   /** @param {StagePane} pane */
@@ -52,7 +52,7 @@ export class LocationCard {
     if (this.openLine === line) this.refresh();
   }
 
-  /** Show what has arrived since the card was opened. */
+  /** Add data that has arrived since the card was opened. */
   refresh() {
     if (this.openLine) void this.open();
   }
@@ -102,7 +102,7 @@ export class LocationCard {
       class="location-card"
       role="status"
       popover="manual"
-      aria-label="What the line does, and where it comes from"
+      aria-label="Explanation and source of the line"
     >${this.openLine ? this.parts() : nothing}</div>`;
   }
 

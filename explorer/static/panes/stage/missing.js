@@ -1,4 +1,4 @@
-/** Why a stage pane has no text, and what fills it. */
+/** Say why a stage pane has no text, and how to fill it. */
 import { stageTitle, targetStages } from "../../core/stages.js";
 import { store } from "../../core/store.js";
 

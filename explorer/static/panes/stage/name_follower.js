@@ -24,7 +24,7 @@ export class NameFollower {
     this.byLine = new Map();
   }
 
-  /** What is followed, and how often it is written and read. */
+  /** The followed name, with the number of its definitions and uses. */
   render() {
     const { followed, uses } = this;
     const written = uses.filter(({ isDefinition }) => isDefinition).length;
@@ -83,7 +83,7 @@ export class NameFollower {
     return content ? namesOf(lines[line - 1] ?? "", content.syntax) : [];
   }
 
-  /** Light what a name stands for. @param {number} line @param {Name | null} name */
+  /** Highlight the occurrences of a name. @param {number} line @param {Name | null} name */
   choose(line, name) {
     const { content, outline, lines } = this.pane;
     if (!content || !outline || !name) this.set(null, []);

@@ -3,9 +3,9 @@
 /**
  * @typedef {object} PaneState
  * @property {string} stage
- * @property {Set<string>} hide what is not shown, although it is by default
- * @property {Set<string>} show what is shown, although it is not by default
- * @property {string} fold what is folded, as `Folding` writes it; "": what is folded at first
+ * @property {Set<string>} hide the filters that hide parts shown by default
+ * @property {Set<string>} show the filters that show parts hidden by default
+ * @property {string} fold the folds, as `Folding` writes them; "": the initial folds
  * @property {number} lineage the line of the operation whose lineage is shown; 0: none
  */
 

@@ -38,7 +38,7 @@ export function distinctChains({ lines, locations }, line) {
 }
 
 /**
- * The first place that a line comes from, in words, and how many others there are.
+ * Describe the first location of a line, and count the other locations.
  * @param {Locations | null} locations
  * @param {number} line
  */

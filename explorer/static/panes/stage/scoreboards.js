@@ -1,6 +1,6 @@
 /**
- * The scoreboards of SASS beside its lines: from what sets one to what waits for it, for the line under the mouse
- * or the cursor.
+ * The scoreboards of SASS beside its lines: lines from the instruction that sets a scoreboard to the instructions that
+ * wait for it, for the line under the mouse or the cursor.
  *
  * @import { Rail } from "./control_code.js"
  * @import { StagePane } from "../stage.js"
@@ -16,7 +16,7 @@ const LANE_PX = 30;
 const MOST_STEP_PX = 5;
 const CORNER_PX = 3;
 const ARROW_PX = 4;
-/** Lines are drawn so far beyond what is in sight. */
+/** The distance beyond the visible part to which lines are drawn. */
 const BEYOND_PX = 400;
 
 export class Scoreboards {
@@ -51,7 +51,7 @@ export class Scoreboards {
     return this.loaded.answer;
   }
 
-  /** Draw what the line under the mouse, or that of the cursor, waits for, and what waits for it. */
+  /** Draw the scoreboards of the line under the mouse, or of the line of the cursor. */
   draw() {
     const { pointed, text } = this.pane;
     const rails = this.board?.rails(pointed || text.cursor) ?? [];

@@ -46,7 +46,7 @@ export class StageEditor extends LitElement {
     this.isCompiling = false;
     /** The first error of the compiler. */
     this.problem = "";
-    /** The failed compilation of the text, which can be compared all the same. */
+    /** The failed compilation of the text, which can also be compared. */
     this.failedId = "";
     /** @type {EditorView | null} */
     this.editor = null;
@@ -77,7 +77,7 @@ export class StageEditor extends LitElement {
       <p class="stage-edit-problem" role="alert" ?hidden=${!this.problem}
         >${this.problem}${
           this.failedId
-            ? html` <a href=${this.comparison(this.failedId)}>Compare what was compiled</a>`
+            ? html` <a href=${this.comparison(this.failedId)}>Compare the compiled stages</a>`
             : nothing
         }</p>`;
   }
@@ -139,7 +139,7 @@ export class StageEditor extends LitElement {
     });
   }
 
-  /** Compile the text, and open the comparison or show what is wrong with it. */
+  /** Compile the text, and open the comparison or show its errors. */
   async compile() {
     const { content, editor } = this;
     if (!content || !editor || this.isCompiling) return;
@@ -169,7 +169,7 @@ export class StageEditor extends LitElement {
     }
   }
 
-  /** Show what is wrong with the text. @param {Diagnostic[]} diagnostics */
+  /** Show the diagnostics of the text. @param {Diagnostic[]} diagnostics */
   explain(diagnostics) {
     const { editor } = this;
     const errors = diagnostics.filter(({ severity }) => severity === "error");

@@ -17,7 +17,7 @@ export class TextUpdate {
   /** The content that is to be shown. @type {StageContent | null} */
   next = null;
   /**
-   * Its text, and which of its lines are those of the content that is shown; null: it is another text.
+   * Its text, and the matching of its lines with the shown content; null: the texts are not related.
    * @type {(ReturnType<typeof import("../../text/line_matching.js").matchLines> & {lines: string[]}) | null}
    */
   step = null;
@@ -31,7 +31,7 @@ export class TextUpdate {
   }
 
   /**
-   * Show a content: at once, or where it follows from typing as soon as all that is in sight has arrived.
+   * Show a content: at once, or for a live compilation when all visible lines have arrived.
    * @param {StageContent | null} next
    */
   show(next) {
@@ -44,7 +44,7 @@ export class TextUpdate {
       (next.isLive || content.isLive) &&
       next.row.name === content.row.name &&
       next !== content;
-    // What is out of sight is updated when it comes into sight.
+    // A hidden pane is updated when it becomes visible.
     if (isUpdate && !pane.text.scroller.clientHeight && pane.isConnected) return;
     this.next = next;
     this.step = null;
@@ -71,7 +71,7 @@ export class TextUpdate {
     this.pane.content = next;
   }
 
-  /** Show the next text in place: what is in sight, folded or selected stays with its lines. */
+  /** Show the next text in place: the scroll position, folds and selections stay with their lines. */
   apply() {
     const { pane, step } = this;
     const { content, filters, folding, links, names, range, search, text, view } = pane;

@@ -1,5 +1,5 @@
 /**
- * The menu in the foot of a stage pane: what is shown of the text, folding, copying.
+ * The menu in the foot of a stage pane: filters, folding, copying.
  *
  * @import { StagePane } from "../stage.js"
  */

@@ -65,7 +65,7 @@ test("the summary says what a function saves by sharing, and how many blocks fit
   const map = /** @type {any} */ ({ buffers: [{}, {}], shared_bytes: 2048, sum_bytes: 3072, problem: "" });
   assert.equal(
     summary(memory, map),
-    "2 KiB (2,048 B) for 2 buffers · 3 KiB if each buffer had a place of its own · 2 blocks per multiprocessor · limit 8 KiB",
+    "2 KiB (2,048 B) for 2 buffers · 3 KiB without sharing · 2 blocks per multiprocessor · limit 8 KiB",
   );
   assert.equal(summary(memory, { ...map, buffers: [] }), "This kernel uses no shared memory.");
 });
