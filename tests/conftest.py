@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import atexit
 import os
 from contextlib import ExitStack, closing
@@ -22,6 +23,7 @@ from shares import read_share, share_of
 
 from explorer import create_app
 from explorer.jobs.isolated_process import Limits
+from explorer.model.python_source import parse
 from explorer.queries import QueryService
 from explorer.queries.isolated_worker import IsolatedWorkers
 from explorer.services import services_of
@@ -52,6 +54,10 @@ ENDLESS = "while True:\n    pass\n"
 # Triton's bindings list on the standard error what they have not freed when the interpreter ends, behind
 # the last line of the tests.
 atexit.register(lambda: os.dup2(os.open(os.devnull, os.O_WRONLY), 2))
+
+# pytest parses the source of a test that fails while other threads parse, which ends the process of the tests in
+# CPython before 3.11.8.
+vars(ast)["parse"] = parse
 
 # How long an example takes says more of the machine than of the code.
 hypothesis.settings.register_profile("any machine", deadline=None)
