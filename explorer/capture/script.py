@@ -13,6 +13,8 @@ import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
+from explorer.model.python_source import parse
+
 #: Packages whose names are imported; definitions of other modules are written into the script.
 _IMPORTED = {"triton", "torch", "numpy"} | set(sys.stdlib_module_names)
 #: The limit for literals: nobody would read a longer literal.
@@ -106,7 +108,7 @@ class ScriptWriter:
 
     def _globals_of(self, function: Any) -> None:
         scope = function.get_capture_scope()
-        tree = ast.parse(function.src)
+        tree = parse(function.src)
         names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         for name in sorted(names - _local_names(tree)):
             if name in scope and not (name in _BUILTINS and scope[name] is getattr(builtins, name)):

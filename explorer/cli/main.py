@@ -10,6 +10,7 @@ from explorer.cli import (
     bisect,
     capture,
     check,
+    debug,
     delete,
     explain,
     inspect,
@@ -54,6 +55,7 @@ COMMANDS = (
     toolchain,
     targets,
     settings,
+    debug,
     version,
 )
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from explorer.errors import InvalidRequest
+from explorer.model.python_source import parse
 
 MOST_FILES = 2000
 LONGEST_PATH = 300
@@ -76,7 +77,7 @@ def _computes_names(text: str) -> bool:
     if "import_module" not in text and "__import__" not in text:
         return False
     try:
-        nodes = ast.walk(ast.parse(text))
+        nodes = ast.walk(parse(text))
     except (SyntaxError, ValueError, RecursionError):
         return False
     return any(
@@ -98,7 +99,7 @@ def _read(file: Path) -> str:
 def _imported_modules(text: str, path: str) -> Iterator[str]:
     """Yield the absolute names of the modules that a file may import, with names that may be modules."""
     try:
-        tree = ast.parse(text)
+        tree = parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return
     package = PurePosixPath(path).parent.parts

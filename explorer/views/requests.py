@@ -117,16 +117,28 @@ def requested_compilation(services: Services, body: CompilationBody) -> Request:
     """
     limit = services.settings.source_limit_bytes
     check_source(body.source, limit)
+    target, triton = services.target_name(body.target), services.triton_version(body.triton)
+    made = replace(unlimited_compilation(body, target, triton), private=private_key(body.private))
+    check_size(made, limit)
+    return made
+
+
+def unlimited_compilation(body: CompilationBody, target: str, triton: str) -> Request:
+    """Return the public request for the body of a compilation, whatever its length.
+
+    Raises:
+        InvalidRequest: the fields contradict each other, or a path is invalid.
+    """
     check_files(body.path, body.files)
     if body.launch is not None and body.arguments is not None:
         raise InvalidRequest("'launch' and 'arguments' exclude each other. Give one of them.")
     # msgspec leaves omitted fields unset; a copy has all fields.
     arguments = tuple(map(replace, body.arguments)) if isinstance(body.arguments, list) else body.arguments
     options: dict[str, Scalar] = dict(body.options)
-    made = Request(
+    return Request(
         source=body.source,
-        target=services.target_name(body.target),
-        triton=services.triton_version(body.triton),
+        target=target,
+        triton=triton,
         kernel=body.kernel,
         launch=body.launch,
         arguments=arguments,
@@ -137,10 +149,7 @@ def requested_compilation(services: Services, body: CompilationBody) -> Request:
         files=body.files,
         assumed=body.assumed,
         edits=body.edits.edits() if body.edits else None,
-        private=private_key(body.private),
     )
-    check_size(made, limit)
-    return made
 
 
 def private_key(private: Private) -> str:

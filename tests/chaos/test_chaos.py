@@ -16,7 +16,7 @@ from chaos.harness import Chaos
 
 from cluster.parts import MissingProgram
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 LISTENS = psutil.CONN_LISTEN
 #: When a process is killed: as soon as the job is accepted, in its stages, at its end.

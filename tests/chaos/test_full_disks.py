@@ -11,7 +11,7 @@ from chaos.harness import Chaos
 
 from cluster.parts import MissingProgram
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 #: The size of the disk of each part, in MiB.
 DISKS = {"web1": 16, "worker1": 16, "worker2": 16, "postgresql": 256, "s3": 16}

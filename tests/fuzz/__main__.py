@@ -19,12 +19,16 @@ import atheris
 def main() -> None:
     """Fuzz the parser that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("name")
+    parser.add_argument("name", nargs="?")
+    parser.add_argument("--list", action="store_true", help="list the names of all parsers")
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--keep", type=Path, default=Path())
     options = parser.parse_args()
     with atheris.instrument_imports(include=["explorer"]):
-        from .targets import find_target
+        from .targets import TARGETS, find_target
+    if options.list:
+        print(*(each.name for each in TARGETS), sep="\n")
+        return
     target = find_target(options.name)
     with tempfile.TemporaryDirectory() as seeds:
         for path in target.seeds:

@@ -22,7 +22,7 @@ LOADED_ON_AMPERE = ("matmul", "flash_attention", "convolution_2d")
 
 @pytest.fixture(
     scope="session",
-    params=[LOADED_ON_AMPERE, pytest.param(EXAMPLES, marks=pytest.mark.matrix)],
+    params=[LOADED_ON_AMPERE, pytest.param(EXAMPLES, marks=pytest.mark.nightly)],
     ids=lambda examples: f"{len(examples)} on Ampere",
 )
 def survey(request, gallery):

@@ -16,7 +16,7 @@ CASES = [
         example,
         target.name,
         id=f"{example}-{target.architecture}",
-        marks=() if (example, target.name) in REPRESENTATIVES else pytest.mark.matrix,
+        marks=() if (example, target.name) in REPRESENTATIVES else pytest.mark.nightly,
     )
     for example in EXAMPLES
     for target in TARGETS

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.capture.read import CannotRead, read_file
+from explorer.model.python_source import parse
 
 _LOCATION = re.compile(r'loc\("([^"\\\n]{1,4096})":(\d{1,7}):\d+')
 _MOST_FILES = 50
@@ -54,7 +55,7 @@ def functions_of(text: str, first_line: int = 1) -> list[Function]:
     """
     text = textwrap.dedent(text)
     try:
-        tree = ast.parse(text)
+        tree = parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise CannotRead(f"it is not Python: {error}") from error
     lines = text.split("\n")
