@@ -30,7 +30,7 @@ CASES = [
         triton,
         target,
         id=f"{triton}-{target.architecture}",
-        marks=() if target.name in REPRESENTATIVES else pytest.mark.matrix,
+        marks=() if target.name in REPRESENTATIVES else pytest.mark.nightly,
     )
     for triton in TRITONS
     for target in NVIDIA
