@@ -452,7 +452,7 @@ def test_a_command(copy: ChangedCopy) -> None:
 
 
 def test_a_tour(copy: ChangedCopy) -> None:
-    """Its times are those of a launch of another tour, which `tools/record-tours` would measure again."""
+    """Its times come from a launch of another tour; `tools/record-tours` would measure them again."""
     copy.write("explorer/tours/stores.toml", TOUR)
     copy.insert("explorer/tours/__init__.py", '    "layouts",\n', '    "stores",\n')
     measured = (copy.folder / "explorer/tours/measured/programs.json").read_text()
