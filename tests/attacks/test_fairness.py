@@ -39,7 +39,7 @@ def refusals(answers):
     return [answer for answer in answers if answer.status not in (200, 202)]
 
 
-def test_a_flood_delays_no_other_client(server, vector_add, tmp_path):
+def test_a_flood_delays_no_other_client(server, vector_add):
     honest = server.client(1)
     alone = min(seconds_of(honest, vector_add, f"alone {number}") for number in range(2))
     is_full = threading.Event()
@@ -65,7 +65,7 @@ def test_a_flood_delays_no_other_client(server, vector_add, tmp_path):
     assert {answer.status for answer in refused} == {429}
     assert {answer.headers["Retry-After"] for answer in refused} == {"5"}
     assert len(refused) > 200
-    store = open_store_of(tmp_path)
+    store = open_store_of(server.folder)
     stored = [store.known(Request(SLEEP.format(number), "cuda:90", "3.9.0")) for number in range(400)]
     store.close()
     assert len(stored) - stored.count(None) == 400 - len(refused)  # refused requests are not stored
