@@ -94,6 +94,16 @@ def test_only_the_sandbox_forks_and_executes(file: Path) -> None:
     assert not used or name_of(file).startswith("explorer.sandbox.")
 
 
+#: Queries with patterns that are not about texts of the compiler: the patterns of claims, the variables of
+#: paths.
+WITH_PATTERNS = {"explorer.queries.claims", "explorer.queries.query"}
+
+
+def test_queries_leave_the_texts_of_the_compiler_to_the_analyses() -> None:
+    files = (ROOT / "explorer/queries").rglob("*.py")
+    assert {name_of(file) for file in files if "re" in imported_by(file)} == WITH_PATTERNS
+
+
 #: Modules that a captured program imports must not need further packages.
 IN_THE_PROGRAM = [
     file

@@ -5,19 +5,15 @@ The operations and their counts are read from TTGIR. Their order is modeled.
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from explorer.analysis.mbarriers import Barrier, Execution, Finding, NotEvaluated, Thread, execute
-from explorer.analysis.mlir.operations import Operation, shown_name
+from explorer.analysis.mlir.operations import Operation, is_numbered, shown_name
 from explorer.documents.lines import shortened
 from explorer.errors import NotAnswerable
 from explorer.queries.query import Query, Subject
 from explorer.store import Record
 
-#: A value that has no name in the source.
-_NUMBERED = re.compile(r"%\d")
 _MOST_STEPS = 600
 _MOST_BARRIERS = 200
 
@@ -252,7 +248,7 @@ def _barrier(barrier: Barrier, execution: Execution) -> BarrierDocument:
 
 def _filled(buffer: str, copy: Operation) -> str:
     """Return the name of a buffer, or, if that is a number, the name of the descriptor that fills it."""
-    if _NUMBERED.match(buffer) and copy.operands:
+    if is_numbered(buffer) and copy.operands:
         return shown_name(copy.operands[0])
     return buffer
 

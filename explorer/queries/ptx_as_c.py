@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from explorer.analysis.graphs import NothingToDraw
-from explorer.analysis.ptx_as_c import Names, read_names, translate
+from explorer.analysis.ptx_as_c import Names, identifiers_in, read_names, translate
 from explorer.errors import NotAnswerable
 from explorer.lexers import Span, highlight_lines
 from explorer.queries.query import Query, Subject
@@ -82,9 +80,7 @@ def _names(record: Record, ptx: StageEntry) -> Names:
     if module is None:
         return Names()
     request = record.request
-    identifiers = {
-        name for text in (request.source, *request.files.values()) for name in re.findall(r"[^\W\d]\w*", text)
-    }
+    identifiers = identifiers_in((request.source, *request.files.values()))
     return read_names(record.text(module.text), _places(record, module), _places(record, ptx), identifiers)
 
 

@@ -13,6 +13,7 @@ and 3.9; sectors: CUDA best practices guide, coalesced access to global memory.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,36 @@ from explorer.analysis.layouts.linear_layout import LinearLayout
 from explorer.model.hardware import LANE_ACCESS_BYTES, SECTOR_BYTES
 
 Limit = Literal["layout", "contiguity", "divisibility", "mask", "instruction"]
+
+_POINTER = re.compile(r"!tt\.ptr<([^<>]+)>")
+_THROUGH_DESCRIPTORS = re.compile(r"\.(descriptor_|async_tma_)")
+_ACCESS = re.compile(
+    r"tt\.(load|store|atomic_rmw|atomic_cas|descriptor_\w+)|ttg\.async_copy_global_to_local|"
+    r"ttng\.async_tma_\w+|(amdg|amdgpu)\.buffer_\w+"
+)
+_BITS = re.compile(r"\d+")
+
+
+def is_global_access(operation: str) -> bool:
+    """Return whether an operation, by its name, accesses global memory."""
+    return _ACCESS.fullmatch(operation) is not None
+
+
+def uses_descriptor(operation: str) -> bool:
+    """Return whether an access, by its name, moves a box of a tensor descriptor."""
+    return _THROUGH_DESCRIPTORS.search(operation) is not None
+
+
+def pointee(type_name: str) -> str | None:
+    """Return the type that a pointer, or each pointer of a tensor, points to; None for other types."""
+    found = _POINTER.search(type_name)
+    return found[1] if found else None
+
+
+def bytes_of_element(type_name: str) -> int:
+    """Return the size of an element whose type, such as `f16`, states its bits; 1 if it states none."""
+    found = _BITS.search(type_name)
+    return max(8, int(found[0]) if found else 8) // 8
 
 
 @dataclass(frozen=True)
