@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import msgspec
 
-from explorer.analysis.diff import Alignment, Renaming
-from explorer.analysis.diff.operations import operation_changes
+from explorer.analysis.diff import Alignment, Move, Renaming
+from explorer.analysis.diff.operations import KindChange, operation_changes
 from explorer.documents import ChangeCounts
 
 #: The text before and the text after.
@@ -24,30 +24,15 @@ class SpanDocument(msgspec.Struct, frozen=True):
     same: bool
 
 
-class MoveDocument(msgspec.Struct, frozen=True):
-    """A line that was removed in one place and added in another. Line numbers start at 1."""
-
-    before_line: int
-    after_line: int
-
-
-class KindDocument(msgspec.Struct, frozen=True):
-    """A kind of operation with the lines that differ, from 1 on. A line that only moved is on both sides."""
-
-    name: str
-    before_lines: list[int]
-    after_lines: list[int]
-
-
 class DiffDocument(ChangeCounts, frozen=True):
     """Two whole texts as spans of lines, in order. A renamed value or register is no change.
 
     An operation that only moved counts as moved, and its lines count as added and removed.
     """
 
-    kinds: list[KindDocument]
+    kinds: list[KindChange]
     spans: list[SpanDocument] = msgspec.field(name="runs")
-    moves: list[MoveDocument]
+    moves: list[Move]
 
     @classmethod
     def of(
@@ -72,17 +57,14 @@ class DiffDocument(ChangeCounts, frozen=True):
             operations_added=operations.added,
             operations_removed=operations.removed,
             operations_moved=operations.moved,
-            kinds=[
-                KindDocument(name, [i + 1 for i in kind.removed], [j + 1 for j in kind.added])
-                for name, kind in sorted(operations.kinds.items())
-            ],
+            kinds=operations.kinds,
             spans=[
                 SpanDocument(
                     span.before.start + 1, len(span.before), span.after.start + 1, len(span.after), span.same
                 )
                 for span in spans
             ],
-            moves=[MoveDocument(move.before + 1, move.after + 1) for move in alignment.moves],
+            moves=alignment.moves,
         )
 
 

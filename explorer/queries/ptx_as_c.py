@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from explorer.analysis.graphs import NothingToDraw
-from explorer.analysis.ptx_as_c import Names, identifiers_in, read_names, translate
+from explorer.analysis.ptx_as_c import Names, VerbatimInstruction, identifiers_in, read_names, translate
 from explorer.errors import NotAnswerable
 from explorer.lexers import Span, highlight_lines
 from explorer.queries.query import Query, Subject
@@ -25,13 +25,6 @@ class LineOfC(msgspec.Struct, frozen=True):
     tokens: list[Span]
     ptx_lines: tuple[int, ...]
     source_lines: tuple[int, ...]
-
-
-class VerbatimInstruction(msgspec.Struct, frozen=True):
-    """An instruction that is shown as PTX, and how often."""
-
-    opcode: str
-    count: int
 
 
 class PtxAsCDocument(msgspec.Struct, frozen=True):
@@ -69,7 +62,7 @@ def _find(subject: Subject) -> PtxAsCDocument:
         ),
         total_lines=len(translation.lines),
         instructions=translation.instructions,
-        verbatim=tuple(VerbatimInstruction(*each) for each in translation.verbatim.items()),
+        verbatim=translation.verbatim,
         variables=translation.variables,
         named=translation.named,
     )

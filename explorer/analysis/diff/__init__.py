@@ -29,10 +29,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Move:
-    """A line of `before` that is elsewhere in `after`; both numbers start at 0."""
+    """A line that was removed in one place and added in another. Line numbers start at 1."""
 
-    before: int
-    after: int
+    before_line: int
+    after_line: int
 
 
 class Alignment:
@@ -45,7 +45,7 @@ class Alignment:
         else:
             self._pairs, moves = _ALIGN[renaming](self._before, self._after)
         #: The operations that only moved: lines that are removed in one place and added in another.
-        self.moves = [Move(*pair) for pair in moves]
+        self.moves = [Move(before + 1, after + 1) for before, after in moves]
 
     @cached_property
     def spans(self) -> list[Span]:
