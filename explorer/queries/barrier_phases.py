@@ -119,7 +119,7 @@ def _find(subject: Subject) -> BarrierPhasesDocument:
             total_barriers=0,
             in_flight=[],
             findings=[],
-            assumed=[],
+            assumed=(),
             lines=[],
         )
     return _document(execution, record, text.split("\n"))

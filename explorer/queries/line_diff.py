@@ -6,22 +6,12 @@ from functools import lru_cache
 
 import msgspec
 
-from explorer.analysis.diff import Alignment, Move, Renaming
+from explorer.analysis.diff import Alignment, Move, Renaming, Span
 from explorer.analysis.diff.operations import KindChange, operation_changes
 from explorer.documents import ChangeCounts
 
 #: The text before and the text after.
 Texts = tuple[str, str]
-
-
-class SpanDocument(msgspec.Struct, frozen=True):
-    """Consecutive lines that are either the same on both sides or different. Line numbers start at 1."""
-
-    before_line: int
-    before_lines: int
-    after_line: int
-    after_lines: int
-    same: bool
 
 
 class DiffDocument(ChangeCounts, frozen=True):
@@ -31,7 +21,7 @@ class DiffDocument(ChangeCounts, frozen=True):
     """
 
     kinds: list[KindChange]
-    spans: list[SpanDocument] = msgspec.field(name="runs")
+    spans: list[Span] = msgspec.field(name="runs")
     moves: list[Move]
 
     @classmethod
@@ -52,18 +42,13 @@ class DiffDocument(ChangeCounts, frozen=True):
         spans = alignment.spans
         operations = operation_changes(alignment, before, after, language)
         return cls(
-            lines_added=sum(len(span.after) for span in spans if not span.same),
-            lines_removed=sum(len(span.before) for span in spans if not span.same),
+            lines_added=sum(span.after_lines for span in spans if not span.same),
+            lines_removed=sum(span.before_lines for span in spans if not span.same),
             operations_added=operations.added,
             operations_removed=operations.removed,
             operations_moved=operations.moved,
             kinds=operations.kinds,
-            spans=[
-                SpanDocument(
-                    span.before.start + 1, len(span.before), span.after.start + 1, len(span.after), span.same
-                )
-                for span in spans
-            ],
+            spans=spans,
             moves=alignment.moves,
         )
 
