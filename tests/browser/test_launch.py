@@ -97,7 +97,7 @@ def test_all_configurations_compile_sort_and_open(page: Page) -> None:
     compile_all(page, "Autotune configurations")
     expect(page.get_by_role("button", name="All compiled")).to_be_disabled()
     assert len(set(numbers(page, "registers"))) > 2
-    expect(configs(page).first.locator(".column-shared")).to_have_text(re.compile(r"\d+ KiB"))
+    expect(configs(page).first.locator(".column-shared_bytes")).to_have_text(re.compile(r"\d+ KiB"))
     section = page.get_by_role("region", name="Autotune configurations")
 
     registers = section.get_by_role("columnheader", name="Registers per thread")
