@@ -298,9 +298,8 @@ class Machine:
             index = self._index(action.signals[0]) if action.signals else None
             size = action.number if action.kind == "copy" and action.writes else 0
             line = action.operation.line
-            self.in_flight.append(
-                OperationInFlight(operation.unit, operation.began, self.step + 1, line, index, size)
-            )
+            began, end = operation.began, self.step + 1
+            self.in_flight.append(OperationInFlight(operation.unit, began, end, line, index, size))
         for memory in action.signals:
             barrier = self.barriers[self._index(memory)]
             if action.kind != "copy":
@@ -317,15 +316,8 @@ class Machine:
         memory = self._signal(action)
         line, count = action.operation.line, action.number
         self._current[memory] = len(self.barriers)
-        self.barriers.append(
-            Barrier(
-                memory,
-                line,
-                count,
-                [BarrierState(self.step + 1, 0, count, 0, line, thread.title)],
-                pending=count,
-            )
-        )
+        state = BarrierState(self.step + 1, 0, count, 0, line, thread.title)
+        self.barriers.append(Barrier(memory, line, count, [state], pending=count))
 
     def _index(self, memory: Memory) -> int:
         if memory not in self._current:
