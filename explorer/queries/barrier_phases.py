@@ -110,18 +110,7 @@ def _find(subject: Subject) -> BarrierPhasesDocument:
             f"The phases are not evaluated, because of line {error.line} of TTGIR: {error}."
         ) from error
     if execution is None:
-        return BarrierPhasesDocument(
-            steps=0,
-            recorded_steps=0,
-            is_cut=False,
-            threads=[],
-            barriers=[],
-            total_barriers=0,
-            in_flight=[],
-            findings=[],
-            assumed=(),
-            lines=[],
-        )
+        return BarrierPhasesDocument(0, 0, False, [], [], 0, [], [], (), [])
     return _document(execution, record, text.split("\n"))
 
 

@@ -6,7 +6,6 @@ import msgspec
 
 from explorer.analysis.assembly.emitted_instructions import Emitted
 from explorer.analysis.layouts.global_access import (
-    Known,
     Limit,
     Sectors,
     Width,
@@ -95,7 +94,7 @@ def _access(survey: Survey, operation: Operation, emission: Emission) -> AccessR
     linear = None if layout is None else survey.linear(layout)
     element, element_bytes = _element(survey, operation)
     emitted = emission.of(operation.line, "global")
-    pointer, mask = _known(operation.pointer), _known(operation.mask)
+    pointer, mask = operation.pointer, operation.mask
     found, touched = None, None
     if linear is not None and pointer is not None and not uses_descriptor(operation.name):
         found = width(linear, element_bytes, pointer, mask)
@@ -237,12 +236,6 @@ def _matrix(survey: Survey, operation: Operation, emission: Emission) -> MatrixR
         emission.source if emitted else "",
         emission.sharing(operation.line),
     )
-
-
-def _known(information: AxisInformation | None) -> Known | None:
-    if information is None:
-        return None
-    return Known(information.contiguity, information.divisibility, information.constancy)
 
 
 def _element(survey: Survey, operation: Operation) -> tuple[str, int]:

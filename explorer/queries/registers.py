@@ -131,8 +131,9 @@ def _instructions(record: Record, live: LiveRegisters) -> list[Instruction]:
     """Join live registers and the lines of the stage, by function and address."""
     stage = record.stage("sass")
     lines = source_lines(record, stage)
-    functions = places_by_function(record.text(stage.text))
-    places = {name: places_of(functions, name) for name in {each.function for each in live.instructions}}
+    names = {each.function for each in live.instructions}
+    functions = places_by_function(record.text(stage.text), names)
+    places = {name: places_of(functions, name) for name in names}
     return [
         _instruction(each, places[each.function].get(each.address, Place(0, "")), lines)
         for each in live.instructions

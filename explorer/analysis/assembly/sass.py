@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 _INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?\w+\s+)?([A-Z]\w*)")
@@ -18,14 +18,18 @@ class Place(NamedTuple):
     opcode: str
 
 
-def places_by_function(sass: str) -> dict[str, dict[int, Place]]:
-    """Return the instructions of each function by address; those before the first label belong to ""."""
+def places_by_function(sass: str, names: Collection[str] | None = None) -> dict[str, dict[int, Place]]:
+    """Return the instructions of each function by address; those before the first label belong to "".
+
+    `names` are the labels that begin a function; None: each label does. A function contains the labels of
+    subroutines that the assembler adds, such as divisions.
+    """
     functions: dict[str, dict[int, Place]] = {}
     current = functions.setdefault("", {})
     for number, text in enumerate(sass.splitlines(), 1):
         if found := _INSTRUCTION.search(text):
             current.setdefault(int(found[1], 16), Place(number, found[2]))
-        elif label := _FUNCTION.match(text):
+        elif (label := _FUNCTION.match(text)) and (names is None or label[1] in names):
             current = functions.setdefault(label[1], {})
     return functions
 

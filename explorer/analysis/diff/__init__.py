@@ -1,7 +1,7 @@
 """The difference between two texts, in which a renamed value or register is no change.
 
 In: the text before and after, and the meaning of the names in them. Out: the aligned spans of both texts, or
-a unified diff. Lines are counted from 0.
+a unified diff.
 """
 
 from __future__ import annotations

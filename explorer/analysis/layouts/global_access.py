@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from explorer.analysis.layouts.linear_layout import LinearLayout
+from explorer.model.answers import AxisInformation
 from explorer.model.hardware import LANE_ACCESS_BYTES, SECTOR_BYTES
 
 Limit = Literal["layout", "contiguity", "divisibility", "mask", "instruction"]
@@ -56,15 +57,6 @@ def bytes_of_element(type_name: str) -> int:
 
 
 @dataclass(frozen=True)
-class Known:
-    """The compiler's knowledge along each dimension; see `AxisInformation`."""
-
-    contiguity: tuple[int, ...]
-    divisibility: tuple[int, ...]
-    constancy: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Width:
     """`vector` elements are moved at once along `dimension`; `allowed` is what each limit alone allows."""
 
@@ -88,7 +80,9 @@ class Sectors:
     lane_offsets: tuple[int, ...]
 
 
-def width(layout: LinearLayout, element_bytes: int, pointer: Known, mask: Known | None) -> Width:
+def width(
+    layout: LinearLayout, element_bytes: int, pointer: AxisInformation, mask: AxisInformation | None
+) -> Width:
     """Compute the vector width."""
     dimension = _fastest(layout, pointer)
     allowed: dict[Limit, int] = {
@@ -106,7 +100,9 @@ def width(layout: LinearLayout, element_bytes: int, pointer: Known, mask: Known 
     return Width(dimension, 1 << vector.bit_length() - 1, limit, allowed)
 
 
-def sectors(layout: LinearLayout, element_bytes: int, pointer: Known, dimension: int, vector: int) -> Sectors:
+def sectors(
+    layout: LinearLayout, element_bytes: int, pointer: AxisInformation, dimension: int, vector: int
+) -> Sectors:
     """Count the sectors of a warp's first instruction; the others are like it."""
     run = max(1, min(pointer.contiguity[dimension], layout.shape[dimension]))
     touched: dict[tuple[int, ...], set[int]] = defaultdict(set)
@@ -128,7 +124,9 @@ def sectors(layout: LinearLayout, element_bytes: int, pointer: Known, dimension:
     return Sectors(count, used, used / (count * SECTOR_BYTES), offsets)
 
 
-def _run_of(element: Sequence[int], pointer: Known, dimension: int, run: int) -> tuple[tuple[int, ...], int]:
+def _run_of(
+    element: Sequence[int], pointer: AxisInformation, dimension: int, run: int
+) -> tuple[tuple[int, ...], int]:
     """Return the contiguous range that an element is in, and its place in the range."""
     key = [coordinate // constancy for coordinate, constancy in zip(element, pointer.constancy, strict=True)]
     if run == 1:
@@ -137,7 +135,7 @@ def _run_of(element: Sequence[int], pointer: Known, dimension: int, run: int) ->
     return tuple(key), element[dimension] % run
 
 
-def _fastest(layout: LinearLayout, pointer: Known) -> int:
+def _fastest(layout: LinearLayout, pointer: AxisInformation) -> int:
     """Return the dimension along which threads hold neighbors, or else addresses are consecutive."""
     return max(
         range(len(layout.shape)),

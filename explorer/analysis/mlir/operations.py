@@ -165,7 +165,7 @@ def shown_name(value: str) -> str:
 
 def is_numbered(value: str) -> bool:
     """Return whether a value has a number, since the source has no name for it."""
-    return value[1:2].isdecimal()
+    return value.startswith("%") and value[1:2].isdecimal()
 
 
 def operation_name(line: str) -> str:

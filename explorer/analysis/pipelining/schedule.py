@@ -48,7 +48,7 @@ class ScheduledOperation:
     text: str
     stage: int
     cluster: int
-    waited_in: int | None = None
+    waited_in: int | None
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ export const RESULT_COLUMNS = [
 
 /** The title of a column in its head, and in tips. @param {Partial<Column> & {name: string}} column */
 export function headOf({ name, title = metric(name).short, words = metric(name).title }) {
-  return { title, words };
+  return { name, title, words };
 }
 
 /** @param {keyof Resources} name @returns {ResultColumn["read"]} */

@@ -143,8 +143,7 @@ export class VariantTable extends LitElement {
 
   /** @param {Column | ResultColumn} column */
   head(column) {
-    const { name } = column;
-    const { title, words } = headOf(column);
+    const { name, title, words } = headOf(column);
     const { order } = this;
     const sorted = order?.name === name ? (order.isDescending ? "descending" : "ascending") : null;
     return html`<th scope="col" class="column-${name}" aria-sort=${sorted ?? nothing}><button

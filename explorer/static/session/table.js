@@ -66,8 +66,7 @@ export class SessionTable extends LitElement {
 
   /** @param {{name: string, title?: string, words?: string}} column */
   head(column) {
-    const { name } = column;
-    const { title, words: explanation } = headOf(column);
+    const { name, title, words: explanation } = headOf(column);
     const { order } = this;
     const sorted = order?.name === name ? (order.isDescending ? "descending" : "ascending") : null;
     return html`<th scope="col" aria-sort=${sorted ?? nothing}><button
