@@ -70,7 +70,7 @@ def compile_all(page: Page, region: str) -> None:
     section = page.get_by_role("region", name=region)
     expect(section.locator("tr.variant").first).to_be_visible()
     rows = section.locator("tr.variant").count()
-    section.get_by_role("button", name=re.compile("^Compile ")).click()
+    section.get_by_role("button", name=re.compile("^Compile (all|the)")).click()
     expect(section.locator("tr.variant:is(.is-complete, .is-failed)")).to_have_count(
         rows, timeout=3 * COMPILE_TIMEOUT_MS
     )
