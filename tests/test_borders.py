@@ -94,6 +94,36 @@ def test_only_the_sandbox_forks_and_executes(file: Path) -> None:
     assert not used or name_of(file).startswith("explorer.sandbox.")
 
 
+#: Queries with patterns that are not about texts of the compiler: the patterns of claims, the variables of
+#: paths.
+WITH_PATTERNS = {"explorer.queries.claims", "explorer.queries.query"}
+
+
+def test_queries_leave_the_texts_of_the_compiler_to_the_analyses() -> None:
+    files = (ROOT / "explorer/queries").rglob("*.py")
+    assert {name_of(file) for file in files if "re" in imported_by(file)} == WITH_PATTERNS
+
+
+def classes_by_fields(package: str) -> dict[frozenset[str], str]:
+    """Return a class of a package for each set of two fields or more."""
+    nodes = [
+        node for file in (ROOT / package).rglob("*.py") for node in ast.walk(ast.parse(file.read_text()))
+    ]
+    found = {
+        frozenset(
+            ast.unparse(line.target) for line in node.body if isinstance(line, ast.AnnAssign)
+        ): node.name
+        for node in nodes
+        if isinstance(node, ast.ClassDef)
+    }
+    return {fields: name for fields, name in found.items() if len(fields) > 1}
+
+
+def test_no_document_is_a_copy_of_a_structure_of_an_analysis() -> None:
+    documents, structures = map(classes_by_fields, ("explorer/queries", "explorer/analysis"))
+    assert {documents[names]: structures[names] for names in documents.keys() & structures.keys()} == {}
+
+
 #: Modules that a captured program imports must not need further packages.
 IN_THE_PROGRAM = [
     file

@@ -6,8 +6,9 @@ import msgspec
 
 from explorer.agents.api import Api, document, get
 from explorer.agents.tool import First, Id, Lines, page_from
+from explorer.analysis.assembly.stated_registers import Fact
 from explorer.documents import shortened
-from explorer.queries.registers import Fact, Instruction, RegistersDocument
+from explorer.queries.registers import Instruction, RegistersDocument
 
 
 class LiveInstruction(msgspec.Struct, frozen=True):

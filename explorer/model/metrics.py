@@ -1,6 +1,7 @@
 """The metrics of a compilation: their names, units, and whether more or less is better.
 
-Tables, comparisons and checks of compilations share this list. `explorer.queries.metrics` reads the values.
+Tables, comparisons and checks of compilations share this list; the page and the command line take their
+titles from it. `explorer.queries.metrics` reads the values.
 """
 
 from __future__ import annotations
@@ -14,12 +15,16 @@ Verdict = Literal["same", "better", "worse", "different"]
 
 @dataclass(frozen=True)
 class Metric:
-    """A number of a compilation. `unit` is its unit; "": the number is a count or a ratio."""
+    """A number of a compilation. `unit` is its unit; "": the number is a count or a ratio.
+
+    `short` is the title in narrow tables and in lines of text; "": `title`.
+    """
 
     name: str
     title: str
     unit: str = ""
     better: Better = "lower"
+    short: str = ""
 
     def verdict(self, before: float | None, after: float | None) -> Verdict:
         """Compare two values; a missing value is only different."""
@@ -31,22 +36,22 @@ class Metric:
 
 
 METRICS: tuple[Metric, ...] = (
-    Metric("registers", "Registers per thread"),
+    Metric("registers", "Registers per thread", short="registers"),
     Metric("scalar_registers", "Scalar registers"),
-    Metric("spills", "Spills, stores and loads", "bytes"),
+    Metric("spills", "Spills, stores and loads", "bytes", short="spills"),
     Metric("spill_stores_bytes", "Spill stores", "bytes"),
     Metric("spill_loads_bytes", "Spill loads", "bytes"),
     Metric("stack_bytes", "Stack", "bytes"),
-    Metric("shared_bytes", "Shared memory per block", "bytes"),
+    Metric("shared_bytes", "Shared memory per block", "bytes", short="shared"),
     Metric("tensor_memory_columns", "Tensor memory", "columns"),
     Metric("global_scratch_bytes", "Global scratch memory", "bytes"),
     Metric("constant_bytes", "Constant memory", "bytes"),
     Metric("barriers", "Barriers"),
-    Metric("occupancy", "Occupancy", better="higher"),
+    Metric("occupancy", "Occupancy", better="higher", short="occupancy"),
     Metric("instructions", "Instructions"),
     Metric("layout_conversions", "Layout conversions"),
     Metric("binary_bytes", "Binary", "bytes"),
-    Metric("compile_milliseconds", "Compile time", "ms"),
+    Metric("compile_milliseconds", "Compile time", "ms", short="compile"),
 )
 
 #: The metrics that tables show, in the order of their columns.
@@ -64,3 +69,8 @@ TABLE_METRICS: tuple[Metric, ...] = tuple(
 def find_metric(name: str) -> Metric | None:
     """Return the metric of a name, or None if there is none."""
     return next((metric for metric in METRICS if metric.name == name), None)
+
+
+def metric_titles() -> dict[str, dict[str, str]]:
+    """Return the titles of each metric for the page, by its name."""
+    return {each.name: {"title": each.title, "short": each.short or each.title} for each in METRICS}

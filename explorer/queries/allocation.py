@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from explorer.analysis.memory.memory_map import map_functions
 from explorer.analysis.memory.memory_map_types import FunctionMap
 from explorer.analysis.memory.tensor_memory import TensorMemoryMap, map_tensor_memory
 from explorer.analysis.occupancy.steps import OccupancyStep, shared_memory_steps
+from explorer.analysis.pass_roles import has_role
 from explorer.errors import NotAnswerable
 from explorer.model.hardware import find_target
 from explorer.queries.query import Query, Subject
 from explorer.store import Record
-
-_ALLOCATES = re.compile(r"^allocate-(\w+-)?shared-memory")
-_TO_LLVM = re.compile(r"^convert-triton\w*-gpu-to-llvm$|^convert-triton-amdgpu-to-llvm$")
-_INSERTS_BARRIERS = re.compile(r"gpu-membar$")
-_ALLOCATES_TENSOR_MEMORY = re.compile(r"tensor-memory-allocation$")
 
 
 class AllocationDocument(msgspec.Struct, frozen=True):
@@ -49,7 +43,7 @@ def _find(subject: Subject) -> AllocationDocument:
             allocations,
             record.text_after_pass(index),
             record.text_after_pass(lowered),
-            has_barriers=_has_pass(record, _INSERTS_BARRIERS, lowered),
+            has_barriers=_inserts_barriers(record, lowered),
         ),
         map_tensor_memory(_with_tensor_memory(record, lowered), allocations[0].source_lines),
         max(function.shared_bytes for function in allocations),
@@ -62,7 +56,7 @@ def _find(subject: Subject) -> AllocationDocument:
 def _without_report(record: Record) -> str:
     """Explain why there is no allocation: an earlier failure, or no report of the compiler."""
     passes = record.result.passes.values()
-    allocating = next((each for each in passes if _ALLOCATES.search(each.name)), None)
+    allocating = next((each for each in passes if has_role(each.name, "allocate shared memory")), None)
     if allocating is None or allocating.failed:
         return "The result has no allocation of shared memory. See its messages."
     return (
@@ -71,25 +65,23 @@ def _without_report(record: Record) -> str:
     )
 
 
-def is_to_llvm(name: str) -> bool:
-    """Return whether a pass, by its name, lowers the module to LLVM."""
-    return bool(_TO_LLVM.search(name))
-
-
 def barrier_pass(record: Record) -> int | None:
     """Return the pass that inserts the barriers; None if the lowering to LLVM does."""
-    return next((i for i, each in record.result.passes.items() if _INSERTS_BARRIERS.search(each.name)), None)
+    return next(
+        (i for i, each in record.result.passes.items() if has_role(each.name, "insert barriers")), None
+    )
 
 
 def _last_before_llvm(record: Record) -> int:
     """Return the last pass whose module still has operations on buffers."""
     indices = sorted(record.result.passes)
-    first = next((i for i in indices if is_to_llvm(record.result.passes[i].name)), None)
+    first = next((i for i in indices if has_role(record.result.passes[i].name, "lower to LLVM")), None)
     return max((i for i in indices if first is None or i < first), default=0)
 
 
-def _has_pass(record: Record, name: re.Pattern[str], last: int) -> bool:
-    return any(name.search(each.name) and index <= last for index, each in record.result.passes.items())
+def _inserts_barriers(record: Record, last: int) -> bool:
+    passes = record.result.passes.items()
+    return any(has_role(each.name, "insert barriers") and index <= last for index, each in passes)
 
 
 def _with_tensor_memory(record: Record, last: int) -> str:
@@ -98,7 +90,7 @@ def _with_tensor_memory(record: Record, last: int) -> str:
     It follows the pass whose lines are known, and only adds attributes.
     """
     for index in sorted(record.result.passes):
-        if index <= last and _ALLOCATES_TENSOR_MEMORY.search(record.result.passes[index].name):
+        if index <= last and has_role(record.result.passes[index].name, "allocate tensor memory"):
             return record.text_after_pass(index)
     return ""
 

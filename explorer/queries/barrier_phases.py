@@ -5,36 +5,27 @@ The operations and their counts are read from TTGIR. Their order is modeled.
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
-from explorer.analysis.mbarriers import Barrier, Execution, Finding, NotEvaluated, Thread, execute
-from explorer.analysis.mlir.operations import Operation, shown_name
+from explorer.analysis.mbarriers import (
+    AssumedValue,
+    Barrier,
+    BarrierState,
+    Execution,
+    Finding,
+    NotEvaluated,
+    OperationInFlight,
+    ThreadSpan,
+    execute,
+)
+from explorer.analysis.mlir.operations import Operation, is_numbered, shown_name
 from explorer.documents.lines import shortened
 from explorer.errors import NotAnswerable
 from explorer.queries.query import Query, Subject
 from explorer.store import Record
 
-#: A value that has no name in the source.
-_NUMBERED = re.compile(r"%\d")
 _MOST_STEPS = 600
 _MOST_BARRIERS = 200
-
-
-class ThreadSpan(msgspec.Struct, frozen=True):
-    """An operation of a thread in the steps from `first` to before `end`; before the last one it waits.
-
-    `barrier` is the index of the barrier that it waits for or arrives at. `parity` is the parity of a wait.
-    With `is_endless` the wait does not end.
-    """
-
-    first: int
-    end: int
-    line: int
-    barrier: int | None
-    parity: int | None
-    is_endless: bool
 
 
 class ThreadDocument(msgspec.Struct, frozen=True):
@@ -47,20 +38,6 @@ class ThreadDocument(msgspec.Struct, frozen=True):
     line: int
     num_warps: int
     spans: list[ThreadSpan]
-
-
-class BarrierState(msgspec.Struct, frozen=True):
-    """The state of an mbarrier from `step` on: `pending` arrivals and the expected bytes that are missing.
-
-    `phase` counts from 0. The operation of `line` has changed it, by a thread or by the unit `by`.
-    """
-
-    step: int
-    phase: int
-    pending: int
-    bytes: int
-    line: int
-    by: str
 
 
 class BarrierDocument(msgspec.Struct, frozen=True):
@@ -83,17 +60,6 @@ class BarrierDocument(msgspec.Struct, frozen=True):
     end: int | None
 
 
-class OperationInFlight(msgspec.Struct, frozen=True):
-    """An asynchronous copy of `bytes` bytes, or a product, in the steps from `first` to before `end`."""
-
-    unit: str
-    first: int
-    end: int
-    line: int
-    barrier: int | None
-    bytes: int
-
-
 class PhaseFinding(msgspec.Struct, frozen=True):
     """An error: a deadlock, or memory that is used too early. `other_line` may be 0."""
 
@@ -101,13 +67,6 @@ class PhaseFinding(msgspec.Struct, frozen=True):
     line: int
     other_line: int
     text: str
-
-
-class AssumedValue(msgspec.Struct, frozen=True):
-    """The value of an argument, or of "num_programs x", that control depends on and no launch gives."""
-
-    name: str
-    value: int
 
 
 class PhaseLine(msgspec.Struct, frozen=True):
@@ -135,7 +94,7 @@ class BarrierPhasesDocument(msgspec.Struct, frozen=True):
     total_barriers: int
     in_flight: list[OperationInFlight]
     findings: list[PhaseFinding]
-    assumed: list[AssumedValue]
+    assumed: tuple[AssumedValue, ...]
     lines: list[PhaseLine]
 
 
@@ -151,18 +110,7 @@ def _find(subject: Subject) -> BarrierPhasesDocument:
             f"The phases are not evaluated, because of line {error.line} of TTGIR: {error}."
         ) from error
     if execution is None:
-        return BarrierPhasesDocument(
-            steps=0,
-            recorded_steps=0,
-            is_cut=False,
-            threads=[],
-            barriers=[],
-            total_barriers=0,
-            in_flight=[],
-            findings=[],
-            assumed=[],
-            lines=[],
-        )
+        return BarrierPhasesDocument(0, 0, False, [], [], 0, [], [], (), [])
     return _document(execution, record, text.split("\n"))
 
 
@@ -181,18 +129,16 @@ def _grid(record: Record) -> dict[str, int]:
 
 
 def _document(execution: Execution, record: Record, lines: list[str]) -> BarrierPhasesDocument:
-    threads = [_thread(each) for each in execution.threads]
-    barriers = [_barrier(each, execution) for each in execution.barriers[:_MOST_BARRIERS]]
-    in_flight = [
-        OperationInFlight(each.unit, each.first, each.end, each.line, each.barrier, each.bytes)
-        for each in execution.in_flight
+    threads = [
+        ThreadDocument(each.title, each.line, each.num_warps, each.spans) for each in execution.threads
     ]
+    barriers = [_barrier(each, execution) for each in execution.barriers[:_MOST_BARRIERS]]
     findings = [
         PhaseFinding(each.kind, each.line, each.other_line, _words(each, execution))
         for each in execution.findings
     ]
     used = {span.line for thread in threads for span in thread.spans}
-    used |= {each.line for each in in_flight}
+    used |= {each.line for each in execution.in_flight}
     used |= {state.line for barrier in barriers for state in barrier.states}
     used |= {line for each in findings for line in (each.line, each.other_line)}
     used |= {each.line for each in threads} | {each.line for each in barriers}
@@ -204,9 +150,9 @@ def _document(execution: Execution, record: Record, lines: list[str]) -> Barrier
         threads=threads,
         barriers=barriers,
         total_barriers=len(execution.barriers),
-        in_flight=in_flight,
+        in_flight=execution.in_flight,
         findings=findings,
-        assumed=[AssumedValue(name, value) for name, value in execution.assumed.items()],
+        assumed=execution.assumed,
         lines=[
             PhaseLine(
                 line,
@@ -216,18 +162,6 @@ def _document(execution: Execution, record: Record, lines: list[str]) -> Barrier
             )
             for line in sorted(used)
             if 0 < line <= len(lines)
-        ],
-    )
-
-
-def _thread(thread: Thread) -> ThreadDocument:
-    return ThreadDocument(
-        thread.title,
-        thread.line,
-        thread.num_warps,
-        [
-            ThreadSpan(each.first, each.end, each.line, each.barrier, each.parity, each.is_endless)
-            for each in thread.spans
         ],
     )
 
@@ -242,17 +176,14 @@ def _barrier(barrier: Barrier, execution: Execution) -> BarrierDocument:
         arrivers=list(barrier.arrivers),
         waiters=list(barrier.waiters),
         completed_phases=barrier.phase,
-        states=[
-            BarrierState(each.step, each.phase, each.pending, each.bytes, each.line, each.by)
-            for each in barrier.states
-        ],
+        states=barrier.states,
         end=barrier.end,
     )
 
 
 def _filled(buffer: str, copy: Operation) -> str:
     """Return the name of a buffer, or, if that is a number, the name of the descriptor that fills it."""
-    if _NUMBERED.match(buffer) and copy.operands:
+    if is_numbered(buffer) and copy.operands:
         return shown_name(copy.operands[0])
     return buffer
 

@@ -7,7 +7,6 @@ passes changed: counting takes longer than the rest, and the index of each compi
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import msgspec
 
 from explorer.analysis.assembly.operations import operation_kinds
+from explorer.analysis.diff.stable import without_unstable
 from explorer.analysis.pass_matching import Effect, How, PassFacts, match_passes
 from explorer.documents import ResourcesDocument, TargetDocument
 from explorer.model import Argument, Edits, Request, Scalar
@@ -192,7 +192,7 @@ def stage_diff(before: Record, after: Record, name: str, other: str | None = Non
         before.stage(name)
     before_text, after_text = ("" if stage is None else record.text(stage.text) for record, stage in sides)
     before_stable, after_stable = (
-        "" if stage is None else _stable(text, stage.language)
+        "" if stage is None else without_unstable(text, stage.language)
         for text, (_, stage) in zip((before_text, after_text), sides, strict=True)
     )
     languages = {stage.language for _, stage in sides if stage}
@@ -204,13 +204,6 @@ def stage_diff(before: Record, after: Record, name: str, other: str | None = Non
         max(languages),
         stable=(before_stable, after_stable),
     )
-
-
-def _stable(text: str, language: str) -> str:
-    """Return a text without parts that depend on other lines, such as addresses and the numbers of values."""
-    for pattern, replacement in find_language(language).unstable:
-        text = re.sub(pattern, replacement, text)
-    return text
 
 
 def _side(record: Record) -> SideDocument:

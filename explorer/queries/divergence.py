@@ -6,18 +6,15 @@ attributes of the module do not count. A difference that a later pass removes do
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
+from explorer.analysis.diff.stable import in_one_notation
 from explorer.queries.comparison import PassPairDocument, pass_pairs, stage_diff
 from explorer.queries.line_diff import DiffDocument
 from explorer.queries.pass_language import pass_language
 from explorer.queries.query import Query, Subject, nothing_saved
 from explorer.store import Record
 
-#: !tt.tensordesc<tensor<128x64xf16>>
-_DESCRIPTOR = re.compile(r"<tensor<([^<>]*+)>>")
 _MOST_LINES = 20
 _MOST_CHARACTERS = 500
 
@@ -94,17 +91,12 @@ def _last_different(
         old = before.text_after_pass(pair.before.index)
         new = after.text_after_pass(pair.after.index)
         language = pass_language(before, pair.before.index)
-        stable = _in_one_notation(old), _in_one_notation(new)
+        stable = in_one_notation(old), in_one_notation(new)
         diff = DiffDocument.of(old, new, "values", language, stable=stable)
         if not diff.operations_added and not diff.operations_removed:
             return place, parting, texts
         parting, texts = pair, (diff, old, new)
     return -1, parting, texts
-
-
-def _in_one_notation(text: str) -> str:
-    """Return a module with the types of tensor descriptors as Triton 3.8 and later write them."""
-    return _DESCRIPTOR.sub(r"<\1>", text)
 
 
 def _follows(pairs: list[PassPairDocument], place: int, pair: PassPairDocument) -> bool:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from explorer.analysis.assembly.emitted_instructions import Emitted
-from explorer.analysis.layouts.global_access import Known, Limit, Sectors, Width, sectors, width
+from explorer.analysis.layouts.global_access import (
+    Limit,
+    Sectors,
+    Width,
+    bytes_of_element,
+    is_global_access,
+    pointee,
+    sectors,
+    uses_descriptor,
+    width,
+)
 from explorer.analysis.layouts.matrix_tiles import tile_of_encoding, tile_of_instruction
 from explorer.model.answers import AxisInformation, Operation
 from explorer.queries.emission import Emission
 from explorer.queries.layout_survey import Survey
 
-_POINTER = re.compile(r"!tt\.ptr<([^<>]+)>")
-_THROUGH_DESCRIPTORS = re.compile(r"\.(descriptor_|async_tma_)")
-_ACCESS = re.compile(
-    r"tt\.(load|store|atomic_rmw|atomic_cas|descriptor_\w+)|ttg\.async_copy_global_to_local|"
-    r"ttng\.async_tma_\w+|(amdg|amdgpu)\.buffer_\w+"
-)
 _MATRIX = ("tt.dot", "tt.dot_scaled", "ttng.warp_group_dot", "ttng.tc_gen5_mma", "ttng.tc_gen5_mma_scaled")
 
 
@@ -73,7 +75,7 @@ def accesses(survey: Survey, emission: Emission) -> list[AccessRow]:
     return [
         _access(survey, operation, emission)
         for operation in survey.answer.operations
-        if _ACCESS.fullmatch(operation.name)
+        if is_global_access(operation.name)
     ]
 
 
@@ -92,9 +94,9 @@ def _access(survey: Survey, operation: Operation, emission: Emission) -> AccessR
     linear = None if layout is None else survey.linear(layout)
     element, element_bytes = _element(survey, operation)
     emitted = emission.of(operation.line, "global")
-    pointer, mask = _known(operation.pointer), _known(operation.mask)
+    pointer, mask = operation.pointer, operation.mask
     found, touched = None, None
-    if linear is not None and pointer is not None and not _THROUGH_DESCRIPTORS.search(operation.name):
+    if linear is not None and pointer is not None and not uses_descriptor(operation.name):
         found = width(linear, element_bytes, pointer, mask)
         if mask is None and _has_mask(operation):
             found = _limited_by_mask(found, element_bytes, emitted)
@@ -166,7 +168,7 @@ class AxisWords:
         )
 
     def _words(self) -> str:
-        if _THROUGH_DESCRIPTORS.search(self._operation.name):
+        if uses_descriptor(self._operation.name):
             return (
                 "A tensor descriptor: the copy engine moves the whole box. No lane computes an address; "
                 "elements outside the tensor are filled in."
@@ -236,22 +238,15 @@ def _matrix(survey: Survey, operation: Operation, emission: Emission) -> MatrixR
     )
 
 
-def _known(information: AxisInformation | None) -> Known | None:
-    if information is None:
-        return None
-    return Known(information.contiguity, information.divisibility, information.constancy)
-
-
 def _element(survey: Survey, operation: Operation) -> tuple[str, int]:
     """Return the type of the moved element and its size in bytes."""
-    pointee = next((found[1] for each in operation.operands if (found := _POINTER.search(each.type))), None)
+    pointed_to = next((found for each in operation.operands if (found := pointee(each.type))), None)
     for memory in ("registers", "shared"):
         for operand in (*operation.results, *operation.operands):
             if operand.layout is None or survey.layout(operand.layout).memory != memory:
                 continue
             layout = survey.layout(operand.layout)
-            if pointee in (None, layout.element):
+            if pointed_to in (None, layout.element):
                 return layout.element, max(layout.element_bits, 8) // 8
-    element = pointee or "i8"
-    bits = re.search(r"\d+", element)
-    return element, max(8, int(bits[0]) if bits else 8) // 8
+    element = pointed_to or "i8"
+    return element, bytes_of_element(element)

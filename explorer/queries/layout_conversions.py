@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-from collections import defaultdict, deque
 from typing import Literal
 
 import msgspec
@@ -12,16 +10,14 @@ import msgspec
 from explorer.analysis.assembly.emitted_instructions import Emitted
 from explorer.analysis.layouts.conversion import ConversionCost, Movement, cost, movement
 from explorer.analysis.layouts.linear_layout import LinearLayout, NoSolution
+from explorer.analysis.layouts.scratch import Scratch, ScratchBuffer
 from explorer.analysis.memory.bank_conflicts import shared_access
-from explorer.model import Allocation
 from explorer.model.answers import Operation
 from explorer.model.hardware import BANK_BYTES
 from explorer.queries.emission import Emission
 from explorer.queries.layout_survey import Survey
 from explorer.store import Record
 
-_CONVERT = re.compile(r"^%\S+ = ttg\.convert_layout %\S+ (?P<attributes>\{.*?\} )?: (?P<types>.+)$")
-_OFFSET = re.compile(r"allocation\.offset = (\d+)")
 _TRANSPOSE_IN_THREAD = ("amdg.in_thread_transpose", "amdgpu.in_thread_transpose")
 _CONVERSIONS = ("ttg.convert_layout", *_TRANSPOSE_IN_THREAD)
 _SHARED_ACCESSES = ("ttg.local_load", "ttg.local_store", "ttg.local_alloc")
@@ -76,38 +72,10 @@ class SharedAccessRow(msgspec.Struct, frozen=True):
     reason: str
 
 
-class Scratch:
-    """The compiler's scratch buffers for conversions, by the types that they convert between."""
-
-    def __init__(self, record: Record) -> None:
-        self.is_known = False
-        self._waiting: dict[str, deque[tuple[int, int] | None]] = defaultdict(deque)
-        allocations = record.result.allocations
-        if not allocations:
-            return
-        self.is_known = True
-        text = record.text_after_pass(allocations[0].pass_index)
-        sizes = deque(_scratch_sizes(allocations))
-        for line in text.splitlines():
-            conversion = _CONVERT.match(line.strip())
-            if not conversion:
-                continue
-            offset = _OFFSET.search(conversion["attributes"] or "")
-            has_scratch = offset is not None and bool(sizes)
-            self._waiting[conversion["types"]].append(
-                (sizes.popleft(), int(offset[1])) if has_scratch and offset else None
-            )
-
-    def take(self, operation_text: str) -> tuple[bool, tuple[int, int] | None]:
-        """Return the size and offset of a conversion's buffer; call in the order of the text."""
-        conversion = _CONVERT.match(operation_text)
-        waiting = self._waiting.get(conversion["types"]) if conversion else None
-        return (True, waiting.popleft()) if waiting else (False, None)
-
-
 def conversions(survey: Survey, record: Record) -> list[ConversionRow]:
     """Analyze every conversion between layouts, in the order of the text."""
-    scratch = Scratch(record)
+    allocations = record.result.allocations
+    scratch = Scratch(allocations, record.text_after_pass(allocations[0].pass_index) if allocations else "")
     return [
         _conversion(survey, operation, scratch)
         for operation in survey.answer.operations
@@ -168,8 +136,8 @@ def _conversion(survey: Survey, operation: Operation, scratch: Scratch) -> Conve
         how,
         source,
         tensor_bytes,
-        buffer[0] if buffer else None,
-        buffer[1] if buffer else None,
+        buffer.size_bytes if buffer else None,
+        buffer.offset_bytes if buffer else None,
         modelled,
         _words(how, modelled, buffer, tensor_bytes),
     )
@@ -178,7 +146,7 @@ def _conversion(survey: Survey, operation: Operation, scratch: Scratch) -> Conve
 def _words(
     how: Movement | Literal["unknown"],
     modelled: ConversionCost | None,
-    buffer: tuple[int, int] | None,
+    buffer: ScratchBuffer | None,
     tensor_bytes: int,
 ) -> str:
     match how:
@@ -191,7 +159,11 @@ def _words(
             count = modelled.shuffles if modelled else 0
             return f"Lanes of a warp exchange values: about {count} shuffles per thread, no shared memory."
         case "shared memory":
-            place = f", a scratch buffer of {buffer[0]:,} bytes at offset {buffer[1]:,}," if buffer else ""
+            place = (
+                f", a scratch buffer of {buffer.size_bytes:,} bytes at offset {buffer.offset_bytes:,},"
+                if buffer
+                else ""
+            )
             least = f", at least {modelled.wavefronts:,} wavefronts" if modelled else ""
             return (
                 f"Values move to other warps: {tensor_bytes:,} bytes are written to shared memory{place} "
@@ -247,12 +219,3 @@ def _shared_access(
 
 def _fits(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     return len(part) == len(whole) and all(one <= other for one, other in zip(part, whole, strict=True))
-
-
-def _scratch_sizes(allocations: list[Allocation]) -> list[int]:
-    return [
-        buffer.size_bytes
-        for allocation in allocations
-        for buffer in sorted(allocation.buffers, key=lambda each: each.start)
-        if buffer.use == "scratch" and "ttg.convert_layout" in buffer.owner
-    ]

@@ -6,37 +6,12 @@ from functools import lru_cache
 
 import msgspec
 
-from explorer.analysis.diff import Alignment, Renaming
-from explorer.analysis.diff.operations import operation_changes
+from explorer.analysis.diff import Alignment, Move, Renaming, Span
+from explorer.analysis.diff.operations import KindChange, operation_changes
 from explorer.documents import ChangeCounts
 
 #: The text before and the text after.
 Texts = tuple[str, str]
-
-
-class SpanDocument(msgspec.Struct, frozen=True):
-    """Consecutive lines that are either the same on both sides or different. Line numbers start at 1."""
-
-    before_line: int
-    before_lines: int
-    after_line: int
-    after_lines: int
-    same: bool
-
-
-class MoveDocument(msgspec.Struct, frozen=True):
-    """A line that was removed in one place and added in another. Line numbers start at 1."""
-
-    before_line: int
-    after_line: int
-
-
-class KindDocument(msgspec.Struct, frozen=True):
-    """A kind of operation with the lines that differ, from 1 on. A line that only moved is on both sides."""
-
-    name: str
-    before_lines: list[int]
-    after_lines: list[int]
 
 
 class DiffDocument(ChangeCounts, frozen=True):
@@ -45,9 +20,9 @@ class DiffDocument(ChangeCounts, frozen=True):
     An operation that only moved counts as moved, and its lines count as added and removed.
     """
 
-    kinds: list[KindDocument]
-    spans: list[SpanDocument] = msgspec.field(name="runs")
-    moves: list[MoveDocument]
+    kinds: list[KindChange]
+    spans: list[Span] = msgspec.field(name="runs")
+    moves: list[Move]
 
     @classmethod
     def of(
@@ -67,22 +42,14 @@ class DiffDocument(ChangeCounts, frozen=True):
         spans = alignment.spans
         operations = operation_changes(alignment, before, after, language)
         return cls(
-            lines_added=sum(len(span.after) for span in spans if not span.same),
-            lines_removed=sum(len(span.before) for span in spans if not span.same),
+            lines_added=sum(span.after_lines for span in spans if not span.same),
+            lines_removed=sum(span.before_lines for span in spans if not span.same),
             operations_added=operations.added,
             operations_removed=operations.removed,
             operations_moved=operations.moved,
-            kinds=[
-                KindDocument(name, [i + 1 for i in kind.removed], [j + 1 for j in kind.added])
-                for name, kind in sorted(operations.kinds.items())
-            ],
-            spans=[
-                SpanDocument(
-                    span.before.start + 1, len(span.before), span.after.start + 1, len(span.after), span.same
-                )
-                for span in spans
-            ],
-            moves=[MoveDocument(move.before + 1, move.after + 1) for move in alignment.moves],
+            kinds=operations.kinds,
+            spans=spans,
+            moves=alignment.moves,
         )
 
 

@@ -7,13 +7,13 @@ the machine code differs between the two compilations, none of its lines are sho
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
 
+from explorer.analysis.diff.stable import without_metadata_numbers
 from explorer.analysis.mlir.lineage import ModuleText, Origins
 from explorer.errors import InvalidRequest, NotAnswerable
 from explorer.model.answers import Lineage, digest_of_module, is_counted
@@ -25,8 +25,6 @@ from explorer.store import Record
 _LAST_STAGE = "ttgir"
 #: This stage has lines with origins, but is not machine code.
 _LLVM_IR = "llir"
-#: Other line information shifts the numbers of LLVM's metadata.
-_METADATA_NUMBER = re.compile(r"!\d+\b")
 _MOST_LINES = 60
 
 
@@ -391,7 +389,7 @@ def _differing_lines(record: Record, second: Record, stage: str) -> int:
 def _compared_lines(record: Record, stage: str) -> list[str]:
     entry = record.result.stages.get(stage)
     text = record.text(entry.text) if entry else ""
-    return (_METADATA_NUMBER.sub("!", text) if stage == _LLVM_IR else text).splitlines()
+    return (without_metadata_numbers(text) if stage == _LLVM_IR else text).splitlines()
 
 
 def _instructions(record: Record, second: Record, modules: _Modules, way: _Way) -> list[Instructions]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from explorer.analysis.graphs import NothingToDraw
-from explorer.analysis.ptx_as_c import Names, read_names, translate
+from explorer.analysis.ptx_as_c import Names, VerbatimInstruction, identifiers_in, read_names, translate
 from explorer.errors import NotAnswerable
 from explorer.lexers import Span, highlight_lines
 from explorer.queries.query import Query, Subject
@@ -27,13 +25,6 @@ class LineOfC(msgspec.Struct, frozen=True):
     tokens: list[Span]
     ptx_lines: tuple[int, ...]
     source_lines: tuple[int, ...]
-
-
-class VerbatimInstruction(msgspec.Struct, frozen=True):
-    """An instruction that is shown as PTX, and how often."""
-
-    opcode: str
-    count: int
 
 
 class PtxAsCDocument(msgspec.Struct, frozen=True):
@@ -71,7 +62,7 @@ def _find(subject: Subject) -> PtxAsCDocument:
         ),
         total_lines=len(translation.lines),
         instructions=translation.instructions,
-        verbatim=tuple(VerbatimInstruction(*each) for each in translation.verbatim.items()),
+        verbatim=translation.verbatim,
         variables=translation.variables,
         named=translation.named,
     )
@@ -82,9 +73,7 @@ def _names(record: Record, ptx: StageEntry) -> Names:
     if module is None:
         return Names()
     request = record.request
-    identifiers = {
-        name for text in (request.source, *request.files.values()) for name in re.findall(r"[^\W\d]\w*", text)
-    }
+    identifiers = identifiers_in((request.source, *request.files.values()))
     return read_names(record.text(module.text), _places(record, module), _places(record, ptx), identifiers)
 
 

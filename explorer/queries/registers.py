@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-import re
 
 import msgspec
 
+from explorer.analysis.assembly.sass import Place, places_by_function, places_of, section_names
+from explorer.analysis.assembly.stated_registers import Fact, amd_facts, register_limit
 from explorer.analysis.occupancy.steps import RegisterStep, register_steps
 from explorer.errors import NotAnswerable
 from explorer.model.answers import LiveAt, LiveRegisters
@@ -16,29 +17,13 @@ from explorer.queries.query import Query, Subject
 from explorer.queries.stage_lines import source_lines
 from explorer.store import Record
 
-_INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?\w+\s+)?([A-Z][\w.]*)")
-_FUNCTION = re.compile(r"^([^.\s][^\s:]*):$")
-_SECTION = re.compile(r"^\.text\.(\S+):$", re.MULTILINE)
 #: Loads and stores of local memory, where the assembler spills to.
 _SPILLS = {"STL": "store", "LDL": "load"}
-_MAXNREG = re.compile(r"^\s*\.maxnreg (\d+)", re.MULTILINE)
 #: Since Volta the assembler counts two registers that no instruction names.
 _UNNAMED = 2
 
 _TASK = "registers"
 _SOURCE = "nvdisasm -plr and ptxas -v of this Triton"
-
-#: Properties that LLVM states of a kernel for AMD, by comment or key.
-_AMD_FACTS = (
-    (r"^; NumVgprs: (\d+)", "vector registers"),
-    (r"^; NumAgprs: (\d+)", "accumulation registers"),
-    (r"^; TotalNumVgprs: (\d+)", "both together"),
-    (r"^; (?:TotalNumSgprs|NumSgprs): (\d+)", "scalar registers of a wave"),
-    (r"^\s*\.vgpr_spill_count:\s*(\d+)", "vector registers spilled"),
-    (r"^\s*\.sgpr_spill_count:\s*(\d+)", "scalar registers spilled"),
-    (r"^; ScratchSize: (\d+)", "bytes of scratch a lane"),
-    (r"^; Occupancy: (\d+)", "waves a SIMD, by registers and shared memory, as LLVM sees it"),
-)
 
 
 class Instruction(msgspec.Struct, frozen=True):
@@ -56,13 +41,6 @@ class Instruction(msgspec.Struct, frozen=True):
     predicate: int
     uniform_predicate: int
     spill: str
-
-
-class Fact(msgspec.Struct, frozen=True):
-    """A named number that the assembly states."""
-
-    name: str
-    value: int
 
 
 class RegistersDocument(msgspec.Struct, frozen=True):
@@ -137,7 +115,7 @@ def _binary(subject: Subject) -> str:
 def _shown(record: Record, live: LiveRegisters) -> LiveRegisters:
     """Leave out other kernels of the binary, which the stage does not show."""
     stage = record.result.stages.get("sass")
-    shown = set(_SECTION.findall(record.text(stage.text))) if stage else set()
+    shown = section_names(record.text(stage.text)) if stage else set()
     instructions = tuple(each for each in live.instructions if each.function in shown)
     return dataclasses.replace(live, instructions=instructions) if instructions else live
 
@@ -153,22 +131,17 @@ def _instructions(record: Record, live: LiveRegisters) -> list[Instruction]:
     """Join live registers and the lines of the stage, by function and address."""
     stage = record.stage("sass")
     lines = source_lines(record, stage)
-    places: dict[tuple[str, int], tuple[int, str]] = {}
-    functions = {each.function for each in live.instructions}
-    function = next(iter(functions), "") if len(functions) == 1 else ""
-    for number, text in enumerate(record.text(stage.text).splitlines(), 1):
-        label = _FUNCTION.match(text)
-        if label and label[1] in functions:
-            function = label[1]
-        elif found := _INSTRUCTION.search(text):
-            places[function, int(found[1], 16)] = (number, found[2].partition(".")[0])
+    names = {each.function for each in live.instructions}
+    functions = places_by_function(record.text(stage.text), names)
+    places = {name: places_of(functions, name) for name in names}
     return [
-        _instruction(each, *places.get((each.function, each.address), (0, "")), lines)
+        _instruction(each, places[each.function].get(each.address, Place(0, "")), lines)
         for each in live.instructions
     ]
 
 
-def _instruction(live: LiveAt, line: int, opcode: str, lines: list[int]) -> Instruction:
+def _instruction(live: LiveAt, place: Place, lines: list[int]) -> Instruction:
+    line = place.line
     return Instruction(
         live.function,
         live.address,
@@ -178,7 +151,7 @@ def _instruction(live: LiveAt, line: int, opcode: str, lines: list[int]) -> Inst
         live.uniform,
         live.predicate,
         live.uniform_predicate,
-        _SPILLS.get(opcode, ""),
+        _SPILLS.get(place.opcode, ""),
     )
 
 
@@ -186,8 +159,8 @@ def _limit(record: Record, target: Target) -> tuple[int, str]:
     """Return the register limit of a thread, and its source."""
     most = target.device.multiprocessor.registers_per_thread
     stage = record.result.stages.get("ptx")
-    asked = _MAXNREG.search(record.text(stage.text)) if stage else None
-    return (int(asked[1]), ".maxnreg of the PTX") if asked else (most, "the hardware")
+    asked = register_limit(record.text(stage.text)) if stage else None
+    return (most, "the hardware") if asked is None else (asked, ".maxnreg of the PTX")
 
 
 def _hands_over(record: Record) -> bool:
@@ -221,9 +194,7 @@ def _facts(record: Record) -> list[Fact]:
     stage = record.result.stages.get("amdgcn")
     if stage is None:
         return []
-    text = record.text(stage.raw or stage.text)
-    found = ((re.search(pattern, text, re.MULTILINE), name) for pattern, name in _AMD_FACTS)
-    return [Fact(name, int(match[1])) for match, name in found if match]
+    return amd_facts(record.text(stage.raw or stage.text))
 
 
 QUERY = Query(

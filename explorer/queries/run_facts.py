@@ -5,13 +5,9 @@ In: the record of a run, and the record of the compilation of the same kernel, i
 
 from __future__ import annotations
 
-import pkgutil
-import re
-from collections.abc import Callable
-
 from explorer.analysis.assembly.heat import HeatDocument, heat
-from explorer.analysis.assembly.instruction_mix import Purpose
-from explorer.analysis.roofline.facts import Facts
+from explorer.analysis.assembly.instruction_mix import uses_matrix_units
+from explorer.analysis.roofline.facts import Facts, sets_loop_stages
 from explorer.analysis.roofline.static_work import StaticWork, static_work
 from explorer.model.hardware import find_target
 from explorer.model.languages import find_language
@@ -30,10 +26,6 @@ from explorer.queries.stage_lines import source_lines
 from explorer.runs.documents import binary_match
 from explorer.store import Record
 
-#: The text before an instruction of assembly: blanks, control bits and the offset.
-_PREFIX = re.compile(r"^(?:.*/\*[0-9a-f]{4,}\*/)?\s*")
-#: The stages of one loop.
-_LOOP_STAGES = re.compile(r"\brange\([^#\n]*\bnum_stages\s*=")
 #: Longer programs are not followed, because that takes too long.
 _MOST_TTIR_BYTES = 1_000_000
 _MOST_SASS_BYTES = 16_000_000
@@ -87,13 +79,9 @@ def _stages(compilation: Record) -> int | None:
     """Return num_stages; None if it is unknown, or if a loop of the source sets a number."""
     specialized = compilation.result.specialized
     stages = specialized.options.get("num_stages") if specialized else None
-    if (
-        not isinstance(stages, int)
-        or isinstance(stages, bool)
-        or _LOOP_STAGES.search(compilation.request.source)
-    ):
+    if not isinstance(stages, int) or isinstance(stages, bool):
         return None
-    return stages
+    return None if sets_loop_stages(compilation.request.source) else stages
 
 
 def _failure(run: Record) -> str:
@@ -143,9 +131,6 @@ def _static(compilation: Record, launch: LaunchFacts) -> StaticWork | None:
 
 def _uses_matrix_units(compilation: Record) -> bool | None:
     for stage in compilation.result.stages.values():
-        reader = find_language(stage.language).purpose
-        if reader and stage.bytes <= _MOST_SASS_BYTES:
-            purpose: Callable[[str], Purpose] = pkgutil.resolve_name(reader)
-            lines = compilation.text(stage.text).splitlines()
-            return any(purpose(_PREFIX.sub("", line)).kind == "tensor" for line in lines)
+        if find_language(stage.language).purpose and stage.bytes <= _MOST_SASS_BYTES:
+            return uses_matrix_units(compilation.text(stage.text), stage.language)
     return None

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 
 import msgspec
 
-from explorer.analysis.pipelining import Loop, read_loops
+from explorer.analysis.pipelining import Loop, ScheduledOperation, read_loops
 from explorer.documents.lines import shortened
 from explorer.errors import NotAnswerable
 from explorer.queries.lineage import OperationLines, follow_operations
@@ -26,21 +27,6 @@ _MOST_LOOPS = 50
 #: First and last lines of loops.
 Spans = Sequence[tuple[int, int]]
 _MOST_OPERATIONS = 500
-
-
-class ScheduledOperation(msgspec.Struct, frozen=True):
-    """An operation with a schedule. `line` is its first line in the module before the pipelining pass.
-
-    In a turn of the pipelined loop, operations are in the order of `cluster`, then of the text.
-    `waited_in` is the stage in which the pipelining pass waits for the result, if no attribute says so.
-    """
-
-    line: int
-    operation: str
-    text: str
-    stage: int
-    cluster: int
-    waited_in: int | None
 
 
 class ScheduledLoop(msgspec.Struct, frozen=True):
@@ -154,12 +140,7 @@ def _document(loop: Loop, lines: Sequence[str], num_stages: int | None) -> Sched
         depth=loop.depth,
         partition=loop.partition,
         last_stage=loop.last_stage,
-        operations=[
-            ScheduledOperation(
-                each.line, each.name, shortened(each.text), each.stage, each.cluster, each.waited_in
-            )
-            for each in loop.operations[:_MOST_OPERATIONS]
-        ],
+        operations=[replace(each, text=shortened(each.text)) for each in loop.operations[:_MOST_OPERATIONS]],
         total_operations=len(loop.operations),
         unscheduled=loop.unscheduled,
         num_stages=loop.num_stages,
@@ -220,7 +201,7 @@ def _find_lines(subject: Subject) -> list[OperationOrigin]:
         final_spans = [(line, final_ends[line]) for line, _ in way.ttgir if line in final_ends]
         for each in loop.operations[:_MOST_OPERATIONS]:
             way = found[each.line]
-            ttgir_lines = _in_order(way.ttgir, each.name, final_spans)
+            ttgir_lines = _in_order(way.ttgir, each.operation, final_spans)
             made = _made(way.after, spans)
             origins.append(
                 OperationOrigin(each.line, _text(source, way), way.source_lines, ttgir_lines, made)

@@ -7,13 +7,14 @@ locations.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
 
+from explorer.analysis.assembly.barriers import STAGES_OF_INSTRUCTIONS, is_barrier
+from explorer.analysis.mlir.operations import operation_name
 from explorer.errors import NotAnswerable
 from explorer.glossary import TourMention, find_term
 from explorer.queries import allocation, lineage
@@ -21,7 +22,7 @@ from explorer.queries.lineage import LineageDocument, OperationLine
 from explorer.queries.query import Parameter, Query, Subject, nothing_saved
 from explorer.queries.why_conversions import CONVERSION, conversion_facts
 from explorer.queries.why_facts import WhyFact, WhyLink, code
-from explorer.queries.why_memory import BARRIERS, barrier_facts, buffer_facts, buffers_at
+from explorer.queries.why_memory import barrier_facts, buffer_facts, buffers_at
 from explorer.queries.why_passes import way_facts
 from explorer.queries.why_registers import peak_facts
 from explorer.store import Record
@@ -29,7 +30,6 @@ from explorer.tours import load_tours
 
 WhyKind = Literal["operation", "conversion", "buffer", "barrier", "registers", "instruction"]
 _TTGIR = "ttgir"
-_BARRIERS_OF_MODULES = re.compile(r"^(?:ttg|gpu)\.(?:local_)?barrier$")
 
 #: The terms of the glossary that an answer is about.
 _TERMS: Mapping[WhyKind, tuple[str, ...]] = {
@@ -90,7 +90,7 @@ def _find(subject: Subject) -> WhyDocument:
     stage, line = given.get("stage", ""), int(given.get("line", "1"))
     text = _line_of(subject, stage, line)
     way = _way(subject, given)
-    is_instruction = stage in BARRIERS
+    is_instruction = stage in STAGES_OF_INSTRUCTIONS
     kind: WhyKind = "instruction" if is_instruction else "operation"
     special: list[WhyFact] = []
     for kind_of_facts, found in _special(subject, way, stage, line, text):
@@ -106,9 +106,8 @@ def _special(
     subject: Subject, way: _Way, stage: str, line: int, text: str
 ) -> Iterator[tuple[WhyKind, list[WhyFact]]]:
     record = subject.record
-    pattern = BARRIERS.get(stage)
-    is_barrier = bool(pattern.search(text)) if pattern else bool(_BARRIERS_OF_MODULES.match(_name(text)))
-    if not pattern and _name(text) == CONVERSION:
+    is_module = stage not in STAGES_OF_INSTRUCTIONS
+    if is_module and operation_name(text) == CONVERSION:
         given = subject.parameters
         place = {"stage": stage} if stage else {"pass": given.get("pass", "0")}
         yield "conversion", list(conversion_facts(subject, place, line, _module(subject, stage)))
@@ -119,19 +118,14 @@ def _special(
         return
     index = memory.functions[0].pass_index
     lines = way.lines_after(index)
-    if is_barrier:
-        ordinal, count = _among(subject, stage, line) if pattern and lines else (0, 1)
+    if is_barrier(text, stage):
+        ordinal, count = _among(subject, stage, line) if lines and not is_module else (0, 1)
         inserts = allocation.barrier_pass(record)
         entry = None if inserts is None else record.result.passes[inserts]
         maker = WhyLink(entry.name, entry.stage, entry.index, 0) if entry else None
         yield "barrier", list(barrier_facts(memory.functions, lines, ordinal, count, maker))
-    elif not pattern:
+    elif is_module:
         yield "buffer", [fact for each in buffers_at(memory.functions, lines) for fact in buffer_facts(*each)]
-
-
-def _name(text: str) -> str:
-    found = re.match(r'^\s*(?:%[^=]*=\s*)?"?([a-z_][\w.]*)', text)
-    return found[1] if found else ""
 
 
 def _module(subject: Subject, stage: str) -> str:
@@ -187,7 +181,7 @@ def _among(subject: Subject, stage: str, line: int) -> tuple[int, int]:
     same = [
         number
         for number, (text, lines_of_one) in enumerate(zip(lines, origins, strict=False), 1)
-        if lines_of_one == origins[line - 1] and BARRIERS[stage].search(text)
+        if lines_of_one == origins[line - 1] and is_barrier(text, stage)
     ]
     return (same.index(line), len(same)) if line in same else (0, 1)
 
@@ -203,7 +197,7 @@ def _tours(kind: WhyKind, stage: str, text: str) -> list[TourMention]:
         TourMention(tour.name, number, tour.title)
         for tour in load_tours()
         for number, step in enumerate(tour.steps, 1)
-        if step.look_at.stage == stage and re.search(step.look_at.pattern, text)
+        if step.look_at.is_shown_by(stage, text)
     ]
     term = find_term(_TERMS[kind][0])
     mentions = list(term.tours) if term and kind not in ("operation", "instruction") else []

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from explorer.analysis.mlir.operations import Function, Operation, read_functions
+from explorer.analysis.mlir.operations import Function, Operation, find_operation
 from explorer.queries import layouts
 from explorer.queries.query import Subject
 from explorer.queries.why_facts import WhyFact, WhyLink, code, listed
@@ -50,19 +50,6 @@ def conversion_facts(subject: Subject, place: dict[str, str], line: int, text: s
             "observed" if is_said else "modelled",
             "the compiler" if is_said else "linear layouts of both sides",
         )
-
-
-def find_operation(text: str, line: int) -> tuple[Function, Operation] | None:
-    """Return the operation that begins in a line of a module, and its function."""
-    return next(
-        (
-            (function, each)
-            for function in read_functions(text)
-            for each in function.operations
-            if each.line == line
-        ),
-        None,
-    )
 
 
 def _definer(function: Function, value: str) -> tuple[Operation | None, str]:

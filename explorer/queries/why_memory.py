@@ -7,7 +7,6 @@ compiler's rules.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from explorer.analysis.memory.barriers import WAITS
@@ -19,13 +18,6 @@ _WHERE = "lines are those after the pass that allocates"
 _ALLOCATION = f"the compiler's allocation; {_WHERE}"
 _RULES = f"the rules of the compiler's barrier analysis; {_WHERE}"
 _DEFINITIONS = f"the definitions of Triton's operations; {_WHERE}"
-#: Barriers of all threads of a block, in each stage that has them.
-BARRIERS = {
-    "llir": re.compile(r"@llvm\.(?:nvvm\.barrier0?\b|nvvm\.barrier\.cta\.sync|amdgcn\.s\.barrier)"),
-    "ptx": re.compile(r"^\s*(?:@!?%\w+\s+)?(?:bar|barrier)(?:\.cta)?\.sync\b"),
-    "sass": re.compile(r"\bBAR\.SYNC"),
-    "amdgcn": re.compile(r"^\s+s_barrier(?!_signal)"),
-}
 
 
 def buffers_at(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from explorer.queries.allocation import is_to_llvm
+from explorer.analysis.pass_roles import has_role
 from explorer.queries.lineage import Instructions, LineageDocument, LineageStep
 from explorer.queries.why_facts import WhyFact, WhyLink, code, counted, listed
 from explorer.store import Record
@@ -24,7 +24,7 @@ def way_facts(record: Record, document: LineageDocument) -> Iterator[WhyFact]:
     yield from _origin(record, document)
     steps = document.steps
     for place in range(1, len(steps)):
-        if is_to_llvm(record.result.passes[steps[place].index].name):
+        if has_role(record.result.passes[steps[place].index].name, "lower to LLVM"):
             yield _lowered(record, steps[place])
             break
         if steps[place].is_touched:

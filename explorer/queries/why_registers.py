@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from explorer.analysis.mlir.operations import find_operation
 from explorer.errors import NotAnswerable
 from explorer.queries import registers, tensor_registers
 from explorer.queries.query import Subject
-from explorer.queries.why_conversions import find_operation
 from explorer.queries.why_facts import WhyFact, WhyLink, code, counted, listed
 
 _MOST_TENSORS = 5

@@ -80,6 +80,7 @@ async function start() {
       workers: page.workers,
       stageKinds: page.stages,
       languages: page.languages,
+      metrics: page.metrics,
       measures: page.measures,
       firstExample: page.first_example,
       defaultTarget: page.default_target,

@@ -7,6 +7,7 @@ every Triton version. A step may have a table of times, which were measured on a
 
 from __future__ import annotations
 
+import re
 import tomllib
 import zlib
 from functools import cache
@@ -41,6 +42,10 @@ class TourPlace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     stage: str
     pattern: str
     number: int = 1
+
+    def is_shown_by(self, stage: str, line: str) -> bool:
+        """Return whether the pattern is found in a line of a stage."""
+        return self.stage == stage and re.search(self.pattern, line) is not None
 
 
 class TourQuestion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

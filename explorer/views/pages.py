@@ -27,6 +27,7 @@ from explorer.model.hardware import (
     find_target,
 )
 from explorer.model.languages import language_documents
+from explorer.model.metrics import metric_titles
 from explorer.model.signature_types import TYPE_PATTERN, TYPES
 from explorer.pipeline.stages import STAGES
 from explorer.services import services
@@ -119,7 +120,8 @@ def _status_words(record: Record) -> str:
 def parts() -> Response:
     """Return the parts of the page: panes, stages, and the example of a first visit.
 
-    `measures` are the measures of a run; `limits` are figures of all GPUs that the page draws with.
+    `metrics` are the titles of metrics; `measures` are the measures of a run; `limits` are figures of all
+    GPUs that the page draws with.
     `source_limits` are the maximum number of files of a script, and the maximum length of all texts.
     `argument_types` are the types that the page offers; `type_pattern` matches the types of a signature.
     """
@@ -142,6 +144,7 @@ def parts() -> Response:
             for stage in STAGES
         ],
         "languages": language_documents(),
+        "metrics": metric_titles(),
         "measures": [msgspec.to_builtins(measure) for measure in measure_documents()],
         "limits": {
             "threads_per_block": THREADS_PER_BLOCK,

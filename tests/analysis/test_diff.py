@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from line_changes import count_changes
 from processor_time import processor_time
 
-from explorer.analysis.diff import Alignment, unified_diff
+from explorer.analysis.diff import Alignment, Move, unified_diff
 
 LINE = st.sampled_from(
     [
@@ -210,7 +210,7 @@ def test_an_operation_that_leaves_a_loop_has_moved():
     }
 """
     alignment = Alignment(BEFORE_HOISTING, after)
-    assert [(move.before, move.after) for move in alignment.moves] == [(1, 0)]
+    assert alignment.moves == [Move(2, 1)]
 
 
 def test_an_operation_on_other_operands_has_not_moved():

@@ -18,7 +18,7 @@ def test_every_instruction_is_translated(gallery, example, target):
         return
     text = stages["ptx"].text
     translation = translate(text)
-    assert translation.verbatim == {}
+    assert translation.verbatim == ()
     linked = {number for line in translation.lines for number in line.ptx_lines}
     for number, line in enumerate(text.split("\n"), 1):
         found = INSTRUCTION.match(line)

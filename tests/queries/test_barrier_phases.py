@@ -6,7 +6,7 @@ import re
 import pytest
 from tritons import TRITONS
 
-from explorer.analysis.mbarriers import NotEvaluated, execute
+from explorer.analysis.mbarriers import AssumedValue, NotEvaluated, execute
 from explorer.errors import NotAnswerable
 from explorer.queries import barrier_phases
 
@@ -214,7 +214,7 @@ def test_a_wrong_parity_is_found(ttgir, triton):
 def test_an_argument_without_a_value_is_assumed(ttgir):
     text = ttgir("cuda:90", None, is_specialized=False)
     execution = execute(text, {"N": 512}, {}, 200)
-    assert execution.assumed == {"K": 512}
+    assert execution.assumed == (AssumedValue("K", 512),)
     assert sum(each.phase for each in execution.barriers) == 512 // 64
 
 

@@ -109,6 +109,8 @@ def test_the_browser_learns_the_panes_in_their_order(client: FlaskClient) -> Non
     } in document["stages"]
     assert {stage["language"] for stage in document["stages"]} <= document["languages"].keys()
     assert document["languages"]["ttgir"]["vocabulary"] == "mlir"
+    assert document["metrics"]["registers"] == {"title": "Registers per thread", "short": "registers"}
+    assert document["metrics"]["spill_stores_bytes"]["short"] == "Spill stores"
 
 
 def test_the_browser_checks_what_is_typed_by_the_names_of_the_pipeline(client: FlaskClient) -> None:

@@ -10,16 +10,14 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import msgspec
 
 from explorer.analysis.assembly.operations import operation_lines
+from explorer.analysis.assembly.sass import Place, places_by_function, places_of
 from explorer.model.measurements import InstructionSamples, Samples
 
-_INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,})\*/\s+(?:@!?\w+\s+)?([A-Z]\w*)")
 _SAMPLED = re.compile(r"^\s*(?:/\*[0-9a-f]+\*/)?\s*(?:@!?\w+\s+)?([A-Z]\w*)")
-_FUNCTION = re.compile(r"^([^.\s][^\s:]*):$")
 _MOST_TOP = 10
 #: No run takes more samples or executes more instructions; a browser could not hold many more.
 _MOST_SAMPLES = 2**48
@@ -80,13 +78,6 @@ class HeatDocument(msgspec.Struct, frozen=True):
     top: list[LineHeat] = []
 
 
-class _Place(NamedTuple):
-    """A line of the SASS stage and its instruction's name."""
-
-    line: int
-    opcode: str
-
-
 def heat(
     samples: Samples,
     kernel: str,
@@ -103,7 +94,7 @@ def heat(
     taken = [each for each in usable if each.samples]
     if samples.reason or not taken:
         return HeatDocument(samples.reason or "No samples: the kernel is too short.", samples.tool)
-    places = _places(sass, kernel)
+    places = places_of(places_by_function(sass), kernel)
     known = [each for each in taken if each.offset_bytes in places]
     if any(_differs(each, places[each.offset_bytes]) for each in known) or not known:
         return HeatDocument(
@@ -140,7 +131,7 @@ def is_same_code(samples: Samples, kernel: str, sass: str) -> bool:
     Debug information names files of the machine that compiled: binaries may differ where the code does not.
     """
     named = [each for each in samples.instructions if opcode_of(each.instruction)]
-    places = _places(sass, kernel)
+    places = places_of(places_by_function(sass), kernel)
     return bool(named) and all(
         each.offset_bytes in places and not _differs(each, places[each.offset_bytes]) for each in named
     )
@@ -152,21 +143,7 @@ def opcode_of(instruction: str) -> str:
     return found[1] if found else ""
 
 
-def _places(sass: str, kernel: str) -> dict[int, _Place]:
-    """Return the instructions of the kernel by offset; of the first function if no name matches."""
-    by_function: dict[str, dict[int, _Place]] = {}
-    current = by_function.setdefault("", {})
-    for number, text in enumerate(sass.splitlines(), 1):
-        if found := _INSTRUCTION.search(text):
-            current.setdefault(int(found[1], 16), _Place(number, found[2]))
-        elif label := _FUNCTION.match(text):
-            current = by_function.setdefault(label[1], {})
-    if kernel in by_function:
-        return by_function[kernel]
-    return next((found for found in by_function.values() if found), {})
-
-
-def _differs(sample: InstructionSamples, place: _Place) -> bool:
+def _differs(sample: InstructionSamples, place: Place) -> bool:
     """Return whether the sampled instruction differs from the SASS, if the profiler names it."""
     sampled = opcode_of(sample.instruction)
     return bool(sampled) and sampled != place.opcode

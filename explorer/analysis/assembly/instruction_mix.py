@@ -25,6 +25,8 @@ Kind = Literal[
     "exchange", "synchronization", "control", "other",
 ]  # fmt: skip
 Direction = Literal["", "load", "store", "copy", "atomic"]
+#: The text before an instruction of assembly: blanks, control bits and the offset.
+_PREFIX = re.compile(r"^(?:.*/\*[0-9a-f]{4,}\*/)?\s*")
 _ORDER: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -83,13 +85,25 @@ _WAITING: frozenset[Kind] = frozenset({"synchronization", "control", "move", "in
 _MOST_LOOPS = 16
 
 
+def _purpose(language: str) -> Callable[[str], Purpose]:
+    """Return the function that reads the purpose of an instruction."""
+    purpose: Callable[[str], Purpose] = pkgutil.resolve_name(find_language(language).purpose)
+    return purpose
+
+
+def uses_matrix_units(text: str, language: str) -> bool:
+    """Return whether machine code has an instruction for the matrix units."""
+    purpose = _purpose(language)
+    return any(purpose(_PREFIX.sub("", line)).kind == "tensor" for line in text.splitlines())
+
+
 def instruction_mix(text: str, language: str) -> InstructionMix:
     """Count the instructions of a program by purpose.
 
     Raises:
         NothingToDraw: there is no function in the text.
     """
-    purpose: Callable[[str], Purpose] = pkgutil.resolve_name(find_language(language).purpose)
+    purpose = _purpose(language)
     purposes: dict[int, Purpose] = {}
     loops: list[_Loop] = []
     for function in read_functions(text, language):

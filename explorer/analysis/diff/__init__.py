@@ -1,7 +1,7 @@
 """The difference between two texts, in which a renamed value or register is no change.
 
 In: the text before and after, and the meaning of the names in them. Out: the aligned spans of both texts, or
-a unified diff. Lines are counted from 0.
+a unified diff.
 """
 
 from __future__ import annotations
@@ -20,19 +20,36 @@ __all__ = ["Alignment", "Move", "Renaming", "Span", "unified_diff"]
 
 @dataclass(frozen=True)
 class Span:
-    """Consecutive lines, as ranges from 0, that are either the same on both sides or different."""
+    """Consecutive lines that are either the same on both sides or different. Line numbers start at 1."""
 
-    before: range
-    after: range
+    before_line: int
+    before_lines: int
+    after_line: int
+    after_lines: int
     same: bool
+
+    @classmethod
+    def of(cls, before: range, after: range, *, same: bool) -> Span:
+        """Return a span of lines whose indices start at 0."""
+        return cls(before.start + 1, len(before), after.start + 1, len(after), same)
+
+    @property
+    def before(self) -> range:
+        """The indices of the lines of the text before, from 0."""
+        return range(self.before_line - 1, self.before_line - 1 + self.before_lines)
+
+    @property
+    def after(self) -> range:
+        """The indices of the lines of the text after, from 0."""
+        return range(self.after_line - 1, self.after_line - 1 + self.after_lines)
 
 
 @dataclass(frozen=True)
 class Move:
-    """A line of `before` that is elsewhere in `after`; both numbers start at 0."""
+    """A line that was removed in one place and added in another. Line numbers start at 1."""
 
-    before: int
-    after: int
+    before_line: int
+    after_line: int
 
 
 class Alignment:
@@ -45,7 +62,7 @@ class Alignment:
         else:
             self._pairs, moves = _ALIGN[renaming](self._before, self._after)
         #: The operations that only moved: lines that are removed in one place and added in another.
-        self.moves = [Move(*pair) for pair in moves]
+        self.moves = [Move(before + 1, after + 1) for before, after in moves]
 
     @cached_property
     def spans(self) -> list[Span]:
@@ -88,12 +105,12 @@ def _hunks(spans: list[Span], context: int) -> Iterator[list[Span]]:
             hunk.append(span)
             continue
         if hunk:
-            yield [*hunk, Span(old[:context], new[:context], same=True)]
+            yield [*hunk, Span.of(old[:context], new[:context], same=True)]
         skipped = max(len(old) - context, 0)
-        hunk = [Span(old[skipped:], new[skipped:], same=True)]
+        hunk = [Span.of(old[skipped:], new[skipped:], same=True)]
     if hunk and hunk[-1].same:
         last = hunk.pop()
-        hunk.append(Span(last.before[:context], last.after[:context], same=True))
+        hunk.append(Span.of(last.before[:context], last.after[:context], same=True))
     if any(not span.same for span in hunk):
         yield hunk
 
@@ -104,14 +121,14 @@ def _spans(pairs: list[Pair], before_count: int, after_count: int) -> Iterator[S
     while index < len(pairs) or i < before_count or j < after_count:
         next_i, next_j = pairs[index] if index < len(pairs) else (before_count, after_count)
         if (next_i, next_j) != (i, j):
-            yield Span(range(i, next_i), range(j, next_j), same=False)
+            yield Span.of(range(i, next_i), range(j, next_j), same=False)
         length = 0
         while index < len(pairs) and pairs[index] == (next_i + length, next_j + length):
             length += 1
             index += 1
         i, j = next_i + length, next_j + length
         if length:
-            yield Span(range(next_i, i), range(next_j, j), same=True)
+            yield Span.of(range(next_i, i), range(next_j, j), same=True)
 
 
 def _write_hunk(hunk: list[Span], before: list[str], after: list[str]) -> str:

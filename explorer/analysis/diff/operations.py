@@ -13,12 +13,13 @@ from explorer.analysis.diff import Alignment
 from explorer.model.languages import find_language
 
 
-@dataclass
+@dataclass(frozen=True)
 class KindChange:
-    """The changed lines of a kind of operation, from 0 on."""
+    """A kind of operation with the lines that differ, from 1 on. A line that only moved is on both sides."""
 
-    removed: list[int] = field(default_factory=list)
-    added: list[int] = field(default_factory=list)
+    name: str
+    before_lines: list[int] = field(default_factory=list)
+    after_lines: list[int] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -28,30 +29,31 @@ class OperationChanges:
     added: int
     removed: int
     moved: int
-    kinds: dict[str, KindChange]
+    kinds: list[KindChange]
 
 
 def operation_changes(alignment: Alignment, before: str, after: str, language: str) -> OperationChanges:
-    """Count the operations that differ. `kinds` also has the lines of moved operations."""
+    """Count the operations that differ. `kinds`, sorted by name, also has the lines of moved operations."""
     pattern = find_language(language).operation
     kinds: dict[str, KindChange] = {}
     if pattern is None:
-        return OperationChanges(0, 0, 0, kinds)
+        return OperationChanges(0, 0, 0, [])
+
+    def of_kind(found: re.Match[str]) -> KindChange:
+        name = found.groupdict().get("kind") or ""
+        return kinds.setdefault(name, KindChange(name))
+
     old, new = before.split("\n"), after.split("\n")
     added = removed = 0
     for span in alignment.spans:
         if not span.same:
             for i in span.before:
                 if found := pattern.search(old[i]):
-                    kinds.setdefault(_kind(found), KindChange()).removed.append(i)
+                    of_kind(found).before_lines.append(i + 1)
                     removed += 1
             for j in span.after:
                 if found := pattern.search(new[j]):
-                    kinds.setdefault(_kind(found), KindChange()).added.append(j)
+                    of_kind(found).after_lines.append(j + 1)
                     added += 1
-    moved = sum(pattern.search(new[move.after]) is not None for move in alignment.moves)
-    return OperationChanges(added - moved, removed - moved, moved, kinds)
-
-
-def _kind(found: re.Match[str]) -> str:
-    return found.groupdict().get("kind") or ""
+    moved = sum(pattern.search(new[move.after_line - 1]) is not None for move in alignment.moves)
+    return OperationChanges(added - moved, removed - moved, moved, [kinds[name] for name in sorted(kinds)])

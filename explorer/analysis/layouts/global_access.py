@@ -13,24 +13,47 @@ and 3.9; sectors: CUDA best practices guide, coalesced access to global memory.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from explorer.analysis.layouts.linear_layout import LinearLayout
+from explorer.model.answers import AxisInformation
 from explorer.model.hardware import LANE_ACCESS_BYTES, SECTOR_BYTES
 
 Limit = Literal["layout", "contiguity", "divisibility", "mask", "instruction"]
 
+_POINTER = re.compile(r"!tt\.ptr<([^<>]+)>")
+_THROUGH_DESCRIPTORS = re.compile(r"\.(descriptor_|async_tma_)")
+_ACCESS = re.compile(
+    r"tt\.(load|store|atomic_rmw|atomic_cas|descriptor_\w+)|ttg\.async_copy_global_to_local|"
+    r"ttng\.async_tma_\w+|(amdg|amdgpu)\.buffer_\w+"
+)
+_BITS = re.compile(r"\d+")
 
-@dataclass(frozen=True)
-class Known:
-    """The compiler's knowledge along each dimension; see `AxisInformation`."""
 
-    contiguity: tuple[int, ...]
-    divisibility: tuple[int, ...]
-    constancy: tuple[int, ...]
+def is_global_access(operation: str) -> bool:
+    """Return whether an operation, by its name, accesses global memory."""
+    return _ACCESS.fullmatch(operation) is not None
+
+
+def uses_descriptor(operation: str) -> bool:
+    """Return whether an access, by its name, moves a box of a tensor descriptor."""
+    return _THROUGH_DESCRIPTORS.search(operation) is not None
+
+
+def pointee(type_name: str) -> str | None:
+    """Return the type that a pointer, or each pointer of a tensor, points to; None for other types."""
+    found = _POINTER.search(type_name)
+    return found[1] if found else None
+
+
+def bytes_of_element(type_name: str) -> int:
+    """Return the size of an element whose type, such as `f16`, states its bits; 1 if it states none."""
+    found = _BITS.search(type_name)
+    return max(8, int(found[0]) if found else 8) // 8
 
 
 @dataclass(frozen=True)
@@ -57,7 +80,9 @@ class Sectors:
     lane_offsets: tuple[int, ...]
 
 
-def width(layout: LinearLayout, element_bytes: int, pointer: Known, mask: Known | None) -> Width:
+def width(
+    layout: LinearLayout, element_bytes: int, pointer: AxisInformation, mask: AxisInformation | None
+) -> Width:
     """Compute the vector width."""
     dimension = _fastest(layout, pointer)
     allowed: dict[Limit, int] = {
@@ -75,7 +100,9 @@ def width(layout: LinearLayout, element_bytes: int, pointer: Known, mask: Known 
     return Width(dimension, 1 << vector.bit_length() - 1, limit, allowed)
 
 
-def sectors(layout: LinearLayout, element_bytes: int, pointer: Known, dimension: int, vector: int) -> Sectors:
+def sectors(
+    layout: LinearLayout, element_bytes: int, pointer: AxisInformation, dimension: int, vector: int
+) -> Sectors:
     """Count the sectors of a warp's first instruction; the others are like it."""
     run = max(1, min(pointer.contiguity[dimension], layout.shape[dimension]))
     touched: dict[tuple[int, ...], set[int]] = defaultdict(set)
@@ -97,7 +124,9 @@ def sectors(layout: LinearLayout, element_bytes: int, pointer: Known, dimension:
     return Sectors(count, used, used / (count * SECTOR_BYTES), offsets)
 
 
-def _run_of(element: Sequence[int], pointer: Known, dimension: int, run: int) -> tuple[tuple[int, ...], int]:
+def _run_of(
+    element: Sequence[int], pointer: AxisInformation, dimension: int, run: int
+) -> tuple[tuple[int, ...], int]:
     """Return the contiguous range that an element is in, and its place in the range."""
     key = [coordinate // constancy for coordinate, constancy in zip(element, pointer.constancy, strict=True)]
     if run == 1:
@@ -106,7 +135,7 @@ def _run_of(element: Sequence[int], pointer: Known, dimension: int, run: int) ->
     return tuple(key), element[dimension] % run
 
 
-def _fastest(layout: LinearLayout, pointer: Known) -> int:
+def _fastest(layout: LinearLayout, pointer: AxisInformation) -> int:
     """Return the dimension along which threads hold neighbors, or else addresses are consecutive."""
     return max(
         range(len(layout.shape)),

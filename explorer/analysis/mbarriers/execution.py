@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from explorer.analysis.mbarriers.machine import Barrier, Finding, InFlight, Machine, Order, Thread
+from explorer.analysis.mbarriers.machine import Barrier, Finding, Machine, OperationInFlight, Order, Thread
 from explorer.analysis.mbarriers.thread import Program, Walker
 from explorer.analysis.mbarriers.values import ArgumentNeeded, Memory, NotEvaluated, Unknown, Value
 from explorer.analysis.mlir.operations import Function, read_functions, shown_name
@@ -28,6 +28,14 @@ _LATE: tuple[Order, ...] = ("oldest", "newest")
 
 
 @dataclass(frozen=True)
+class AssumedValue:
+    """The value of an argument, or of "num_programs x", that control depends on and no launch gives."""
+
+    name: str
+    value: int
+
+
+@dataclass(frozen=True)
 class Execution:
     """The actions of the threads in `steps` steps, of which the first `recorded_steps` are recorded.
 
@@ -40,11 +48,11 @@ class Execution:
     is_cut: bool
     threads: list[Thread]
     barriers: list[Barrier]
-    in_flight: list[InFlight]
+    in_flight: list[OperationInFlight]
     findings: list[Finding]
     names: dict[int, str]
     operations: dict[int, str]
-    assumed: dict[str, int]
+    assumed: tuple[AssumedValue, ...]
 
     def shown(self, memory: Memory) -> str:
         """Return a view of memory as the text names it, such as "%a[2]"."""
@@ -92,7 +100,7 @@ def execute(
         list(findings),
         {each.line: each.results[0] for each in function.operations if each.results},
         {each.line: each.name for each in function.operations},
-        assumed,
+        tuple(AssumedValue(*each) for each in assumed.items()),
     )
 
 

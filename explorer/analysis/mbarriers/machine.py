@@ -32,7 +32,7 @@ _MOST_FINDINGS = 20
 
 
 @dataclass(frozen=True)
-class State:
+class BarrierState:
     """The state of an mbarrier from `step` on: its phase from 0, pending arrivals, and bytes still expected.
 
     `line` is the operation that changed the state, executed by the thread or the unit `by`.
@@ -57,7 +57,7 @@ class Barrier:
     memory: Memory
     line: int
     count: int
-    states: list[State]
+    states: list[BarrierState]
     end: int | None = None
     pending: int = 0
     bytes: int = 0
@@ -68,7 +68,7 @@ class Barrier:
 
 
 @dataclass(frozen=True)
-class Span:
+class ThreadSpan:
     """An action of a thread in the steps from `first` to before `end`, all but the last of them waiting.
 
     `barrier` is the index of the mbarrier that it waits for or arrives at, or None. `parity` is the parity of
@@ -91,7 +91,7 @@ class Thread:
     line: int
     num_warps: int
     steps: Steps
-    spans: list[Span] = field(default_factory=list)
+    spans: list[ThreadSpan] = field(default_factory=list)
     next: Action | Partitions | None = None
     since: int = 0
     is_done: bool = False
@@ -100,7 +100,7 @@ class Thread:
 
 
 @dataclass(frozen=True)
-class InFlight:
+class OperationInFlight:
     """An operation of a unit from the step `first`, in which it began, to before `end`."""
 
     unit: Unit
@@ -141,7 +141,7 @@ class Machine:
     def __init__(self, main: Walker, most_recorded: int, order: Order = "in steps") -> None:
         self.threads = [Thread(main.title, main.line, main.num_warps, main.steps())]
         self.barriers: list[Barrier] = []
-        self.in_flight: list[InFlight] = []
+        self.in_flight: list[OperationInFlight] = []
         self.findings: list[Finding] = []
         self.step = -1
         self.is_cut = False
@@ -241,7 +241,7 @@ class Machine:
 
     def _record(self, thread: Thread, line: int, barrier: int | None, parity: int | None) -> None:
         if thread.since < self._most_recorded:
-            thread.spans.append(Span(thread.since, self.step + 1, line, barrier, parity, False))
+            thread.spans.append(ThreadSpan(thread.since, self.step + 1, line, barrier, parity, False))
 
     def _do(self, thread: Thread, action: Action) -> None:
         self._check(thread, action)
@@ -298,7 +298,8 @@ class Machine:
             index = self._index(action.signals[0]) if action.signals else None
             size = action.number if action.kind == "copy" and action.writes else 0
             line = action.operation.line
-            self.in_flight.append(InFlight(operation.unit, operation.began, self.step + 1, line, index, size))
+            began, end = operation.began, self.step + 1
+            self.in_flight.append(OperationInFlight(operation.unit, began, end, line, index, size))
         for memory in action.signals:
             barrier = self.barriers[self._index(memory)]
             if action.kind != "copy":
@@ -315,11 +316,8 @@ class Machine:
         memory = self._signal(action)
         line, count = action.operation.line, action.number
         self._current[memory] = len(self.barriers)
-        self.barriers.append(
-            Barrier(
-                memory, line, count, [State(self.step + 1, 0, count, 0, line, thread.title)], pending=count
-            )
-        )
+        state = BarrierState(self.step + 1, 0, count, 0, line, thread.title)
+        self.barriers.append(Barrier(memory, line, count, [state], pending=count))
 
     def _index(self, memory: Memory) -> int:
         if memory not in self._current:
@@ -351,7 +349,7 @@ class Machine:
     def _note(self, barrier: Barrier, action: Action, by: str) -> None:
         # The state is seen from the next step on.
         if self.step < self._most_recorded:
-            state = State(
+            state = BarrierState(
                 self.step + 1, barrier.phase, barrier.pending, barrier.bytes, action.operation.line, by
             )
             if barrier.states[-1].step == state.step:
@@ -405,7 +403,7 @@ class Machine:
             made = self.barriers[index].line
             self._find(Finding("deadlock", line, made, thread.title, memory, index, action.number))
             if thread.since < self._most_recorded:
-                thread.spans.append(Span(thread.since, self.step, line, index, action.number, True))
+                thread.spans.append(ThreadSpan(thread.since, self.step, line, index, action.number, True))
 
     def _find(self, finding: Finding) -> None:
         if finding not in self.findings and len(self.findings) < _MOST_FINDINGS:

@@ -23,7 +23,7 @@ from explorer.analysis.mlir.operations import Block, Function, Operation, Region
 HazardKind = Literal["read after write", "write after read", "write after write"]
 
 #: Barriers for all threads of a block that order shared memory.
-_BARRIERS = ("ttg.barrier", "gpu.barrier", "ttg.local_barrier")
+BARRIERS = ("ttg.barrier", "gpu.barrier", "ttg.local_barrier")
 #: After these operations the copies of the executing thread are complete; other threads know it only after a
 #: barrier.
 WAITS = ("ttg.async_wait", "ttng.async_tma_store_wait", "amdg.async_wait", "amdg.async_tdm_wait")
@@ -116,7 +116,7 @@ def is_barrier(operation: Operation) -> bool:
     """Return whether an operation is a barrier of the block that orders shared memory."""
     if operation.name == "ttg.barrier":
         return "local" in operation.text or "all" in operation.text
-    return operation.name in _BARRIERS
+    return operation.name in BARRIERS
 
 
 class Barriers:

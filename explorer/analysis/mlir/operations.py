@@ -163,6 +163,23 @@ def shown_name(value: str) -> str:
     return value.partition("@")[0]
 
 
+def is_numbered(value: str) -> bool:
+    """Return whether a value has a number, since the source has no name for it."""
+    return value.startswith("%") and value[1:2].isdecimal()
+
+
+def operation_name(line: str) -> str:
+    """Return the name of the operation that begins in a line; "" if none does."""
+    operation = _read_operation(line.strip(), 1)
+    return operation.name if operation else ""
+
+
+def find_operation(text: str, line: int) -> tuple[Function, Operation] | None:
+    """Return the operation that begins in a line of a module, and its function."""
+    found = ((each, inner) for each in read_functions(text) for inner in each.operations)
+    return next(((function, inner) for function, inner in found if inner.line == line), None)
+
+
 class _Reader:
     """Reads lines into the regions that are open."""
 

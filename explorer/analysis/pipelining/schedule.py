@@ -38,16 +38,17 @@ _MATRIX_PRODUCTS = (
 class ScheduledOperation:
     """An operation of a loop's body with its stage and cluster, from 0. `line` is its first line, from 1.
 
-    `stage` counts from the first stage that the loop has. `waited_in` is the stage that waits for the result,
-    if that is not the stage of an operation that uses it; None: no such wait.
+    In a turn of the pipelined loop, operations are in the order of `cluster`, then of the text. `stage`
+    counts from the first stage that the loop has. `waited_in` is the stage that waits for the result, if that
+    is not the stage of an operation that uses it; None: no such wait.
     """
 
     line: int
-    name: str
+    operation: str
     text: str
     stage: int
     cluster: int
-    waited_in: int | None = None
+    waited_in: int | None
 
 
 @dataclass(frozen=True)

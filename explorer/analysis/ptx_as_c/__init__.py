@@ -3,7 +3,15 @@
 In: the text of PTX, and the names that the compiler reports. Out: lines of C, each with its lines of PTX.
 """
 
-from explorer.analysis.ptx_as_c.names import read_names
-from explorer.analysis.ptx_as_c.translate import CLine, Names, Translation, translate
+from explorer.analysis.ptx_as_c.names import identifiers_in, read_names
+from explorer.analysis.ptx_as_c.translate import CLine, Names, Translation, VerbatimInstruction, translate
 
-__all__ = ["CLine", "Names", "Translation", "read_names", "translate"]
+__all__ = [
+    "CLine",
+    "Names",
+    "Translation",
+    "VerbatimInstruction",
+    "identifiers_in",
+    "read_names",
+    "translate",
+]

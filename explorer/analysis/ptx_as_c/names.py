@@ -8,14 +8,20 @@ with it have that name.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 
 from explorer.analysis.ptx_as_c.translate import Names
 
 _FUNCTION = re.compile(r"^\s*(?:tt|llvm)\.func (?:public )?@")
 _ARGUMENT = re.compile(r"%([A-Za-z_][\w.]*): ((?:[^,{()<]|<[^<>]*(?:<[^<>]*>[^<>]*)*>)+)")
 _RESULTS = re.compile(r"^\s*((?:%[\w.]+(?::\d+)?(?:, )?)+) = ")
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _NUMBERED = re.compile(r"(.+)_\d+")
+
+
+def identifiers_in(texts: Iterable[str]) -> set[str]:
+    """Return the words in texts of Python that may be names."""
+    return {name for text in texts for name in _IDENTIFIER.findall(text)}
 
 
 def read_names(

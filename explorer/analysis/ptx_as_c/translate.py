@@ -57,15 +57,23 @@ class CLine:
 
 
 @dataclass(frozen=True)
+class VerbatimInstruction:
+    """An instruction that is left as PTX, and how often."""
+
+    opcode: str
+    count: int
+
+
+@dataclass(frozen=True)
 class Translation:
-    """The C of a text. `verbatim` counts the instructions that are left as PTX, by opcode.
+    """The C of a text. `verbatim` are the instructions that are left as PTX, in the order of opcodes.
 
     `named` is the number of variables with a name of the source, of `variables`.
     """
 
     lines: tuple[CLine, ...]
     instructions: int
-    verbatim: Mapping[str, int]
+    verbatim: tuple[VerbatimInstruction, ...]
     variables: int
     named: int
 
@@ -98,7 +106,13 @@ def translate(text: str, names: Names | None = None) -> Translation:
         instructions += sum(len(block.instructions) for block in function.blocks)
         variables += len(one.declared)
         named += sum("_" in each for each in one.declared)
-    return Translation(tuple(result), instructions, dict(sorted(verbatim.items())), variables, named)
+    return Translation(
+        tuple(result),
+        instructions,
+        tuple(VerbatimInstruction(*each) for each in sorted(verbatim.items())),
+        variables,
+        named,
+    )
 
 
 @dataclass

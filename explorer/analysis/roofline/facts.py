@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,8 +30,15 @@ from explorer.model.measurements import (
     Timings,
 )
 
+#: The stages of one loop.
+_LOOP_STAGES = re.compile(r"\brange\([^#\n]*\bnum_stages\s*=")
 _MOST_BLOCKS = 2**62
 _MOST_RESOURCE = 2**32
+
+
+def sets_loop_stages(source: str) -> bool:
+    """Return whether a loop of the source sets a number of stages of its own."""
+    return _LOOP_STAGES.search(source) is not None
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@
  */
 import { api } from "../core/api.js";
 import { duration, size } from "../core/format.js";
+import { metric } from "../core/metrics.js";
 import { time } from "../core/numbers.js";
 import { Loaded } from "../core/pane.js";
 import { comparedFact, placeOfFact } from "../core/resource_facts.js";
@@ -192,7 +193,8 @@ function pipelines(comparison) {
   const [one, other] = [before, after].map(({ status, milliseconds }) =>
     status === "complete" ? milliseconds : null,
   );
-  const heads = ["Compile time", "Lines and operations", "Passes with a change"];
+  const { title: compileTime } = metric("compile_milliseconds");
+  const heads = [compileTime, "Lines and operations", "Passes with a change"];
   return html`<section aria-labelledby="pipelines-title">
     <h2 id="pipelines-title">Pipelines</h2>
     ${

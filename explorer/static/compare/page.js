@@ -37,7 +37,8 @@ async function start() {
       api.targets(),
       api.comparison(before, after),
     ]);
-    store.update({ stageKinds: page.stages, languages: page.languages, targets, comparison });
+    const { stages: stageKinds, languages, metrics } = page;
+    store.update({ stageKinds, languages, metrics, targets, comparison });
     void follow(comparison);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -3,7 +3,7 @@
  *
  * @import { AnalysisAnswer, CompilationDocument, CompilationRequest, ComparisonDocument } from "./types.js"
  * @import { DiffDocument, GalleryExample, GalleryRow, GraphDocument, InspectionDocument } from "./types.js"
- * @import { LanguageFacts, Locations, MeasureKind, OccupancyDocument, PaneKind, Problem } from "./types.js"
+ * @import { LanguageFacts, Locations, MeasureKind, MetricTitles, OccupancyDocument, PaneKind, Problem } from "./types.js"
  * @import { StageKind, Target, TextLine } from "./types.js"
  * @import { HeatDocument, RooflineDocument } from "./types.js"
  * @import { MatrixDocument, MatrixRequest, MatrixTicket } from "./types.js"
@@ -190,7 +190,8 @@ const matrixPath = (id) => `/matrices/${encodeURIComponent(id)}`;
 export const api = {
   /**
    * @returns {Promise<{panes: PaneKind[], stages: StageKind[], languages: Record<string, LanguageFacts>,
-   *   measures: MeasureKind[], workers: Record<string, string>, first_example: string, default_target: string,
+   *   metrics: Record<string, MetricTitles>, measures: MeasureKind[], workers: Record<string, string>,
+   *   first_example: string, default_target: string,
    *   argument_types: string[], type_pattern: string, source_limits: {files: number, bytes: number}}>}
    */
   page: async () => (await request("/page.json")).json(),

@@ -4,39 +4,44 @@
  * @import { Resources } from "./types.js"
  */
 import { literal, plural, size } from "./format.js";
+import { metric } from "./metrics.js";
 
 /**
  * The rows in their order. A fact is omitted if the tools do not report it, and a rare fact also if it is 0.
- * @type {{name: keyof Resources, title: string, show: (value: number) => string,
+ * `title` is the title of a fact that is no metric.
+ * @type {{name: keyof Resources, title?: string, show: (value: number) => string,
  *   warn?: (value: number) => boolean, rare?: boolean}[]}
  */
 export const FACTS = [
-  { name: "registers", title: "Registers per thread", show: String },
-  { name: "scalar_registers", title: "Scalar registers per wave", show: String },
-  { name: "spill_stores_bytes", title: "Spilled, stores", show: size, warn: (value) => value > 0 },
-  { name: "spill_loads_bytes", title: "Spilled, loads", show: size, warn: (value) => value > 0 },
-  { name: "stack_bytes", title: "Stack per thread", show: size, rare: true },
-  { name: "shared_bytes", title: "Shared memory per block", show: size },
+  { name: "registers", show: String },
+  { name: "scalar_registers", show: String },
+  { name: "spill_stores_bytes", show: size, warn: (value) => value > 0 },
+  { name: "spill_loads_bytes", show: size, warn: (value) => value > 0 },
+  { name: "stack_bytes", show: size, rare: true },
+  { name: "shared_bytes", show: size },
   { name: "static_shared_bytes", title: "Static shared memory per block", show: size },
   { name: "shared_limit_bytes", title: "Shared memory, the most a block may have", show: size },
   {
     name: "tensor_memory_columns",
-    title: "Tensor memory",
     show: (value) => plural(value, "column"),
     rare: true,
   },
-  { name: "global_scratch_bytes", title: "Global scratch", show: size, rare: true },
-  { name: "constant_bytes", title: "Constant memory", show: size },
-  { name: "barriers", title: "Barriers", show: String },
+  { name: "global_scratch_bytes", show: size, rare: true },
+  { name: "constant_bytes", show: size },
+  { name: "barriers", show: String },
   { name: "warps", title: "Warps per block", show: String },
   { name: "threads", title: "Threads per block", show: String },
 ];
+
+/** @param {{name: string, title?: string}} fact */
+export function titleOfFact({ name, title }) {
+  return title ?? metric(name).title;
+}
 
 /** The rows of a comparison: the resources, and the facts that follow from them. */
 const COMPARED = [
   {
     name: "occupancy",
-    title: "Occupancy",
     show: (/** @type {number} */ value) => `${Math.round(value * 100)} %`,
     rare: false,
   },
@@ -55,7 +60,7 @@ export function comparedFact({ name, before, after }) {
   // A limit of the target is omitted if both sides have the same limit.
   if (name === "shared_limit_bytes" && before === after) return null;
   return {
-    title: fact.title,
+    title: titleOfFact(fact),
     show: (value) => (typeof value === "number" ? fact.show(value) : value === null ? "–" : String(value)),
   };
 }

@@ -5,7 +5,7 @@
  * changes any of them.
  *
  * @import { Batch, BatchKind, Outcome } from "../launch/variants.js"
- * @import { ComparisonDocument, Draft, InspectionDocument, Lineage, Target, GalleryRow, LanguageFacts, MeasureKind,
+ * @import { ComparisonDocument, Draft, InspectionDocument, Lineage, Target, GalleryRow, LanguageFacts, MeasureKind, MetricTitles,
  *   PaneKind, Problem, StageKind } from "./types.js"
  * @import { Result } from "./result.js"
  * @import { RunForm } from "../runs/form_state.js"
@@ -25,6 +25,7 @@ import { freshDraft } from "./fresh_draft.js";
  * @property {PaneKind[]} paneKinds
  * @property {StageKind[]} stageKinds
  * @property {Record<string, LanguageFacts>} languages by name
+ * @property {Record<string, MetricTitles>} metrics by name
  * @property {MeasureKind[]} measures the measures of a run, in the order of the form
  * @property {Target[]} targets
  * @property {{versions: string[], default: string}} tritons
@@ -87,6 +88,7 @@ const state = {
   paneKinds: [],
   stageKinds: [],
   languages: {},
+  metrics: {},
   measures: [],
   targets: [],
   tritons: { versions: [], default: "" },

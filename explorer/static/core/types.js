@@ -63,7 +63,7 @@
  * @typedef {import("openapi").ColumnDocument} MatrixColumn
  * @typedef {import("openapi").CellDocument} MatrixCell
  * @typedef {import("openapi").MatrixDocument} MatrixDocument
- * @typedef {import("openapi").SpanDocument} DiffSpan
+ * @typedef {import("openapi").Span} DiffSpan
  * @typedef {import("openapi").DiffDocument} DiffDocument
  * @typedef {import("openapi").Run} Run
  * @typedef {import("openapi").RunInput} RunInput
@@ -177,6 +177,7 @@
  * @typedef {{name: string, title: string, language: string, summary: string, is_editable: boolean}} StageKind
  * @typedef {{family: string, hue: string, vocabulary: string, word: string,
  *   graph: "data flow" | "control flow" | null}} LanguageFacts the server's facts about a language
+ * @typedef {{title: string, short: string}} MetricTitles
  * @typedef {{title: string, kind: string, detail: string}} Problem
  */
 

@@ -14,41 +14,41 @@
  * @typedef {Variant & {title: string, words: string, cells: Record<string, string | number>, isShown: boolean,
  *   open: () => void}} Row
  *
- * @typedef {Column & {read: (outcome: Pick<Outcome, "resources" | "milliseconds">) => number | null,
+ * @typedef {{name: string, read: (outcome: Pick<Outcome, "resources" | "milliseconds">) => number | null,
  *   show: (value: number) => string, warn?: (value: number) => boolean}} ResultColumn
  *
  * @typedef {{name: string, isDescending: boolean} | null} Order null: the order in which the rows came
  */
 import { duration, size } from "../core/format.js";
+import { metric } from "../core/metrics.js";
 
-/** @type {ResultColumn[]} */
+/** The metrics of a result, by their names. @type {ResultColumn[]} */
 export const RESULT_COLUMNS = [
-  { name: "registers", title: "regs", words: "Registers per thread", read: of("registers"), show: String },
+  { name: "registers", read: of("registers"), show: String },
   {
     name: "spills",
-    title: "spills",
-    words: "Spilled bytes, stores and loads",
     read: spills,
     show: (value) => (value ? size(value) : "0"),
     warn: (value) => value > 0,
   },
-  { name: "shared", title: "shared", words: "Shared memory per block", read: of("shared_bytes"), show: size },
+  { name: "shared_bytes", read: of("shared_bytes"), show: size },
   {
     name: "occupancy",
-    title: "occ.",
-    words: "Occupancy",
     read: of("occupancy"),
     show: (value) => `${Math.round(value * 100)} %`,
     warn: (value) => value < 0.125,
   },
   {
-    name: "time",
-    title: "compile",
-    words: "Time to compile",
+    name: "compile_milliseconds",
     read: ({ milliseconds }) => milliseconds,
     show: duration,
   },
 ];
+
+/** The title of a column in its head, and in tips. @param {Partial<Column> & {name: string}} column */
+export function headOf({ name, title = metric(name).short, words = metric(name).title }) {
+  return { name, title, words };
+}
 
 /** @param {keyof Resources} name @returns {ResultColumn["read"]} */
 function of(name) {

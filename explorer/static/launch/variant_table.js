@@ -6,7 +6,7 @@
  *
  * @import { Draft } from "../core/types.js"
  * @import { BatchKind, Outcome } from "./variants.js"
- * @import { Column, Order, Row } from "./variant_rows.js"
+ * @import { Column, Order, ResultColumn, Row } from "./variant_rows.js"
  *
  * `matrix` are the drafts of the matrix that the table can be opened as; omitted: the drafts of the rows.
  * @typedef {{kind: BatchKind, label: string, subject: string, columns: Column[], rows: Row[],
@@ -22,7 +22,7 @@ import { stageTitle } from "../core/stages.js";
 import { store } from "../core/store.js";
 import { html, live, nothing } from "../core/template.js";
 import { matrixOf } from "./matrix_request.js";
-import { nextOrder, RESULT_COLUMNS, sortedRows, tick } from "./variant_rows.js";
+import { headOf, nextOrder, RESULT_COLUMNS, sortedRows, tick } from "./variant_rows.js";
 import { cancelVariants, compileVariants, isOpen } from "./variants.js";
 
 const STATES = {
@@ -141,8 +141,9 @@ export class VariantTable extends LitElement {
     }
   }
 
-  /** @param {Column} column */
-  head({ name, title, words }) {
+  /** @param {Column | ResultColumn} column */
+  head(column) {
+    const { name, title, words } = headOf(column);
     const { order } = this;
     const sorted = order?.name === name ? (order.isDescending ? "descending" : "ascending") : null;
     return html`<th scope="col" class="column-${name}" aria-sort=${sorted ?? nothing}><button

@@ -16,22 +16,9 @@ export const TIME = {
   better: "lower",
 };
 
-/** The heads of columns, where the title is long. @type {Record<string, string>} */
-const HEADS = {
-  registers: "Registers",
-  spills: "Spills",
-  shared_bytes: "Shared memory",
-  layout_conversions: "Conversions",
-};
-
 /** The columns of a matrix: its metrics, and the time if one was measured. @param {MatrixDocument} matrix */
 export function columnsOf({ columns, cells }) {
   return cells.some(({ time }) => time) ? [...columns, TIME] : columns;
-}
-
-/** @param {MatrixColumn} column */
-export function headOf({ name, title }) {
-  return HEADS[name] ?? title;
 }
 
 /** @param {MatrixCell} cell @param {MatrixColumn} column @returns {number | null} */

@@ -11,17 +11,7 @@
 import { LitElement } from "lit";
 import { html, live, nothing, styles } from "../core/template.js";
 import { nextOrder, sortedBy, tick } from "../launch/variant_rows.js";
-import {
-  columnsOf,
-  headOf,
-  isIncomplete,
-  progressWords,
-  show,
-  standings,
-  stateOf,
-  TIME,
-  numberOf,
-} from "./cells.js";
+import { columnsOf, isIncomplete, progressWords, show, standings, stateOf, TIME, numberOf } from "./cells.js";
 
 /** How strongly the best and the worst are tinted, in percent. */
 const TINT = 26;
@@ -109,7 +99,7 @@ export class MatrixTable extends LitElement {
     return html`<div class="matrix-choices" role="group" aria-label="Metric">
       ${[{ name: LIST, title: "All metrics" }, ...columns].map(
         (column) => html`<button type="button" aria-pressed=${column.name === chosen ? "true" : "false"}
-          @click=${choose(column.name)}>${"unit" in column ? headOf(column) : column.title}</button>`,
+          @click=${choose(column.name)}>${column.title}</button>`,
       )}
     </div>`;
   }
@@ -124,7 +114,7 @@ export class MatrixTable extends LitElement {
       ...(has.configuration ? [{ name: "configuration", title: "Configuration", isText: true }] : []),
       { name: "target", title: "Target", isText: true },
       ...(has.triton ? [{ name: "triton", title: "Triton", isText: true }] : []),
-      ...columns.map((column) => ({ name: column.name, title: headOf(column), isText: false })),
+      ...columns.map((column) => ({ name: column.name, title: column.title, isText: false })),
     ];
     const titleOf = (/** @type {MatrixCell} */ cell) => configurations[cell.configuration]?.title ?? "";
     return html`<table class="matrix-list">

@@ -10,6 +10,7 @@ import { whyNotRun } from "../launch/state.js";
 import { duration, literal, positionWords, plural, size } from "../core/format.js";
 import { canCompile } from "../core/host.js";
 import { foundWords } from "../core/status.js";
+import { metric } from "../core/metrics.js";
 import { lineWords } from "../core/source_files.js";
 import { store } from "../core/store.js";
 import { html, nothing, render } from "../core/template.js";
@@ -149,15 +150,15 @@ function factsOf(resources) {
     occupancy,
     limiter,
   } = resources;
-  if (typeof registers === "number") add("registers", "registers", String(registers));
+  if (typeof registers === "number") add("registers", metric("registers").short, String(registers));
   if (typeof spill_stores_bytes === "number") {
     const spills = spill_stores_bytes + Number(spill_loads_bytes ?? 0);
-    add("registers", "spills", spills ? size(spills) : "0", "", spills > 0);
+    add("registers", metric("spills").short, spills ? size(spills) : "0", "", spills > 0);
   }
   if (typeof shared_bytes === "number")
     add(
       "memory",
-      "shared",
+      metric("shared_bytes").short,
       size(shared_bytes),
       typeof shared_limit_bytes === "number" ? `of ${size(shared_limit_bytes)}` : "",
     );
@@ -165,7 +166,7 @@ function factsOf(resources) {
   if (typeof occupancy === "number")
     add(
       "resources",
-      "occupancy",
+      metric("occupancy").short,
       `${Math.round(occupancy * 100)} %`,
       limiter ? `by ${literal(limiter)}` : "",
       occupancy < 0.5,

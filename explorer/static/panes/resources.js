@@ -5,7 +5,7 @@
  */
 import { api } from "../core/api.js";
 import { emptyPane, Loaded, Pane } from "../core/pane.js";
-import { FACTS } from "../core/resource_facts.js";
+import { FACTS, titleOfFact } from "../core/resource_facts.js";
 import { store } from "../core/store.js";
 import { html, nothing, styles } from "../core/template.js";
 import { marked } from "../glossary/marks.js";
@@ -58,10 +58,11 @@ class ResourcesPane extends Pane {
 
 /** The facts that the tools report. @param {Resources} resources */
 function facts(resources) {
-  const rows = FACTS.flatMap(({ name, title, show, warn, rare }) => {
+  const rows = FACTS.flatMap((fact) => {
+    const { name, show, warn, rare } = fact;
     const value = resources[name];
     if (typeof value !== "number" || (rare && value === 0)) return [];
-    return row(title, show(value), warn?.(value));
+    return row(titleOfFact(fact), show(value), warn?.(value));
   });
   if (resources.shared_bytes === null) rows.push(row("Dynamic shared memory per block", "not in the binary"));
   return html`<section>

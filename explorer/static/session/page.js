@@ -7,6 +7,7 @@ import { ApiError, api, pause } from "../core/api.js";
 import { register, startKeys } from "../core/commands.js";
 import { byId, make, toast } from "../core/dom.js";
 import { isOver } from "../core/status.js";
+import { store } from "../core/store.js";
 import { visible } from "../core/visible.js";
 import { startPageCommands } from "../menus/page_commands.js";
 import "./table.js";
@@ -23,6 +24,7 @@ async function start() {
   const table = /** @type {SessionTable} */ (document.querySelector("session-table"));
   const id = location.pathname.split("/").at(-1) ?? "";
   try {
+    store.update({ metrics: (await api.page()).metrics });
     for (;;) {
       const asked = performance.now();
       const session = await api.session(id);

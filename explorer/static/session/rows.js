@@ -5,7 +5,7 @@
  * @import { Order } from "../launch/variant_rows.js"
  *
  * `isText`: the values are compared as texts; numbers are on the right.
- * @typedef {{name: string, title: string, words: string, read: (row: SessionRow) => number | string | null,
+ * @typedef {{name: string, title?: string, words?: string, read: (row: SessionRow) => number | string | null,
  *   show: (value: number) => string, isText?: boolean, warn?: (value: number) => boolean}} SessionColumn
  */
 import { literal, short } from "../core/format.js";
@@ -35,9 +35,9 @@ export const COLUMNS = [
     read: ({ launches }) => launches,
     show: short,
   },
-  { ...resultColumn("registers"), title: "registers" },
+  resultColumn("registers"),
   resultColumn("spills"),
-  { ...resultColumn("shared"), title: "shared memory" },
+  resultColumn("shared_bytes"),
   {
     name: "warps",
     title: "warps",
@@ -46,8 +46,7 @@ export const COLUMNS = [
     show: String,
   },
   {
-    ...resultColumn("time"),
-    title: "compile time",
+    ...resultColumn("compile_milliseconds"),
     words: "Time to compile in the program; none if Triton's cache had the kernel",
   },
 ];

@@ -9,7 +9,7 @@ import { LitElement } from "lit";
 import { plural } from "../core/format.js";
 import { isOver } from "../core/status.js";
 import { html, nothing } from "../core/template.js";
-import { nextOrder } from "../launch/variant_rows.js";
+import { headOf, nextOrder } from "../launch/variant_rows.js";
 import { agreementOf, COLUMNS, configurationOf, inOrder } from "./rows.js";
 
 const HEADS = [
@@ -64,8 +64,9 @@ export class SessionTable extends LitElement {
       </div>`;
   }
 
-  /** @param {{name: string, title: string, words: string}} column */
-  head({ name, title, words: explanation }) {
+  /** @param {{name: string, title?: string, words?: string}} column */
+  head(column) {
+    const { name, title, words: explanation } = headOf(column);
     const { order } = this;
     const sorted = order?.name === name ? (order.isDescending ? "descending" : "ascending") : null;
     return html`<th scope="col" aria-sort=${sorted ?? nothing}><button

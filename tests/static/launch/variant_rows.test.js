@@ -33,7 +33,7 @@ test("a column sorts upwards, then downwards, then not", () => {
   const up = nextOrder(null, "registers");
   const down = nextOrder(up, "registers");
   assert.deepEqual([up?.isDescending, down?.isDescending, nextOrder(down, "registers")], [false, true, null]);
-  assert.deepEqual(nextOrder(down, "time"), { name: "time", isDescending: false });
+  assert.deepEqual(nextOrder(down, "spills"), { name: "spills", isDescending: false });
 });
 
 test("numbers are sorted as numbers, also inside of texts, and unknown values are last", () => {

@@ -69,7 +69,7 @@ test("the mbarriers of an array are together, named after who arrives and who wa
 });
 
 test("a unit says how many of its operations are under way", () => {
-  const copy = { unit: "copies", line: 7, barrier: 0, bytes: 1024 };
+  const copy = { unit: /** @type {const} */ ("copies"), line: 7, barrier: 0, bytes: 1024 };
   const groups = groupsOf(
     documentOf({
       barriers: [barrier("%f[0]", {})],

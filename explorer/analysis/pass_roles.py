@@ -1,0 +1,21 @@
+"""The passes of Triton that other passes and modules are seen against, by their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+Role = Literal["allocate shared memory", "allocate tensor memory", "insert barriers", "lower to LLVM"]
+
+_NAMES: Mapping[Role, re.Pattern[str]] = {
+    "allocate shared memory": re.compile(r"^allocate-(\w+-)?shared-memory"),
+    "allocate tensor memory": re.compile(r"tensor-memory-allocation$"),
+    "insert barriers": re.compile(r"gpu-membar$"),
+    "lower to LLVM": re.compile(r"^convert-triton(\w*-gpu|-amdgpu)-to-llvm$"),
+}
+
+
+def has_role(name: str, role: Role) -> bool:
+    """Return whether a pass, by its name, does this to the module."""
+    return _NAMES[role].search(name) is not None
