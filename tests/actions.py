@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeVar
 
@@ -13,15 +13,20 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import FloatRect, Locator, Page, Route, expect
 
 Value = TypeVar("Value")
-#: What the system asks for.
-Scheme = Literal["light", "dark"]
+#: What the system asks for, a color scheme or more contrast, and the theme that follows.
+Theme = Literal["light", "dark", "contrast"]
 #: Makes a page in a profile of its own: the fixture `visitor`.
 Visitor = Callable[..., Page]
 #: The address of the document of a compilation or of a run, without the addresses below it.
 DOCUMENT = re.compile(r"/api/v1/(compilations|runs)/\w+(\?.*)?$")
 #: A busy machine takes seconds where an idle machine takes milliseconds.
 TIMEOUT_MS = COMPILE_TIMEOUT_MS = 60_000
-SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+SCHEMES: tuple[Theme, ...] = ("light", "dark")
+THEMES: tuple[Theme, ...] = ("light", "dark", "contrast")
+#: The rules of axe whose result depends on colors.
+COLOR_RULES = ("color-contrast", "link-in-text-block")
+#: The rules of axe whose result depends on the size of the window.
+SIZE_RULES = ("scrollable-region-focusable",)
 
 
 def wait_for_result(page: Page, status: str = "complete") -> None:
@@ -190,18 +195,45 @@ def expect_fits(*elements: Locator) -> None:
         eventually(partial(each.evaluate_all, wider), 0)
 
 
-def choose_scheme(page: Page, scheme: Scheme) -> None:
-    """Let the system ask for a color scheme, which the page follows."""
-    page.emulate_media(color_scheme=scheme)
+def choose_scheme(page: Page, scheme: Theme) -> None:
+    """Let the system ask for a color scheme, or for more contrast. The page follows."""
+    page.emulate_media(
+        color_scheme="light" if scheme == "light" else "dark",
+        contrast="more" if scheme == "contrast" else "no-preference",
+    )
     expect(page.locator("html")).to_have_attribute("data-theme", scheme)
 
 
-def violations(page: Page, include: str = "") -> list[tuple[str, str]]:
-    """Return the violations of accessibility rules in a part of the page, or outside of the editor's text."""
-    context: Any = {"include": [[include]]} if include else {"exclude": [[".cm-scroller"]]}
+def violations(page: Page, *parts: str, rules: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """Return the violations of accessibility rules in parts of the page, or outside of the editor's text.
+
+    `rules` are the names of the rules that are checked: all rules without them.
+    """
+    context: Any = {"exclude": [[".cm-scroller"]]}
+    for part in parts:
+        expect(page.locator(part)).not_to_have_count(0)
+        context = {"include": [[each] for each in parts]}
     # Axe lists everything that it has checked, which takes longer than the checks.
-    found = Axe().run(page, context=context, options={"resultTypes": ["violations"]}).response["violations"]
+    options: dict[str, Any] = {"resultTypes": ["violations"]}
+    if rules:
+        options["runOnly"] = {"type": "rule", "values": list(rules)}
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(Axe().axe_script)
+    found = page.evaluate(
+        "async ([context, options]) => (await axe.run(context, options)).violations", [context, options]
+    )
     return [(each["id"], node["html"][:160]) for each in found for node in each["nodes"]]
+
+
+def expect_accessible(page: Page, *parts: str, schemes: Sequence[Theme] = SCHEMES) -> None:
+    """Expect no violations in parts of the page, or outside of the editor's text, in each color scheme.
+
+    The elements are equal in all schemes. All rules are checked in the first scheme, the rules of colors in
+    the others.
+    """
+    for number, scheme in enumerate(schemes):
+        choose_scheme(page, scheme)
+        assert violations(page, *parts, rules=COLOR_RULES if number else ()) == [], (scheme, parts)
 
 
 def editor_line(page: Page, text: str) -> Locator:

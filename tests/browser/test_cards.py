@@ -1,84 +1,49 @@
-"""Test that cards, dialogs and drawn panes are accessible in each color scheme, on one page of a matmul."""
+"""Test that cards and drawn panes are accessible in each color scheme, on pages of a matmul."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 
-import pytest
-from actions import SCHEMES, TIMEOUT_MS, choose_scheme, violations, wait_for_result
-from playwright.sync_api import Browser, Page, expect
+from actions import Visitor, expect_accessible, wait_for_result
+from playwright.sync_api import Page, expect
 
 
-@pytest.fixture(scope="module")
-def shared_page(browser: Browser, server: str) -> Iterator[Page]:
-    """The page after a first visit. Each test opens another address in it."""
-    context = browser.new_context(
-        base_url=server, viewport={"width": 1280, "height": 720}, reduced_motion="reduce"
-    )
-    context.set_default_timeout(TIMEOUT_MS)
-    page = context.new_page()
-    page.goto("/")
-    wait_for_result(page)
-    yield page
-    context.close()
-
-
-def open_question(page: Page) -> None:
+def test_the_card_of_a_tour_is_accessible(visitor: Visitor) -> None:
+    page = visitor(1280, 720)
     page.goto("/#tour=shared_memory.2")
+    wait_for_result(page)
     expect(page.get_by_role("button", name="Show me")).to_be_visible()
-
-
-def open_answer(page: Page) -> None:
-    open_question(page)
+    expect_accessible(page, "tour-card")
     page.get_by_role("button", name="Show me").click()
     claims = page.get_by_role("list", name="Read from the result")
     expect(claims.locator("b").first).to_have_text(re.compile(r"\d"))
     expect(page.get_by_role("status").filter(has_text="Answer:")).to_be_visible()
+    expect_accessible(page, "tour-card")
 
 
-def open_gallery(page: Page) -> None:
-    page.get_by_role("button", name="Gallery", exact=True).click()
-    expect(page.get_by_role("dialog", name="Gallery")).to_be_visible()
+def show(page: Page, panes: str) -> None:
+    """Follow a link to other panes in the same page."""
+    page.evaluate("panes => { location.hash = `panes=${panes}`; }", panes)
 
 
-def open_lineage(page: Page) -> None:
+def test_drawn_panes_and_the_lineage_are_accessible(visitor: Visitor) -> None:
+    page = visitor(1280, 720)
     page.goto("/#panes=stage:ttgir")
+    wait_for_result(page)
     page.locator(".text-row", has_text="tt.get_program_id").first.click()
     page.get_by_role("button", name="Why is this here?").click()
     card = page.get_by_role("region", name="Lineage of the operation")
     card.get_by_text("Pass by pass").click()
     expect(card).to_contain_text("The source has it in line")
+    # The lines of the stage are checked with the whole page.
+    expect_accessible(page, "operation-lineage", "pane-stage .pane-foot", "pane-stage .text-row.is-operation")
 
-
-def open_c(page: Page) -> None:
-    page.goto("/#panes=ptx_as_c")
+    show(page, "ptx_as_c")
     expect(page.locator("pane-ptx-as-c .text-row").first).to_be_visible()
+    expect_accessible(page, "pane-ptx-as-c")
 
-
-def open_motion(page: Page) -> None:
-    page.goto("/#panes=layouts")
+    show(page, "layouts")
     page.get_by_role("button", name=re.compile("^Global memory")).click()
     page.get_by_text("Lanes and sectors, step by step").first.click()
     page.get_by_role("group", name="Steps of the access").first.press("ArrowRight")
-
-
-@pytest.mark.parametrize(
-    ("opens", "card"),
-    [
-        (open_question, "tour-card"),
-        (open_answer, "tour-card"),
-        (open_gallery, "#gallery-menu"),
-        (open_lineage, "pane-stage"),
-        (open_c, "pane-ptx-as-c"),
-        (open_motion, "pane-layouts"),
-    ],
-)
-def test_a_card_is_accessible(shared_page: Page, opens: Callable[[Page], None], card: str) -> None:
-    shared_page.goto("about:blank")
-    shared_page.goto("/")
-    wait_for_result(shared_page)
-    opens(shared_page)
-    for scheme in SCHEMES:
-        choose_scheme(shared_page, scheme)
-        assert violations(shared_page, card) == [], scheme
+    expect_accessible(page, "pane-layouts")

@@ -141,17 +141,18 @@ def test_the_first_example_shows_its_hot_lines(visitor: Visitor) -> None:
     expect(page.locator("#subject")).to_contain_text(f"Triton {newest}")
 
 
-@pytest.mark.parametrize("width", [1280, 375])
-def test_no_words_of_the_charts_overlap(visitor: Visitor, width: int) -> None:
-    page = visitor(width=width, height=800)
-    panes = "memory@50+registers@50" if width > 720 else "memory,registers"
-    page.goto(f"/#panes={panes}")
-    wait_for_result(page)
-    for name in ("memory", "registers"):
-        rail(page).get_by_role("button", name=name.capitalize()).click()
-        chart = page.locator(f"pane-{name} svg").first
-        expect(chart.locator("text").first).to_be_attached()
-        eventually(partial(chart.evaluate, OVERLAPPING), [])
+def test_no_words_of_the_charts_overlap(visitor: Visitor) -> None:
+    page = visitor()
+    for width, panes in ((1280, "memory@50+registers@50"), (375, "memory,registers")):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto("about:blank")
+        page.goto(f"/#panes={panes}")
+        wait_for_result(page)
+        for name in ("memory", "registers"):
+            rail(page).get_by_role("button", name=name.capitalize()).click()
+            chart = page.locator(f"pane-{name} svg").first
+            expect(chart.locator("text").first, f"{name}, {width}").to_be_attached()
+            eventually(partial(chart.evaluate, OVERLAPPING), [])
 
 
 def test_the_roofline_fits_a_narrow_window(visitor: Visitor) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from actions import Visitor, run_command, violations, wait_for_result
+from actions import SIZE_RULES, Visitor, expect_fits, run_command, violations, wait_for_result
 from playwright.sync_api import Page, expect
 
 
@@ -23,7 +23,7 @@ def test_a_term_is_explained_where_it_is_read(page: Page) -> None:
     expect(card).to_be_visible()
     page.keyboard.press("Enter")
     expect(card.get_by_role("link", name="Glossary")).to_be_focused()
-    assert violations(page) == []
+    assert violations(page, ".term-card") == []
     page.keyboard.press("Escape")
     expect(card).to_be_hidden()
     expect(term).to_be_focused()
@@ -40,7 +40,9 @@ def test_the_palette_finds_a_term_and_its_page_shows_it(page: Page) -> None:
     expect(glossary.locator(":target")).to_contain_text("permutes the elements of each row")
     for width in (375, 1440):
         glossary.set_viewport_size({"width": width, "height": 900})
-        assert violations(glossary) == []
+        expect_fits(glossary.locator("html"))
+        assert violations(glossary, rules=SIZE_RULES) == [], width
+    assert violations(glossary) == []
     # The filter finds names before texts, and a link to a hidden term shows it.
     glossary.keyboard.press("/")
     glossary.keyboard.type("bank")

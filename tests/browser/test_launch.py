@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Literal
 
 import pytest
 from actions import (
     COMPILE_TIMEOUT_MS,
+    THEMES,
     Visitor,
     compile_now,
     eventually,
+    expect_accessible,
     expect_fits,
     open_example,
     run_command,
     set_source,
-    violations,
     wait_for_result,
 )
 from playwright.sync_api import Locator, Page, expect
@@ -51,13 +51,6 @@ TUNED = SCALE.replace(
     "@triton.jit",
     '@triton.autotune([triton.Config({"BLOCK": size}) for size in (128, 100, 256)], key=["n"])\n@triton.jit',
 ).replace(", BLOCK=1024", "")
-
-#: Color scheme, contrast, and the theme that follows from them.
-THEMES: list[tuple[Literal["light", "dark"], Literal["more", "no-preference"], str]] = [
-    ("light", "no-preference", "light"),
-    ("dark", "no-preference", "dark"),
-    ("dark", "more", "contrast"),
-]
 
 
 def configs(page: Page) -> Locator:
@@ -403,7 +396,7 @@ def test_a_configuration_is_opened_by_keyboard_alone(page: Page) -> None:
     expect(focused).to_have_accessible_name(re.compile("configuration 6"))
 
 
-def test_the_launch_fits_a_phone(visitor: Visitor) -> None:
+def test_the_launch_is_accessible_and_fits_a_phone(visitor: Visitor) -> None:
     page = visitor(375, 812)
     page.goto("/")
     wait_for_result(page)
@@ -411,28 +404,14 @@ def test_the_launch_fits_a_phone(visitor: Visitor) -> None:
     page.get_by_role("button", name="Several…").click()
     expect(page.get_by_role("region", name="Several targets")).to_be_visible()
     expect_fits(page.locator("html"))
-    page.get_by_label("Launch", exact=True).select_option("form")
-    expect(page.get_by_label("Value of BLOCK_M")).to_be_visible()
-    page.get_by_role("button", name="More options").click()
-    expect(page.get_by_label("(ptx_options)")).to_be_visible()
-    expect_fits(page.locator("html"))
-
-
-def expect_accessible(page: Page) -> None:
-    """Look for violations in each theme that the system may ask for."""
-    for scheme, contrast, theme in THEMES:
-        page.emulate_media(color_scheme=scheme, contrast=contrast)
-        expect(page.locator("html")).to_have_attribute("data-theme", theme)
-        assert violations(page, "launch-panel") == [], theme
-
-
-def test_the_launch_is_accessible(page: Page) -> None:
-    page.get_by_role("button", name="Several…").click()
     page.get_by_role("button", name="M, N, K").click()
     page.get_by_role("button", name="More options").click()
     expect(page.get_by_label("(ptx_options)")).to_be_visible()
-    expect_accessible(page)
+    expect_accessible(page, "launch-panel", schemes=THEMES)
     page.get_by_label("Launch", exact=True).select_option("form")
+    expect(page.get_by_label("Value of BLOCK_M")).to_be_visible()
+    expect(page.get_by_label("(ptx_options)")).to_be_visible()
+    expect_fits(page.locator("html"))
     page.get_by_label("Value of M", exact=True).fill("nonsense")
     expect(page.get_by_role("alert").filter(has_text="i32 takes a whole number")).to_be_visible()
-    expect_accessible(page)
+    expect_accessible(page, "launch-panel", schemes=THEMES)

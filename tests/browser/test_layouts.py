@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from actions import Visitor, expect_stage, result_id, set_source, violations, wait_for_result
+from actions import SIZE_RULES, Visitor, expect_stage, result_id, set_source, violations, wait_for_result
 from playwright.sync_api import Locator, Page, expect
 
 from explorer.analysis.layouts.linear_layout import LinearLayout
@@ -195,17 +195,17 @@ def test_a_pass_without_layouts_and_an_unknown_name_say_so(page: Page) -> None:
         expect_stage(page, "TTGIR", "tt.func")
 
 
-def test_accessible_at_every_width(visitor: Visitor) -> None:
+def test_it_is_accessible_and_fits(visitor: Visitor) -> None:
     page = visitor(width=1280, height=720, color_scheme="light")
     page.goto("/#panes=layouts:mma@100")
     wait_for_result(page)
     expect(page.locator("pane-layouts .layout-body")).to_be_visible()
     for name in ("Tensor", "Bases", "Global memory 7"):
         page.locator("pane-layouts").get_by_role("button", name=name, exact=True).click()
-        for width, height in ((1280, 720), (375, 800)):
+        for width, height, rules in ((375, 800, SIZE_RULES), (1280, 720, ())):
             page.set_viewport_size({"width": width, "height": height})
-            expect(page.locator("html")).to_have_js_property("scrollWidth", width)
-            assert violations(page, "pane-layouts") == []
+            expect(page.locator("html"), name).to_have_js_property("scrollWidth", width)
+            assert violations(page, "pane-layouts", rules=rules) == [], (name, width)
 
 
 def test_a_link_with_names_that_every_object_has_is_a_link(page: Page) -> None:

@@ -113,4 +113,4 @@ def test_a_line_says_why_it_is_here(page: Page) -> None:
     # A statement leads to its pass.
     way.get_by_role("button", name="tritongpu-pipeline").first.click()
     expect(page.locator("pane-passes")).to_contain_text("tritongpu-pipeline")
-    assert violations(page) == []
+    assert violations(page, "pane-passes", "operation-lineage") == []

@@ -10,7 +10,17 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from actions import Visitor, eventually, expect_fits, lit_rows, run_command, violations, wait_for_result
+from actions import (
+    COLOR_RULES,
+    SIZE_RULES,
+    Visitor,
+    eventually,
+    expect_fits,
+    lit_rows,
+    run_command,
+    violations,
+    wait_for_result,
+)
 from playwright.sync_api import Locator, Page, expect
 from sources import SCALE
 
@@ -257,14 +267,17 @@ def test_texts_are_saved_from_the_file(scale_file: Path, offline: Callable[..., 
     assert download.value.path().read_bytes() == raw
 
 
-@pytest.mark.parametrize("width", [1280, 375])
-def test_the_file_is_accessible_and_fits(scale_file: Path, offline: Callable[..., Page], width: int) -> None:
-    page = offline(scale_file, width=width, height=720)
+def test_the_file_is_accessible_and_fits(scale_file: Path, offline: Callable[..., Page]) -> None:
+    page = offline(scale_file, width=1280, height=720)
     for theme in ("light", "dark", "high contrast"):
         run_command(page, f"theme: {theme}")
         expect(page.locator("html")).to_have_attribute("data-theme", theme.removeprefix("high "))
-        expect_fits(page.locator("html"))
-        assert violations(page) == []
+        assert violations(page, rules=COLOR_RULES if theme != "light" else ()) == [], theme
+        for width in (375, 1280):
+            page.set_viewport_size({"width": width, "height": 720})
+            expect_fits(page.locator("html"))
+    page.set_viewport_size({"width": 375, "height": 720})
+    assert violations(page, rules=SIZE_RULES) == []
 
 
 def test_hostile_text_stays_text(saved: Saved, offline: Callable[..., Page]) -> None:

@@ -12,11 +12,11 @@ import pytest
 from actions import (
     COMPILE_TIMEOUT_MS,
     DOCUMENT,
-    SCHEMES,
+    THEMES,
     Visitor,
-    choose_scheme,
     compile_now,
     eventually,
+    expect_accessible,
     expect_fits,
     expect_lit,
     expect_stage,
@@ -26,7 +26,6 @@ from actions import (
     set_source,
     stage_text,
     unfinished,
-    violations,
     wait_for_result,
 )
 from playwright.sync_api import Page, Route, expect
@@ -501,16 +500,13 @@ def test_what_a_script_prints_is_only_text(scale_page: Page) -> None:
     assert page.locator("pane-log img").count() == 0
 
 
-def test_nothing_is_wider_than_the_window(page: Page) -> None:
-    for width, height in ((1440, 900), (1280, 720), (375, 812)):
+def test_the_page_is_accessible_and_fits_the_window(page: Page) -> None:
+    expect_stage(page, "TTGIR", "tt.func public @")
+    expect_fits(page.locator("html"))
+    expect_accessible(page, schemes=THEMES)
+    for width, height in ((1280, 720), (375, 812)):
         page.set_viewport_size({"width": width, "height": height})
         page.reload()
         wait_for_result(page)
         expect_stage(page, "TTGIR", "tt.func public @")
         expect_fits(page.locator("html"))
-
-
-def test_the_page_is_accessible(page: Page) -> None:
-    for scheme in SCHEMES:
-        choose_scheme(page, scheme)
-        assert violations(page) == []

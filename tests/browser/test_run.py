@@ -12,11 +12,14 @@ from collections.abc import Callable
 import pytest
 from actions import (
     DOCUMENT,
+    SIZE_RULES,
+    THEMES,
     Visitor,
+    choose_scheme,
     compile_now,
+    expect_accessible,
     expect_fits,
     result_id,
-    run_command,
     set_source,
     unfinished,
     violations,
@@ -498,15 +501,19 @@ def test_a_gpu_comes_first_and_is_asked_for_what_it_can_do(opened: Opened, own: 
     assert asked[1]["measures"] == ["check", "counts"]
 
 
-@pytest.mark.parametrize(("themes", "width"), [(["light", "high contrast"], 1280), (["dark"], 375)])
-def test_the_pane_is_accessible_and_fits(opened: Opened, themes: list[str], width: int) -> None:
-    page = opened(SCALE, width=width, height=720)
+def test_the_pane_is_accessible_and_fits(visitor: Visitor) -> None:
+    page = visitor(width=1280, height=720)
+    ticket = page.request.post("/api/v1/compilations", data={"source": SCALE, "target": "cuda:90"}).json()
+    page.goto(f"/k/{ticket['id']}#panes=run")
+    wait_for_result(page)
     expect(page.locator("pane-run .run-autotuning")).to_be_attached()
     page.get_by_text("How it is run").click()
     page.get_by_label("launch", exact=True).select_option("inputs")
     expect(page.get_by_role("table", name="Inputs to make")).to_be_attached()
-    for theme in themes:
-        run_command(page, f"theme: {theme}")
-        expect(page.locator("html")).to_have_attribute("data-theme", theme.removeprefix("high "))
-        expect_fits(page.locator("html"))
-        assert violations(page) == []
+    expect_accessible(page, "pane-run", schemes=THEMES)
+    for width in (1280, 375):
+        page.set_viewport_size({"width": width, "height": 720})
+        for theme in THEMES:
+            choose_scheme(page, theme)
+            expect_fits(page.locator("html"))
+    assert violations(page, rules=SIZE_RULES) == []

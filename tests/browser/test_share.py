@@ -6,24 +6,26 @@ import html
 import json
 import re
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from actions import (
-    SCHEMES,
+    SIZE_RULES,
     Visitor,
-    choose_scheme,
     compile_now,
     eventually,
+    expect_accessible,
     expect_stage,
     result_id,
     run_command,
-    settled_box,
     stage_text,
     violations,
     wait_for_result,
 )
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 from sources import SCALE
+
+from explorer.examples import find_example
 
 
 @pytest.fixture
@@ -118,19 +120,6 @@ def test_files_are_saved_by_mouse_and_by_palette(page: Page, entry: str, name: s
     assert by_palette.value.path().read_bytes() == by_mouse.value.path().read_bytes()
     if entry == "result.json":
         assert json.loads(by_mouse.value.path().read_text())["kernel"] == "matmul_kernel"
-
-
-def test_the_menu_is_accessible_and_fits_a_phone(visitor: Visitor) -> None:
-    page = visitor(375, 812)
-    page.goto("/")
-    wait_for_result(page)
-    share(page)
-    box = settled_box(page.locator("#share-menu"))
-    assert box["x"] >= 0
-    assert box["x"] + box["width"] <= 375
-    for scheme in SCHEMES:
-        choose_scheme(page, scheme)
-        assert violations(page, "#share-menu") == []
 
 
 def test_presets_are_in_the_menu_of_a_pane(page: Page) -> None:
@@ -229,17 +218,18 @@ def test_the_page_itself_is_shown_in_no_frame(
     reader.close()
 
 
-@pytest.mark.parametrize(("width", "height"), [(800, 420), (375, 560)])
-def test_a_frame_fits_and_is_accessible(page: Page, visitor: Visitor, width: int, height: int) -> None:
-    path = page.url.replace("/k/", "/embed/")
-    frame = visitor(width, height)
-    frame.goto(f"{path}#panes=stage:ttgir@50+stage:sass@50&source")
+def test_a_frame_fits_and_is_accessible(visitor: Visitor) -> None:
+    frame = visitor(800, 420)
+    compilation = {"source": find_example("matmul").source, "target": "cuda:90"}
+    ticket = frame.request.post("/api/v1/compilations", data=compilation).json()
+    frame.goto(f"/embed/{ticket['id']}#panes=stage:ttgir@50+stage:sass@50&source")
     expect(frame.locator(".text-row .code span").first).to_be_visible()
     sizes = "[document.documentElement.scrollWidth, document.documentElement.scrollHeight]"
-    eventually(lambda: frame.evaluate(sizes), [width, height])
-    for scheme in SCHEMES:
-        choose_scheme(frame, scheme)
-        assert violations(frame) == []
+    for width, height in ((375, 560), (800, 420)):
+        frame.set_viewport_size({"width": width, "height": height})
+        eventually(partial(frame.evaluate, sizes), [width, height])
+        assert violations(frame, rules=SIZE_RULES) == [], width
+    expect_accessible(frame)
 
 
 def test_ones_own_result_is_deleted_after_a_confirmation(
