@@ -181,9 +181,9 @@ PANE = Pane(name="compiler", title="Compiler", summary="The version of Triton th
 
 def test_a_pane(copy: ChangedCopy) -> None:
     copy.check("add_pane", most_files=5)
+    server, client = copy.server, copy.server.client()
     dist = copy.folder / "explorer/static/dist"
     names = json.loads((dist / "manifest.json").read_text())
-    server, client = copy.server, copy.server.client()
     (pane,) = [row for row in server.get("/page.json")["panes"] if row["name"] == "compiler"]
     assert (pane["title"], pane["per_stage"]) == ("Compiler", False)
     module = client.ask("GET", pane["module"])
