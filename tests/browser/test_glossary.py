@@ -23,7 +23,7 @@ def test_a_term_is_explained_where_it_is_read(page: Page) -> None:
     expect(card).to_be_visible()
     page.keyboard.press("Enter")
     expect(card.get_by_role("link", name="Glossary")).to_be_focused()
-    assert violations(page) == []
+    assert violations(page, "[role=dialog]") == []
     page.keyboard.press("Escape")
     expect(card).to_be_hidden()
     expect(term).to_be_focused()
@@ -38,9 +38,10 @@ def test_the_palette_finds_a_term_and_its_page_shows_it(page: Page) -> None:
     glossary = opened.value
     expect(glossary).to_have_url(re.compile(r"/glossary#swizzle$"))
     expect(glossary.locator(":target")).to_contain_text("permutes the elements of each row")
-    for width in (375, 1440):
-        glossary.set_viewport_size({"width": width, "height": 900})
-        assert violations(glossary) == []
+    # Each rule is checked for all terms on a phone, and for a few terms in a wide window.
+    glossary.set_viewport_size({"width": 375, "height": 900})
+    assert violations(glossary) == []
+    glossary.set_viewport_size({"width": 1440, "height": 900})
     # The filter finds names before texts, and a link to a hidden term shows it.
     glossary.keyboard.press("/")
     glossary.keyboard.type("bank")
