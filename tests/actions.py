@@ -34,6 +34,21 @@ def wait_for_result(page: Page, status: str = "complete") -> None:
     expect(page.locator("status-bar .state")).to_have_class(f"state is-{status}", timeout=COMPILE_TIMEOUT_MS)
 
 
+def compiled(page: Page, source: str, **request: object) -> str:
+    """Ask for the result of a source, which a recorded result has at once, and return its id."""
+    document = {"source": source, "target": "cuda:90", **request}
+    ticket = page.request.post("/api/v1/compilations", data=document)
+    expect(ticket).to_be_ok()
+    name: str = ticket.json()["id"]
+    return name
+
+
+def open_result(page: Page, source: str, panes: str = "", **request: object) -> None:
+    """Visit the result of a source, without a first visit and without pasting the source."""
+    page.goto(f"/k/{compiled(page, source, **request)}{panes}")
+    wait_for_result(page)
+
+
 def stage_text(page: Page, title: str) -> str:
     """Return the visible pane of a stage, by the title of its tab."""
     return page.get_by_role("group", name=f"{title}, ").inner_text()

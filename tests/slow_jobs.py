@@ -19,6 +19,8 @@ def wait(_semantic=None):
 def kernel(x):
     tl.store(x, wait())  # {name}
 """
+#: A script that waits until it is stopped, without work.
+ENDLESS = "import time\nwhile True:\n    time.sleep(1)\n"
 WAIT_SECONDS = 60
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
-from actions import Visitor, expect_stage, result_id, set_source, wait_for_result
-from altered_results import ROTATING, SCALAR, Alter, long_module, store_altered, with_stage_text
+from actions import Visitor, compiled, expect_stage, open_result, wait_for_result
+from altered_results import ROTATING, SCALAR, Alter, store_altered, with_stage_text
 from playwright.sync_api import Page, expect
+from tritons import TRITONS
 
+from explorer.examples import find_example
 from explorer.model import Allocation
 from explorer.store import Record, Store
 
@@ -18,11 +20,8 @@ DRAWN_TIMEOUT_MS = 60_000
 
 @pytest.fixture
 def matmul(visitor: Visitor, store: Store) -> Record:
-    """The result of a first visit."""
-    page = visitor()
-    page.goto("/")
-    wait_for_result(page)
-    return store.find(result_id(page))
+    """The result of a first visit, by the version of the profiles."""
+    return store.find(compiled(visitor(), find_example("matmul").source, triton=TRITONS[-1]))
 
 
 @pytest.fixture
@@ -52,11 +51,7 @@ def expect_machine_code(page: Page) -> None:
 
 def test_a_kernel_of_single_values_says_why_nothing_has_a_layout(visitor: Visitor) -> None:
     page = visitor(width=1920)
-    page.goto(f"/{BESIDE}")
-    wait_for_result(page)
-    set_source(page, SCALAR)
-    expect(page.locator("#subject b")).to_have_text("kernel")
-    wait_for_result(page)
+    open_result(page, SCALAR, BESIDE)
     for pane in ("pane-layouts", "pane-registers"):
         expect(page.locator(pane)).to_contain_text("the kernel uses only single values")
     expect(page.locator("pane-memory")).to_contain_text("uses no shared memory")
@@ -106,17 +101,3 @@ def test_a_missing_dump_is_no_compilation_that_stopped(show) -> None:
     expect(page.locator("pane-memory")).to_contain_text("report of the allocation is missing or truncated")
     expect_machine_code(page)
     expect_graph(page)
-
-
-def test_a_graph_of_a_hundred_thousand_nodes_leaves_the_page_at_work(show, matmul: Record) -> None:
-    text = long_module(100_000)
-    page = show(with_stage_text(matmul, "ttir", text), "#panes=stage:ttir@50+graph:ttir@50")
-    pane = page.locator("pane-graph")
-    expect(pane.locator(".graph-cut")).to_contain_text("100,000 nodes, more than", timeout=DRAWN_TIMEOUT_MS)
-    pane.get_by_role("button", name="Cancel").click()
-    pane.get_by_role("button", name="Draw 1,000 nodes of it").click()
-    page.get_by_role("button", name="Gallery").click()
-    expect(page.locator("#gallery-menu")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect_stage(page, "TTIR", "%v1 = arith.addi")
-    expect(pane.locator(".graph-svg .node")).to_have_count(1000, timeout=DRAWN_TIMEOUT_MS)

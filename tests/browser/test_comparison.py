@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import urllib.request
+import uuid
 from pathlib import Path
 
 import pytest
@@ -208,8 +209,9 @@ def test_another_target_has_stages_of_its_own(visitor: Visitor, server: str, pai
 def test_what_still_compiles_is_filled_in(visitor: Visitor, server: str, pair: str) -> None:
     page = visitor()
     known = re.search(r"/compare/(\w+)", pair)[1]
-    source = next(example.source for example in load_examples() if example.name == "flash_attention")
-    running = post(server, source=source, target="cuda:100", options={"num_stages": 2})
+    # It waits before the compiler begins.
+    source = f"import time\ntime.sleep(5)\n{HOSTILE.format(' * 3')}# {uuid.uuid4()}\n"
+    running = post(server, source=source, target="cuda:90", arguments="*fp32, 64")
     page.goto(f"/compare/{known}..{running['id']}#stage=sass")
     expect(page.get_by_role("region", name="After").locator(".state")).to_have_class(
         "state is-complete", timeout=60_000

@@ -6,10 +6,16 @@ import re
 from pathlib import Path
 
 import pytest
-from actions import Visitor, eventually, expect_stage, set_source, wait_for_result
+from actions import Visitor, compiled, eventually, expect_stage, set_source, wait_for_result
+from altered_results import long_module, store_altered, with_stage_text
 from playwright.sync_api import Locator, Page, expect
 
+from explorer.examples import find_example
+from explorer.store import Store
+
 DRAWN_TIMEOUT_MS = 60_000
+#: Operations, more than the most nodes that are drawn.
+LARGE = 5_100
 HOSTILE = """\
 import torch
 import triton
@@ -26,20 +32,6 @@ def kernel(out, SIZE: tl.constexpr):
 
 
 kernel[(1,)](torch.empty(64, dtype=torch.int32, device="cuda"), 64)
-"""
-LARGE = """\
-import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit
-def kernel(out, a, b):
-    for i in tl.static_range(1700):
-        tl.store(out + i, (a + i) * b)
-
-
-kernel[(1,)](torch.empty(1700, dtype=torch.int32, device="cuda"), 12345, 54321)
 """
 
 
@@ -138,10 +130,9 @@ def test_an_instruction_is_found_in_a_block_that_leaves_it_out(page: Page) -> No
     expect(pane.locator(".count")).to_have_text("no match")
 
 
-def test_a_link_to_a_pass_that_is_not_there_leads_back_to_the_stage(page: Page) -> None:
-    address = page.url.replace("graph:ttgir", "graph:ttgir;pass=999")
-    page.goto("about:blank")
-    page.goto(address)
+def test_a_link_to_a_pass_that_is_not_there_leads_back_to_the_stage(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#panes=stage:ttgir@45+graph:ttgir;pass=999@55")
     pane = page.locator("pane-graph")
     expect(pane).to_contain_text("This compilation has no pass 999")
     pane.get_by_role("button", name="Graph of the stage").click()
@@ -157,9 +148,11 @@ def test_texts_of_users_are_only_drawn(page: Page) -> None:
     expect(pane.locator("img, script, a, foreignObject")).to_have_count(0)
 
 
-def test_a_large_graph_is_cut_in_words_and_can_be_cancelled(page: Page) -> None:
-    set_source(page, LARGE)
-    wait_for_result(page)
+def test_a_large_graph_is_cut_in_words_and_can_be_cancelled(visitor: Visitor, store: Store) -> None:
+    page = visitor()
+    matmul = store.find(compiled(page, find_example("matmul").source))
+    large = store_altered(store, matmul, with_stage_text(matmul, "ttgir", long_module(LARGE)))
+    page.goto(f"/k/{large.id}#panes=stage:ttgir@45+graph:ttgir@55")
     pane = page.locator("pane-graph")
     cancel = pane.get_by_role("button", name="Cancel")
     cancel.click(timeout=DRAWN_TIMEOUT_MS)
@@ -172,6 +165,7 @@ def test_a_large_graph_is_cut_in_words_and_can_be_cancelled(page: Page) -> None:
     page.get_by_role("button", name="Gallery").click()
     expect(page.locator("#gallery-menu")).to_be_visible()
     page.keyboard.press("Escape")
+    expect_stage(page, "TTGIR", "%v1 = arith.addi")
     expect(pane.locator(".graph-svg .node")).to_have_count(5000, timeout=90_000)
 
 

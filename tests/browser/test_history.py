@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
 
 import pytest
 from actions import (
+    TIMEOUT_MS,
     Visitor,
     compile_now,
     eventually,
@@ -15,7 +17,7 @@ from actions import (
     set_source,
     wait_for_result,
 )
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, StorageState, expect
 
 SCALE = '''"""Scale</script><script>alert(1)</script> \x1b[31m a vector."""
 import torch
@@ -33,14 +35,26 @@ scale[(4,)](torch.empty(4096, device="cuda"), 4096, BLOCK=1024)
 '''
 
 
+@pytest.fixture(scope="module")
+def compiled_before(browser: Browser, server: str) -> tuple[StorageState, str]:
+    """What a browser has stored in which two versions of a kernel were compiled, and the newest result."""
+    with closing(browser.new_context(base_url=server)) as context:
+        context.set_default_timeout(TIMEOUT_MS)
+        page = context.new_page()
+        page.goto("/")
+        wait_for_result(page)
+        compile_source(page, SCALE.replace("FACTOR", "2.0"))
+        compile_source(page, SCALE.replace("FACTOR", "3.0"))
+        return context.storage_state(), page.url
+
+
 @pytest.fixture
-def page(visitor: Visitor) -> Page:
-    """The page with two versions of a kernel compiled in it."""
-    page = visitor()
-    page.goto("/")
+def page(visitor: Visitor, compiled_before: tuple[StorageState, str]) -> Page:
+    """The page with two versions of a kernel compiled in its browser."""
+    state, newest = compiled_before
+    page = visitor(storage_state=state)
+    page.goto(newest)
     wait_for_result(page)
-    compile_source(page, SCALE.replace("FACTOR", "2.0"))
-    compile_source(page, SCALE.replace("FACTOR", "3.0"))
     return page
 
 

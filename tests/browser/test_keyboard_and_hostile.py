@@ -10,6 +10,7 @@ from actions import (
     expect_fits,
     expect_lit,
     expect_stage,
+    open_result,
     run_command,
     set_source,
     settled_box,
@@ -224,12 +225,8 @@ def test_hostile_texts_are_only_ever_text(visitor: Visitor) -> None:
 
 def test_characters_that_turn_a_text_are_shown_as_escapes(visitor: Visitor) -> None:
     page = visitor()
-    page.goto("/#panes=log@50+run@50")
-    wait_for_result(page)
-    set_source(page, TURNED)
-    page.keyboard.press("Control+Enter")
-    expect(page.locator("#subject b")).to_have_text("turned", timeout=60_000)
-    wait_for_result(page)
+    open_result(page, TURNED, "#panes=log@50+run@50")
+    expect(page.locator("#subject b")).to_have_text("turned")
     expect(page.locator("pane-log")).to_contain_text(r"printed\u202egpj.exe")
     assert page.evaluate(UNSEEN) == []
     page.get_by_role("button", name="Several").click()

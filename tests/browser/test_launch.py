@@ -10,11 +10,10 @@ from actions import (
     COMPILE_TIMEOUT_MS,
     THEMES,
     Visitor,
-    compile_now,
     eventually,
     expect_accessible,
     expect_fits,
-    open_example,
+    open_result,
     run_command,
     set_source,
     wait_for_result,
@@ -52,6 +51,34 @@ TUNED = SCALE.replace(
     '@triton.autotune([triton.Config({"BLOCK": size}) for size in (128, 100, 256)], key=["n"])\n@triton.jit',
 ).replace(", BLOCK=1024", "")
 
+#: Configurations that differ in registers, shared memory, stages and warps, and take little time to compile.
+PRODUCT = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.autotune(
+    [
+        triton.Config({"BLOCK": block}, num_stages=stages, num_warps=warps)
+        for block, stages, warps in ((16, 2, 1), (64, 4, 4), (32, 3, 2), (64, 2, 8))
+    ],
+    key=["k"],
+)
+@triton.jit
+def product(a, b, c, k, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    sums = tl.zeros([BLOCK, BLOCK], tl.float32)
+    for start in range(0, k, BLOCK):
+        x = tl.load(a + i[:, None] * k + start + i[None, :])
+        y = tl.load(b + (start + i[:, None]) * BLOCK + i[None, :])
+        sums += tl.dot(x, y)
+    tl.store(c + i[:, None] * BLOCK + i[None, :], sums)
+
+
+a, b, c = (torch.empty((64, 4096), device="cuda", dtype=torch.float16) for _ in range(3))
+product[(1,)](a, b, c, 4096)
+"""
+
 
 def configs(page: Page) -> Locator:
     """The rows of the table of configurations."""
@@ -75,18 +102,18 @@ def numbers(page: Page, column: str) -> list[int]:
     return [int(text) for text in configs(page).locator(f".column-{column}").all_inner_texts()]
 
 
-def by_hand(page: Page, source: str = SCALE) -> None:
-    """Edit the arguments of a source by hand."""
-    compile_now(page, source)
-    expect(page.locator("#subject b")).to_have_text("scale", timeout=COMPILE_TIMEOUT_MS)
-    wait_for_result(page)
+def by_hand(page: Page) -> None:
+    """Edit the arguments of `SCALE` by hand."""
+    open_result(page, SCALE)
     page.get_by_label("Launch", exact=True).select_option("form")
     expect(page.get_by_label("Value of BLOCK")).to_have_value("1024")
     wait_for_result(page)
 
 
-def test_all_configurations_compile_sort_and_open(page: Page) -> None:
-    expect(configs(page)).to_have_count(7)
+def test_all_configurations_compile_sort_and_open(visitor: Visitor) -> None:
+    page = visitor()
+    open_result(page, PRODUCT)
+    expect(configs(page)).to_have_count(4)
     compile_all(page, "Autotune configurations")
     expect(page.get_by_role("button", name="All compiled")).to_be_disabled()
     assert len(set(numbers(page, "registers"))) > 2
@@ -105,7 +132,7 @@ def test_all_configurations_compile_sort_and_open(page: Page) -> None:
     )
     assert numbers(page, "num_stages") == sorted(numbers(page, "num_stages"))
 
-    row = configs(page).filter(has=page.get_by_role("button", name="configuration 6"))
+    row = configs(page).filter(has=page.get_by_role("button", name="configuration 3"))
     shown = row.locator(".column-registers").inner_text()
     before = page.url
     row.get_by_role("button").click()
@@ -115,25 +142,24 @@ def test_all_configurations_compile_sort_and_open(page: Page) -> None:
     expect(page.locator("status-bar .facts")).to_contain_text(f"registers {shown}")
 
 
-def test_what_was_compiled_is_remembered_while_the_source_changes(page: Page) -> None:
+def test_what_was_compiled_is_remembered_while_the_source_changes(visitor: Visitor) -> None:
+    page = visitor()
+    open_result(page, PRODUCT)
     compile_all(page, "Autotune configurations")
     before = numbers(page, "registers")
     set_source(page, SCALE)
     expect(configs(page)).to_have_count(0)
     wait_for_result(page)
-    open_example(page, "Matrix multiplication, autotuned")
+    set_source(page, PRODUCT)
     expect(page.get_by_role("button", name="All compiled")).to_be_visible()
     eventually(lambda: numbers(page, "registers"), before)
 
 
 def test_compiling_all_can_be_cancelled(visitor: Visitor, own: Callable[[str], str]) -> None:
     page = visitor()
-    page.goto("/")
-    wait_for_result(page)
     sizes = ", ".join(str(2**power) for power in range(4, 14))
-    set_source(page, own(TUNED.replace("128, 100, 256", sizes) + "import time; time.sleep(2)\n"))
-    expect(configs(page)).to_have_count(10, timeout=COMPILE_TIMEOUT_MS)
-    wait_for_result(page)
+    open_result(page, own(TUNED.replace("128, 100, 256", sizes) + "import time; time.sleep(2)\n"))
+    expect(configs(page)).to_have_count(10)
     section = page.get_by_role("region", name="Autotune configurations")
     section.get_by_role("button", name="Compile the other 9").click()
     expect(section.get_by_role("progressbar")).to_be_visible()
@@ -147,10 +173,10 @@ def test_compiling_all_can_be_cancelled(visitor: Visitor, own: Callable[[str], s
     expect(page.locator("status-bar .state")).to_have_class("state is-complete")
 
 
-def test_a_configuration_that_fails_says_why_in_its_row(page: Page) -> None:
-    set_source(page, TUNED)
-    expect(configs(page)).to_have_count(3, timeout=COMPILE_TIMEOUT_MS)
-    wait_for_result(page)
+def test_a_configuration_that_fails_says_why_in_its_row(visitor: Visitor) -> None:
+    page = visitor()
+    open_result(page, TUNED)
+    expect(configs(page)).to_have_count(3)
     compile_all(page, "Autotune configurations")
     failed = page.locator("launch-panel tbody", has=page.locator("tr.is-failed"))
     expect(failed).to_have_count(1)
@@ -159,10 +185,9 @@ def test_a_configuration_that_fails_says_why_in_its_row(page: Page) -> None:
     expect(page.locator("tr.variant.is-complete")).to_have_count(2)
 
 
-def test_several_targets_and_versions_are_compiled_and_compared(page: Page) -> None:
-    set_source(page, SCALE)
-    expect(page.locator("#subject b")).to_have_text("scale", timeout=COMPILE_TIMEOUT_MS)
-    wait_for_result(page)
+def test_several_targets_and_versions_are_compiled_and_compared(visitor: Visitor) -> None:
+    page = visitor()
+    open_result(page, SCALE)
     page.get_by_role("button", name="Several…").click()
     section = page.get_by_role("region", name="Several targets")
     expect(section.get_by_role("group", name="NVIDIA").get_by_label("sm_90")).to_be_checked()
@@ -190,7 +215,8 @@ def test_several_targets_and_versions_are_compiled_and_compared(page: Page) -> N
     expect(section.get_by_role("group", name="AMD").get_by_label("gfx942")).to_be_checked()
 
 
-def test_a_bad_value_stays_in_its_cell_and_is_not_sent(page: Page) -> None:
+def test_a_bad_value_stays_in_its_cell_and_is_not_sent(visitor: Visitor) -> None:
+    page = visitor()
     by_hand(page)
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.post_data or ""))
@@ -213,7 +239,8 @@ def test_a_bad_value_stays_in_its_cell_and_is_not_sent(page: Page) -> None:
     expect(page.get_by_label("Specialization of n", exact=True)).to_have_value("divisible by 16")
 
 
-def test_cells_are_checked_by_their_type(page: Page) -> None:
+def test_cells_are_checked_by_their_type(visitor: Visitor) -> None:
+    page = visitor()
     by_hand(page)
     specialization = page.get_by_label("Specialization of n", exact=True)
     expect(specialization).to_have_value("")
@@ -235,7 +262,8 @@ def test_cells_are_checked_by_their_type(page: Page) -> None:
     wait_for_result(page)
 
 
-def test_drafts_keep_mode_arguments_and_options(page: Page) -> None:
+def test_drafts_keep_mode_arguments_and_options(visitor: Visitor) -> None:
+    page = visitor()
     by_hand(page)
     page.get_by_label("Value of BLOCK").fill("256")
     page.get_by_label("warps", exact=True).fill("2")
@@ -248,11 +276,11 @@ def test_drafts_keep_mode_arguments_and_options(page: Page) -> None:
     expect(page.get_by_label("warps", exact=True)).to_have_value("2")
 
 
-def test_options_that_few_kernels_need_are_shown_on_demand_and_while_they_are_set(page: Page) -> None:
+def test_options_that_few_kernels_need_are_shown_on_demand_and_while_they_are_set(visitor: Visitor) -> None:
+    page = visitor()
     more = page.get_by_role("button", name="More options")
     fused, ptxas = page.get_by_label("(enable_fp_fusion)"), page.get_by_label("(ptx_options)")
-    compile_now(page, SCALE)
-    expect(page.locator("#subject b")).to_have_text("scale", timeout=COMPILE_TIMEOUT_MS)
+    open_result(page, SCALE)
     expect(more).to_have_attribute("aria-expanded", "false")
     expect(fused).to_have_count(0)
     more.press("Enter")
@@ -303,7 +331,11 @@ def test_the_panel_says_where_the_arguments_come_from(page: Page) -> None:
     expect(hint).to_contain_text("The source has no launch")
 
 
-def test_a_kernel_without_a_launch_is_compiled_at_once_and_its_guesses_can_be_changed(page: Page) -> None:
+def test_a_kernel_without_a_launch_is_compiled_at_once_and_its_guesses_can_be_changed(
+    visitor: Visitor,
+) -> None:
+    page = visitor()
+    open_result(page, SCALE)
     page.get_by_label("warps", exact=True).fill("8")
     set_source(page, KERNEL + TRANSPOSE)
     expect(page.locator("#subject b")).to_have_text("scale", timeout=COMPILE_TIMEOUT_MS)
@@ -329,7 +361,8 @@ def test_a_kernel_without_a_launch_is_compiled_at_once_and_its_guesses_can_be_ch
     wait_for_result(page)
 
 
-def test_nothing_of_one_source_is_inherited_by_another(page: Page) -> None:
+def test_nothing_of_one_source_is_inherited_by_another(visitor: Visitor) -> None:
+    page = visitor()
     by_hand(page)
     page.get_by_label("Value of BLOCK").fill("512")
     page.get_by_label("warps", exact=True).fill("2")
@@ -375,7 +408,11 @@ def test_an_argument_is_explained_by_keyboard(page: Page) -> None:
     expect(page.get_by_role("row", name="BLOCK_K constexpr")).to_contain_text("64 elements")
 
 
-def test_a_configuration_is_opened_by_keyboard_alone(page: Page) -> None:
+def test_a_configuration_is_compiled_and_opened_by_keyboard_alone(
+    visitor: Visitor, own: Callable[[str], str]
+) -> None:
+    page = visitor()
+    open_result(page, own(PRODUCT))
     run_command(page, "go to the launch")
     shown = page.get_by_role("button", name="configuration 0")
     focused = page.locator(":focus")
@@ -393,7 +430,7 @@ def test_a_configuration_is_opened_by_keyboard_alone(page: Page) -> None:
     wait_for_result(page)
     expect(focused).to_have_accessible_name(re.compile("configuration 2, complete"))
     page.keyboard.press("End")
-    expect(focused).to_have_accessible_name(re.compile("configuration 6"))
+    expect(focused).to_have_accessible_name(re.compile("configuration 3"))
 
 
 def test_the_launch_is_accessible_and_fits_a_phone(visitor: Visitor) -> None:

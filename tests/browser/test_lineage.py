@@ -5,16 +5,24 @@ from __future__ import annotations
 import re
 
 import pytest
-from actions import Visitor, expect_stage, result_id, violations, wait_for_result, whole_text
+from actions import Visitor, compiled, violations, wait_for_result
 from playwright.sync_api import Locator, Page, expect
+from tritons import TRITONS
+
+from explorer.examples import find_example
 
 
 @pytest.fixture
-def page(page: Page) -> Page:
-    """The matmul of a first visit, with its TTGIR and its SASS."""
-    expect_stage(page, "TTGIR", "tt.get_program_id")
-    wait_for_result(page)
-    return page
+def page(visitor: Visitor) -> Page:
+    """A page for the matmul of the gallery."""
+    return visitor()
+
+
+def address(page: Page, stage: str, text: str) -> tuple[str, int]:
+    """Return the address of the matmul, and the number of the first line of a stage with a text."""
+    result = compiled(page, find_example("matmul").source, triton=TRITONS[-1])
+    lines = page.request.get(f"/api/v1/compilations/{result}/stages/{stage}").text().split("\n")
+    return f"/k/{result}", next(number for number, each in enumerate(lines, 1) if text in each)
 
 
 def pane(page: Page, stage: str) -> Locator:
@@ -26,10 +34,9 @@ def lineage(page: Page) -> Locator:
 
 
 def scroll_to(page: Page, stage: str, text: str) -> Locator:
-    """Bring the first line with a text in sight, by the keyboard; return its row."""
-    line = next(number for number, each in enumerate(whole_text(page, stage), 1) if text in each)
-    page.goto(f"/k/{result_id(page)}#panes=stage:ttgir@50+stage:sass@50&cursor={stage}.{line}")
-    page.reload()
+    """Open the matmul, and bring the first line with a text in sight, by the keyboard; return its row."""
+    matmul, line = address(page, stage, text)
+    page.goto(f"{matmul}#panes=stage:ttgir@50+stage:sass@50&cursor={stage}.{line}")
     wait_for_result(page)
     search = pane(page, stage).get_by_role("searchbox")
     search.fill(text)
@@ -82,19 +89,17 @@ def test_another_line_is_followed_and_the_address_keeps_it(page: Page, visitor: 
     expect(other.locator(".is-operation")).to_have_count(0)
 
 
-def test_instructions_stay_in_sight_when_their_pane_is_selected(page: Page, visitor: Visitor) -> None:
-    line = next(
-        number for number, text in enumerate(whole_text(page, "ttgir"), 1) if "ttg.convert_layout" in text
-    )
-    other = visitor()
-    other.goto(f"/k/{result_id(page)}#panes=stage:ttgir;lineage={line}@50+stage:sass@50&line=ttgir.{line}")
-    instructions = pane(other, "sass").locator(".text-row.is-operation")
+def test_instructions_stay_in_sight_when_their_pane_is_selected(page: Page) -> None:
+    matmul, line = address(page, "ttgir", "ttg.convert_layout")
+    page.goto(f"{matmul}#panes=stage:ttgir;lineage={line}@50+stage:sass@50&line=ttgir.{line}")
+    instructions = pane(page, "sass").locator(".text-row.is-operation")
     expect(instructions.first).to_be_visible()
-    lineage(other).get_by_role("button", name=re.compile(r"^\d+ SASS instructions$")).click()
-    expect(pane(other, "sass").locator(".text-row.is-cursor .number")).to_be_in_viewport(ratio=1)
+    lineage(page).get_by_role("button", name=re.compile(r"^\d+ SASS instructions$")).click()
+    expect(pane(page, "sass").locator(".text-row.is-cursor .number")).to_be_in_viewport(ratio=1)
 
 
 def test_a_line_without_an_operation_says_so(page: Page) -> None:
+    page.goto("/")
     pane(page, "ttgir").locator(".text-row", has_text="#blocked").first.click()
     pane(page, "ttgir").get_by_role("button", name="lineage", exact=True).click()
     expect(lineage(page)).to_contain_text("no operation in line 1")

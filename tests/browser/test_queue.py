@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 from actions import COMPILE_TIMEOUT_MS, eventually, set_source, wait_for_result
 from playwright.sync_api import Page, Route, expect
+from slow_jobs import ENDLESS
 from sources import SCALE
-
-ENDLESS = "while True:\n    pass\n"
 
 
 def ask(server: str, method: str, path: str, body: object = None) -> Any:

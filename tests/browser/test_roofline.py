@@ -15,8 +15,8 @@ from actions import (
     eventually,
     expect_accessible,
     expect_fits,
+    open_result,
     run_command,
-    set_source,
     settled_box,
     wait_for_result,
 )
@@ -72,10 +72,7 @@ def opened(visitor: Visitor) -> Opened:
     ) -> Page:
         page = page or visitor(**options)
         source = find_example(example).source if example else source_of("vector_add")
-        request = {"source": source, "target": "cuda:90", "triton": triton}
-        ticket = page.request.post("/api/v1/compilations", data=request).json()
-        page.goto(f"/k/{ticket['id']}{panes.format(state=state)}")
-        wait_for_result(page)
+        open_result(page, source, panes.format(state=state), triton=triton)
         return page
 
     return open_compiled
@@ -290,9 +287,9 @@ def test_a_timeline_is_pointed_at_and_zoomed_by_mouse(opened: Opened) -> None:
     expect(said).to_contain_text("store: 250 ns")
 
 
-def test_an_empty_pane_says_what_would_fill_it(page: Page) -> None:
-    set_source(page, SCALE.replace("x * factor", "x + factor"))
-    wait_for_result(page)
+def test_an_empty_pane_says_what_would_fill_it(visitor: Visitor) -> None:
+    page = visitor()
+    open_result(page, SCALE.replace("x * factor", "x + factor"))
     run_command(page, "Show Roofline")
     pane = page.locator("pane-roofline")
     expect(pane).to_contain_text("This kernel has no runs and no profiles")
@@ -303,12 +300,8 @@ def test_an_empty_pane_says_what_would_fill_it(page: Page) -> None:
 
 def test_a_run_that_was_just_made_is_shown_beside_the_run_pane(visitor: Visitor) -> None:
     page = visitor()
-    page.goto("/#panes=run@50+roofline@50")
-    wait_for_result(page)
-    set_source(page, SCALE.replace("x * factor", "x - factor").replace("torch.empty", "torch.ones"))
-    page.keyboard.press("Control+Enter")
-    expect(page.locator("#subject b")).to_have_text("scale")
-    wait_for_result(page)
+    source = SCALE.replace("x * factor", "x - factor").replace("torch.empty", "torch.ones")
+    open_result(page, source, "#panes=run@50+roofline@50")
     page.locator("pane-run").get_by_role("button", name="Run", exact=True).click()
     expect(page.locator(".roofline-run-origin")).to_have_text(
         "interpreted: counted, not timed", timeout=60_000

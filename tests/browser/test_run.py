@@ -19,6 +19,7 @@ from actions import (
     compile_now,
     expect_accessible,
     expect_fits,
+    open_result,
     result_id,
     set_source,
     unfinished,
@@ -64,13 +65,11 @@ Own = Callable[[str], str]
 
 @pytest.fixture
 def opened(visitor: Visitor) -> Opened:
-    """Compiles a source with the run pane open."""
+    """Opens the result of a source beside the run pane."""
 
     def open_source(source: str, **options: object) -> Page:
         page = visitor(**options)
-        page.goto("/#panes=run")
-        wait_for_result(page)
-        compile_source(page, source)
+        open_result(page, source, "#panes=run")
         return page
 
     return open_source
@@ -119,8 +118,6 @@ def test_a_kernel_is_run_and_matches_and_its_bytes_are_counted(opened: Opened, o
     ran.get_by_role("button", name="Show line 11").click()
     expect(page.locator("#editor .cm-line.is-pinned")).to_have_text(re.compile("y = tl.load"))
     expect(page).to_have_url(re.compile(r"panes=run:\w+"))
-    page.reload()
-    expect(result(page)).to_contain_text("It matches the reference.")
 
 
 def test_a_wrong_kernel_shows_the_worst_element_and_the_next_run_is_its_own(opened: Opened, own: Own) -> None:
@@ -139,6 +136,7 @@ def test_a_wrong_kernel_shows_the_worst_element_and_the_next_run_is_its_own(open
     expect(entry).to_have_class(re.compile("is-failed"))
     wrong = result_id(page)
     page.reload()
+    expect(result(page)).to_contain_text("It does not match the reference.")
     expect(entry).to_contain_text("does not match the reference")
     expect(entry).to_have_class(re.compile("is-failed"))
     wait_for_result(page)
@@ -228,9 +226,9 @@ def test_what_was_just_typed_is_what_runs(opened: Opened, own: Own) -> None:
     expect(page.locator("pane-run .run-refusal")).to_contain_text("There is nothing to run")
 
 
-def test_inputs_of_an_autotuned_kernel_leave_to_the_configuration_what_it_sets(page: Page) -> None:
-    page.goto(page.url + "#panes=run")
-    page.reload()
+def test_inputs_of_an_autotuned_kernel_leave_to_the_configuration_what_it_sets(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#panes=run")
     wait_for_result(page)
     pane = page.locator("pane-run")
     pane.get_by_text("How it is run").click()
@@ -247,9 +245,9 @@ def test_inputs_of_an_autotuned_kernel_leave_to_the_configuration_what_it_sets(p
     expect(ran.get_by_role("row", name=re.compile("^c_ptr 150 × 130"))).to_be_visible()
 
 
-def test_the_benchmark_runs_at_its_own_sizes_until_others_are_typed(page: Page) -> None:
-    page.goto(page.url + "#panes=run:recorded-matmul-0")
-    page.reload()
+def test_the_benchmark_runs_at_its_own_sizes_until_others_are_typed(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#panes=run:recorded-matmul-0")
     wait_for_result(page)
     pane = page.locator("pane-run")
     # The profile is of the benchmark, whose only size is not among the sizes of the kernel's inputs.
@@ -362,9 +360,7 @@ def test_of_many_configurations_the_fastest_are_drawn(visitor: Visitor) -> None:
     page = visitor(width=1280, height=720)
     autotuning = {"configs": [timed(config) for config in range(40)], "best": 39}
     page.route("**/measurements/autotuning", lambda route: route.fulfill(json=autotuning))
-    page.goto("/#panes=run")
-    wait_for_result(page)
-    compile_source(page, SCALE)
+    open_result(page, SCALE, "#panes=run")
     tuning = result(page).locator(".run-autotuning")
     expect(tuning.locator("svg .barlayer .point")).to_have_count(24)
     # Each bar says whose it is.
@@ -395,16 +391,14 @@ def test_a_run_that_the_queue_had_no_place_for_is_not_said_to_wait(visitor: Visi
         route.fulfill(response=answer, json=document | {"runs": known})
 
     page.route(re.compile(r"/compilations/\w+/runs$"), refuse_one)
-    page.goto("/#panes=run")
-    wait_for_result(page)
-    compile_source(page, SCALE)
+    open_result(page, SCALE, "#panes=run")
     runs = page.get_by_role("navigation", name="Runs of this kernel")
     expect(runs.get_by_role("button", name="not started yet")).to_have_count(1)
 
 
-def test_what_was_recorded_of_the_gallery_is_shown_where_there_is_no_gpu(page: Page) -> None:
-    page.goto(page.url + "#panes=run")
-    page.reload()
+def test_what_was_recorded_of_the_gallery_is_shown_where_there_is_no_gpu(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#panes=run")
     wait_for_result(page)
     runs = page.get_by_role("navigation", name="Runs of this kernel")
     runs.get_by_role("button", name=re.compile("NVIDIA H200.*autotune")).click()
@@ -443,9 +437,7 @@ def test_a_measure_that_only_the_server_knows_is_offered_and_shown(visitor: Visi
     page.route(
         "**/measurements/energy", lambda route: route.fulfill(json={"joules": 1.5, "samples_ns": [1, 2]})
     )
-    page.goto("/#panes=run")
-    wait_for_result(page)
-    compile_source(page, SCALE)
+    open_result(page, SCALE, "#panes=run")
     section = result(page).locator("[data-measurement=energy]")
     expect(section.get_by_role("row", name="joules 1.5")).to_be_visible()
     expect(section.get_by_role("row", name="samples ns [1,2]")).to_be_visible()

@@ -15,10 +15,15 @@ from actions import (
     wait_for_result,
 )
 from playwright.sync_api import Locator, Page, expect
+from slow_jobs import SLOW
 
 ROOT = Path(__file__).parents[2]
 SOFTMAX = (ROOT / "tests/pipeline/scripts/softmax_occupancy.py").read_text()
-ATTENTION = (ROOT / "explorer/examples/flash_attention.py").read_text()
+#: A kernel that keeps the compiler waiting behind its syntax tree, without work.
+WAITING = f"""import torch
+{SLOW.format(seconds=60, name="waiting")}
+kernel[(1,)](torch.empty(16, device="cuda"))
+"""
 
 
 def stage(page: Page, title: str) -> Locator:
@@ -131,8 +136,8 @@ def test_a_cancelled_compilation_leaves_nothing_half_there(
     wait_for_result(page)
     before = page.url
     # Its syntax tree is there long before the rest, and is shown at once.
-    set_source(page, own(ATTENTION))
-    expect(page.locator("#subject b")).to_have_text("attention_kernel", timeout=COMPILE_TIMEOUT_MS)
+    set_source(page, own(WAITING))
+    expect(page.locator("#subject b")).to_have_text("kernel", timeout=COMPILE_TIMEOUT_MS)
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator("#subject b")).to_have_text("matmul_kernel")
     state = page.locator("status-bar .state")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import uuid
 
-from actions import COMPILE_TIMEOUT_MS, compile_now
+import pytest
+from actions import COMPILE_TIMEOUT_MS, Visitor, compile_now, compiled
 from playwright.sync_api import Page, expect
 
 PROGRAM = """import torch
@@ -20,8 +21,14 @@ scaled(torch.randn(4096, device="cuda"))
 """
 
 
-def test_the_kernels_of_a_program_are_opened_from_the_message(page: Page, own: Callable[[str], str]) -> None:
-    compile_now(page, own(PROGRAM))
+@pytest.fixture(scope="module")
+def program() -> str:
+    """A program of this process alone, which the first test compiles for the other."""
+    return f"{PROGRAM}# {uuid.uuid4()}\n"
+
+
+def test_the_kernels_of_a_program_are_opened_from_the_message(page: Page, program: str) -> None:
+    compile_now(page, program)
     status = page.get_by_role("contentinfo", name="Result")
     # The sandbox of such programs is started by the first one.
     expect(status).to_contain_text(re.compile("inspecting the source|starting the sandbox"))
@@ -47,16 +54,12 @@ def test_the_kernels_of_a_program_are_opened_from_the_message(page: Page, own: C
     expect(message).to_have_count(0)
 
 
-def test_a_comparison_says_which_kernels_a_program_has_and_opens_them(
-    page: Page, own: Callable[[str], str]
-) -> None:
-    compile_now(page, own(PROGRAM))
-    status = page.get_by_role("contentinfo", name="Result")
-    expect(status).to_contain_text("1 kernel found in", timeout=3 * COMPILE_TIMEOUT_MS)
-    program = page.locator(".permalink").inner_text().removeprefix("/k/")
-    page.goto(f"/compare/{program}..{program}")
+def test_a_comparison_says_which_kernels_a_program_has_and_opens_them(visitor: Visitor, program: str) -> None:
+    page = visitor()
+    result = compiled(page, program)
+    page.goto(f"/compare/{result}..{result}")
     before = page.get_by_role("region", name="Before")
-    expect(before.get_by_role("status")).to_contain_text("1 kernel found in")
+    expect(before.get_by_role("status")).to_contain_text("1 kernel found in", timeout=3 * COMPILE_TIMEOUT_MS)
     expect(page.get_by_text("failed")).to_have_count(0)
     before.get_by_role("button", name="Open the kernels").click()
     expect(page.locator("#subject b")).to_have_text(

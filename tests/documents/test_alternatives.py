@@ -13,6 +13,11 @@ def removed(x, n):
     block = tl.make_block_ptr(x, (n,), (1,), (0,), (64,), (0,))
     tl.store(x + tl.arange(0, 64), tl.load(block))
 """
+#: 3.9 has no index of rank 0.
+INDEXED = f"""{HEAD}@triton.jit
+def removed(x, n):
+    tl.store(x + tl.arange(0, 64), tl.sum(tl.load(x + tl.arange(0, 64)))[:])
+"""
 #: Five stages of 128 × 128 need more shared memory than a block can have.
 STAGED = f"""{HEAD}@triton.jit
 def product(a, b, c, k, B: tl.constexpr):
@@ -41,8 +46,9 @@ def names(services):
     return names
 
 
-def test_before_ttgir_another_version_may_help(names):
-    assert names(REMOVED) == ("failed", ["Triton 3.6.0"])
+@pytest.mark.parametrize("source", [REMOVED, INDEXED], ids=["block pointers", "index at rank 0"])
+def test_before_ttgir_another_version_may_help(names, source):
+    assert names(source) == ("failed", ["Triton 3.6.0"])
 
 
 def test_after_ttir_fewer_stages_and_warps_may_help_too(names):
