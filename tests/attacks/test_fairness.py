@@ -39,38 +39,6 @@ def refusals(answers):
     return [answer for answer in answers if answer.status not in (200, 202)]
 
 
-def test_a_flood_delays_no_other_client(server, vector_add):
-    honest = server.client(1)
-    alone = min(seconds_of(honest, vector_add, f"alone {number}") for number in range(2))
-    is_full = threading.Event()
-
-    def flood(first):
-        attacker, answers = server.client(2), []
-        for number in range(first, first + 50):
-            answers.append(attacker.submit(SLEEP.format(number)))
-            if answers[-1].status >= 400:
-                is_full.set()
-        return answers
-
-    with ThreadPoolExecutor(8) as threads:
-        floods = [threads.submit(flood, first) for first in range(0, 400, 50)]
-        assert is_full.wait(60)
-        meanwhile = min(seconds_of(honest, vector_add, f"meanwhile {number}") for number in range(2))
-        answers = [answer for each in floods for answer in each.result()]
-    after = seconds_of(honest, vector_add, "after")
-
-    assert meanwhile < alone + NOISE_SECONDS
-    assert after < alone + NOISE_SECONDS
-    refused = refusals(answers)
-    assert {answer.status for answer in refused} == {429}
-    assert {answer.headers["Retry-After"] for answer in refused} == {"5"}
-    assert len(refused) > 200
-    store = open_store_of(server.folder)
-    stored = [store.known(Request(SLEEP.format(number), "cuda:90", "3.9.0")) for number in range(400)]
-    store.close()
-    assert len(stored) - stored.count(None) == 400 - len(refused)  # refused requests are not stored
-
-
 def test_further_jobs_of_a_client_yield_the_processor(tmp_path, endless):
     """Two jobs of one client and one of another: one of the three has a lower priority."""
     server = Server(tmp_path, slots=2, wall_limit_seconds=300, cpu_limit_seconds=300)
@@ -149,3 +117,35 @@ def test_an_honest_user_is_never_refused(server):
         answers = [answer for each in threads.map(page, range(8)) for answer in each]
     assert refusals(answers) == []
     assert len(answers) == 56
+
+
+def test_a_flood_delays_no_other_client(server, vector_add):
+    honest = server.client(1)
+    alone = min(seconds_of(honest, vector_add, f"alone {number}") for number in range(2))
+    is_full = threading.Event()
+
+    def flood(first):
+        attacker, answers = server.client(2), []
+        for number in range(first, first + 50):
+            answers.append(attacker.submit(SLEEP.format(number)))
+            if answers[-1].status >= 400:
+                is_full.set()
+        return answers
+
+    with ThreadPoolExecutor(8) as threads:
+        floods = [threads.submit(flood, first) for first in range(0, 400, 50)]
+        assert is_full.wait(60)
+        meanwhile = min(seconds_of(honest, vector_add, f"meanwhile {number}") for number in range(2))
+        answers = [answer for each in floods for answer in each.result()]
+    after = seconds_of(honest, vector_add, "after")
+
+    assert meanwhile < alone + NOISE_SECONDS
+    assert after < alone + NOISE_SECONDS
+    refused = refusals(answers)
+    assert {answer.status for answer in refused} == {429}
+    assert {answer.headers["Retry-After"] for answer in refused} == {"5"}
+    assert len(refused) > 200
+    store = open_store_of(server.folder)
+    stored = [store.known(Request(SLEEP.format(number), "cuda:90", "3.9.0")) for number in range(400)]
+    store.close()
+    assert len(stored) - stored.count(None) == 400 - len(refused)  # refused requests are not stored
