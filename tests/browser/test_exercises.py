@@ -127,6 +127,7 @@ def test_a_teacher_makes_an_exercise(visitor: Visitor) -> None:
     expect(goal(student, "Registers of a thread")).to_contain_text("wanted: at most 16")
     expect(goal(student, "Registers of a thread").get_by_role("img")).to_have_accessible_name("Not met:")
     set_source(student, "# something else")
+    wait_for_result(student, "failed")
     card.get_by_role("button", name="Start again").click()
     wait_for_result(student)
     assert result_id(student) == start
