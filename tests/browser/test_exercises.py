@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from urllib.parse import quote
 
 from actions import (
+    DOCUMENT,
     Visitor,
     editor_line,
     expect_accessible,
@@ -17,7 +19,7 @@ from actions import (
     violations,
     wait_for_result,
 )
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 #: A run in the interpreter waits for its turn.
 RUN_TIMEOUT_MS = 60_000
@@ -126,8 +128,14 @@ def test_a_teacher_makes_an_exercise(visitor: Visitor) -> None:
     expect(card).to_contain_text("Fewer <b>registers</b>")
     expect(goal(student, "Registers of a thread")).to_contain_text("wanted: at most 16")
     expect(goal(student, "Registers of a thread").get_by_role("img")).to_have_accessible_name("Not met:")
+
+    def answer_late(route: Route) -> None:
+        time.sleep(2)
+        route.continue_()
+
+    # The pause after the paste ends while the page asks for the result.
+    student.route(DOCUMENT, answer_late, times=1)
     set_source(student, "# something else")
-    wait_for_result(student, "failed")
     card.get_by_role("button", name="Start again").click()
     wait_for_result(student)
     assert result_id(student) == start

@@ -81,6 +81,11 @@ export async function openExample(name, signal = startOpening()) {
  */
 export function openResult(id, signal = startOpening()) {
   forgetUnsent();
+  // A compilation of the text before would take the place of the result.
+  if (!signal.aborted) {
+    inspectSoon.cancel();
+    compileSoon.cancel();
+  }
   return open(id, signal);
 }
 
