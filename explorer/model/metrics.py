@@ -37,11 +37,11 @@ class Metric:
 
 METRICS: tuple[Metric, ...] = (
     Metric("registers", "Registers per thread", short="registers"),
-    Metric("scalar_registers", "Scalar registers"),
+    Metric("scalar_registers", "Scalar registers per wave"),
     Metric("spills", "Spills, stores and loads", "bytes", short="spills"),
     Metric("spill_stores_bytes", "Spill stores", "bytes"),
     Metric("spill_loads_bytes", "Spill loads", "bytes"),
-    Metric("stack_bytes", "Stack", "bytes"),
+    Metric("stack_bytes", "Stack per thread", "bytes"),
     Metric("shared_bytes", "Shared memory per block", "bytes", short="shared"),
     Metric("tensor_memory_columns", "Tensor memory", "columns"),
     Metric("global_scratch_bytes", "Global scratch memory", "bytes"),
