@@ -10,7 +10,14 @@ from typing import cast
 import msgspec
 from flask import Flask, current_app
 
-from explorer.errors import ExplorerError, SettingsError, Unavailable, UnknownTarget, UnknownTriton
+from explorer.errors import (
+    ExplorerError,
+    SettingsError,
+    StoreError,
+    Unavailable,
+    UnknownTarget,
+    UnknownTriton,
+)
 from explorer.jobs import LocalQueue, Metrics, Queue, QueueLimits, RunnerKind, Runners, SandboxRunner
 from explorer.jobs.broker import check_broker_url
 from explorer.jobs.devices import gpu_runners, interpreter_runners, torch_compile_runners
@@ -55,7 +62,7 @@ class Services:
         self.settings = settings
         self.is_for_one_job = not warm_up
         self.metrics = Metrics()
-        self.store: Store = open_store_of(settings)
+        self.store: Store = open_store_for_jobs(settings)
         self.sandbox: Sandbox | None = None
         self.workers: Workers | None = None
         self.runners: Runners = {}
@@ -282,6 +289,22 @@ def open_store_of(settings: Settings) -> SqlStore:
         settings.blobs_url,
         settings.blob_cache_bytes,
     )
+
+
+def open_store_for_jobs(settings: Settings) -> SqlStore:
+    """Open the store of a process that does jobs or accepts jobs for workers.
+
+    Raises:
+        SettingsError: a URL is invalid.
+        StoreError: the data folder or the database cannot be used, or another server does its jobs.
+    """
+    store = open_store_of(settings)
+    try:
+        store.reserve(is_shared=bool(settings.broker_url))
+    except StoreError:
+        store.close()
+        raise
+    return store
 
 
 def target_of(gpus: Sequence[Gpu | WorkerGpu]) -> str | None:

@@ -176,7 +176,7 @@ class Store(Protocol):
 
     @property
     def leases(self) -> Leases:
-        """The leases of the jobs of this server and of other servers."""
+        """The leases of jobs."""
         ...
 
     @property
@@ -219,8 +219,8 @@ class Store(Protocol):
     ) -> Record:
         """Return the record of a request; insert it for the client if the request is new.
 
-        This server then has the lease of a new request; with `job`, the job waits for a worker. The result of
-        a request that was only submitted with `is_live` is removed early, see `keep`. With `claim`, the
+        This process then has the lease of a new request; with `job`, the job waits for a worker. The result
+        of a request that was only submitted with `is_live` is removed early, see `keep`. With `claim`, the
         result can be deleted, see `delete`.
 
         Raises:
@@ -293,8 +293,8 @@ class Store(Protocol):
     def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
         """Store a result and end its lease: `entries` ends with `Done`, `batch` holds its texts.
 
-        A final result is never replaced; a transient one is stored only while this server has the lease, and
-        removed when the job is started again. If another server has taken the job over meanwhile, its result
+        A final result is never replaced; a transient one is stored only while this process has the lease, and
+        removed when the job is started again. If another worker has taken the job over meanwhile, its result
         counts, and nothing is stored.
 
         Raises:
@@ -306,7 +306,7 @@ class Store(Protocol):
     def fail(self, record_id: str, reason: Diagnostic, milliseconds: float) -> None:
         """Store for some seconds why the result of a job cannot be stored, and end its lease.
 
-        `milliseconds` is how long the job took. If another server has taken the job over meanwhile, nothing
+        `milliseconds` is how long the job took. If another worker has taken the job over meanwhile, nothing
         is stored.
 
         Raises:

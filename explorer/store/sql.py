@@ -49,6 +49,7 @@ from explorer.store.protocols import BlobBatch, BlobStore
 from explorer.store.record import Record, Status, compilation_of
 from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
 from explorer.store.s3 import S3BlobStore
+from explorer.store.server_lock import ServerLock
 from explorer.store.statistics import Statistics, gather
 from explorer.store.tables import AnswerRow, CompilationRow, FailureRow, LiveRow, RunRow
 from explorer.store.tokens import Tokens
@@ -115,6 +116,7 @@ class SqlStore:
         self._database_url = database_url
         self._database = Database(database_url)
         self._housekeeping = Housekeeping(self._database, blobs, quotas)
+        self._server_lock = ServerLock(self._database)
         self.leases = Leases(self._database)
         self.followers = FollowerTable(self._database, self.leases.server)
         self.jobs = JobTable(self._database, self.leases)
@@ -137,7 +139,18 @@ class SqlStore:
             self.leases.release_all()
             self._housekeeping.write_uses()
         self._blobs.close()
+        self._server_lock.close()
         self._database.close()
+
+    def reserve(self, *, is_shared: bool) -> None:
+        """Let no other server do the jobs of this database until the store is closed.
+
+        With `is_shared`, web servers and workers may share the jobs through a broker.
+
+        Raises:
+            StoreError: another server does the jobs.
+        """
+        self._server_lock.take(is_shared=is_shared)
 
     def batch(self, record_id: str = "") -> BlobBatch:
         """Return a batch for the texts of a job. The batch protects the request from removal."""
@@ -157,8 +170,8 @@ class SqlStore:
     ) -> Record:
         """Return the record of a request; insert it for the client if the request is new.
 
-        This server then has the lease of a new request; with `job`, the job waits for a worker. The result of
-        a request that was only submitted with `is_live` is removed early, see `keep`. With `claim`, the
+        This process then has the lease of a new request; with `job`, the job waits for a worker. The result
+        of a request that was only submitted with `is_live` is removed early, see `keep`. With `claim`, the
         result can be deleted, see `delete`.
 
         Raises:
@@ -250,8 +263,8 @@ class SqlStore:
     def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
         """Store a result: `entries` ends with `Done`, `batch` holds its texts.
 
-        A final result is never replaced; a transient one is stored only while this server has the lease, and
-        removed when the job is started again. If another server has taken the job over meanwhile, its result
+        A final result is never replaced; a transient one is stored only while this process has the lease, and
+        removed when the job is started again. If another worker has taken the job over meanwhile, its result
         counts, and nothing is stored.
 
         Raises:
@@ -265,7 +278,7 @@ class SqlStore:
         with self._database.writing() as session:
             was_held = self.leases.end(session, record_id)
             if done.is_transient and not was_held:
-                return  # the job may wait for another server already
+                return  # the job may wait for another worker already
             updated = session.execute(
                 update(CompilationRow)
                 .where(
@@ -281,7 +294,7 @@ class SqlStore:
     def fail(self, record_id: str, reason: Diagnostic, milliseconds: float) -> None:
         """Store for some seconds why the result of a job cannot be stored, and end its lease.
 
-        This method writes no text. If another server has taken the job over meanwhile, nothing is stored.
+        This method writes no text. If another worker has taken the job over meanwhile, nothing is stored.
 
         Raises:
             StoreError: the database cannot be written.
