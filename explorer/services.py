@@ -39,7 +39,7 @@ from explorer.sandbox import Sandbox
 from explorer.sandbox.nvidia import Gpu
 from explorer.sandboxes import compilation_sandbox, log_missing_versions, no_version, single_job_sandbox
 from explorer.settings import Settings
-from explorer.store import Pruner, Quotas, SqlStore, Store, location_of, open_store
+from explorer.store import Pruner, Quotas, Store, location_of, open_store
 
 #: The kinds whose last runner only does jobs of clients that have no running job.
 RESERVES: tuple[RunnerKind, ...] = ("compile", "torch_compile", "interpreter")
@@ -275,7 +275,7 @@ def _not_none(sandbox: Sandbox | None) -> Sandbox:
     return sandbox
 
 
-def open_store_of(settings: Settings) -> SqlStore:
+def open_store_of(settings: Settings) -> Store:
     """Open the store of a server.
 
     Raises:
@@ -291,7 +291,7 @@ def open_store_of(settings: Settings) -> SqlStore:
     )
 
 
-def open_store_for_jobs(settings: Settings) -> SqlStore:
+def open_store_for_jobs(settings: Settings) -> Store:
     """Open the store of a process that does jobs or accepts jobs for workers.
 
     Raises:

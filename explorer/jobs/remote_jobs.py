@@ -12,10 +12,9 @@ from contextlib import suppress
 
 from explorer.errors import ExplorerError, StoreError, Unavailable
 from explorer.jobs.caller import current_caller
-from explorer.jobs.event_log import LocalEventLog
+from explorer.jobs.event_log import EventLog
 from explorer.jobs.followers import Followers, SharedFollowers
 from explorer.jobs.observation import reported
-from explorer.jobs.protocol import EventLog
 from explorer.model import Diagnostic, Done
 from explorer.store import Entry, MeasurementEntry, PassEntry, Record, StageEntry, Status, Store
 from explorer.store.entries import encode_entry
@@ -33,7 +32,7 @@ class RemoteJob:
 
     def __init__(self, record: Record, followers: Followers) -> None:
         self.id = record.id
-        self.log: EventLog = LocalEventLog()
+        self.log = EventLog()
         self.followers = followers
         #: Whether the job is known to run, also before its first entry.
         self.is_running = False

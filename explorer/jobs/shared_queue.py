@@ -10,12 +10,11 @@ from typing import Protocol
 
 from explorer.errors import NotFound
 from explorer.jobs.caller import Urgency, current_caller
-from explorer.jobs.event_log import LocalEventLog
+from explorer.jobs.event_log import EventLog
 from explorer.jobs.fairness import Places
 from explorer.jobs.followers import Followers
 from explorer.jobs.gpu_gate import NO_RULES, GpuGate, GpuRules
 from explorer.jobs.metrics import Metrics
-from explorer.jobs.protocol import EventLog
 from explorer.jobs.rates import Count, Rates
 from explorer.jobs.runners import RunnerKind
 from explorer.jobs.unstored import UnstoredResults
@@ -145,7 +144,7 @@ class SharedQueue(ABC):
             return job.log
         if not record.is_finished:  # the job has finished since
             record = self._store.find(record_id)
-        return LocalEventLog.of(record.entries)
+        return EventLog.of(record.entries)
 
     def follow(self, record_id: str, skip: int = 0) -> Iterator[Entry | None]:
         """Yield all entries of a job but the first `skip`, as they come; None as a heartbeat."""

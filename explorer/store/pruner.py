@@ -7,7 +7,7 @@ import threading
 import time
 
 from explorer.errors import StoreError
-from explorer.store.protocols import Store
+from explorer.store.sql import Store
 
 _PRUNE_SECONDS = 6 * 3600
 #: How often the uses of results are stored.

@@ -17,7 +17,7 @@ from explorer.model import Diagnostic, Done, Inspection, Request
 from explorer.store import StageEntry, open_store
 from explorer.store.address import canonical_json, digest_of
 from explorer.store.leases import Leases
-from explorer.store.sql import SqlStore
+from explorer.store.sql import Store
 
 STAGES = ["ast", "ttir", "ttgir", "llir", "ptx", "sass"]
 
@@ -457,7 +457,7 @@ def test_a_failure_to_store_is_told_to_whoever_looks_at_the_job(desk, request_, 
         def fail(*_):
             raise StoreError("The S3 store answers 500.")
 
-        during.setattr(SqlStore, "finish", fail)
+        during.setattr(Store, "finish", fail)
         record = desk.queue.submit(request_)
         *_, message, _ = desk.queue.follow(record.id)
         assert message.hint == "The S3 store answers 500."
