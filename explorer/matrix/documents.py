@@ -14,13 +14,14 @@ from explorer.documents.links import API
 from explorer.jobs import Queue
 from explorer.matrix.compiler import MatrixCompiler
 from explorer.matrix.matrix import Cell, Matrix
-from explorer.matrix.times import CellTime, Timed, cell_time
+from explorer.matrix.times import CellTime, cell_time
 from explorer.model import CANCELED, Inspection, Scalar
 from explorer.model.hardware import find_target
 from explorer.model.metrics import TABLE_METRICS, Better
+from explorer.profiles.read import Profiles
 from explorer.queries import QueryService, metrics
 from explorer.queries.metrics import MetricsDocument
-from explorer.store import Record
+from explorer.store import Record, Store
 
 #: "missing": not compiled, or canceled. "refused": the server did not take it. "kernels_found": nothing
 #: of a program with `torch.compile` is compiled; its kernels are in the output code.
@@ -96,8 +97,14 @@ class MatrixDocument(msgspec.Struct, frozen=True):
     cells: list[CellDocument]
 
 
-class Host(Timed, Protocol):
+class Host(Protocol):
     """The services that the document of a matrix needs (`explorer.services.Services`)."""
+
+    @property
+    def store(self) -> Store: ...
+
+    @property
+    def profiles(self) -> Profiles: ...
 
     @property
     def queue(self) -> Queue: ...
@@ -166,7 +173,9 @@ def _cell(host: Host, cell: Cell, record: Record | None, *, is_at_work: bool, re
         url=ApiLinks(record.id).page if record is not None and is_shown else None,
         stage=stages[-1].title[:_MOST_CHARACTERS] if stages else "",
         metrics=_metrics(host, record) if record is not None and state == "complete" else None,
-        time=cell_time(host, record) if record is not None and state == "complete" else None,
+        time=cell_time(host.store, host.profiles, record)
+        if record is not None and state == "complete"
+        else None,
         message=_message(state, record, refusal)[:_MOST_CHARACTERS],
     )
 

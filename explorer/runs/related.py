@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Protocol
 
 from explorer.model import Request
-from explorer.profiles.read import ID_PREFIX, Profile, Profiles
+from explorer.profiles.read import ID_PREFIX, Profile
 from explorer.runs.documents import environment_of
 from explorer.runs.roofs import Host, roofs_run
 from explorer.store import Record, compilation_of
@@ -20,21 +19,14 @@ from explorer.store import Record, compilation_of
 _MOST_RUNS = 20
 
 
-class HostWithProfiles(Host, Protocol):
-    """The services of an application that this module needs (`explorer.services.Services`)."""
-
-    @property
-    def profiles(self) -> Profiles: ...
-
-
-def run_records(host: HostWithProfiles, run: Record, compilation: Record | None) -> list[Record | None]:
+def run_records(host: Host, run: Record, compilation: Record | None) -> list[Record | None]:
     """Return the records of a query about a run, as `explorer.queries.query.Kind` lists them."""
     environment = environment_of(run)
     roofs = roofs_run(host, environment.gpu) if environment else None
     return [run, compilation, roofs, tuned_run(host, run)]
 
 
-def tuned_run(host: HostWithProfiles, run: Record) -> Record | None:
+def tuned_run(host: Host, run: Record) -> Record | None:
     """Return the run that timed the configurations of the same launch on a GPU of the same name; or None."""
     if "autotuning" in run.result.measurements:
         return run
@@ -48,7 +40,7 @@ def tuned_run(host: HostWithProfiles, run: Record) -> Record | None:
     return None
 
 
-def _other_runs(host: HostWithProfiles, run: Record) -> Iterable[Record]:
+def _other_runs(host: Host, run: Record) -> Iterable[Record]:
     """Yield the runs of the same launch with other configurations."""
     if run.id.startswith(ID_PREFIX):
         profile = host.profiles.find(run.id)

@@ -12,15 +12,19 @@ from explorer.errors import ExplorerError
 from explorer.examples import load_examples
 from explorer.jobs import Queue
 from explorer.model import Request, Run
+from explorer.profiles.read import Profiles
 from explorer.runs.documents import environment_of
 from explorer.store import Record, Store
 
 
 class Host(Protocol):
-    """The services of an application that this module needs (`explorer.services.Services`)."""
+    """The services of an application that this folder needs (`explorer.services.Services`)."""
 
     @property
     def store(self) -> Store: ...
+
+    @property
+    def profiles(self) -> Profiles: ...
 
     @property
     def queue(self) -> Queue: ...
