@@ -18,7 +18,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 const isWatching = process.argv.includes("--watch");
 const source = "explorer/static";
 const output = `${source}/dist`;
-/** Small modules that the editor and the stages need: no file of their own, but in that of `app.js`. */
+/** Small modules that the editor and the stages need. They are in the file of `app.js`. */
 const SHARED_BY_FIRST = ["core/line_words.js", "runs/samples.js"];
 const FIRST_MODULES = ["app.js", "editor/editor.js", "dock/dock.js", "panes/stage.js"];
 const panes = (await readdir(`${source}/panes`)).filter((name) => name.endsWith(".js"));
@@ -48,7 +48,7 @@ const folderOfStyles = {
 
 const PLOTLY = "node_modules/plotly.js-basic-dist-min/plotly-basic.min.js";
 /**
- * In the offline file, Plotly is embedded beside the page, where there is something to plot.
+ * In the offline file, Plotly is embedded beside the page, if there is data to plot.
  * @type {import("esbuild").Plugin}
  */
 const plotlyBeside = {
@@ -61,9 +61,9 @@ const plotlyBeside = {
 };
 
 /**
- * Every module of the page imports `app.js`, which has run before the others are loaded. So what they share is
- * in the file of `app.js`, which compresses better than many small files. In the same way, what the editor and
- * the stages share with modules that are loaded later is in their files.
+ * Every module of the page imports `app.js`, which has run before the other modules are loaded. So code that
+ * modules share is in the file of `app.js`, which compresses better than many small files. In the same way,
+ * modules that are loaded later share the code in the files of the editor and the stages.
  * @type {import("esbuild").Plugin}
  */
 const afterFirst = {
@@ -104,9 +104,9 @@ const modules = {
   splitting: true,
   format: "esm",
 };
-/** Whether all has been bundled once. */
+/** Whether all files have been bundled once. */
 let isComplete = false;
-/** The updates of what the server reads, one after another. */
+/** The updates of the files that the server reads, one after another. */
 let updates = Promise.resolve();
 
 /**
@@ -162,7 +162,7 @@ const others = await bundle({
   ],
 });
 
-/** The theme, which is set before the page is drawn, and what works beside the page: a script each. */
+/** The theme, which is set before the page is drawn, and scripts that work beside it: a file each. */
 const beside = await bundle({
   ...options,
   entryPoints: [
@@ -193,10 +193,10 @@ const offline = await bundle({
   format: "iife",
 });
 
-/** Write what the server reads. */
+/** Write the files that the server reads. */
 async function complete() {
   await rm(`${output}/.fingerprint`, { force: true });
-  /** Modules import others: a browser that knows of all asks for them at once. @type {Set<string>} */
+  /** Modules import modules: a browser that knows all of them asks for them at once. @type {Set<string>} */
   const firstLoad = new Set();
   const collect = (/** @type {string} */ file) => {
     if (firstLoad.has(file)) return;

@@ -150,7 +150,7 @@ def watch_page(root: Path) -> None:
 def write_api_types(root: Path) -> None:
     """Write the types of the API's documents, generated from its own description."""
     (root / API).parent.mkdir(exist_ok=True)
-    # Not imported here: whoever builds a wheel has none of the server's dependencies.
+    # Not imported here: the dependencies of the server are not installed where a wheel is built.
     program = (
         "import json; from explorer.views.openapi import describe_api; print(json.dumps(describe_api()))"
     )

@@ -443,7 +443,7 @@ def test_a_command(copy: ChangedCopy) -> None:
     copy.write("explorer/cli/languages.py", COMMAND)
     commands = "explorer/cli/main.py"
     copy.insert(commands, "    matrix,\n    mcp,\n", "    languages,\n")
-    copy.insert(commands, "    settings,\n    version,\n)\n\n\ndef", "    languages,\n")
+    copy.insert(commands, "    debug,\n    version,\n)\n\n\ndef", "    languages,\n")
     copy.insert("docs/commands.md", "triton-explorer targets  ", "triton-explorer languages\n")
     assert "ttgir\n" in copy.python("-m", "explorer", "languages")
     assert "list the languages of stages" in copy.python("-m", "explorer", "--help")
@@ -452,7 +452,7 @@ def test_a_command(copy: ChangedCopy) -> None:
 
 
 def test_a_tour(copy: ChangedCopy) -> None:
-    """Its times are those of a launch of another tour, which `tools/record-tours` would measure again."""
+    """Its times come from a launch of another tour; `tools/record-tours` would measure them again."""
     copy.write("explorer/tours/stores.toml", TOUR)
     copy.insert("explorer/tours/__init__.py", '    "layouts",\n', '    "stores",\n')
     measured = (copy.folder / "explorer/tours/measured/programs.json").read_text()

@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Delete a result, and print what others have submitted too. The status is 1 if the result stays."""
+    """Delete a result, and print the results that stay for other clients. The status is 1 if it stays."""
     named, result_id = _parts_of(options.result)
     url = chosen_server(named, "Give the address of the page of the result.")
     with connected(url) as api:
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     count = len(deleted["removed"])
     print(f"{count} result{'' if count == 1 else 's'} deleted.")
     if kept := deleted["kept"]:
-        print(f"Not deleted, because others have submitted or kept them: {', '.join(kept)}.")
+        print(f"Not deleted, because other clients have submitted or retained them: {', '.join(kept)}.")
     return 1 if result_id in kept else 0
 
 

@@ -28,7 +28,7 @@ _DEFAULTS = {
     "slots": "processors, at most 8",
     "tritons_dir": "`tritons` in the virtual environment",
     "packages_dir": "`packages` in the virtual environment",
-    "recordings_dir": "those that come with it",
+    "recordings_dir": "the profiles of the package",
 }
 
 

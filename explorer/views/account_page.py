@@ -41,7 +41,7 @@ _DEFAULT_LIFETIME = 90
 _NOTICES = {
     "revoked": "The token is revoked. Programs that use it are refused from this moment on.",
     "deleted": "The result is deleted. Its link does not work any more.",
-    "kept": "Others have submitted or kept the same result, so it stays for them. You no longer own it.",
+    "kept": "The result stays for other clients, who have submitted or retained it. You no longer own it.",
 }
 
 

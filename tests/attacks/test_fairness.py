@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 NOISE_SECONDS = 8.0
 #: Takes a slot, but no processor.
 SLEEP = "import time\ntime.sleep(1)  # {}\n"
-SLOW = "import time\ntime.sleep(4)  # {}\n"
+SLOW = "import time\ntime.sleep(2)  # {}\n"
 
 
 @pytest.fixture

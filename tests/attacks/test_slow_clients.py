@@ -6,6 +6,7 @@ import json
 import statistics
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from served import Server
@@ -146,14 +147,24 @@ def ending(client, drip, seconds):
     return received, time.monotonic() - start
 
 
-@pytest.mark.parametrize(
-    ("kind", "seconds"), [("half a request line", 75), ("dripping headers", 75), ("dripping body", 90)]
-)
-def test_a_request_that_takes_too_long_is_answered_with_408(server, kind, seconds):
-    start, drip = KINDS[kind]
-    with server.connect() as client:
-        client.sendall(start(server))
-        answer, took = ending(client, drip, seconds)
+@pytest.fixture(scope="module")
+def endings(server):
+    """How the server ends slow clients, by kind: all wait at the same time."""
+
+    def end(kind, seconds):
+        start, drip = KINDS[kind]
+        with server.connect("127.0.0.8") as client:
+            client.sendall(start(server))
+            return ending(client, drip, seconds)
+
+    limits = {"half a request line": 75, "dripping headers": 75, "dripping body": 90}
+    with ThreadPoolExecutor() as threads:
+        return dict(zip(limits, threads.map(end, limits, limits.values()), strict=True))
+
+
+@pytest.mark.parametrize("kind", ["half a request line", "dripping headers", "dripping body"])
+def test_a_request_that_takes_too_long_is_answered_with_408(endings, kind):
+    answer, took = endings[kind]
     assert took is not None, "the server waits for ever"
     head, _, body = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 408 ")

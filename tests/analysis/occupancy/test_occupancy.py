@@ -97,7 +97,7 @@ def kernel(x_ptr, y_ptr, block: tl.constexpr):
     tl.store(y_ptr + at, tl.sort(values) * tl.exp(tl.cumsum(values)))
 
 
-@pytest.mark.parametrize("block", [256, 4_096])
+@pytest.mark.parametrize("block", [256, pytest.param(4_096, marks=pytest.mark.nightly)])
 @pytest.mark.slow
 @pytest.mark.parametrize("architecture", ["gfx942", "gfx950", "gfx1100"])
 def test_what_the_assembler_of_amd_says(architecture, block, tmp_path, monkeypatch):

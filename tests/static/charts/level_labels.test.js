@@ -65,7 +65,7 @@ test("words of near lines do not overlap, however narrow the plot", () => {
     }
 });
 
-test("words leave what is taken free", () => {
+test("words do not cover a box that is taken", () => {
   const box = { x: 200, y: 92, width: 80, height: 12, angle: 0 };
   const [found] = placeLevels([{ y: 100, words: "limit 227 KiB", side: "right" }], FRAME, [box], widthOf);
   assert.ok(found);

@@ -23,7 +23,7 @@ test("changes of one kind of operation are shown without the others", () => {
   assert.equal(rows.rows[rows.changes[0] ?? -1]?.before, 4);
 });
 
-test("a line that is not chosen does not stand beside one that is", () => {
+test("a line that is not chosen does not stand beside a chosen line", () => {
   const rows = new AlignedRows(runs, false, { before: new Set([3]), after: new Set([13]) });
   assert.deepEqual(changed(rows), ["3:0", "0:13"]);
   assert.deepEqual(changed(new AlignedRows(runs, true, chosen)), ["4:0"]);

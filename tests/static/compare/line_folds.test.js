@@ -33,7 +33,7 @@ test("a colon in an attribute begins no types", () => {
   assert.deepEqual(foldsOf("tt.thing %a {note = 1 : i32, other = dense<[1, 2]> : vector<2xi32>}"), []);
 });
 
-test("attributes that passes attach are folded, those that the operation has are not", () => {
+test("attributes that passes attach are folded, attributes of the operation itself are not", () => {
   const attached = "loop.cluster = 3 : i32, loop.stage = 2 : i32";
   assert.equal(
     folded(`%a = tt.broadcast %b {${attached}} : tensor<1x64xi1, #blocked> -> tensor<128x64xi1, #blocked>`),

@@ -27,7 +27,7 @@ test("timings are matched by how they were taken, the latest of each side", () =
   ]);
 });
 
-test("buffers are matched by name, and those of one name added up", () => {
+test("buffers are matched by name, and buffers of the same name are added up", () => {
   const memory = (/** @type {number} */ total, /** @type {[string, number][]} */ buffers) =>
     /** @type {AllocationDocument} */ (
       /** @type {unknown} */ ({

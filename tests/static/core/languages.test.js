@@ -25,7 +25,7 @@ test("a language that nobody knows is plain text", () => {
   }
 });
 
-test("the filters of every language are those that the page offers", () => {
+test("the page offers every filter of each language", () => {
   const offered = new Set(FILTERS.map(({ name }) => name));
   for (const [language, { filters = {} }] of Object.entries(SYNTAXES))
     for (const name of Object.keys(filters)) assert.ok(offered.has(name), `${language} ${name}`);

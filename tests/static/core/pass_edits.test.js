@@ -10,7 +10,7 @@ import {
 
 const PASSES = ["ast-to-ttir", "cse", "canonicalize", "cse"].map((name, index) => ({ name, index }));
 
-test("a pass is named by its place among those of its name", () => {
+test("a pass is named by its place among the passes of the same name", () => {
   assert.deepEqual(
     PASSES.map((pass) => ownName(PASSES, pass)),
     ["", "cse#1", "canonicalize#1", "cse#2"],

@@ -14,7 +14,7 @@ const SOURCES = {
   files: { "tools.py": "A = 1\r\nB = 2", "a/b.py": "C = 3\n" },
 };
 
-test("the lines of the files follow those of the script, in the order of their paths", () => {
+test("the lines of the files follow the lines of the script, in the order of their paths", () => {
   assert.deepEqual(
     sourceFiles(SOURCES).map(({ path, first }) => [path, first]),
     [

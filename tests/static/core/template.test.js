@@ -5,11 +5,11 @@ import { html, textPlaces } from "../../../explorer/static/core/template.js";
 /** @param {readonly string[]} strings @param {unknown[]} _values */
 const placesOf = (strings, ..._values) => textPlaces(strings);
 
-test("what stands between tags is a text", () => {
+test("a value between tags is a text", () => {
   assert.deepEqual(placesOf`<p>${0}</p>${0}`, [true, true]);
 });
 
-test("what stands in an attribute is a text only if the attribute is read out", () => {
+test("a value in an attribute is a text only if the attribute is read out", () => {
   assert.deepEqual(placesOf`<a href=${0} title="A ${0} of ${0}" .value=${0} @click=${0}>${0}</a>`, [
     false,
     true,
@@ -20,7 +20,7 @@ test("what stands in an attribute is a text only if the attribute is read out", 
   ]);
 });
 
-test("what stands in a tag without a name is a directive", () => {
+test("a value in a tag without a name is a directive", () => {
   assert.deepEqual(placesOf`<a ${0} class="x ${0}" ${0}>${0}`, [false, false, false, true]);
 });
 

@@ -26,7 +26,7 @@ for (const address of ["log", "stage:ttgir", "stage:ttgir;fold=all.61", "layouts
   test(`“${address}” is written as it is read`, () => assert.equal(addressOf(parse(address)), address));
 }
 
-test("a tab has the title of its stage, of its pane, or the name of what is not known", () => {
+test("a tab has the title of its stage or of its pane, or the name of an unknown pane", () => {
   assert.equal(titleOf("stage", "ttgir;fold=all"), "TTGIR");
   assert.equal(titleOf("passes", "ttgir"), "Passes");
   assert.equal(titleOf("absent", ""), "absent");

@@ -13,7 +13,7 @@ import {
   withoutFile,
 } from "../../../explorer/static/editor/script_choice.js";
 
-test("the main program is the script, else what launches, else what has a kernel", () => {
+test("the main program is the script, else a file with a launch, else a file with a kernel", () => {
   const files = { "a.py": "x = 1", "b.py": "@triton.jit\ndef k(): ...", "c.py": "k[(1,)](x)" };
   assert.equal(chosenScript({ ...files, "d.py": 'if __name__ == "__main__":\n    k[(1,)]()' }), "d.py");
   assert.equal(chosenScript(files), "c.py");

@@ -50,7 +50,7 @@ test("a bomb that claims to be small is not unpacked beyond what it claims", () 
   assert.equal(pythonFiles("a.zip", liar, { files: 3, bytes: 100_000 })["a.py"]?.length, 10);
 });
 
-test("what is damaged or no archive is refused", () => {
+test("a damaged archive is refused, and so is a file that is no archive", () => {
   for (const data of [new Uint8Array(), strToU8("no archive"), packed({ "a.py": "x" }).slice(0, -30)])
     assert.throws(() => pythonFiles("a.zip", data, LIMITS), /cannot be unpacked/);
 });

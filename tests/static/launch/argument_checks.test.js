@@ -29,7 +29,7 @@ test("values are read as Python reads them", () => {
 test("a float that is whole stays a text, because JSON would make an integer of it", () =>
   assert.equal(readValue("2.0"), "2.0"));
 
-test("types are those of Triton, or constexpr", () => {
+test("a type is a type of Triton, or constexpr", () => {
   assert.equal(typeProblem("*fp16"), "");
   assert.equal(typeProblem("constexpr"), "");
   assert.match(typeProblem("*fp17"), /not a type of Triton/);

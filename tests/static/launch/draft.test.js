@@ -99,7 +99,7 @@ test("what a draft of an earlier version lacks is as in a new one", () => {
   assert.deepEqual(keptDraft(TARGET), freshDraft("kernel", TARGET));
 });
 
-test("guesses are those that were compiled, or else those of the inspection", () => {
+test("guesses come from the compilation, or else from the inspection", () => {
   const kernel = /** @type {Kernel} */ (
     /** @type {unknown} */ ({ parameters: [{ name: "n", guess: ARGUMENT, reason: "By its name." }] })
   );

@@ -30,7 +30,7 @@ const cell = (target, metrics, changes = {}) => ({
   ...changes,
 });
 
-test("the best and the worst are those of a target", () => {
+test("the best and the worst cell are found for each target", () => {
   const cells = [
     cell("a", { registers: 10 }),
     cell("a", { registers: 40 }),
@@ -60,7 +60,7 @@ test("values are written with their units", () => {
   assert.equal(numberOf(cell("a", null, { time: { nanoseconds: 7 } }), { ...REGISTERS, name: "time" }), 7);
 });
 
-test("cells without metrics say why, and what is not final can be compiled again", () => {
+test("cells without metrics say why, and cells that are not final can be compiled again", () => {
   const failed = cell("a", null, { state: "failed", message: "out of resources" });
   const canceled = cell("a", null, { state: "missing", is_final: false });
   assert.deepEqual(stateOf(failed), { text: "failed", reason: "out of resources" });

@@ -57,7 +57,7 @@ test("a result is expected until it is listed", () => {
   assert.equal(isExpected("b"), true);
 });
 
-test("earlier versions are those of the same kernel without the result itself", () => {
+test("earlier versions are the results of the same kernel without the result itself", () => {
   record(finished("a"));
   record(finished("b", "other"));
   record(finished("c"));

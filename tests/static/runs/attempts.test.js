@@ -8,7 +8,7 @@ const RUN = { device: "interpreter", measures: ["check", "counts"], seed: 0 };
 /** @param {number} attempt @param {string} status @returns {any} */
 const known = (attempt, status, changes = {}) => ({ run: { ...RUN, attempt, ...changes }, status });
 
-test("a run that ended is run again, one that goes on is joined", () => {
+test("a run that ended is run again, a run that goes on is joined", () => {
   assert.equal(nextAttempt(RUN, []), 0);
   assert.equal(nextAttempt(RUN, [known(0, "running")]), 0);
   assert.equal(nextAttempt(RUN, [known(0, "complete")]), 1);

@@ -14,7 +14,7 @@ function told(operation, ...names) {
   );
 }
 
-test("an access says what its own instruction does, not what another one of its line does", () => {
+test("an access says what its own instruction does, not what another instruction of its line does", () => {
   const [load, store] = [
     "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
     "stmatrix.sync.aligned.m8n8.x4.shared.b16",

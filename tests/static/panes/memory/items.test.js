@@ -28,12 +28,12 @@ test("buffers and barriers are in the order of operations, a barrier before the 
   );
 });
 
-test("the source lines of an item are those that begin and end it, in order", () => {
+test("the source lines of an item are the lines that begin and end it, in order", () => {
   const [first, middle, last] = itemsOf(map).map(linesOf);
   assert.deepEqual([first, middle, last], [[4, 7], [6, 8], [7]]);
 });
 
-test("a chosen buffer marks those alive with it, a chosen barrier those that it orders", () => {
+test("a chosen buffer marks the buffers alive with it, a chosen barrier the buffers that it orders", () => {
   const [buffer, chosenBarrier] = itemsOf(map);
   assert.ok(buffer && chosenBarrier);
   const { buffers } = map;

@@ -31,7 +31,7 @@ test("live ranges share a row where they do not overlap, the largest first", () 
   assert.deepEqual([rows, left], [2, 0]);
 });
 
-test("what does not fit into 40 rows is counted", () => {
+test("ranges that do not fit into 40 rows are counted", () => {
   const ranges = Array.from({ length: 45 }, (_, index) => range(`t${index}`, 1, 1, 9));
   assert.deepEqual(placeRanges(ranges, extent).left, 5);
 });
@@ -48,7 +48,7 @@ test("the tensors alive at the maximum end after that line", () => {
   assert.deepEqual(names, ["d", "b"]);
 });
 
-test("levels are the limit, what is taken, and each count above which fewer blocks fit", () => {
+test("levels are the limit, the registers that are taken, and each count above which fewer blocks fit", () => {
   const steps = [
     { most_registers: 32, blocks: 8, share: 1 },
     { most_registers: 64, blocks: 4, share: 0.5 },

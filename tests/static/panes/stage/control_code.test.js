@@ -53,7 +53,7 @@ test("every field is told in words", () => {
   assert.equal(words(6)["R-:W-"], "Sets no scoreboard, for its operands or its result.");
 });
 
-test("an instruction that waits by its operands names the number and what comes from an earlier turn", () => {
+test("an instruction that waits by its operands names the number and the operations of an earlier iteration", () => {
   assert.equal(
     words(5).SB0,
     "Waits until at most 1 operation of the scoreboard is in flight: FADD to read its operands in line 4 and " +
@@ -61,7 +61,7 @@ test("an instruction that waits by its operands names the number and what comes 
   );
 });
 
-test("before it is known who waits for whom, the fields are told all the same", () => {
+test("the fields are described even before it is known which instruction waits for which", () => {
   assert.equal(words(4, LINES, null)["B--2---"], "Waits for scoreboard 2.");
   assert.equal(words(4, LINES, null).R0, "Sets scoreboard 0 until its operands are read.");
 });

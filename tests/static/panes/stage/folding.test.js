@@ -25,7 +25,7 @@ function hiddenLines(read) {
   return [...hidden.keys()].filter((line) => hidden[line]);
 }
 
-test("a region hides what is between its first and its last line", () => {
+test("a region hides the lines between its first and its last line", () => {
   const read = folding();
   read.set(3, true);
   assert.deepEqual(hiddenLines(read), [4, 5, 6, 7]);
