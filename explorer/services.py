@@ -31,15 +31,17 @@ from explorer.jobs.state import StateCollector
 from explorer.jobs.uploads import Uploads
 from explorer.jobs.workers import WorkerGpu, Workers, check_location
 from explorer.matrix import MatrixCompiler
-from explorer.model import hardware
+from explorer.model import Request, hardware
 from explorer.profiles.read import Profile, Profiles
 from explorer.queries import QueryService
 from explorer.runs.documents import DeviceDocument, DevicesDocument, GpusDocument
+from explorer.runs.related import run_records
+from explorer.runs.roofs import roofs_request
 from explorer.sandbox import Sandbox
 from explorer.sandbox.nvidia import Gpu
 from explorer.sandboxes import compilation_sandbox, log_missing_versions, no_version, single_job_sandbox
 from explorer.settings import Settings
-from explorer.store import Pruner, Quotas, Store, location_of, open_store
+from explorer.store import Pruner, Quotas, Record, Store, location_of, open_store
 
 #: The kinds whose last runner only does jobs of clients that have no running job.
 RESERVES: tuple[RunnerKind, ...] = ("compile", "torch_compile", "interpreter")
@@ -192,6 +194,15 @@ class Services:
             return devices
         gpu = msgspec.structs.replace(devices.gpu, available=False, reason=refusal)
         return msgspec.structs.replace(devices, gpu=gpu)
+
+    @property
+    def roofs_request(self) -> Request | None:
+        """The request of the run that measures the roofs of this machine's first GPU, or None."""
+        return roofs_request(self.gpu_target, self.versions)
+
+    def run_records(self, run: Record, compilation: Record | None) -> list[Record | None]:
+        """Return the records of a query about a run."""
+        return run_records(self.store, self.profiles, self.roofs_request, run, compilation)
 
     def warm_up_gpus(self) -> None:
         """Start the sandbox of each GPU, so that the first run finds it ready."""
