@@ -13,7 +13,6 @@ from flask import Flask, current_app
 from explorer.errors import (
     ExplorerError,
     SettingsError,
-    StoreError,
     Unavailable,
     UnknownTarget,
     UnknownTriton,
@@ -306,13 +305,15 @@ def open_store_for_jobs(settings: Settings) -> Store:
     """Open the store of a process that does jobs or accepts jobs for workers.
 
     Raises:
-        SettingsError: a URL is invalid.
+        SettingsError: a URL is invalid, or other machines cannot share the jobs.
         StoreError: the data folder or the database cannot be used, or another server does its jobs.
     """
     store = open_store_of(settings)
     try:
+        if settings.broker_url:
+            shared_location(settings, store)
         store.reserve(is_shared=bool(settings.broker_url))
-    except StoreError:
+    except ExplorerError:
         store.close()
         raise
     return store

@@ -225,10 +225,9 @@ class LocalQueue(SharedQueue):
             if joins:  # a canceled job is of no use to the caller
                 self._changed.wait_for(lambda: not self._is_canceled(record.id))
             is_new = record.id not in self._in_flight
-            if is_new:
-                self._store.leases.seize(record.id)
             try:
                 if is_new:
+                    self._store.leases.seize(record.id)
                     record = self._store.find(record.id)
                     if record.is_final or (record.is_finished and not joins):  # the job has just ended
                         self._store.leases.release(record.id)

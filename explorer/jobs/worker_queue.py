@@ -85,8 +85,8 @@ class WorkerQueue(LocalQueue):
     def _leave(self, record_id: str, follower: str) -> None:
         """Let a follower leave a job, and cancel the job if nobody else has submitted it.
 
-        The web server has counted all event streams. One that has begun since, to read how the job ends, does
-        not keep the job running.
+        The web server has counted all event streams. An event stream that has begun since, to read how the
+        job ends, does not keep the job running.
         """
         others = 0
         with suppress(StoreError):  # the other followers are unknown

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import time
 from contextlib import ExitStack, suppress
 
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
+from sqlalchemy.exc import SQLAlchemyError
 
 from explorer.errors import StoreError
 from explorer.store.database import Database
@@ -17,6 +19,9 @@ _WAIT_SECONDS = 5.0
 _RETRY_SECONDS = 0.1
 #: The advisory lock of PostgreSQL.
 _SERVER_LOCK = 0x7365_7276_6572
+#: PostgreSQL notices within half a minute that the machine of the lock is gone, instead of two hours.
+_KEEPALIVES = {"tcp_keepalives_idle": "15", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3"}
+_log = logging.getLogger(__name__)
 
 
 class ServerLock:
@@ -25,6 +30,8 @@ class ServerLock:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._held = ExitStack()
+        #: The connection that has the lock of PostgreSQL, or has had it, and whether the lock is shared.
+        self._last: tuple[Connection, bool] | None = None
 
     def take(self, *, is_shared: bool) -> None:
         """Take the lock. Processes of a cluster share it.
@@ -37,6 +44,21 @@ class ServerLock:
             if time.monotonic() > deadline:
                 raise StoreError(self._refusal(is_shared=is_shared))
             time.sleep(_RETRY_SECONDS)
+
+    def renew(self) -> None:
+        """Take the lock again if its connection has ended, for example because PostgreSQL was restarted."""
+        if self._last is None:
+            return
+        connection, is_shared = self._last
+        try:
+            connection.scalar(select(1))
+        except SQLAlchemyError:
+            try:
+                self._held.close()
+                if not self._try(is_shared=is_shared):
+                    _log.error("The lock of the database is lost. %s", self._refusal(is_shared=is_shared))
+            except StoreError as error:
+                _log.warning("The lock of the database is lost: %s", error.detail)
 
     def close(self) -> None:
         """Release the lock."""
@@ -63,9 +85,10 @@ class ServerLock:
         with ExitStack() as opened:
             connection = opened.enter_context(self._database.connection())
             connection.detach()  # the lock belongs to the connection
-            if not connection.scalar(select(lock(_SERVER_LOCK))):
+            keepalives = [func.set_config(name, value, False) for name, value in _KEEPALIVES.items()]
+            if not connection.scalar(select(lock(_SERVER_LOCK), *keepalives)):
                 return False
-            self._held = opened.pop_all()
+            self._held, self._last = opened.pop_all(), (connection, is_shared)
         return True
 
     def _try_sqlite(self) -> bool:

@@ -153,6 +153,10 @@ class Store:
         """
         self._server_lock.take(is_shared=is_shared)
 
+    def renew_reservation(self) -> None:
+        """Repeat `reserve` if the database has forgotten it. A failure is logged."""
+        self._server_lock.renew()
+
     def batch(self, record_id: str = "") -> BlobBatch:
         """Return a batch for the texts of a job. The batch protects the request from removal."""
         batch = self._blobs.batch()

@@ -3,6 +3,7 @@
 from contextlib import ExitStack, closing
 
 import pytest
+from sqlalchemy import func, select
 
 from explorer.errors import StoreError
 from explorer.store import open_store, server_lock
@@ -42,3 +43,32 @@ def test_processes_with_a_broker_share_a_database_with_each_other_only(tmp_path,
         monkeypatch.setattr(server_lock, "_WAIT_SECONDS", 0.0)
         with pytest.raises(StoreError, match="A server without TRITON_EXPLORER_BROKER_URL"):
             web.reserve(is_shared=True)
+
+
+@pytest.mark.slow
+def test_a_server_takes_the_lock_again_whose_connection_has_ended(tmp_path, postgresql, monkeypatch, caplog):
+    monkeypatch.setattr(server_lock, "_WAIT_SECONDS", 0.0)
+    url = postgresql.new_database()
+    with ExitStack() as opened:
+        first, second = (opened.enter_context(closing(open_store(tmp_path, url))) for _ in range(2))
+        first.reserve(is_shared=False)
+        end_connection_of(first)
+        first.renew_reservation()
+        with pytest.raises(StoreError, match="Another server"):
+            second.reserve(is_shared=False)
+        end_connection_of(first)
+        second.reserve(is_shared=False)
+        first.renew_reservation()
+        assert "Another server does the jobs" in caplog.text
+        end_connection_of(second)
+        first.renew_reservation()
+        with pytest.raises(StoreError, match="Another server"):
+            second.reserve(is_shared=False)
+
+
+def end_connection_of(store):
+    """Let PostgreSQL close the connection that has the lock."""
+    connection, _ = store._server_lock._last
+    process = connection.scalar(select(func.pg_backend_pid()))
+    with store._database.connection() as other:
+        assert other.scalar(select(func.pg_terminate_backend(process, 10_000)))
