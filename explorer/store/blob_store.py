@@ -24,7 +24,7 @@ class BlobStore(Protocol):
         """Return a blob.
 
         Raises:
-                DamagedText: the blob is missing or damaged.
+            DamagedText: the blob is missing or damaged.
             StoreError: the store cannot be read.
         """
         ...
@@ -86,7 +86,7 @@ class BlobStore(Protocol):
         """Check that a blob could be stored.
 
         Raises:
-                StoreError: a blob could not be stored; the message says why.
+            StoreError: a blob could not be stored; the message says why.
         """
         ...
 
