@@ -53,8 +53,8 @@ class ServerLock:
         try:
             connection.scalar(select(1))
         except SQLAlchemyError:
+            self.close()
             try:
-                self._held.close()
                 if not self._try(is_shared=is_shared):
                     _log.error("The lock of the database is lost. %s", self._refusal(is_shared=is_shared))
             except StoreError as error:
@@ -62,7 +62,8 @@ class ServerLock:
 
     def close(self) -> None:
         """Release the lock."""
-        self._held.close()
+        with suppress(StoreError):  # the connection has ended
+            self._held.close()
 
     def _refusal(self, *, is_shared: bool) -> str:
         database = repr(self._database.url)
