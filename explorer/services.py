@@ -10,7 +10,13 @@ from typing import cast
 import msgspec
 from flask import Flask, current_app
 
-from explorer.errors import ExplorerError, SettingsError, Unavailable, UnknownTarget, UnknownTriton
+from explorer.errors import (
+    ExplorerError,
+    SettingsError,
+    Unavailable,
+    UnknownTarget,
+    UnknownTriton,
+)
 from explorer.jobs import LocalQueue, Metrics, Queue, QueueLimits, RunnerKind, Runners, SandboxRunner
 from explorer.jobs.broker import check_broker_url
 from explorer.jobs.devices import gpu_runners, interpreter_runners, torch_compile_runners
@@ -24,15 +30,17 @@ from explorer.jobs.state import StateCollector
 from explorer.jobs.uploads import Uploads
 from explorer.jobs.workers import WorkerGpu, Workers, check_location
 from explorer.matrix import MatrixCompiler
-from explorer.model import hardware
+from explorer.model import Request, hardware
 from explorer.profiles.read import Profile, Profiles
 from explorer.queries import QueryService
 from explorer.runs.documents import DeviceDocument, DevicesDocument, GpusDocument
+from explorer.runs.related import run_records
+from explorer.runs.roofs import roofs_request
 from explorer.sandbox import Sandbox
 from explorer.sandbox.nvidia import Gpu
 from explorer.sandboxes import compilation_sandbox, log_missing_versions, no_version, single_job_sandbox
 from explorer.settings import Settings
-from explorer.store import Pruner, Quotas, SqlStore, Store, location_of, open_store
+from explorer.store import Pruner, Quotas, Record, Store, location_of, open_store
 
 #: The kinds whose last runner only does jobs of clients that have no running job.
 RESERVES: tuple[RunnerKind, ...] = ("compile", "torch_compile", "interpreter")
@@ -55,7 +63,7 @@ class Services:
         self.settings = settings
         self.is_for_one_job = not warm_up
         self.metrics = Metrics()
-        self.store: Store = open_store_of(settings)
+        self.store: Store = open_store_for_jobs(settings)
         self.sandbox: Sandbox | None = None
         self.workers: Workers | None = None
         self.runners: Runners = {}
@@ -186,6 +194,15 @@ class Services:
         gpu = msgspec.structs.replace(devices.gpu, available=False, reason=refusal)
         return msgspec.structs.replace(devices, gpu=gpu)
 
+    @property
+    def roofs_request(self) -> Request | None:
+        """The request of the run that measures the roofs of this machine's first GPU, or None."""
+        return roofs_request(self.gpu_target, self.versions)
+
+    def run_records(self, run: Record, compilation: Record | None) -> list[Record | None]:
+        """Return the records of a query about a run."""
+        return run_records(self.store, self.profiles, self.roofs_request, run, compilation)
+
     def warm_up_gpus(self) -> None:
         """Start the sandbox of each GPU, so that the first run finds it ready."""
         warm_up_gpus(self.runners)
@@ -268,7 +285,7 @@ def _not_none(sandbox: Sandbox | None) -> Sandbox:
     return sandbox
 
 
-def open_store_of(settings: Settings) -> SqlStore:
+def open_store_of(settings: Settings) -> Store:
     """Open the store of a server.
 
     Raises:
@@ -282,6 +299,24 @@ def open_store_of(settings: Settings) -> SqlStore:
         settings.blobs_url,
         settings.blob_cache_bytes,
     )
+
+
+def open_store_for_jobs(settings: Settings) -> Store:
+    """Open the store of a process that does jobs or accepts jobs for workers.
+
+    Raises:
+        SettingsError: a URL is invalid, or other machines cannot share the jobs.
+        StoreError: the data folder or the database cannot be used, or another server does its jobs.
+    """
+    store = open_store_of(settings)
+    try:
+        if settings.broker_url:
+            shared_location(settings, store)
+        store.reserve(is_shared=bool(settings.broker_url))
+    except ExplorerError:
+        store.close()
+        raise
+    return store
 
 
 def target_of(gpus: Sequence[Gpu | WorkerGpu]) -> str | None:

@@ -8,13 +8,14 @@ from contextlib import ExitStack
 from prometheus_client import start_http_server
 
 from explorer.errors import SettingsError
-from explorer.jobs import LocalQueue, Metrics, QueueLimits, Runners
+from explorer.jobs import Metrics, QueueLimits, Runners
 from explorer.jobs.gpu import GpuRunner
 from explorer.jobs.gpu_gate import GpuRules
 from explorer.jobs.health import Health, problem_of_slots
 from explorer.jobs.runners import NoDevice, RunnerKind
 from explorer.jobs.state import StateCollector
 from explorer.jobs.worker import Station, Worker
+from explorer.jobs.worker_queue import WorkerQueue
 from explorer.jobs.workers import WorkerGpu, chosen_queues, kind_of, queue_name
 from explorer.monitoring.metrics import REGISTRY
 from explorer.sandbox import Sandbox
@@ -23,7 +24,7 @@ from explorer.services import (
     RESERVES,
     close_runners,
     make_runners,
-    open_store_of,
+    open_store_for_jobs,
     shared_location,
     target_of,
     warm_up_gpus,
@@ -44,7 +45,7 @@ class WorkerServices:
 
     def __init__(self, settings: Settings, wanted: str = "") -> None:
         self._metrics_server = ExitStack()
-        self._store = open_store_of(settings)
+        self._store = open_store_for_jobs(settings)
         location = shared_location(settings, self._store)
         self._sandbox = Sandbox(compilation_sandbox(settings))
         self._runners = make_runners(settings, self._sandbox)
@@ -58,7 +59,7 @@ class WorkerServices:
         limits = QueueLimits(0, 0, gpu_rules=GpuRules(day_seconds=settings.gpu_day_seconds))
         self._metrics = Metrics()
         self._metrics.leave_queue_to_others()
-        self._queue = LocalQueue(self._store, self._runners, self._metrics, limits, reserves=RESERVES)
+        self._queue = WorkerQueue(self._store, self._runners, self._metrics, limits, reserves=RESERVES)
         kinds = {kind_of(queue) for queue in self.queues}
         self._health = Health(
             {kind: self._runners[kind] for kind in kinds},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +22,7 @@ def add(commands: Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Serve until the process is stopped."""
     from explorer.server.process import Server  # slow to import
-    from explorer.services import open_store_of, shared_location
+    from explorer.services import open_store_for_jobs
 
     settings = Settings.from_environment()
     given = {name: getattr(options, name) for name in ("host", "port", "data_dir")}
@@ -31,8 +30,6 @@ def run(options: argparse.Namespace) -> int:
     if options.unsafe_no_sandbox:
         settings = replace(settings, unsafe_no_sandbox=True)
     # Errors of the store are reported here instead of in the log of the worker process.
-    with closing(open_store_of(settings)) as store:
-        if settings.broker_url:
-            shared_location(settings, store)
+    open_store_for_jobs(settings).close()
     Server(settings).run()
     return 0

@@ -17,7 +17,7 @@ from explorer.errors import InvalidRequest
 from explorer.settings import Settings
 
 if TYPE_CHECKING:  # slow to import
-    from explorer.store import Copied, Group, SqlStore
+    from explorer.store import Copied, Group, Store
 
 _MOST_CLIENTS = 20
 
@@ -146,7 +146,7 @@ def _list_damage(options: argparse.Namespace, *, repair: bool) -> int:
 
 
 @contextmanager
-def _open_store(options: argparse.Namespace) -> Iterator[SqlStore]:
+def _open_store(options: argparse.Namespace) -> Iterator[Store]:
     from explorer.services import open_store_of  # slow to import
 
     settings = _settings(options)

@@ -11,7 +11,7 @@ from explorer.errors import InvalidRequest
 from explorer.settings import Settings
 
 if TYPE_CHECKING:
-    from explorer.store import SqlStore
+    from explorer.store import Store
 
 _ROLES = ("gpu", "admin")
 
@@ -61,7 +61,7 @@ def run_revoke(options: argparse.Namespace) -> int:
     return 0
 
 
-def _store() -> SqlStore:
+def _store() -> Store:
     from explorer.services import open_store_of  # slow to import
 
     return open_store_of(Settings.from_environment())

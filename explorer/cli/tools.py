@@ -214,9 +214,8 @@ def progress_line() -> Iterator[Callable[[str], None]]:
 def summarize(services: Services, run: Record, compilation: Record) -> str:
     """Return a run in a few lines of text."""
     from explorer.queries import summary
-    from explorer.runs.related import run_records
 
-    records = run_records(services, run, compilation)
+    records = services.run_records(run, compilation)
     return services.query_service.answer(summary.QUERY, records, {}).decode()
 
 

@@ -21,9 +21,9 @@ from explorer.jobs.caller import Urgency, current_caller
 from explorer.jobs.fairness import CHECK_SECONDS, Check, do_nothing, refusal
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.rates import Count
+from explorer.jobs.remote_jobs import RemoteJob, RemoteJobs
 from explorer.jobs.runners import RunnerKind, runner_kind
 from explorer.jobs.shared_queue import FollowedJob, QueueLimits, SharedQueue
-from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.jobs.workers import BEAT_SECONDS, RUNNER_KINDS, Workers, kind_of, process_name
 from explorer.model import CANCELED, Done, Request
 from explorer.store import NewJob, Record, Store
@@ -47,7 +47,7 @@ class DistributedQueue(SharedQueue):
         self._workers = workers
         self._limit = limits.waiting_jobs
         self._sender = Sender(broker_url)
-        self._sharing = Sharing(store, self._unstored.note, self._resume)
+        self._remote_jobs = RemoteJobs(store, self._unstored.note)
         self._closed = threading.Event()
         self._presence = threading.Thread(target=self._announce, name="presence", daemon=True)
         self._presence.start()
@@ -102,9 +102,9 @@ class DistributedQueue(SharedQueue):
         follower = current_caller().follower
         if self._store.find(record_id).is_finished:
             return 0
-        if others := self._sharing.leave(record_id, follower):
+        if others := self._remote_jobs.leave(record_id, follower):
             return others
-        job = self._sharing.remote_job(record_id)
+        job = self._remote_jobs.find(record_id)
         if job is not None:
             job.is_canceled = True
         if self._store.jobs.withdraw(record_id):
@@ -112,7 +112,7 @@ class DistributedQueue(SharedQueue):
         else:
             self._store.leases.leave(record_id, follower)
         if job is not None:
-            self._sharing.refresh(job)
+            self._remote_jobs.refresh(job)
         return 0
 
     def ask(self, request: Request, check: Check = do_nothing) -> Record:
@@ -132,7 +132,7 @@ class DistributedQueue(SharedQueue):
         """Stop following jobs. Workers continue the jobs."""
         self._closed.set()
         self._presence.join()
-        self._sharing.close()
+        self._remote_jobs.close()
         self._sender.close()
 
     def _announce(self) -> None:
@@ -162,7 +162,11 @@ class DistributedQueue(SharedQueue):
     # --- the jobs ---------------------------------------------------------------------------------
 
     def _job(self, record_id: str) -> FollowedJob | None:
-        return self._sharing.remote_job(record_id)
+        return self._remote_jobs.find(record_id)
+
+    def _present_job(self, record_id: str) -> FollowedJob | None:
+        job = self._remote_jobs.find(record_id)
+        return None if job is None else self._remote_jobs.catch_up(job)  # notifications may be late
 
     def _live_jobs(self, follower: str) -> Collection[str]:
         return self._store.followers.submitted(follower, Urgency.LIVE)
@@ -174,11 +178,11 @@ class DistributedQueue(SharedQueue):
 
     def _join_or_start(self, record: Record, count: Count, *, joins: bool, is_new: bool = False) -> Record:
         """Follow a job. Queue the job first, unless it is new and queued already. Then tell the workers."""
-        job = self._sharing.remote_job(record.id)
+        job = self._remote_jobs.find(record.id)
         if joins and job is not None:
             if job.is_canceled:  # a canceled job is of no use to the caller
                 self._wait_for_end(job)
-            job = self._sharing.catch_up(job)
+            job = self._remote_jobs.catch_up(job)
         if job is None and not is_new:
             self._store.admit()
             record = self._store.find(record.id)
@@ -189,7 +193,7 @@ class DistributedQueue(SharedQueue):
         if joins and not is_new:
             self._store.jobs.hurry(record.id, caller.urgency)
         self._metrics.answered.labels("new job" if is_new else "job in flight").inc()
-        followed = self._sharing.follow(record, joins=joins)
+        followed = self._remote_jobs.follow(record, joins=joins)
         if is_new and (queue := self._store.jobs.queue(record.id)):
             self._sender.send(queue, record.id)
         return followed.record()
@@ -250,13 +254,3 @@ class DistributedQueue(SharedQueue):
             self._store.finish(record_id, (CANCELED, done), self._store.batch(record_id))
         except StoreError:  # only the text may be impossible to store
             self._store.fail(record_id, CANCELED, 0.0)
-
-    def _resume(self, record: Record) -> None:
-        """Return if a worker will take a job again or the job is finished.
-
-        Raises:
-            Unavailable: the worker has given the job up.
-        """
-        if self._store.jobs.queue(record.id) is not None or self._store.find(record.id).is_finished:
-            return
-        raise Unavailable("The worker ended the job without a result. Try again.")

@@ -1,4 +1,4 @@
-"""An event log in the memory of one process."""
+"""The event log of a job, in the memory of one process."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from explorer.store import Entry
 
 
-class LocalEventLog:
-    """An `EventLog` for threads of one process."""
+class EventLog:
+    """The entries of one job, in order. One thread publishes, any number of threads follow."""
 
     def __init__(self) -> None:
         self._entries: list[Entry] = []
@@ -19,7 +19,7 @@ class LocalEventLog:
         self._followers = 0
 
     @classmethod
-    def of(cls, entries: Sequence[Entry]) -> LocalEventLog:
+    def of(cls, entries: Sequence[Entry]) -> EventLog:
         """Return a closed log."""
         log = cls()
         log._entries.extend(entries)
@@ -37,7 +37,7 @@ class LocalEventLog:
         return bool(self._followers or self._listeners)
 
     def publish(self, *entries: Entry) -> None:
-        """Append entries."""
+        """Append entries as a single change."""
         if not entries:
             return
         with self._changed:
@@ -45,13 +45,16 @@ class LocalEventLog:
             self._notify()
 
     def close(self) -> None:
-        """End the log."""
+        """End the log: followers end after the last entry."""
         with self._changed:
             self._is_closed = True
             self._notify()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call `listener` after each change, in the same thread, until the returned function is called."""
+        """Call `listener` after each change until the returned function is called.
+
+        `listener` is called in any thread and must return at once.
+        """
         key = object()
         with self._changed:
             self._listeners[key] = listener
@@ -73,7 +76,10 @@ class LocalEventLog:
             return tuple(self._entries)
 
     def follow(self, skip: int, heartbeat_seconds: float) -> Iterator[Entry | None]:
-        """Yield all entries but the first `skip`, as they come; None as a heartbeat."""
+        """Yield all entries but the first `skip`, as they come.
+
+        None is yielded when there is no new entry for `heartbeat_seconds`.
+        """
         with self._changed:
             self._followers += 1
         try:

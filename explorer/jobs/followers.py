@@ -24,6 +24,9 @@ class Followers:
         self._followers: dict[str, int] = {}
         self._changing = threading.Lock()
 
+    def __len__(self) -> int:
+        return len(self._followers)
+
     def __contains__(self, follower: str) -> bool:
         return follower in self._followers
 

@@ -8,10 +8,9 @@ from contextlib import ExitStack
 from datetime import datetime
 
 from explorer.jobs.caller import Caller
-from explorer.jobs.event_log import LocalEventLog
+from explorer.jobs.event_log import EventLog
 from explorer.jobs.fairness import CHECK_SECONDS, Check
 from explorer.jobs.followers import Followers
-from explorer.jobs.protocol import EventLog
 from explorer.model import Done, Request
 from explorer.store import BlobBatch, Record, Status
 
@@ -43,7 +42,7 @@ class Job:
         self.is_stored = is_stored
         self.submitted_at = time.monotonic()
         self.cancelled = threading.Event()
-        self.log: EventLog = LocalEventLog()
+        self.log = EventLog()
         self._status: Status = "queued"
         self._over = threading.Event()
         self.followers = Followers()

@@ -29,12 +29,10 @@ from explorer.jobs.caller import Urgency, current_caller
 from explorer.jobs.fairness import CHECK_SECONDS, Check, FairQueue, Places, do_nothing
 from explorer.jobs.job import Job
 from explorer.jobs.metrics import Metrics
-from explorer.jobs.observation import Observation
-from explorer.jobs.protocol import EventLog
+from explorer.jobs.observation import Observation, reported
 from explorer.jobs.rates import Count
 from explorer.jobs.runners import NoDevice, Runner, RunnerKind, Runners, runner_kind
 from explorer.jobs.shared_queue import FollowedJob, QueueLimits, SharedQueue
-from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.model import CANCELED, Diagnostic, Done, Request
 from explorer.monitoring.traces import span
 from explorer.sandbox.priority import yields
@@ -44,6 +42,8 @@ from explorer.store.entry_writer import EntryWriter
 
 #: How often a runner that is out of service is checked again.
 _RECOVERY_CHECK_SECONDS = 10.0
+#: How often leases are renewed.
+BEAT_SECONDS = 3.0
 #: How long to wait before a result is stored again in a database that another process has locked.
 _LOCKED_SECONDS = 1.0
 _log = logging.getLogger(__name__)
@@ -84,11 +84,9 @@ class LocalQueue(SharedQueue):
             metrics.running.labels(kind).set_function(partial(self._count_running, kind))
             metrics.oldest_seconds.labels(kind).set_function(partial(self.oldest_seconds, kind))
             metrics.in_service.labels(kind).set_function(partial(self._in_service, kind))
-        self._sharing = Sharing(
-            store, self._unstored.note, self._take_over, self.jobs_in_flight, self._leave_as_elsewhere
-        )
-        for worker in self._workers:
-            worker.start()
+        self._renewal = threading.Thread(target=self._renew, name="leases", daemon=True)
+        for thread in (*self._workers, self._renewal):
+            thread.start()
 
     # --- requests ---------------------------------------------------------------------------
 
@@ -134,40 +132,17 @@ class LocalQueue(SharedQueue):
         Raises:
             NotFound: there is no such record.
         """
-        follower = current_caller().follower
-        others = self._leave(record_id, follower)
-        if others is None:
-            if self._store.find(record_id).is_finished:
-                return 0
-            others = self._sharing.leave(record_id, follower)
-            if not others:
-                self._store.leases.leave(record_id, follower)
-        return others
-
-    def _leave_as_elsewhere(self, record_id: str, follower: str) -> None:
-        """Let a follower leave a job that it has left on another server, which has counted all event streams.
-
-        An event stream that has begun since, to read how the job ends, does not keep the job running.
-        """
-        self._leave(record_id, follower, counts_streams=False)
-
-    def _leave(self, record_id: str, follower: str, *, counts_streams: bool = True) -> int | None:
-        """Let a follower leave a job, and cancel the job if nobody else follows it.
-
-        Return the number of remaining followers; None if this server does not do the job. Unless it
-        `counts_streams`, the event streams of other servers do not count.
-        """
         job = self._in_flight.get(record_id)
         if job is None:
-            return None
-        others = job.followers.leave(follower)
-        with suppress(StoreError):  # the followers on other servers are unknown
-            others += self._store.followers.leave(record_id, follower, counts_streams=counts_streams)
-        if others:
-            return others
+            self._store.find(record_id)
+            return 0
+        return job.followers.leave(current_caller().follower) or self._cancel(job)
+
+    def _cancel(self, job: Job) -> int:
+        """Cancel a job, unless somebody follows it. Return the number of followers."""
         with self._changed:
-            if others := job.followers.leave(follower):  # a follower has joined meanwhile
-                return others
+            if job.followers:  # a follower has joined meanwhile
+                return len(job.followers)
             job.cancelled.set()
             is_waiting = self._withdraw(job)
         if is_waiting:
@@ -191,15 +166,6 @@ class LocalQueue(SharedQueue):
             raise Unavailable("The server is shutting down. Try again in a minute.")
         return record
 
-    def perform(self, record: Record) -> bool:
-        """Do a job whose lease this server has, for the caller of the thread.
-
-        Return whether the job was done; False if the queue is closed first. The job has been accepted
-        already: only the limit of GPU time can refuse it, which ends the job with a diagnostic.
-        """
-        job = self._enter(record.id, record.request, record.created, ExitStack, joins=False)
-        return job.wait(do_nothing).is_finished
-
     def jobs_in_flight(self) -> list[str]:
         """Return the IDs of the unfinished jobs of this server, except the jobs of `ask`."""
         with self._changed:
@@ -215,7 +181,7 @@ class LocalQueue(SharedQueue):
             job.cancelled.set()
         for worker in self._workers:
             worker.join()
-        self._sharing.close()
+        self._renewal.join()
 
     # --- the jobs -----------------------------------------------------------------------------
 
@@ -231,7 +197,7 @@ class LocalQueue(SharedQueue):
         return sum(runner.problem is None for runner in self._runners[kind])
 
     def _job(self, record_id: str) -> FollowedJob | None:
-        return self._in_flight.get(record_id) or self._sharing.remote_job(record_id)
+        return self._in_flight.get(record_id)
 
     def _live_jobs(self, follower: str) -> Collection[str]:
         with self._changed:
@@ -259,25 +225,20 @@ class LocalQueue(SharedQueue):
             if joins:  # a canceled job is of no use to the caller
                 self._changed.wait_for(lambda: not self._is_canceled(record.id))
             is_new = record.id not in self._in_flight
-            job: Job | RemoteJob | None = None
-            if not is_new or self._store.leases.acquire(record.id):
-                try:
-                    if is_new:
-                        record = self._store.find(record.id)
-                        if record.is_final or (record.is_finished and not joins):  # the job has just ended
-                            self._store.leases.release(record.id)
-                            return record
-                    job = self._enter(record.id, record.request, record.created, take_place, joins=joins)
-                except ExplorerError:
-                    self._store.leases.release(record.id)
-                    raise
-                if is_new and record.is_finished:
-                    self._forget_failure(record.id)
-        if job is None:
-            job = self._sharing.follow(record, joins=joins)
-            self._metrics.answered.labels("job in flight").inc()
-        else:
-            self._metrics.answered.labels("new job" if is_new else "job in flight").inc()
+            try:
+                if is_new:
+                    self._store.leases.seize(record.id)
+                    record = self._store.find(record.id)
+                    if record.is_final or (record.is_finished and not joins):  # the job has just ended
+                        self._store.leases.release(record.id)
+                        return record
+                job = self._enter(record.id, record.request, record.created, take_place, joins=joins)
+            except ExplorerError:
+                self._store.leases.release(record.id)
+                raise
+            if is_new and record.is_finished:
+                self._forget_failure(record.id)
+        self._metrics.answered.labels("new job" if is_new else "job in flight").inc()
         return job.record()
 
     def _forget_failure(self, record_id: str) -> None:
@@ -285,16 +246,7 @@ class LocalQueue(SharedQueue):
         try:
             self._store.leases.forget_failure(record_id)
         except StoreError as error:
-            _log.warning("Other servers may take an earlier failure of %s for its end: %s", record_id, error)
-
-    def _take_over(self, record: Record) -> EventLog | None:
-        """Start a job whose server has ended, for the caller of the thread. None: another server does it.
-
-        The ended server has accepted the job, so this server does not refuse it.
-        """
-        self._join_or_enter(record, ExitStack, joins=False)
-        job = self._in_flight.get(record.id)
-        return None if job is None else job.log
+            _log.warning("An earlier failure of %s may be taken for its end: %s", record_id, error)
 
     def _is_canceled(self, record_id: str) -> bool:
         job = self._in_flight.get(record_id)
@@ -327,8 +279,6 @@ class LocalQueue(SharedQueue):
                 batch = self._store.batch(job_id)
                 job = Job(job_id, request, created, batch, caller, place, is_stored=is_stored)
                 self._in_flight[job_id] = job
-                if is_stored:
-                    self._sharing.share(job)
                 self._waiting[kind].put(job, caller)
                 self._changed.notify_all()
             elif joins and caller.urgency < job.caller.urgency:
@@ -409,6 +359,13 @@ class LocalQueue(SharedQueue):
                 with self._changed:
                     self._changed.wait(_RECOVERY_CHECK_SECONDS)
                 runner.settle(self._closed)
+
+    def _renew(self) -> None:
+        """Renew the leases of the jobs, which keep other processes from deleting their requests."""
+        while not self._closed.wait(BEAT_SECONDS):
+            if jobs := self.jobs_in_flight():
+                with reported("Leases are not renewed"):
+                    self._store.leases.renew(jobs)
 
     def _refuse_all(self, kind: RunnerKind, reason: str) -> None:
         """End all jobs that wait for a kind of runner with a diagnostic."""

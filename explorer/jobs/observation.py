@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from types import TracebackType
 
+from explorer.errors import StoreError
 from explorer.jobs.job import Job
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.runners import runner_kind
@@ -63,7 +65,7 @@ class Observation:
             self.failing = "canceled" if self._job.cancelled.is_set() else "sandbox"
 
     def end(self, done: Done | None) -> None:
-        """Note how the job has ended; None: the server stops, and another server does the job."""
+        """Note how the job has ended; None: the server stops, and the job starts anew later."""
         if done is None:
             _log.info("A job is interrupted")
             return
@@ -76,3 +78,14 @@ class Observation:
             fields["failure"] = self.failing
         self._span.set(**fields)
         _log.info("A job ends: %s %s in %.3f s", task, done.status, seconds, extra={"fields": fields})
+
+
+@contextmanager
+def reported(what: str) -> Iterator[None]:
+    """Log any error: the thread must survive. `what` is the beginning of the message."""
+    try:
+        yield
+    except StoreError as error:
+        _log.warning("%s: %s", what, error.detail)
+    except Exception:
+        _log.exception("%s because of an unexpected error", what)

@@ -1,7 +1,6 @@
-"""The interfaces of a queue and an event log. `explorer.jobs.local` and `distributed` implement the queue.
+"""The interface of a queue. `explorer.jobs.local` and `explorer.jobs.distributed` implement it.
 
-A second implementation is tested by one more parameter in `tests/jobs/test_queue.py` and
-`tests/jobs/test_event_log.py`.
+A further implementation is tested by one more parameter in `tests/jobs/test_queue.py`.
 """
 
 from __future__ import annotations
@@ -9,50 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
+from explorer.jobs.event_log import EventLog
 from explorer.jobs.fairness import Check, do_nothing
 from explorer.jobs.runners import RunnerKind
 from explorer.model import Request
 from explorer.store import Entry, Record
-
-
-class EventLog(Protocol):
-    """The entries of one job, in order. One thread publishes, any number of threads follow."""
-
-    @property
-    def is_closed(self) -> bool:
-        """Whether the log has ended."""
-        ...
-
-    @property
-    def is_followed(self) -> bool:
-        """Whether somebody follows or watches the log."""
-        ...
-
-    def publish(self, *entries: Entry) -> None:
-        """Append entries as a single change."""
-        ...
-
-    def close(self) -> None:
-        """End the log: no entry is appended afterwards, and followers end after the last entry."""
-        ...
-
-    def entries(self) -> tuple[Entry, ...]:
-        """Return the entries so far."""
-        ...
-
-    def follow(self, skip: int, heartbeat_seconds: float) -> Iterator[Entry | None]:
-        """Yield all entries but the first `skip`: first the published entries, then new entries as they come.
-
-        None is yielded when there is no new entry for `heartbeat_seconds`.
-        """
-        ...
-
-    def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call `listener` after each change, until the returned function is called.
-
-        `listener` is called in any thread and must return at once.
-        """
-        ...
 
 
 class Queue(Protocol):

@@ -9,16 +9,14 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from explorer.errors import NotFound
-from explorer.jobs.caller import Caller, Urgency, current_caller
-from explorer.jobs.event_log import LocalEventLog
+from explorer.jobs.caller import Urgency, current_caller
+from explorer.jobs.event_log import EventLog
 from explorer.jobs.fairness import Places
 from explorer.jobs.followers import Followers
 from explorer.jobs.gpu_gate import NO_RULES, GpuGate, GpuRules
 from explorer.jobs.metrics import Metrics
-from explorer.jobs.protocol import EventLog
 from explorer.jobs.rates import Count, Rates
 from explorer.jobs.runners import RunnerKind
-from explorer.jobs.sharing import RemoteJob, Sharing
 from explorer.jobs.unstored import UnstoredResults
 from explorer.model import Request
 from explorer.store import Entry, Record, Store
@@ -47,8 +45,6 @@ class FollowedJob(Protocol):
     @property
     def id(self) -> str: ...
     @property
-    def caller(self) -> Caller: ...
-    @property
     def log(self) -> EventLog: ...
     @property
     def followers(self) -> Followers: ...
@@ -59,8 +55,6 @@ class FollowedJob(Protocol):
 
 class SharedQueue(ABC):
     """The methods of a `Queue` that do not depend on which process does the jobs."""
-
-    _sharing: Sharing
 
     def __init__(self, store: Store, metrics: Metrics, limits: QueueLimits) -> None:
         self._store = store
@@ -114,32 +108,24 @@ class SharedQueue(ABC):
         if record.is_finished:
             return record
         failed = self._unstored.find(record_id)
-        if failed is not None and not self._is_under_way(record_id):
+        if failed is not None and self._store.jobs.queue(record_id) is None:
             record = self._store.find(record_id)  # the job may have finished since
             return record if record.is_finished else failed
         with self._rates.counting(record.request) as count:
             return self._join_or_start(record, count, joins=False)
 
-    def _is_under_way(self, record_id: str) -> bool:
-        """Return whether a job waits or runs, on any server."""
-        waits = self._store.jobs.queue(record_id) is not None
-        return waits or self._store.leases.published(record_id)[0] is not None
-
     def latest(self, record: Record) -> Record:
         """Return the present state of a record, without starting its job."""
-        is_remote = isinstance(self._job(record.id), RemoteJob)
+        was_under_way = self._job(record.id) is not None
         if (job := self._present_job(record.id)) is not None:
             return job.record()
-        if is_remote:  # the job has just ended
+        if was_under_way:  # the job has just ended
             record = self._store.find(record.id)
         return record if record.is_finished else self._unstored.find(record.id) or record
 
     def _present_job(self, record_id: str) -> FollowedJob | None:
         """Return a job that this server does or follows, in its present state."""
-        job = self._job(record_id)
-        if isinstance(job, RemoteJob):  # notifications may be late
-            return self._sharing.catch_up(job)
-        return job
+        return self._job(record_id)
 
     def refusal(self, kind: RunnerKind) -> str:
         """Return why the caller may not use a kind of runner; "" if it may."""
@@ -158,7 +144,7 @@ class SharedQueue(ABC):
             return job.log
         if not record.is_finished:  # the job has finished since
             record = self._store.find(record_id)
-        return LocalEventLog.of(record.entries)
+        return EventLog.of(record.entries)
 
     def follow(self, record_id: str, skip: int = 0) -> Iterator[Entry | None]:
         """Yield all entries of a job but the first `skip`, as they come; None as a heartbeat."""

@@ -18,8 +18,8 @@ import msgspec
 from explorer.errors import ExplorerError, StoreError, Unavailable
 from explorer.jobs.broker import Receiver
 from explorer.jobs.caller import Caller, Urgency, work_for
-from explorer.jobs.local import LocalQueue
 from explorer.jobs.runners import RunnerKind
+from explorer.jobs.worker_queue import WorkerQueue
 from explorer.jobs.workers import BEAT_SECONDS, WorkerDocument, WorkerGpu, kind_of, process_name
 from explorer.monitoring.origin import Origin
 from explorer.store import Store, TakenJob
@@ -33,7 +33,7 @@ class Station:
     """Does the jobs of one kind: `slots` at a time, and `reserve` more of clients that have none running."""
 
     def __init__(
-        self, store: Store, queue: LocalQueue, queues: Sequence[str], slots: int, reserve: int
+        self, store: Store, queue: WorkerQueue, queues: Sequence[str], slots: int, reserve: int
     ) -> None:
         self.queues = tuple(queues)
         self.slots = slots

@@ -64,9 +64,9 @@ class MatrixCompiler:
     def __init__(
         self, store: Store, queue: Queue, query_service: QueryService, slots: Callable[[], int]
     ) -> None:
-        self._store = store
-        self._queue = queue
-        self._query_service = query_service
+        self.store = store
+        self.queue = queue
+        self.query_service = query_service
         self._slots = slots
         self._lock = threading.Lock()
         self._at_work: dict[str, _Work] = {}
@@ -187,20 +187,20 @@ class MatrixCompiler:
             for job in under_way.values():
                 job.end_watch()
                 with suppress(ExplorerError):
-                    self._queue.cancel(job.record_id)
+                    self.queue.cancel(job.record_id)
 
     def _submit(self, request: Request, listener: Callable[[], None]) -> _UnderWay:
-        record = self._queue.submit(request)
-        log = self._queue.log(record.id)
+        record = self.queue.submit(request)
+        log = self.queue.log(record.id)
         return _UnderWay(record.id, log, log.watch(listener))
 
     def _count_metrics(self, work: _Work, record_id: str) -> None:
         """Let the metrics of a complete cell be counted and kept with its result."""
         while not work.is_canceled.is_set():
             try:
-                record = self._store.find(record_id)
+                record = self.store.find(record_id)
                 if record.status == "complete":
-                    self._query_service.answer(
+                    self.query_service.answer(
                         metrics.QUERY, (record,), {}, lambda: not work.is_canceled.is_set()
                     )
             except (QueueFull, TooManyRequests):

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from itertools import islice
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 
 from explorer.documents import ApiLinks, TargetDocument
 from explorer.documents.links import API
-from explorer.jobs import Queue
 from explorer.matrix.compiler import MatrixCompiler
 from explorer.matrix.matrix import Cell, Matrix
-from explorer.matrix.times import CellTime, Timed, cell_time
+from explorer.matrix.times import CellTime, cell_time
 from explorer.model import CANCELED, Inspection, Scalar
 from explorer.model.hardware import find_target
 from explorer.model.metrics import TABLE_METRICS, Better
-from explorer.queries import QueryService, metrics
+from explorer.profiles.read import Profiles
+from explorer.queries import metrics
 from explorer.queries.metrics import MetricsDocument
 from explorer.store import Record
 
@@ -96,19 +96,6 @@ class MatrixDocument(msgspec.Struct, frozen=True):
     cells: list[CellDocument]
 
 
-class Host(Timed, Protocol):
-    """The services that the document of a matrix needs (`explorer.services.Services`)."""
-
-    @property
-    def queue(self) -> Queue: ...
-
-    @property
-    def query_service(self) -> QueryService: ...
-
-    @property
-    def matrices(self) -> MatrixCompiler: ...
-
-
 def matrix_url(matrix_id: str) -> str:
     """Return the address of the page of a matrix."""
     return f"/m/{matrix_id}"
@@ -119,15 +106,15 @@ def matrix_api(matrix_id: str) -> str:
     return f"{API}/matrices/{matrix_id}"
 
 
-def matrix_document(host: Host, stored: Record) -> MatrixDocument:
+def matrix_document(compiler: MatrixCompiler, profiles: Profiles, stored: Record) -> MatrixDocument:
     """Return the document of a stored matrix."""
     matrix = Matrix.of(stored.request)
-    is_at_work = host.matrices.is_at_work(stored.id)  # before the cells: the last state is complete
-    refused = host.matrices.refused(stored.id)
-    found = [_latest(host, cell) for cell in matrix.cells]
+    is_at_work = compiler.is_at_work(stored.id)  # before the cells: the last state is complete
+    refused = compiler.refused(stored.id)
+    found = [_latest(compiler, cell) for cell in matrix.cells]
     records = [record for record in found if record is not None]
     cells = [
-        _cell(host, cell, record, is_at_work=is_at_work, refusal=refused.get(index, ""))
+        _cell(compiler, profiles, cell, record, is_at_work=is_at_work, refusal=refused.get(index, ""))
         for index, (cell, record) in enumerate(zip(matrix.cells, found, strict=True))
     ]
     return MatrixDocument(
@@ -147,13 +134,22 @@ def matrix_document(host: Host, stored: Record) -> MatrixDocument:
     )
 
 
-def _latest(host: Host, cell: Cell) -> Record | None:
-    record = host.store.known(cell.request)
-    return None if record is None else host.queue.latest(record)
+def _latest(compiler: MatrixCompiler, cell: Cell) -> Record | None:
+    record = compiler.store.known(cell.request)
+    return None if record is None else compiler.queue.latest(record)
 
 
-def _cell(host: Host, cell: Cell, record: Record | None, *, is_at_work: bool, refusal: str) -> CellDocument:
+def _cell(
+    compiler: MatrixCompiler,
+    profiles: Profiles,
+    cell: Cell,
+    record: Record | None,
+    *,
+    is_at_work: bool,
+    refusal: str,
+) -> CellDocument:
     state = _state(record, is_at_work=is_at_work, is_refused=bool(refusal))
+    complete = record if state == "complete" else None
     is_shown = record is not None and state not in ("missing", "refused")
     stages = list(record.result.stages.values()) if record is not None and state == "compiling" else []
     return CellDocument(
@@ -165,8 +161,8 @@ def _cell(host: Host, cell: Cell, record: Record | None, *, is_at_work: bool, re
         id=record.id if record is not None and is_shown else None,
         url=ApiLinks(record.id).page if record is not None and is_shown else None,
         stage=stages[-1].title[:_MOST_CHARACTERS] if stages else "",
-        metrics=_metrics(host, record) if record is not None and state == "complete" else None,
-        time=cell_time(host, record) if record is not None and state == "complete" else None,
+        metrics=None if complete is None else _metrics(compiler, complete),
+        time=None if complete is None else cell_time(compiler.store, profiles, complete),
         message=_message(state, record, refusal)[:_MOST_CHARACTERS],
     )
 
@@ -186,9 +182,9 @@ def _is_canceled(record: Record) -> bool:
     return not record.is_final and any(each.message == CANCELED.message for each in record.result.diagnostics)
 
 
-def _metrics(host: Host, record: Record) -> MetricsDocument | None:
+def _metrics(compiler: MatrixCompiler, record: Record) -> MetricsDocument | None:
     """Return the metrics of a result if they are counted."""
-    answer = host.query_service.cached(metrics.QUERY, record, {})
+    answer = compiler.query_service.cached(metrics.QUERY, record, {})
     return None if answer is None else msgspec.json.decode(answer, type=MetricsDocument)
 
 

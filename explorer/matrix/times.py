@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal
 
 import msgspec
 
@@ -28,22 +28,12 @@ class CellTime(msgspec.Struct, frozen=True):
     source: Literal["run", "profile"]
 
 
-class Timed(Protocol):
-    """The services that have measured times."""
-
-    @property
-    def store(self) -> Store: ...
-
-    @property
-    def profiles(self) -> Profiles: ...
-
-
-def cell_time(host: Timed, record: Record) -> CellTime | None:
+def cell_time(store: Store, profiles: Profiles, record: Record) -> CellTime | None:
     """Return the time of the newest timed run of a compilation, or the time of a matching profile."""
-    for run in host.store.runs(record.request, _MOST_RUNS):
+    for run in store.runs(record.request, _MOST_RUNS):
         if (found := _timed(run)) is not None:
             return _time(run, record, found, "run")
-    for profile, match in host.profiles.matching(record):
+    for profile, match in profiles.matching(record):
         if match == "exact" and (found := _timed(profile.record)) is not None:
             return _time(profile.record, record, found, "profile")
         is_like = match == "other config" and record.request.triton == profile.request.triton

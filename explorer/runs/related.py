@@ -8,58 +8,55 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Protocol
 
 from explorer.model import Request
 from explorer.profiles.read import ID_PREFIX, Profile, Profiles
 from explorer.runs.documents import environment_of
-from explorer.runs.roofs import Host, roofs_run
-from explorer.store import Record, compilation_of
+from explorer.runs.roofs import roofs_run
+from explorer.store import Record, Store, compilation_of
 
 #: How many runs of a configuration are searched, the newest first.
 _MOST_RUNS = 20
 
 
-class HostWithProfiles(Host, Protocol):
-    """The services of an application that this module needs (`explorer.services.Services`)."""
+def run_records(
+    store: Store, profiles: Profiles, roofs: Request | None, run: Record, compilation: Record | None
+) -> list[Record | None]:
+    """Return the records of a query about a run, as `explorer.queries.query.Kind` lists them.
 
-    @property
-    def profiles(self) -> Profiles: ...
-
-
-def run_records(host: HostWithProfiles, run: Record, compilation: Record | None) -> list[Record | None]:
-    """Return the records of a query about a run, as `explorer.queries.query.Kind` lists them."""
+    `roofs` is the request that `roofs_request` returns for this machine.
+    """
     environment = environment_of(run)
-    roofs = roofs_run(host, environment.gpu) if environment else None
-    return [run, compilation, roofs, tuned_run(host, run)]
+    measured = roofs_run(store, roofs, environment.gpu) if environment else None
+    return [run, compilation, measured, tuned_run(store, profiles, run)]
 
 
-def tuned_run(host: HostWithProfiles, run: Record) -> Record | None:
+def tuned_run(store: Store, profiles: Profiles, run: Record) -> Record | None:
     """Return the run that timed the configurations of the same launch on a GPU of the same name; or None."""
     if "autotuning" in run.result.measurements:
         return run
     environment = environment_of(run)
     if environment is None or not environment.gpu:
         return None
-    for other in _other_runs(host, run):
+    for other in _other_runs(store, profiles, run):
         found = environment_of(other)
         if "autotuning" in other.result.measurements and found and found.gpu == environment.gpu:
             return other
     return None
 
 
-def _other_runs(host: HostWithProfiles, run: Record) -> Iterable[Record]:
+def _other_runs(store: Store, profiles: Profiles, run: Record) -> Iterable[Record]:
     """Yield the runs of the same launch with other configurations."""
     if run.id.startswith(ID_PREFIX):
-        profile = host.profiles.find(run.id)
-        for other in host.profiles.all.values():
+        profile = profiles.find(run.id)
+        for other in profiles.all.values():
             if other.example == profile.example and _launch_of(other) == _launch_of(profile):
                 yield other.record
         return
     wanted = _inputs(run.request)
     for config in dict.fromkeys((None, 0, run.request.config)):
         request = replace(compilation_of(run.request), config=config)
-        for record in host.store.runs(request, _MOST_RUNS):
+        for record in store.runs(request, _MOST_RUNS):
             if record.id != run.id and _inputs(record.request) == wanted:
                 yield record
 

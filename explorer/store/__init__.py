@@ -1,19 +1,20 @@
 """Requests, results and answers, stored within quotas.
 
-Rows are in a database (`sql`), texts are blobs in a folder (`files`) or in an S3 store (`s3`). `protocols`
-declares the interface for other packages. No computation happens here.
+Rows are in a database (`sql`), texts are blobs in a folder (`files`) or in an S3 store (`s3`). No computation
+happens here.
 """
 
 from explorer.store.backup import Copied
+from explorer.store.batches import BlobBatch
+from explorer.store.blob_store import BlobStore
 from explorer.store.entries import BinaryEntry, Entry, MeasurementEntry, PassEntry, Result, StageEntry
 from explorer.store.job_table import NewJob, TakenJob
 from explorer.store.location import location_of
 from explorer.store.processes import Process
-from explorer.store.protocols import BlobBatch, BlobStore, Store
 from explorer.store.pruner import Pruner
 from explorer.store.record import Record, Status, compilation_of, is_over
 from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
-from explorer.store.sql import FAILURE_SECONDS, SqlStore, open_store, restore_store
+from explorer.store.sql import FAILURE_SECONDS, Store, open_store, restore_store
 from explorer.store.statistics import Group, Statistics
 
 __all__ = [
@@ -34,7 +35,6 @@ __all__ = [
     "Quotas",
     "Record",
     "Result",
-    "SqlStore",
     "StageEntry",
     "Statistics",
     "Status",

@@ -36,7 +36,7 @@ class Batches:
         self._store = store
         self._writers = ThreadPoolExecutor(writers, "blobs")
         self._changed = threading.Condition()
-        self._alive: WeakSet[Batch] = WeakSet()
+        self._alive: WeakSet[BlobBatch] = WeakSet()
         #: While blobs are removed: the blobs of batches that have existed since the removal began.
         self._kept: set[Address] | None = None
         #: The blobs that are being removed at the moment.
@@ -46,9 +46,9 @@ class Batches:
         """Finish pending writes."""
         self._writers.shutdown()
 
-    def open(self) -> Batch:
+    def open(self) -> BlobBatch:
         """Return a new, empty batch."""
-        return Batch(self)
+        return BlobBatch(self)
 
     @contextmanager
     def kept(self) -> Iterator[None]:
@@ -76,7 +76,7 @@ class Batches:
                 self._doomed = frozenset()
                 self._changed.notify_all()
 
-    def add(self, batch: Batch, address: Address, data: bytes) -> Future[int]:
+    def add(self, batch: BlobBatch, address: Address, data: bytes) -> Future[int]:
         """Protect a blob of a batch from being removed while the batch exists, and start to write it."""
         with self._changed:
             self._alive.add(batch)
@@ -89,13 +89,13 @@ class Batches:
         """Return a stored blob."""
         return self._store.read(address)
 
-    def release(self, batch: Batch) -> None:
+    def release(self, batch: BlobBatch) -> None:
         """Stop protecting the blobs of a batch."""
         with self._changed:
             self._alive.discard(batch)
             batch.addresses.clear()
 
-    def _write(self, batch: Batch, address: Address, data: bytes) -> int:
+    def _write(self, batch: BlobBatch, address: Address, data: bytes) -> int:
         with self._changed:
             self._changed.wait_for(lambda: address not in self._doomed)
         stored = self._store.write(address, data)
@@ -103,8 +103,12 @@ class Batches:
         return stored
 
 
-class Batch:
-    """A `BlobBatch` whose blobs are written in the background. `pending`: blobs that are not stored yet."""
+class BlobBatch:
+    """The blobs of one result while it is being made. They are written in the background.
+
+    One thread adds blobs; any thread may read them, and wait until they are stored. `pending` has the blobs
+    that are not stored yet.
+    """
 
     def __init__(self, batches: Batches) -> None:
         self.addresses: set[Address] = set()
@@ -127,7 +131,11 @@ class Batch:
         return self._batches.read(address) if data is None else data
 
     def commit(self) -> int:
-        """Wait until all blobs are stored, and return their length. Then rows may refer to them."""
+        """Return once all blobs are stored, with their length. From then on, rows may refer to them.
+
+        Raises:
+            StoreError: a blob could not be stored.
+        """
         return sum(write.result() for write in list(self._writes.values()))
 
     def discard(self) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from sqlalchemy import (
+    URL,
     Connection,
     Engine,
     create_engine,
@@ -99,8 +100,13 @@ class Database:
 
     @property
     def is_postgresql(self) -> bool:
-        """Whether the database can notify other servers."""
+        """Whether this is a database of PostgreSQL, which can notify web servers and workers."""
         return self._engine.dialect.name == "postgresql"
+
+    @property
+    def url(self) -> URL:
+        """The URL, whose `repr` hides the password."""
+        return make_url(self._url)
 
     @contextmanager
     def connection(self) -> Iterator[Connection]:

@@ -8,6 +8,7 @@ import msgspec
 
 from explorer.lexers import count_lines
 from explorer.model import Binary, Event, Measurement, Pass, Stage
+from explorer.store.batches import BlobBatch
 from explorer.store.entries import (
     BinaryEntry,
     Entry,
@@ -16,7 +17,6 @@ from explorer.store.entries import (
     StageEntry,
     StageLocations,
 )
-from explorer.store.protocols import BlobBatch
 
 
 class EntryWriter:

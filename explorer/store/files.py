@@ -21,7 +21,7 @@ import zstandard
 from explorer.errors import DamagedText
 from explorer.monitoring.metrics import timed_blob
 from explorer.store.address import Address
-from explorer.store.batches import Batch, Batches, StoredBytes
+from explorer.store.batches import Batches, BlobBatch, StoredBytes
 from explorer.store.failures import disk_failure
 from explorer.store.folder_lock import FolderLock
 from explorer.store.frames import check, compress, decode, decompress, parts_of
@@ -61,7 +61,7 @@ class FileBlobStore:
         self._batches.close()
         self._users.close()
 
-    def batch(self) -> Batch:
+    def batch(self) -> BlobBatch:
         """Return a new, empty batch."""
         return self._batches.open()
 

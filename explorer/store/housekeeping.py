@@ -21,12 +21,13 @@ from explorer.errors import NotFound, StoreError, StoreFull
 from explorer.examples import load_examples
 from explorer.model import Request
 from explorer.store.address import Address
+from explorer.store.batches import BlobBatch
+from explorer.store.blob_store import BlobStore
 from explorer.store.clock import NowUtc
 from explorer.store.database import Database
 from explorer.store.entries import blobs_of, decode_journal
 from explorer.store.in_threads import in_threads
 from explorer.store.marks import Marks
-from explorer.store.protocols import BlobBatch, BlobStore
 from explorer.store.retention import (
     FULL_SHARE,
     LIVE_TIME,

@@ -1,18 +1,16 @@
-"""Leases: which of several servers does a job, and the entries of the job that other servers can read.
+"""Leases: which process does a job, and the entries of the job that web servers can read.
 
-A server holds the lease of each of its jobs and renews it. When a server was killed, its leases expire, and
-the next server that looks takes the job over. On PostgreSQL, the owner also publishes the entries of a job,
-and listening servers are notified.
+A process holds the lease of each of its jobs and renews it. When a worker was killed, its leases expire, and
+the next worker that looks takes the job over. A worker also publishes the entries of its jobs, and listening
+web servers are notified.
 """
 
 from __future__ import annotations
 
 import os
-import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import (
@@ -41,12 +39,12 @@ from explorer.store.tables import CompilationRow, EntryRow, FailureRow, JobRow, 
 
 LEASE_SECONDS = 15.0
 _ABANDONED_SECONDS = 3600.0
-#: The channels of notifications: for changed jobs, and for jobs that a follower has left on another server.
+#: The channels of notifications: for changed jobs, and for jobs that a follower has left on a web server.
 _CHANGED, _LEFT = "triton_explorer", "triton_explorer_left"
 
 
 def _publication() -> Executable:
-    """Return a statement that publishes entries of a job and notifies other servers."""
+    """Return a statement that publishes entries of a job and notifies web servers."""
     own = select(LeaseRow.id).where(LeaseRow.id == bindparam("id"), LeaseRow.owner == bindparam("owner"))
     locked = own.with_for_update(read=True).cte("own")
     row = select(locked.c.id, bindparam("number", type_=Integer), bindparam("content", type_=LargeBinary))
@@ -68,7 +66,7 @@ _PUBLICATION, _PUBLICATIONS = _publication(), _publications()
 
 
 def is_leased(session: Session, record_ids: Sequence[str]) -> bool:
-    """Return whether any server does one of these jobs."""
+    """Return whether any process does one of these jobs."""
     found = select(LeaseRow.id).where(LeaseRow.id.in_(record_ids), LeaseRow.expires >= Now())
     return session.scalar(found.limit(1)) is not None
 
@@ -83,35 +81,30 @@ def forget_failure(session: Session, record_id: str) -> None:
 
 
 class Leases:
-    """The leases of one server, the owner. `publishes`: other servers can read the entries of its jobs."""
+    """The leases of one process, the owner."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        #: The name of this server.
+        #: The name of this process.
         self.server = f"{os.getpid()}-{uuid.uuid4().hex}"[:32]
         #: The jobs whose leases were taken since the last renewal, or renewed then.
         self._held: set[str] = set()
 
-    @property
-    def publishes(self) -> bool:
-        """Whether the database can notify other servers."""
-        return self._database.is_postgresql
-
     # --- the owner --------------------------------------------------------------------------------
 
-    def acquire(self, record_id: str) -> bool:
-        """Take the lease of a job, unless another living server holds it. Return whether this server has it.
+    def seize(self, record_id: str) -> None:
+        """Take the lease of a job, also from a process that was killed. For a server that does all jobs.
 
         Raises:
             StoreError: the database cannot be written.
         """
-        if record_id in self._held:
-            return True
-        with self._database.writing() as session:
-            return self.take(session, record_id)
+        if record_id not in self._held:
+            with self._database.writing() as session:
+                session.execute(delete(LeaseRow).where(LeaseRow.id == record_id))
+                self.add(session, record_id)
 
     def forget_failure(self, record_id: str) -> None:
-        """Remove the transient result of a job of this server: other servers would take it for the end.
+        """Remove the transient result of a job that this process starts again.
 
         Raises:
             StoreError: the database cannot be written.
@@ -131,7 +124,7 @@ class Leases:
         """Take a lease that is free or has expired, and remove the published entries of an earlier owner.
 
         Unless the job `starts_anew`, the lease keeps the followers whose cancellation the earlier owner has
-        not noticed, if nobody has submitted the job again. Return whether this server has the lease.
+        not noticed, if nobody has submitted the job again. Return whether this process has the lease.
         """
         values = self._values()
         new = insert_into(session, LeaseRow).values(id=record_id, **values)
@@ -139,16 +132,12 @@ class Leases:
         new = new.on_conflict_do_update(
             index_elements=["id"],
             set_={**values, **kept},
-            where=or_(
-                LeaseRow.owner == self.server,
-                LeaseRow.expires < Now(),
-                LeaseRow.owner == self._ended_owner(session, record_id),
-            ),
+            where=or_(LeaseRow.owner == self.server, LeaseRow.expires < Now()),
         )
         leaving = session.scalar(new.returning(LeaseRow.leaving))
         if leaving is None:
             return False
-        if self.publishes:
+        if self._database.is_postgresql:
             session.execute(delete(EntryRow).where(EntryRow.id == record_id))
             self._notify(session, [record_id])
             if leaving:
@@ -157,7 +146,7 @@ class Leases:
         return True
 
     def renew(self, record_ids: Iterable[str]) -> dict[str, list[str]]:
-        """Renew the leases of all jobs of this server. Return followers that have left elsewhere, by job.
+        """Renew the leases of all jobs of this process. Return followers that have left elsewhere, by job.
 
         Raises:
             StoreError: the database cannot be written.
@@ -175,20 +164,20 @@ class Leases:
 
     @property
     def held(self) -> frozenset[str]:
-        """The jobs that this server does, also those whose leases have expired."""
+        """The jobs that this process does, also those whose leases have expired."""
         return frozenset(self._held)
 
     def is_not_lost(self, record_id: str) -> ColumnElement[bool]:
-        """Return the condition that no other living server has taken a job over."""
+        """Return the condition that no other living process has taken a job over."""
         others = select(LeaseRow.id).where(
             LeaseRow.id == record_id, LeaseRow.owner != self.server, LeaseRow.expires >= Now()
         )
         return ~others.exists()
 
     def end(self, session: Session, record_id: str, *, is_over: bool = True) -> bool:
-        """End a lease, in the transaction that stores the result if there is one, and notify other servers.
+        """End a lease, in the transaction that stores the result if there is one, and notify web servers.
 
-        Unless the job `is_over`, it waits for the next worker. Return whether this server had the lease.
+        Unless the job `is_over`, it waits for the next worker. Return whether this process had the lease.
         """
         # Taking a job locks its rows in the same order.
         session.execute(select(JobRow.id).where(JobRow.id == record_id).with_for_update())
@@ -198,7 +187,7 @@ class Leases:
             if is_over:
                 session.execute(delete(JobRow).where(JobRow.id == record_id))
                 forget_followers(session, record_id)
-            if self.publishes:
+            if self._database.is_postgresql:
                 session.execute(delete(EntryRow).where(EntryRow.id == record_id))
                 self._notify(session, [record_id])
         self._held.discard(record_id)
@@ -216,7 +205,7 @@ class Leases:
                 self.end(session, record_id, is_over=is_over)
 
     def release_all(self) -> None:
-        """End the leases that this server still has.
+        """End the leases that this process still has.
 
         Raises:
             StoreError: the database cannot be written.
@@ -236,7 +225,7 @@ class Leases:
             connection.execute(_PUBLICATION, {**row, "owner": self.server})
 
     def remove_abandoned(self) -> None:
-        """Remove the leases and entries of killed servers whose jobs no server has taken over.
+        """Remove the leases and entries of killed processes whose jobs nobody has taken over.
 
         Raises:
             StoreError: the database cannot be written.
@@ -247,21 +236,21 @@ class Leases:
             session.execute(delete(TurnRow).where(TurnRow.taken < Now() - _ABANDONED_SECONDS))
             session.execute(delete(FailureRow).where(FailureRow.expires < Now()))
 
-    # --- other servers ----------------------------------------------------------------------------
+    # --- web servers ------------------------------------------------------------------------------
 
     def published(
         self, record_id: str, owner: str = "", skip: int = 0
     ) -> tuple[str | None, tuple[Entry, ...]]:
-        """Return the living server that does a job, or None, and the entries that it has published.
+        """Return the living process that does a job, or None, and the entries that it has published.
 
-        The first `skip` entries are left out, if the server is still the `owner` that published them.
+        The first `skip` entries are left out, if the process is still the `owner` that published them.
 
         Raises:
             StoreError: the database cannot be read.
         """
         with self._database.reading() as session:
             found = session.execute(_PUBLICATIONS, {"id": record_id, "owner": owner, "skip": skip}).all()
-        if not found or self._has_ended(found[0].owner):
+        if not found:
             return None, ()
         read = skip if found[0].owner == owner else 0
         entries: list[Entry] = []
@@ -271,19 +260,6 @@ class Leases:
                 entries += decode_journal(b"[" + row.content + b"]")[read - row.number :]
                 read = row.number
         return found[0].owner, tuple(entries)
-
-    def _ended_owner(self, session: Session, record_id: str) -> str | None:
-        """Return the owner of a lease if its process has ended."""
-        if self.publishes:
-            return None
-        owner = session.scalar(select(LeaseRow.owner).where(LeaseRow.id == record_id))
-        return owner if owner is not None and self._has_ended(owner) else None
-
-    def _has_ended(self, owner: str) -> bool:
-        """Return whether the process of an owner has ended. SQLite is used on one machine."""
-        if self.publishes or owner == self.server:
-            return False
-        return not Path("/proc", owner.partition("-")[0]).exists()
 
     def leave(self, record_id: str, follower: str) -> None:
         """Tell the owner of a job that a follower has canceled it here.
@@ -301,23 +277,19 @@ class Leases:
                 return
         with self._database.writing(is_durable=False) as session:
             left = update(LeaseRow).where(*news).values(leaving=LeaseRow.leaving + f"{follower}\n")
-            if changed_rows(session.execute(left)) and self.publishes:
+            if changed_rows(session.execute(left)) and self._database.is_postgresql:
                 self._notify(session, [record_id], _LEFT)
 
     @contextmanager
     def listening(self, *, to_leaving: bool = False) -> Iterator[Callable[[float], set[str]]]:
         """Yield a function that waits, at most some seconds, and returns the changed jobs.
 
-        With `to_leaving`, it returns the jobs that a follower has left on a server other than the owner.
-
-        Changes between its calls are not lost. SQLite does not notify: the function only waits.
+        With `to_leaving`, it returns the jobs that a follower has left. Changes between its calls are not
+        lost. Only PostgreSQL notifies.
 
         Raises:
             StoreError: the database cannot be used.
         """
-        if not self.publishes:
-            yield _wait
-            return
         with self._database.connection() as connection:
             driver: Any = connection.connection.driver_connection
             connection.detach()  # reserved: the connection listens until it is closed
@@ -327,8 +299,3 @@ class Leases:
     def _notify(self, session: Session, record_ids: Iterable[str], channel: str = _CHANGED) -> None:
         for record_id in record_ids:
             session.execute(select(func.pg_notify(bindparam("channel", channel), bindparam("id", record_id))))
-
-
-def _wait(seconds: float) -> set[str]:
-    time.sleep(seconds)
-    return set()

@@ -1,4 +1,7 @@
-"""Prunes a store in the background: at the start, when that frees space, and every few hours."""
+"""Prunes a store in the background: at the start, when that frees space, and every few hours.
+
+The thread also renews the reservation of the store.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import threading
 import time
 
 from explorer.errors import StoreError
-from explorer.store.protocols import Store
+from explorer.store.sql import Store
 
 _PRUNE_SECONDS = 6 * 3600
 #: How often the uses of results are stored.
@@ -38,6 +41,7 @@ class Pruner:
         next_time = time.monotonic()
         while not self._is_closed.is_set():
             try:
+                self._store.renew_reservation()
                 if self._store.pruning_is_due.is_set() or time.monotonic() >= next_time:
                     began = time.monotonic()
                     self._prune()

@@ -16,7 +16,7 @@ from typing import TypeVar
 from explorer.errors import DamagedText
 from explorer.monitoring.metrics import blob_cache
 from explorer.store.address import Address
-from explorer.store.batches import Batch, Batches, StoredBytes
+from explorer.store.batches import Batches, BlobBatch, StoredBytes
 from explorer.store.cache import BlobCache
 from explorer.store.failures import disk_failure
 from explorer.store.files import SUFFIX, YOUNG_SECONDS, free_bytes
@@ -58,7 +58,7 @@ class S3BlobStore:
         self._batches.close()
         self._users.close()
 
-    def batch(self) -> Batch:
+    def batch(self) -> BlobBatch:
         """Return a new, empty batch."""
         return self._batches.open()
 

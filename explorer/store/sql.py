@@ -32,6 +32,8 @@ from explorer.store.address import (
     digest_of,
 )
 from explorer.store.backup import DATABASE_NAME, Copied, back_up, restore
+from explorer.store.batches import BlobBatch
+from explorer.store.blob_store import BlobStore
 from explorer.store.claims import Claim, Claims, Deleted
 from explorer.store.clock import Now, NowUtc
 from explorer.store.database import Database, changed_rows, insert_into
@@ -45,10 +47,10 @@ from explorer.store.housekeeping import Housekeeping, forget_results
 from explorer.store.job_table import JobTable, NewJob
 from explorer.store.leases import Leases
 from explorer.store.processes import ProcessTable
-from explorer.store.protocols import BlobBatch, BlobStore
 from explorer.store.record import Record, Status, compilation_of
 from explorer.store.retention import Damage, Pruned, Quotas, StoreHealth
 from explorer.store.s3 import S3BlobStore
+from explorer.store.server_lock import ServerLock
 from explorer.store.statistics import Statistics, gather
 from explorer.store.tables import AnswerRow, CompilationRow, FailureRow, LiveRow, RunRow
 from explorer.store.tokens import Tokens
@@ -67,7 +69,7 @@ def open_store(
     quotas: Quotas = _NO_QUOTAS,
     blobs_url: str = "",
     cache_bytes: int = 0,
-) -> SqlStore:
+) -> Store:
     """Open the store of a data folder: texts in its `blobs`, rows in a database.
 
     Without `database_url`, the database is the SQLite file `explorer.sqlite` in the data folder. With
@@ -78,7 +80,7 @@ def open_store(
         StoreError: the folder or the database cannot be used.
     """
     url = database_url or _url_in(data_dir)
-    return SqlStore(_open_blobs(data_dir, url, blobs_url, cache_bytes), url, quotas)
+    return Store(_open_blobs(data_dir, url, blobs_url, cache_bytes), url, quotas)
 
 
 def restore_store(
@@ -107,14 +109,15 @@ def _open_blobs(data_dir: Path, database_url: str, url: str, cache_bytes: int) -
     return S3BlobStore(url, folder / "blob-cache", cache_bytes, is_shared=is_shared)
 
 
-class SqlStore:
-    """A `Store` in a database and a blob store."""
+class Store:
+    """Requests, their results, and answers about results. Safe to use from many threads."""
 
     def __init__(self, blobs: BlobStore, database_url: str, quotas: Quotas = _NO_QUOTAS) -> None:
         self._blobs = blobs
         self._database_url = database_url
         self._database = Database(database_url)
         self._housekeeping = Housekeeping(self._database, blobs, quotas)
+        self._server_lock = ServerLock(self._database)
         self.leases = Leases(self._database)
         self.followers = FollowerTable(self._database, self.leases.server)
         self.jobs = JobTable(self._database, self.leases)
@@ -137,7 +140,22 @@ class SqlStore:
             self.leases.release_all()
             self._housekeeping.write_uses()
         self._blobs.close()
+        self._server_lock.close()
         self._database.close()
+
+    def reserve(self, *, is_shared: bool) -> None:
+        """Let no other server do the jobs of this database until the store is closed.
+
+        With `is_shared`, web servers and workers may share the jobs through a broker.
+
+        Raises:
+            StoreError: another server does the jobs.
+        """
+        self._server_lock.take(is_shared=is_shared)
+
+    def renew_reservation(self) -> None:
+        """Repeat `reserve` if the database has forgotten it. A failure is logged."""
+        self._server_lock.renew()
 
     def batch(self, record_id: str = "") -> BlobBatch:
         """Return a batch for the texts of a job. The batch protects the request from removal."""
@@ -157,8 +175,8 @@ class SqlStore:
     ) -> Record:
         """Return the record of a request; insert it for the client if the request is new.
 
-        This server then has the lease of a new request; with `job`, the job waits for a worker. The result of
-        a request that was only submitted with `is_live` is removed early, see `keep`. With `claim`, the
+        This process then has the lease of a new request; with `job`, the job waits for a worker. The result
+        of a request that was only submitted with `is_live` is removed early, see `keep`. With `claim`, the
         result can be deleted, see `delete`.
 
         Raises:
@@ -243,15 +261,22 @@ class SqlStore:
         return [self._record(row) for row in rows]  # slow: other threads need the connection
 
     def private_results(self, holder: str, limit: int, before: datetime | None = None) -> list[Record]:
-        """Return the latest private results of a holder, newest first. None of them counts as opened."""
+        """Return the latest private results that the holder of a token has submitted, newest first.
+
+        Runs and live results are left out. With `before`, only older results are returned. None of them
+        counts as opened.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
         rows = self._claims.private_rows(holder, limit, before)
         return [self._record(row, is_opened=False) for row in rows]
 
     def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
-        """Store a result: `entries` ends with `Done`, `batch` holds its texts.
+        """Store a result and end its lease: `entries` ends with `Done`, `batch` holds its texts.
 
-        A final result is never replaced; a transient one is stored only while this server has the lease, and
-        removed when the job is started again. If another server has taken the job over meanwhile, its result
+        A final result is never replaced; a transient one is stored only while this process has the lease, and
+        removed when the job is started again. If another worker has taken the job over meanwhile, its result
         counts, and nothing is stored.
 
         Raises:
@@ -265,7 +290,7 @@ class SqlStore:
         with self._database.writing() as session:
             was_held = self.leases.end(session, record_id)
             if done.is_transient and not was_held:
-                return  # the job may wait for another server already
+                return  # the job may wait for another worker already
             updated = session.execute(
                 update(CompilationRow)
                 .where(
@@ -281,7 +306,8 @@ class SqlStore:
     def fail(self, record_id: str, reason: Diagnostic, milliseconds: float) -> None:
         """Store for some seconds why the result of a job cannot be stored, and end its lease.
 
-        This method writes no text. If another server has taken the job over meanwhile, nothing is stored.
+        `milliseconds` is how long the job took. This method writes no text. If another worker has taken the
+        job over meanwhile, nothing is stored.
 
         Raises:
             StoreError: the database cannot be written.
@@ -302,7 +328,10 @@ class SqlStore:
         return None if row is None else self._blobs.read_if_sound(row.document)
 
     def answer_reader(self, record: Record) -> Callable[[str], bytes | None]:
-        """Return a function from a query to the answer about a result that is stored now, or None."""
+        """Return a function from a query to the answer about a result that is stored now, or None.
+
+        For many queries, the function is faster than `answer`: it uses one database query.
+        """
         with self._database.reading() as session:
             stored = select(AnswerRow.query, AnswerRow.document).where(AnswerRow.journal == record.journal)
             addresses = {row.query: row.document for row in session.execute(stored)}

@@ -163,10 +163,10 @@ class GpuTimeRow(Base):
 
 
 class LeaseRow(Base):
-    """The server `owner` does the job of the record with this `id`, until `expires` at the latest.
+    """The process `owner` does the job of the record with this `id`, until `expires` at the latest.
 
     `expires` is in seconds since 1970 by the clock of the database. `leaving` has the followers that have
-    canceled the job on other servers, one in each line.
+    canceled the job on web servers, one in each line.
     """
 
     __tablename__ = "lease"

@@ -14,7 +14,7 @@ from flask import Blueprint, Response, request
 
 from explorer.documents import API, ApiLinks, event_document
 from explorer.errors import TooManyRequests
-from explorer.jobs import EventLog, LocalEventLog
+from explorer.jobs import EventLog
 from explorer.jobs.shared_queue import HEARTBEAT_SECONDS
 from explorer.services import services
 from explorer.store import Entry, Record
@@ -122,7 +122,7 @@ def event_stream(record: Record) -> Response:
             "This client has too many open event streams. Try again, or request the document instead."
         )
     try:
-        log = services().queue.log(record.id) if not record.is_finished else LocalEventLog.of(record.entries)
+        log = services().queue.log(record.id) if not record.is_finished else EventLog.of(record.entries)
         with _encoders_lock:
             encode = _encoders.setdefault(log, Encoder(record.request.target, ApiLinks(record.id)))
         events = EventStream(log, skip, encode)

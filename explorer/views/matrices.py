@@ -78,7 +78,7 @@ def submit() -> Response:
 @documented({200: MatrixDocument})
 def show(matrix_id: str) -> Response:
     """Return a matrix: the state and the metrics of each cell so far."""
-    return json_response(matrix_document(services(), stored_matrix(matrix_id)))
+    return json_response(_document(matrix_id))
 
 
 @blueprint.post(f"{API}/matrices/<matrix_id>")
@@ -104,7 +104,7 @@ def cancel(matrix_id: str) -> Response:
 @documented({200: "text/csv"})
 def table_csv(matrix_id: str) -> Response:
     """Return the cells of a matrix as CSV, with all settings and metrics."""
-    document = matrix_document(services(), stored_matrix(matrix_id))
+    document = _document(matrix_id)
     return revalidated(Response(csv_table(document), mimetype="text/csv"))
 
 
@@ -113,7 +113,7 @@ def table_csv(matrix_id: str) -> Response:
 def table_markdown(matrix_id: str) -> Response:
     """Return the cells of a matrix as a table in Markdown."""
     host = request.host_url.rstrip("/") if request.args.get("links") == "1" else ""
-    table = markdown_table(matrix_document(services(), stored_matrix(matrix_id)), host)
+    table = markdown_table(_document(matrix_id), host)
     return revalidated(Response(table, mimetype="text/markdown"))
 
 
@@ -127,6 +127,11 @@ def page(matrix_id: str) -> tuple[str, int]:
     except NotFound:
         status = 404
     return table_page("matrix", "the table", f"{matrix_api(matrix_id)}/table.md", preview), status
+
+
+def _document(matrix_id: str) -> MatrixDocument:
+    here = services()
+    return matrix_document(here.matrices, here.profiles, stored_matrix(matrix_id))
 
 
 def _requested(here: Services, body: MatrixBody) -> Matrix:

@@ -9,7 +9,6 @@ from flask import Blueprint, Response, request
 from explorer.documents import API
 from explorer.errors import NotAnswerable
 from explorer.queries import QUERIES, Kind, Query
-from explorer.runs.related import run_records
 from explorer.services import services
 from explorer.store import Record
 from explorer.views.http import client_is_waiting, encoded_json_part, revalidated, text_part
@@ -54,7 +53,7 @@ def _records(query: Query, in_path: dict[str, str | int], fields: dict[str, str]
         fields.pop("compilation", None)
         if query.needs_compilation:
             _check_compilation(found)
-        return run_records(services(), found.record, found.compilation)
+        return services().run_records(found.record, found.compilation)
     compilation = find_compilation(str(in_path.pop("compilation_id")))
     if query.about == "pair":
         return [compilation, find_compilation(str(in_path.pop("other_id")))]

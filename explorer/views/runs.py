@@ -98,7 +98,7 @@ def submit() -> Response:
     check_can_open(body.compilation)
     record = here.queue.submit(requested_run(here.store, here.queue, body))
     if body.run.device == "gpu" and not here.is_for_one_job:
-        measure_roofs(here)
+        measure_roofs(here.queue, here.roofs_request)
     return json_response(_ticket(record), 200 if record.is_finished else 202)
 
 

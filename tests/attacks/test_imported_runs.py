@@ -59,12 +59,12 @@ def test_no_number_of_them_hides_a_run_of_this_machine(client, services, store_r
     listed = client.get(f"/api/v1/compilations/{compilation.id}/runs").get_json()
     assert [row["id"] for row in listed["runs"]] == [own.id]
     assert (len(listed["imported"]), listed["left_out"]) == (50, "")
-    assert cell_time(services, compilation).run == own.id
+    assert cell_time(services.store, services.profiles, compilation).run == own.id
 
 
 def test_they_are_no_measured_time_of_a_matrix(services, store_result, compilation):
     store_result(run_of(compilation, imported="0" * 64), measured("environment"), measured("timings"))
-    assert cell_time(services, compilation) is None
+    assert cell_time(services.store, services.profiles, compilation) is None
 
 
 def test_lost_measurements_are_not_replaced_by_a_run_here(client, services, compilation):

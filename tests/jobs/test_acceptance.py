@@ -5,13 +5,14 @@ from threading import Thread
 
 import pytest
 
-from explorer.jobs import LocalQueue, Metrics, QueueLimits
+from explorer.jobs import Metrics, QueueLimits
 from explorer.jobs.caller import Caller, work_for
 from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.gpu_gate import GpuRules
 from explorer.jobs.rates import Rates
 from explorer.jobs.runners import NoDevice
 from explorer.jobs.worker import Station
+from explorer.jobs.worker_queue import WorkerQueue
 from explorer.jobs.workers import Workers
 from explorer.model import Request, Run
 from explorer.store import NewJob, open_store
@@ -65,17 +66,16 @@ def gpu_queue(store):
     """A queue of a machine whose clients have used their time on GPUs."""
     store.gpu_time.add(CLIENT, 10.0)
     limits = QueueLimits(0, 0, gpu_rules=GpuRules(day_seconds=5.0))
-    return LocalQueue(store, {"gpu": [NoDevice("The GPU is away.")]}, Metrics(), limits)
+    return WorkerQueue(store, {"gpu": [NoDevice("The GPU is away.")]}, Metrics(), limits)
 
 
 def messages(record):
     return [(entry.message, entry.hint) for entry in record.entries[:-1]]
 
 
-def test_a_job_that_was_accepted_before_its_client_used_up_its_time_ends(
-    closed_at_end, tmp_path, database_url
-):
-    store = closed_at_end(open_store(tmp_path, database_url))
+@pytest.mark.slow
+def test_a_job_that_was_accepted_before_its_client_used_up_its_time_ends(closed_at_end, tmp_path, postgresql):
+    store = closed_at_end(open_store(tmp_path, postgresql.new_database()))
     accepted = store.submit(ON_GPU, CLIENT, job=NewJob(GPU_QUEUE, CLIENT, 0, admit_all))
     queue = closed_at_end(gpu_queue(store))
     assert Station(store, queue, [GPU_QUEUE], 1, 0).work()
@@ -83,14 +83,3 @@ def test_a_job_that_was_accepted_before_its_client_used_up_its_time_ends(
     assert record.is_finished
     ((message, hint),) = messages(record)
     assert "10 seconds on GPUs today" in hint, message
-
-
-def test_a_job_that_a_server_has_left_is_not_refused_by_the_next(closed_at_end, tmp_path, database_url):
-    first, second = (closed_at_end(open_store(tmp_path, database_url)) for _ in range(2))
-    left = first.submit(ON_GPU, CLIENT)
-    queue = closed_at_end(gpu_queue(second))
-    work_for(Caller(CLIENT))
-    followed = queue.follow(left.id)
-    first.leases.release(left.id)
-    *_, done = (entry for entry in followed if entry is not None)
-    assert (done.status, second.find(left.id).is_finished) == ("failed", True)

@@ -10,11 +10,12 @@ import msgspec
 import pytest
 
 from explorer import create_app
-from explorer.jobs import LocalQueue, Metrics
+from explorer.jobs import Metrics
 from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.shared_queue import QueueLimits
 from explorer.jobs.worker import Station
+from explorer.jobs.worker_queue import WorkerQueue
 from explorer.jobs.workers import WorkerDocument, Workers
 from explorer.matrix import Configuration, Matrix
 from explorer.model import Done, Request
@@ -51,7 +52,7 @@ def as_(follower, urgency=Urgency.INTERACTIVE):
 
 def test_a_server_that_is_not_notified_answers_what_is_stored(queues, monkeypatch):
     first, second = queues
-    monkeypatch.setattr(second._sharing, "_listen", lambda: None)
+    monkeypatch.setattr(second._remote_jobs, "_listen", lambda: None)
     as_("reader")
     record = first.submit(REQUEST)
     assert second.find(record.id).status == "queued"
@@ -181,7 +182,7 @@ def test_a_worker_takes_one_job_of_a_client_for_its_slot_and_its_reserve(tmp_pat
         for number in range(2):
             job = NewJob("compile:3.9.0", "one", Urgency.INTERACTIVE, lambda _: None)
             page.submit(replace(REQUEST, source=f"source {number}"), "one", job=job)
-        station = Station(worker, cast("LocalQueue", queue), ["compile:3.9.0"], slots=1, reserve=1)
+        station = Station(worker, cast("WorkerQueue", queue), ["compile:3.9.0"], slots=1, reserve=1)
         threads = [Thread(target=station.work) for _ in range(2)]
         for thread in threads:
             thread.start()

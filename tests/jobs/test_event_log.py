@@ -1,22 +1,20 @@
-"""What every event log must do. A further implementation is one more line in `OPENERS`."""
+"""What an event log must do."""
 
 from threading import Thread
 
 import pytest
 
-from explorer.jobs.event_log import LocalEventLog
+from explorer.jobs.event_log import EventLog
 from explorer.model import Done, Log
 
-#: Every implementation, as a function that opens the log of a job.
-OPENERS = [LocalEventLog]
 ENTRIES = [Log("stdout", str(number)) for number in range(5)]
 DONE = Done("complete", 1.0)
 LONG_SECONDS = 30.0
 
 
-@pytest.fixture(params=OPENERS, ids=lambda opener: opener.__name__)
-def log(request):
-    return request.param()
+@pytest.fixture
+def log():
+    return EventLog()
 
 
 def publish(log, *entries):

@@ -11,12 +11,13 @@ from explorer.jobs import LocalQueue, Metrics, Queue, QueueLimits, Runners, Sand
 from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.worker import Station, Worker
+from explorer.jobs.worker_queue import WorkerQueue
 from explorer.jobs.workers import Workers
 from explorer.model import Diagnostic, Done, Inspection, Request
 from explorer.store import StageEntry, open_store
 from explorer.store.address import canonical_json, digest_of
 from explorer.store.leases import Leases
-from explorer.store.sql import SqlStore
+from explorer.store.sql import Store
 
 STAGES = ["ast", "ttir", "ttgir", "llir", "ptx", "sass"]
 
@@ -68,7 +69,7 @@ class WorkerThread:
         self.store = store
         self.metrics = Metrics()
         runners: Runners = {"compile": [SandboxRunner(sandbox)]}
-        self.queue = LocalQueue(store, runners, self.metrics, QueueLimits(0, 0))
+        self.queue = WorkerQueue(store, runners, self.metrics, QueueLimits(0, 0))
         queues = [f"compile:{version}" for version in sandbox.versions]
         self.station = Station(store, self.queue, queues, 1, 0)
         self.worker = Worker(
@@ -456,7 +457,7 @@ def test_a_failure_to_store_is_told_to_whoever_looks_at_the_job(desk, request_, 
         def fail(*_):
             raise StoreError("The S3 store answers 500.")
 
-        during.setattr(SqlStore, "finish", fail)
+        during.setattr(Store, "finish", fail)
         record = desk.queue.submit(request_)
         *_, message, _ = desk.queue.follow(record.id)
         assert message.hint == "The S3 store answers 500."
@@ -561,39 +562,3 @@ def test_a_button_overtakes_live_jobs(desk, endless_request, request_):
     desk.queue.cancel(running.id)
     for each in (pressed, *waiting):
         list(desk.queue.follow(each.id))
-
-
-@does_jobs_itself
-def test_a_job_of_another_server_is_not_done_twice(open_desk, request_):
-    first, second = open_desk(), open_desk()
-    record = first.queue.submit(request_)
-    assert second.queue.complete(request_).id == record.id
-    assert second.queue.find(record.id).status == "complete"
-    assert list(second.queue.follow(record.id)) == list(first.queue.follow(record.id))
-    assert (first.compiled(), second.compiled()) == (1, 0)
-
-
-@does_jobs_itself
-def test_a_job_of_another_server_is_cancelled(open_desk, endless_request):
-    first, second = open_desk(), open_desk()
-    record = first.queue.submit(endless_request)
-    wait_until_running(first, record)
-    assert second.queue.submit(endless_request).status in ("queued", "running")
-    assert second.queue.cancel(record.id) == 0
-    *_, message, done = second.queue.follow(record.id)
-    assert (message.message, done.status) == ("Canceled.", "failed")
-    assert (first.compiled(), second.compiled()) == (1, 0)
-
-
-@does_jobs_itself
-def test_a_job_of_a_server_that_stops_is_taken_over(open_desk, endless_request):
-    first, second = open_desk(), open_desk()
-    record = first.queue.submit(endless_request)
-    wait_until_running(first, record)
-    assert second.queue.submit(endless_request).id == record.id
-    first.close()
-    wait_until_running(second, record)
-    assert second.queue.position(second.queue.find(record.id)) is None
-    second.queue.cancel(record.id)
-    assert list(second.queue.follow(record.id))[-1].status == "failed"
-    assert second.compiled() == 1

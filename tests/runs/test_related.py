@@ -1,8 +1,8 @@
 """Test that a run knows the times of the configurations, also if another run of the launch measured them."""
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -22,29 +22,28 @@ REQUEST = Request("source", "cuda:90", "3.6.0", config=3, task="run", run=Run("g
 
 
 @pytest.fixture
-def host(tmp_path):
-    store = open_store(tmp_path)
-    yield SimpleNamespace(store=store, profiles=PROFILES)
-    store.close()
+def store(tmp_path):
+    with closing(open_store(tmp_path)) as opened:
+        yield opened
 
 
-def keep(host, request, *names):
-    record = host.store.submit(request)
-    batch = host.store.batch()
+def keep(store, request, *names):
+    record = store.submit(request)
+    batch = store.batch()
     writer = EntryWriter(batch)
     entries = [
         writer.write(Measurement(name, msgspec.json.encode(documents()[name]).decode()))
         for name in ("environment", *names)
     ]
-    host.store.finish(record.id, (*entries, Done("complete", 1.0)), batch)
-    return host.store.find(record.id)
+    store.finish(record.id, (*entries, Done("complete", 1.0)), batch)
+    return store.find(record.id)
 
 
 @pytest.mark.parametrize(("number", "fastest"), [(0, False), (1, True)])
-def test_the_persistent_matmul_is_advised_as_its_table_says(host, number, fastest):
+def test_the_persistent_matmul_is_advised_as_its_table_says(store, number, fastest):
     """The table has more stages and larger blocks that are faster, so that fewer are never advised."""
     run = PROFILES.find(f"recorded-matmul_persistent-{number}").record
-    tuned = tuned_run(host, run)
+    tuned = tuned_run(store, PROFILES, run)
     assert tuned.id == "recorded-matmul_persistent-0"
     found = roofline(facts_of(run, None, None, tuned.measured("autotuning", Autotuning)))
     assert [each.name for each in found.hints if each.name == "configurations"] == (
@@ -56,17 +55,17 @@ def test_the_persistent_matmul_is_advised_as_its_table_says(host, number, fastes
         assert "Configuration 3 is faster" in {each.title for each in found.hints}
 
 
-def test_a_run_of_another_configuration_has_the_table(host):
-    run = keep(host, REQUEST, "timings")
-    assert tuned_run(host, run) is None
+def test_a_run_of_another_configuration_has_the_table(store):
+    run = keep(store, REQUEST, "timings")
+    assert tuned_run(store, PROFILES, run) is None
     wanted = replace(REQUEST.run, measures=("autotune",), repeats=50)
-    other = keep(host, replace(REQUEST, config=None, run=wanted), "autotuning")
-    assert tuned_run(host, run).id == other.id
-    assert tuned_run(host, other).id == other.id
+    other = keep(store, replace(REQUEST, config=None, run=wanted), "autotuning")
+    assert tuned_run(store, PROFILES, run).id == other.id
+    assert tuned_run(store, PROFILES, other).id == other.id
 
 
-def test_a_run_of_another_size_does_not_count(host):
-    run = keep(host, REQUEST, "timings")
+def test_a_run_of_another_size_does_not_count(store):
+    run = keep(store, REQUEST, "timings")
     wanted = replace(REQUEST.run, measures=("autotune",), sizes={"size": 4096})
-    keep(host, replace(REQUEST, run=wanted), "autotuning")
-    assert tuned_run(host, run) is None
+    keep(store, replace(REQUEST, run=wanted), "autotuning")
+    assert tuned_run(store, PROFILES, run) is None

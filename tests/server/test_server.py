@@ -55,6 +55,15 @@ def test_a_server_killed_in_the_middle_finishes_after_a_restart(start, vector_ad
     assert [stage["name"] for stage in index["stages"]] == ["ast", "ttir", "ttgir", "llir", "ptx", "sass"]
 
 
+def test_a_second_server_of_a_data_folder_is_refused(start, tmp_path):
+    start()
+    second = [sys.executable, "-m", "explorer", "serve", "--port", "0", "--data-dir", str(tmp_path / "data")]
+    ended = subprocess.run(second, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 1
+    assert "Another server does the jobs of the database" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
 def test_a_browser_that_leaves_in_the_middle_loses_nothing(start, vector_add):
     server = start()
     ticket = server.post({"source": vector_add, "target": "cuda:90"})

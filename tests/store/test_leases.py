@@ -1,4 +1,4 @@
-"""Two stores with one database: each job has one owner, which learns who has canceled it elsewhere."""
+"""Two workers with one database: each job has one owner, which learns who has canceled it elsewhere."""
 
 from contextlib import ExitStack, closing
 
@@ -23,6 +23,12 @@ def owner_of(store, record):
     return store.leases.published(record.id)[0]
 
 
+def acquire(store, record):
+    """Take a lease, as a worker does with the lease of the next job."""
+    with store._database.writing() as session:
+        return store.leases.take(session, record.id)
+
+
 def finish(store, record):
     batch = store.batch()
     store.finish(record.id, [EntryWriter(batch).write(Done("failed", 1.0, is_transient=True))], batch)
@@ -32,20 +38,29 @@ def test_a_job_has_one_owner_until_it_is_finished(stores):
     first, second = stores
     record = first.submit(REQUEST)
     assert second.submit(REQUEST).id == record.id
-    assert first.leases.acquire(record.id)
-    assert not second.leases.acquire(record.id)
+    assert acquire(first, record)
+    assert not acquire(second, record)
     assert owner_of(second, record)
     finish(first, record)
     assert not owner_of(second, record)
-    assert second.leases.acquire(record.id)
-    assert not first.leases.acquire(record.id)
+    assert acquire(second, record)
+    assert not acquire(first, record)
+
+
+def test_a_server_that_does_all_jobs_takes_the_lease_of_one_that_was_killed(stores):
+    killed, second = stores
+    record = killed.submit(REQUEST)
+    second.leases.seize(record.id)
+    assert owner_of(second, record) == second.leases.server
+    finish(killed, record)
+    assert not second.find(record.id).is_finished
 
 
 def test_a_server_that_stops_gives_its_jobs_back(stores):
     first, second = stores
     record = first.submit(REQUEST)
     first.close()
-    assert second.leases.acquire(record.id)
+    assert acquire(second, record)
 
 
 def test_a_job_of_a_server_that_has_ended_without_a_word_is_taken_over(stores, monkeypatch):
@@ -53,7 +68,7 @@ def test_a_job_of_a_server_that_has_ended_without_a_word_is_taken_over(stores, m
     with monkeypatch.context() as patch:
         patch.setattr(leases, "LEASE_SECONDS", 0.0)
         record = first.submit(REQUEST)
-    assert second.leases.acquire(record.id)
+    assert acquire(second, record)
     assert first.leases.renew([record.id]) == {}
     finish(first, record)  # it had not ended after all
     assert owner_of(second, record)
@@ -116,7 +131,7 @@ def test_why_a_result_could_not_be_stored_is_known_everywhere_until_the_job_is_s
     failed = second.find(record.id)
     assert failed.entries == (REASON, Done("failed", 5.0, is_transient=True))
     assert (failed.status, failed.is_final, owner_of(second, record)) == ("failed", False, None)
-    assert second.leases.acquire(record.id)
+    assert acquire(second, record)
     second.leases.forget_failure(record.id)
     assert first.find(record.id).status == "queued"
     second.fail(record.id, REASON, 5.0)  # once more
@@ -133,7 +148,7 @@ def test_why_a_result_could_not_be_stored_is_forgotten_after_some_seconds(stores
     with second._database.reading() as session:
         assert session.get(FailureRow, record.id) is None
     monkeypatch.undo()
-    assert second.leases.acquire(record.id)
+    assert acquire(second, record)
     second.fail(record.id, REASON, 5.0)
     second.delete([record.id], None, "")
     assert first.submit(REQUEST).status == "queued"
@@ -144,7 +159,7 @@ def test_a_failure_of_a_late_server_does_not_count(stores, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(leases, "LEASE_SECONDS", 0.0)
         record = first.submit(REQUEST)
-    assert second.leases.acquire(record.id)
+    assert acquire(second, record)
     finish(second, record)
     second.leases.forget_failure(record.id)  # it is started again, and waits
     first.fail(record.id, REASON, 5.0)
