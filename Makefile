@@ -84,7 +84,7 @@ bench: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-chr
 ROUNDS ?= 100
 SEED ?= 0
 chaos: $(VENV)/installed-test $(VENV)/installed-bubblewrap $(VENV)/installed-cluster
-	$(BIN)/python -m pytest -s --timeout 0 tests/chaos --chaos-rounds $(ROUNDS) --chaos-seed $(SEED)
+	$(BIN)/python -m pytest -s --timeout 0 -m "" tests/chaos --chaos-rounds $(ROUNDS) --chaos-seed $(SEED)
 
 # The gallery's profiles, measured on this machine's GPU: make record, or make record EXAMPLES="matmul softmax".
 record: $(VENV)/installed $(VENV)/installed-tritons $(VENV)/installed-bubblewrap

@@ -443,7 +443,7 @@ def test_a_command(copy: ChangedCopy) -> None:
     copy.write("explorer/cli/languages.py", COMMAND)
     commands = "explorer/cli/main.py"
     copy.insert(commands, "    matrix,\n    mcp,\n", "    languages,\n")
-    copy.insert(commands, "    settings,\n    version,\n)\n\n\ndef", "    languages,\n")
+    copy.insert(commands, "    debug,\n    version,\n)\n\n\ndef", "    languages,\n")
     copy.insert("docs/commands.md", "triton-explorer targets  ", "triton-explorer languages\n")
     assert "ttgir\n" in copy.python("-m", "explorer", "languages")
     assert "list the languages of stages" in copy.python("-m", "explorer", "--help")

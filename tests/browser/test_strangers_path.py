@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from actions import (
@@ -122,13 +123,15 @@ def test_what_a_layout_conversion_became(visitor: Visitor) -> None:
     expect(page.locator(".cm-line.is-pinned")).to_be_in_viewport()
 
 
-def test_a_cancelled_compilation_leaves_nothing_half_there(visitor: Visitor) -> None:
+def test_a_cancelled_compilation_leaves_nothing_half_there(
+    visitor: Visitor, own: Callable[[str], str]
+) -> None:
     page = visitor()
     page.goto("/#panes=stage:ast+resources")
     wait_for_result(page)
     before = page.url
     # Its syntax tree is there long before the rest, and is shown at once.
-    set_source(page, ATTENTION)
+    set_source(page, own(ATTENTION))
     expect(page.locator("#subject b")).to_have_text("attention_kernel", timeout=COMPILE_TIMEOUT_MS)
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator("#subject b")).to_have_text("matmul_kernel")

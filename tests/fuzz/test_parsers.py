@@ -86,9 +86,10 @@ def test_damaged_input_is_read_or_refused(name):
     @settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(damaged([seed.read_bytes() for seed in target.seeds]))
     def withstand(data):
-        start = time.process_time()
+        # Other threads of this process, such as threads of the application, do not count.
+        start = time.thread_time()
         target.try_(data)
-        assert time.process_time() - start < SECONDS + SECONDS_PER_BYTE * len(data)
+        assert time.thread_time() - start < SECONDS + SECONDS_PER_BYTE * len(data)
 
     withstand()
 

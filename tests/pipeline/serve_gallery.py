@@ -91,7 +91,7 @@ def serve(folder, replies, dumps):
         perform(wanted, emit)
         found = (events, [], None) if stage else (events, dumps, live(example, target, events))
         # Whole or absent: the file may be used by later runs of the tests.
-        unfinished = path.with_suffix(".unfinished")
+        unfinished = path.with_suffix(f".{os.getpid()}")
         unfinished.write_bytes(pickle.dumps(found))
         unfinished.rename(path)
         print(path.name, file=replies, flush=True)

@@ -197,7 +197,6 @@ def test_an_administrator_deletes_results_of_others(with_header, client):
     assert deleted.get_json()["removed"] == [result]
 
 
-@pytest.mark.both_forms
 def test_limits_are_counted_for_the_account(with_header, services):
     body = {**BODY, "source": "x = 2  # who submits it"}
     headers = {"X-User": "anna", "X-Forwarded-For": "198.51.100.1"}
