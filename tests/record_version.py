@@ -14,6 +14,7 @@ from pathlib import Path
 from explorer import create_app
 from explorer.services import services_of
 from explorer.settings import Settings
+from explorer.store.sql import SqlStore
 
 #: The deletion token of all submissions, and the key of the private ones.
 TOKEN, KEY = "a-token-of-the-recorded-results-1", "0123456789abcdef" * 2
@@ -106,6 +107,7 @@ def main(folder: Path) -> None:
         (folder / "archive.zip").write_bytes(recorder.get(archive).data)
         (folder / "ids.json").write_text(json.dumps(recorder.ids, indent=2) + "\n")
         services.store.write_uses()
+        assert isinstance(services.store, SqlStore)
         services.store.back_up(folder / "backup.tar")
         services.close()
 

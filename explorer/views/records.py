@@ -50,9 +50,10 @@ def only_compilation(record: Record) -> Record:
     if record.request.run is None:
         return record
     compilation = services().store.known(compilation_of(record.request))
-    page = compilation and f", and the page shows it at {ApiLinks(compilation.id).page}#panes=run:{record.id}"
     address = RunLinks().run(record.id)
-    raise NotFound(f"{record.id!r} is a run, not a compilation. Its address is {address}{page or ''}.")
+    if compilation is not None:
+        address += f", and the page shows it at {ApiLinks(compilation.id).page}#panes=run:{record.id}"
+    raise NotFound(f"{record.id!r} is a run, not a compilation. Its address is {address}.")
 
 
 def stored_session(session_id: str) -> Record:
