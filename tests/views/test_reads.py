@@ -89,7 +89,8 @@ def inserted(client, folder, asked):
 
 
 @pytest.mark.parametrize(
-    "name", ["compilation", "run", "run of a capture", "imported run", "session", "matrix", "profile"]
+    "name",
+    ["compilation", "capture", "run", "run of a capture", "imported run", "session", "matrix", "profile"],
 )
 def test_a_get_about_a_result_inserts_no_request(client, folder, name):
     asked = list(addresses(client.application, IDS.get(name, PROFILE)))
