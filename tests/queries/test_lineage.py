@@ -335,6 +335,12 @@ def test_passes_before_a_failure_have_a_lineage(compile_source, follow):
     assert document["instructions"] == []
 
 
+def test_the_recording_is_cached(query_service, follow, matmul):
+    (line,) = lines_of(ttgir(matmul), r"ttng\.warp_group_dot")
+    follow(matmul, line, stage="ttgir")
+    assert query_service.cached(lineage.RECORDING, matmul, {}) is not None
+
+
 def test_llvm_passes_have_no_lineage(matmul, app):
     record = replace(matmul, request=replace(matmul.request, task="llvm-passes"))
     with pytest.raises(NotAnswerable, match="LLVM's own passes"):
