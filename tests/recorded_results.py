@@ -1,4 +1,4 @@
-"""Results that tests open instead of compiling: of the gallery, the tours, the exercises and `SCALE`.
+"""Results that tests open instead of compiling: of the gallery, the tours, the exercises and `sources.py`.
 
 `python tests/recorded_results.py` compiles them into a data folder that is kept (`kept.py`). Servers and
 applications of the tests start with a copy of it. A test that is about compiling uses a source of its own.
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gallery_cases import REPRESENTATIVES
 from kept import kept_folder
-from sources import SCALE
+from sources import SCALE, TORCH_PROGRAM
 from tritons import TRITONS
 
 from explorer import create_app
@@ -43,6 +43,7 @@ def requests() -> Iterator[Request]:
     """Yield the requests of the recorded results, some of them more than once."""
     for triton in TRITONS:
         yield Request(SCALE, "cuda:90", triton)
+        yield Request(TORCH_PROGRAM, "cuda:90", triton)
         for example in load_examples():
             for target in REPRESENTATIVES:
                 yield Request(example.source, target, triton)

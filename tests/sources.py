@@ -16,3 +16,20 @@ def scale(x_ptr, y_ptr, n, factor, BLOCK: tl.constexpr):
 x = torch.empty(4096, device="cuda")
 scale[(4,)](x, x, 4096, 2.0, BLOCK=1024)
 """
+
+#: A program whose two kernels `torch.compile` writes.
+TORCH_PROGRAM = """import torch
+
+
+@torch.compile
+def scaled(x):
+    return torch.relu(x) * 2
+
+
+@torch.compile
+def summed(x):
+    return torch.exp(x).sum(1)
+
+
+summed(scaled(torch.randn(64, 128, device="cuda")))
+"""

@@ -1,33 +1,23 @@
 """One more of each touches few files: a made-up one is added to a copy of the tree, and works.
 
-CONTRIBUTING.md names the files; the numbers here are its promises.
+CONTRIBUTING.md names the files; the numbers here are its promises. One copy has all additions, so they also
+work together. Its tests run once, and one server answers for it.
 """
 
+import io
 import json
 import subprocess
-from pathlib import Path
+import zipfile
+from collections.abc import Iterator
 
 import pytest
 from changed_copy import ChangedCopy
+from tritons import TRITONS
 
 pytestmark = pytest.mark.slow
 
-LIST_MEASURES = """
-import json
-from pathlib import Path
-from explorer import create_app
-from explorer.services import services_of
-from explorer.settings import Settings
-
-app = create_app(Settings(data_dir=Path("data"), slots=1))
-client = app.test_client()
-measures = {row["name"]: row for row in client.get("/api/v1/measures").json}
-parts = client.get("/page.json").json
-schemas = client.get("/api/v1/openapi.json").json["components"]["schemas"]
-print(json.dumps([measures["programs"], [row["name"] for row in parts["measures"]], schemas["Programs"]]))
-services_of(app).close()
-"""
-
+EXAMPLE = "explorer/examples/vector_add.py"
+TEST_OF_PROGRAMS = "tests/runner/measures/test_programs.py"
 
 STAGE = '''"""The code object, as hexadecimal numbers."""
 
@@ -47,7 +37,7 @@ def read(artifact: Artifact) -> StageText:
 
 
 STAGE = StageKind(
-    "object", "Code object", "hex", produced_by="hsaco", read=read, backends=("hip",), summary="raw bytes"
+    "object", "Binary", "hex", produced_by="hsaco", read=read, backends=("hip",), summary="raw bytes"
 )
 '''
 LEXER = '''"""Bytes as hexadecimal numbers."""
@@ -71,34 +61,6 @@ LANGUAGE = """    Language(
         operation=re.compile(r"^[0-9a-f]{8}: "),
     ),
 """
-ASK_STAGE = """
-import io, json, zipfile
-from pathlib import Path
-from explorer import create_app
-from explorer.examples import load_examples
-from explorer.services import services_of
-from explorer.settings import Settings
-
-if __name__ == "__main__":
-    app = create_app(Settings(data_dir=Path("data"), slots=1))
-    client = app.test_client()
-    body = {"source": load_examples()[0].source, "target": "hip:gfx942"}
-    ticket = client.post("/api/v1/compilations", json=body).get_json()
-    client.get(ticket["events"]).get_data()
-    api = ticket["api"]
-    page = client.get("/page.json").get_json()
-    print(json.dumps({
-        "stages": client.get(api).get_json()["stages"],
-        "lines": client.get(f"{api}/stages/object/lines").get_json(),
-        "operations": client.get(f"{api}/stages/object/locations").get_json()["operations"],
-        "page_stages": page["stages"],
-        "languages": page["languages"],
-        "exported": zipfile.ZipFile(io.BytesIO(client.get(f"{api}/archive.zip").data)).namelist(),
-    }))
-    services_of(app).close()
-"""
-
-
 PANE = """
 import { emptyPane, Pane } from "../core/pane.js";
 import { store } from "../core/store.js";
@@ -116,30 +78,6 @@ class CompilerPane extends Pane {
 
 customElements.define("pane-compiler", CompilerPane);
 """
-SHOW_PANE = """
-import json
-from pathlib import Path
-from explorer import create_app
-from explorer.services import services_of
-from explorer.settings import Settings
-from explorer.views.pages import bundled_file, manifest
-
-app = create_app(Settings(data_dir=Path("data"), slots=1))
-client = app.test_client()
-(pane,) = [row for row in client.get("/page.json").json["panes"] if row["name"] == "compiler"]
-module = client.get(pane["module"])
-print(json.dumps({
-    "pane": pane,
-    "status": module.status_code,
-    "type": module.mimetype,
-    "module": module.text,
-    "styles": client.get("/assets/" + manifest()["page.css"]).text,
-    "saved_page": bundled_file("offline.js").decode(),
-}))
-services_of(app).close()
-"""
-
-
 QUERY = '''"""The query for the loads of TTIR."""
 
 from __future__ import annotations
@@ -162,8 +100,6 @@ def _find(subject: Subject) -> LoadsDocument:
 
 QUERY = Query(name="loads", summary="The loads of TTIR.", version=1, document=LoadsDocument, find=_find)
 '''
-
-
 COMMAND = '''"""`languages`: list the languages of stages."""
 
 from __future__ import annotations
@@ -184,8 +120,6 @@ def run(_options: argparse.Namespace) -> int:
     print("\\n".join(LANGUAGES))
     return 0
 '''
-
-
 TOUR = """title = "What is a store?"
 question = "How does one program store its elements?"
 
@@ -209,12 +143,18 @@ claims = [ { says = "DRAM bandwidth", run = 0, least = 88, most = 95 } ]
 """
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> ChangedCopy:
-    return ChangedCopy(tmp_path)
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChangedCopy]:
+    """A copy with all additions."""
+    copy = ChangedCopy(tmp_path_factory.mktemp("copy"))
+    for name, add in globals().items():
+        if name.startswith("add_"):
+            copy.apply(add)
+    yield copy
+    copy.close()
 
 
-def test_a_pane(copy: ChangedCopy) -> None:
+def add_pane(copy: ChangedCopy) -> None:
     copy.write(
         "explorer/views/panes/compiler.py",
         """\"\"\"The version of Triton.\"\"\"
@@ -236,19 +176,24 @@ PANE = Pane(name="compiler", title="Compiler", summary="The version of Triton th
         "| Log | `log`",
         "| Compiler | `compiler` | The version of Triton that compiled the kernel. |\n",
     )
-    copy.test("tests/test_documentation.py", "-k", "pane")
-
-    copy.bundle()
-    shown = json.loads(copy.python("-c", SHOW_PANE))
-    assert (shown["pane"]["title"], shown["pane"]["per_stage"]) == ("Compiler", False)
-    assert (shown["status"], shown["type"]) == (200, "text/javascript")
-    assert "pane-compiler" in shown["module"]
-    assert "pane-compiler p{padding:7px 11px}" in shown["styles"]
-    assert "pane-compiler" in shown["saved_page"]
-    assert len(copy.touched) <= 5
+    copy.tested_by("tests/test_documentation.py::test_every_pane_is_documented")
 
 
-def test_a_measurement(copy: ChangedCopy) -> None:
+def test_a_pane(copy: ChangedCopy) -> None:
+    copy.check("add_pane", most_files=5)
+    dist = copy.folder / "explorer/static/dist"
+    names = json.loads((dist / "manifest.json").read_text())
+    server, client = copy.server, copy.server.client()
+    (pane,) = [row for row in server.get("/page.json")["panes"] if row["name"] == "compiler"]
+    assert (pane["title"], pane["per_stage"]) == ("Compiler", False)
+    module = client.ask("GET", pane["module"])
+    assert (module.status, module.headers["Content-Type"].split(";")[0]) == (200, "text/javascript")
+    assert b"pane-compiler" in module.body
+    assert b"pane-compiler p{padding:7px 11px}" in client.ask("GET", f"/assets/{names['page.css']}").body
+    assert "pane-compiler" in (dist / names["offline.js"]).read_text()
+
+
+def add_measurement(copy: ChangedCopy) -> None:
     copy.write(
         "explorer/model/measurements/programs.py",
         '''"""How many programs a launch has."""
@@ -295,7 +240,7 @@ def measure(context: MeasureContext) -> None:
     )
     copy.insert("docs/running.md", "| counters |", "| programs | both | How many programs the grid has. |\n")
     copy.write(
-        "tests/runner/measures/test_programs.py",
+        TEST_OF_PROGRAMS,
         """from explorer.examples import find_example
 
 
@@ -304,23 +249,27 @@ def test_every_program_of_the_grid_is_counted(interpret):
     assert ran.programs == {"programs": ran.launch["grid"][0]}
 """,
     )
+    copy.tested_by(
+        "tests/test_documentation.py::test_every_measure_is_documented_with_its_devices",
+        *(f"{TEST_OF_PROGRAMS}::test_every_program_of_the_grid_is_counted[{each}]" for each in TRITONS),
+    )
 
-    command = "-m explorer profile explorer/examples/vector_add.py --device interpreter --measure programs"
-    ran = json.loads(copy.python(*command.split(), "--json"))
+
+def test_a_measurement(copy: ChangedCopy) -> None:
+    copy.check("add_measurement", most_files=6)  # the sixth: a view of its own in the browser
+    ran = json.loads(copy.ask(f"profile {EXAMPLE} --device interpreter --measure programs --json"))
     (row,) = [row for row in ran["run"]["measurements"] if row["name"] == "programs"]
     assert ran["measured"]["programs"] == {"programs": ran["measured"]["launch"]["grid"][0]}
     assert row["url"].endswith("programs.json")
-    listed, on_the_page, schema = json.loads(copy.python("-c", LIST_MEASURES))
+    server = copy.server
+    (listed,) = [row for row in server.get("/api/v1/measures") if row["name"] == "programs"]
     assert listed["devices"] == ["interpreter", "gpu"]
-    assert "programs" in on_the_page
+    assert "programs" in [row["name"] for row in server.get("/page.json")["measures"]]
+    schema = server.get("/api/v1/openapi.json")["components"]["schemas"]["Programs"]
     assert schema["properties"]["programs"] == {"type": "integer"}
-    copy.test(
-        "tests/test_documentation.py", "tests/runner/measures/test_programs.py", "-k", "measure or program"
-    )
-    assert len(copy.touched) <= 6  # the sixth: a separate view in the browser, in place of the plain table
 
 
-def test_a_target(copy: ChangedCopy) -> None:
+def add_target(copy: ChangedCopy) -> None:
     """The Jetson's architecture, which shares the figures of sm_86 and is no target of its own so far."""
     figures = "explorer/model/hardware/nvidia.py"
     copy.replace(figures, ', siblings=("sm_87",)', "")
@@ -348,21 +297,33 @@ def test_a_target(copy: ChangedCopy) -> None:
         '        ("cuda:87", 32, 32, 0, 16 / 48, "blocks"),\n',
     )
     copy.insert("README.md", "sm_89 (RTX 40", "sm_87 (Jetson), ")
+    copy.tested_by(
+        "tests/analysis/roofline/test_ceilings.py",
+        "tests/analysis/occupancy/test_occupancy.py::test_by_hand",
+        "tests/analysis/occupancy/test_occupancy.py::test_an_unknown_target_is_refused",
+    )
 
-    command = "-m explorer compile explorer/examples/vector_add.py --target cuda:87 --json"
-    compiled = json.loads(copy.python(*command.split()))
+
+def test_a_target(copy: ChangedCopy) -> None:
+    copy.check("add_target", most_files=4)
+    compiled = json.loads(copy.ask(f"compile {EXAMPLE} --target cuda:87 --json"))
     assert compiled["status"] == "complete"
     assert compiled["target"]["architecture"] == "sm_87"
     assert compiled["target"]["stages"][-1] == "sass"
     assert compiled["resources"]["registers"] > 0
     assert "cuda:87" in copy.python("-m", "explorer", "targets")
-    tests = ("tests/analysis/roofline/test_ceilings.py", "tests/analysis/occupancy/test_occupancy.py")
-    copy.test(*tests, "-k", "peaks or table or product or hand or refused")
-    assert len(copy.touched) <= 4
+
+
+def add_triton_version(copy: ChangedCopy) -> None:
+    copy.insert("tritons.txt", "3.9.0", "3.10.0\n")
+    copy.tested_by(
+        "tests/test_packaging.py::test_make_and_the_image_install_the_supported_tritons",
+        "tests/test_packaging.py::test_the_supported_tritons_are_in_the_range_of_the_dependency",
+    )
 
 
 def test_a_triton_version(copy: ChangedCopy) -> None:
-    copy.insert("tritons.txt", "3.9.0", "3.10.0\n")
+    copy.check("add_triton_version", most_files=1)
     makes = subprocess.run(
         ["make", "-n", ".venv/installed-tritons"], cwd=copy.folder, capture_output=True, text=True
     )
@@ -370,11 +331,10 @@ def test_a_triton_version(copy: ChangedCopy) -> None:
     assert "triton-explorer toolchain add 3.10.0 3.9.0 3.6.0" in makes.stdout
     listed = "import sys; sys.path.append('tests'); from tritons import TRITONS; print(TRITONS[0])"
     assert copy.python("-c", listed) == "3.10.0\n"
-    copy.test("tests/test_packaging.py", "-k", "tritons")
-    assert copy.touched == {"tritons.txt"}
+    assert copy.touched["add_triton_version"] == {"tritons.txt"}
 
 
-def test_a_stage_in_a_new_language(copy: ChangedCopy) -> None:
+def add_stage(copy: ChangedCopy) -> None:
     """The stage shows AMD's code object: Triton's step `hsaco`, which no other stage reads."""
     copy.write("explorer/pipeline/stages/object.py", STAGE)
     stages = "explorer/pipeline/stages/__init__.py"
@@ -385,35 +345,44 @@ def test_a_stage_in_a_new_language(copy: ChangedCopy) -> None:
     copy.insert(
         "docs/page.md",
         "\n## PTX as C",
-        "| Code object | The code object of an AMD kernel, as hexadecimal numbers. |\n",
+        "| Binary | The code object of an AMD kernel, as hexadecimal numbers. |\n",
     )
-    copy.test("tests/test_documentation.py", "-k", "stage")
-    assert len(copy.touched) <= 5
-
-    (copy.folder / "ask.py").write_text(ASK_STAGE)
-    answers = json.loads(copy.python("ask.py"))
-    stage = answers["stages"][-1]
-    assert (stage["name"], stage["title"], stage["language"]) == ("object", "Code object", "hex")
-    assert stage["lines"] == answers["operations"] == 16
-    assert answers["lines"]["lines"][0]["tokens"][:3] == [["nl", "00000000"], ["p", ":"], ["", " "]]
-    assert answers["lines"]["lines"][0]["tokens"][3] == ["mh", "7f"]
-    row = {"name": "object", "title": "Code object", "language": "hex", "summary": "raw bytes"}
-    assert {**row, "is_editable": False} in answers["page_stages"]
-    assert answers["languages"]["hex"]["hue"] == "llir"
-    assert any(name.endswith("/object.hex") for name in answers["exported"])
+    copy.tested_by("tests/test_documentation.py::test_every_stage_is_documented_in_the_order_of_the_page")
 
 
-def test_a_query(copy: ChangedCopy) -> None:
+def test_a_stage_in_a_new_language(copy: ChangedCopy, vector_add: str) -> None:
+    copy.check("add_stage", most_files=5)
+    server = copy.server
+    ticket = server.post({"source": vector_add, "target": "hip:gfx942"})
+    assert list(server.events(ticket))[-1] == "done"
+    api = ticket["api"]
+    stage = server.get(api)["stages"][-1]
+    assert (stage["name"], stage["title"], stage["language"]) == ("object", "Binary", "hex")
+    operations = server.get(f"{api}/stages/object/locations")["operations"]
+    assert stage["lines"] == operations == 16
+    tokens = server.get(f"{api}/stages/object/lines")["lines"][0]["tokens"]
+    assert tokens[:4] == [["nl", "00000000"], ["p", ":"], ["", " "], ["mh", "7f"]]
+    page = server.get("/page.json")
+    row = {"name": "object", "title": "Binary", "language": "hex", "summary": "raw bytes"}
+    assert {**row, "is_editable": False} in page["stages"]
+    assert page["languages"]["hex"]["hue"] == "llir"
+    archive = server.client().ask("GET", f"{api}/archive.zip").body
+    assert any(name.endswith("/object.hex") for name in zipfile.ZipFile(io.BytesIO(archive)).namelist())
+
+
+def add_query(copy: ChangedCopy) -> None:
     copy.write("explorer/queries/loads.py", QUERY)
     queries = "explorer/queries/__init__.py"
     copy.insert(queries, "    metrics,\n", "    loads,\n")
     copy.insert(queries, "    metrics.QUERY,\n", "    loads.QUERY,\n")
-    command = "-m explorer compile explorer/examples/vector_add.py --query loads"
-    assert json.loads(copy.python(*command.split())) == {"loads": 2}
-    assert len(copy.touched) <= 2
 
 
-def test_a_metric(copy: ChangedCopy) -> None:
+def test_a_query(copy: ChangedCopy) -> None:
+    copy.check("add_query", most_files=2)
+    assert json.loads(copy.ask(f"compile {EXAMPLE} --query loads")) == {"loads": 2}
+
+
+def add_metric(copy: ChangedCopy) -> None:
     copy.insert(
         "explorer/model/metrics.py",
         '    Metric("binary_bytes"',
@@ -426,37 +395,54 @@ def test_a_metric(copy: ChangedCopy) -> None:
         '        "binary_bytes": result',
         '        "operations": len(_kinds(record, "ttir")) if "ttir" in result.stages else None,\n',
     )
-    tests = ("tests/queries/test_metrics.py", "tests/glossary/test_glossary.py")
-    copy.test(*tests, "-k", "every_metric or every_label")
+    copy.tested_by(
+        "tests/queries/test_metrics.py::test_every_metric_has_a_value_in_the_document",
+        "tests/glossary/test_glossary.py::test_every_label_of_the_page_is_a_term_or_a_word_of_every_day",
+    )
 
-    check = "-m explorer check explorer/examples/vector_add.py --baseline kernels.lock.json"
-    copy.python(*check.split(), "--update", "--threshold", "operations=1")
-    copy.touched.add("kernels.lock.json")
+
+def test_a_metric(copy: ChangedCopy) -> None:
+    copy.ask(f"check {EXAMPLE} --baseline kernels.lock.json --update --threshold operations=1")
+    copy.touched["add_metric"].add("kernels.lock.json")
+    copy.check("add_metric", most_files=3)  # a fourth: a term of the glossary for its title
     baseline = json.loads((copy.folder / "kernels.lock.json").read_text())
-    (kernel,) = baseline["scripts"]["explorer/examples/vector_add.py"].values()
+    (kernel,) = baseline["scripts"][EXAMPLE].values()
     (compiled,) = kernel.values()
     assert compiled["metrics"]["operations"] > 10
-    assert len(copy.touched) <= 3  # a fourth: a term of the glossary for its title
 
 
-def test_a_command(copy: ChangedCopy) -> None:
+def add_command(copy: ChangedCopy) -> None:
     copy.write("explorer/cli/languages.py", COMMAND)
     commands = "explorer/cli/main.py"
     copy.insert(commands, "    matrix,\n    mcp,\n", "    languages,\n")
     copy.insert(commands, "    debug,\n    version,\n)\n\n\ndef", "    languages,\n")
     copy.insert("docs/commands.md", "triton-explorer targets  ", "triton-explorer languages\n")
+    copy.tested_by(
+        "tests/test_documentation.py::test_every_command_is_documented",
+        "tests/test_documentation.py::test_every_documented_command_exists",
+    )
+
+
+def test_a_command(copy: ChangedCopy) -> None:
+    copy.check("add_command", most_files=3)
     assert "ttgir\n" in copy.python("-m", "explorer", "languages")
     assert "list the languages of stages" in copy.python("-m", "explorer", "--help")
-    copy.test("tests/test_documentation.py", "-k", "command")
-    assert len(copy.touched) <= 3
 
 
-def test_a_tour(copy: ChangedCopy) -> None:
+def add_tour(copy: ChangedCopy) -> None:
     """Its times come from a launch of another tour; `tools/record-tours` would measure them again."""
     copy.write("explorer/tours/stores.toml", TOUR)
     copy.insert("explorer/tours/__init__.py", '    "layouts",\n', '    "stores",\n')
     measured = (copy.folder / "explorer/tours/measured/programs.json").read_text()
     copy.write("explorer/tours/measured/stores.json", measured)
+    copy.tested_by(
+        "tests/tours/test_tours.py::test_a_step_can_be_shown[stores-1]",
+        "tests/tours/test_tours.py::test_what_a_step_claims_is_true_of_every_triton[stores-1]",
+        "tests/tours/test_tours.py::test_a_tour_ends_with_what_was_measured[stores]",
+        "tests/tours/test_tours.py::test_what_was_measured_is_of_this_launch_and_as_claimed[stores-1]",
+    )
+
+
+def test_a_tour(copy: ChangedCopy) -> None:
+    copy.check("add_tour", most_files=3)
     assert "How does one program store its elements?" in copy.python("-m", "explorer", "tour")
-    copy.test("tests/tours", "-k", "stores")
-    assert len(copy.touched) <= 3

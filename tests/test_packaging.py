@@ -43,6 +43,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]
         yield archive
 
 
+@pytest.mark.nightly
 def test_the_wheel_holds_the_page_and_the_gallery(wheel: zipfile.ZipFile) -> None:
     names = wheel.namelist()
     assert any(re.fullmatch(r"explorer/static/dist/app-\w+\.js", name) for name in names)
@@ -54,6 +55,7 @@ def test_the_wheel_holds_the_page_and_the_gallery(wheel: zipfile.ZipFile) -> Non
     assert recordings <= set(names)
 
 
+@pytest.mark.nightly
 def test_the_wheel_holds_the_library_that_keeps_nvdisasm_started(wheel: zipfile.ZipFile) -> None:
     """It is built where the wheel is built: who installs the wheel needs no compiler."""
     assert wheel.read("explorer/sandbox/nvdisasm_server.so").startswith(b"\x7fELF")
@@ -61,6 +63,7 @@ def test_the_wheel_holds_the_library_that_keeps_nvdisasm_started(wheel: zipfile.
     assert b"Tag: py3-none-linux_x86_64" in wheel.read(metadata)
 
 
+@pytest.mark.nightly
 def test_the_wheel_brings_the_command_and_the_lexers(wheel: zipfile.ZipFile) -> None:
     (entry_points,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
     text = wheel.read(entry_points).decode()
@@ -141,10 +144,12 @@ def test_the_supported_tritons_are_in_the_range_of_the_dependency() -> None:
     assert all(version in triton.specifier for version in TRITONS)
 
 
+@pytest.mark.nightly
 def test_the_wheel_holds_what_pip_needs_to_install_the_sandbox(wheel: zipfile.ZipFile) -> None:
     assert "explorer/sandbox/bubblewrap-requirements.txt" in wheel.namelist()
 
 
+@pytest.mark.nightly
 def test_make_takes_torch_from_the_index_that_is_named(tmp_path: Path) -> None:
     """A package called torch, newer than any, in an index of its own."""
     index = tmp_path / "simple/torch"

@@ -37,10 +37,15 @@ def test_all_other_tests_run(tmp_path: Path, crash: str) -> None:
     for index, (tests, crashes_at) in enumerate(groups):
         text = GROUP.format(name=index, tests=tests, crashes_at=crashes_at, crash=CRASHES[crash])
         (tmp_path / f"test_{index}.py").write_text(text)
-    options = ["-n2", "--dist=loadgroup", "--no-loadscope-reorder", "--timeout=2", "--timeout-method=thread"]
+    options = ["-p", "xdist", "-p", "pytest_timeout", "-n2", "--dist=loadgroup", "--no-loadscope-reorder"]
+    options += ["--timeout=2", "--timeout-method=thread"]
     ended = subprocess.run(
         [sys.executable, "-m", "pytest", *options, "-c", os.devnull, f"--rootdir={tmp_path}", tmp_path],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(__file__).parent),
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # starting the others takes seconds
+        },
         capture_output=True,
         text=True,
         timeout=60,

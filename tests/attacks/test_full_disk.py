@@ -23,6 +23,8 @@ from explorer.services import services_of
 from explorer.settings import Settings
 from explorer.store import Quotas, open_store
 
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
+
 ROOT = Path(__file__).parents[2]
 STORED = ROOT / "tests/store/version_1/data.zip"
 COMPILATION = "Z2CFaWgV3tfs"

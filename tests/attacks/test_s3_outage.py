@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 from served import Server
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 
 def compile_(client, source):

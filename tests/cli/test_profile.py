@@ -61,7 +61,6 @@ def without_times(run):
 @pytest.mark.parametrize(
     ("what", "is_asked"),
     [
-        ([], True),
         (["--measure", "check", "--benchmark", "--size", "size=4096"], True),
         (["--repeats", "1001"], True),
         (["--device", "gpu"], False),

@@ -220,6 +220,7 @@ def test_statistics_count_results_by_kind_age_and_client(settings):
     assert largest in shown
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_result_in_postgresql_and_s3_is_repaired_by_compiling_again(
     postgresql, blobs_url, bucket, tmp_path, vector_add

@@ -1,33 +1,19 @@
 """Test that commands open the kernels that `torch.compile` writes for a program."""
 
 import pytest
+from sources import TORCH_PROGRAM
 
 from .conftest import run
 
 pytestmark = pytest.mark.slow
 
-PROGRAM = """import torch
-
-
-@torch.compile
-def scaled(x):
-    return torch.relu(x) * 2
-
-
-@torch.compile
-def summed(x):
-    return torch.exp(x).sum(1)
-
-
-summed(scaled(torch.randn(64, 128, device="cuda")))
-"""
 SCALED, SUMMED = "triton_poi_fused_mul_relu_0", "triton_per_fused_exp_sum_0"
 
 
 @pytest.fixture
 def program(tmp_path):
     path = tmp_path / "program.py"
-    path.write_text(PROGRAM)
+    path.write_text(TORCH_PROGRAM)
     return path
 
 

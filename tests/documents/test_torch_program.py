@@ -4,6 +4,7 @@ import io
 
 import pytest
 from PIL import Image
+from sources import TORCH_PROGRAM
 
 from explorer.card import draw_card
 from explorer.documents import ApiLinks, CompilationDocument
@@ -12,16 +13,6 @@ from explorer.views.card import page_look
 from explorer.views.pages import preview_of
 
 RED = (255, 123, 123)
-PROGRAM = """import torch
-
-
-@torch.compile
-def scaled(x):
-    return torch.relu(x) * 2
-
-
-scaled(torch.randn(4096, device="cuda"))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -31,16 +22,16 @@ def complete(services):
 
 
 def test_kernels_that_are_found_are_no_failure(complete):
-    record = complete(PROGRAM)
+    record = complete(TORCH_PROGRAM)
     document = CompilationDocument.of(record, ApiLinks(record.id), {})
     assert document.status == "kernels_found"
-    assert document.output_code.kernels == ("triton_poi_fused_mul_relu_0",)
+    assert document.output_code.kernels == ("triton_poi_fused_mul_relu_0", "triton_per_fused_exp_sum_0")
     (note,) = document.diagnostics
     assert note.severity == "note"
 
     preview = preview_of(record)
     assert preview["title"].startswith("Program with torch.compile")
-    assert preview["description"].endswith("1 kernel found")
+    assert preview["description"].endswith("2 kernels found")
     with Image.open(io.BytesIO(draw_card(document, page_look()))) as picture:
         colors = picture.convert("RGB").getcolors(1 << 20)
     assert colors is not None
@@ -48,7 +39,7 @@ def test_kernels_that_are_found_are_no_failure(complete):
 
 
 def test_an_error_of_the_program_is_one(complete):
-    record = complete(f"{PROGRAM}raise ValueError('of the program')\n")
+    record = complete(f"{TORCH_PROGRAM}raise ValueError('of the program')\n")
     assert record.result.inspection.output_code is not None
     document = CompilationDocument.of(record, ApiLinks(record.id), {})
     assert document.status == "failed"
@@ -68,8 +59,8 @@ def test_a_source_without_any_kernel_has_failed(complete):
 )
 def test_a_result_of_an_earlier_version_is_read_with_its_status(services, message, status, severity):
     store = services.store
-    record = store.submit(Request(f"# {message}\n{PROGRAM}", "cuda:90", services.triton_version(None)))
-    code = OutputCode("import torch\n", "output_code.py", {"program.py": PROGRAM})
+    record = store.submit(Request(f"# {message}\n{TORCH_PROGRAM}", "cuda:90", services.triton_version(None)))
+    code = OutputCode("import torch\n", "output_code.py", {"program.py": TORCH_PROGRAM})
     entries = (Inspection((), (), output_code=code), Diagnostic("error", message), Done("failed", 1.0))
     store.finish(record.id, entries, store.batch())
 

@@ -84,12 +84,12 @@ def numbers_and_stages(seen):
     return names
 
 
-def test_a_stage_arrives_while_the_job_runs_on_a_worker(start_cluster, broker):
+def test_a_stage_arrives_while_the_job_runs_on_a_worker_with_metrics(start_cluster, broker):
     cluster = start_cluster(broker)
     page = cluster.page
     refused = page.client().submit(VECTOR_ADD)
     assert (refused.status, refused.document["kind"]) == (503, "unavailable"), "there is no worker yet"
-    cluster.start_worker("--queues", "compile")
+    worker = cluster.start_worker("--queues", "compile", "--metrics-port", "0")
     assert not any("bwrap" in process.name() for process in page.family())
     ticket = submit(page, 3, "on a worker")
     begun = until_stage(page, ticket)
@@ -106,6 +106,14 @@ def test_a_stage_arrives_while_the_job_runs_on_a_worker(start_cluster, broker):
     wait_for_status(page, compiled, "complete")
     assert page.client().ask("GET", f"{compiled['api']}/layouts").status == 200, "a compiler query"
 
+    with urllib.request.urlopen(worker.process.stdout.readline().split()[-1]) as answer:
+        families = {each.name: each for each in text_string_to_metric_families(answer.read().decode())}
+    slots = families["triton_explorer_slots"].samples
+    assert sum(each.value for each in slots if each.labels["triton"] == "3.9.0") >= 1
+    assert any(each.labels["stage"] == "sass" for each in families["triton_explorer_stage_seconds"].samples)
+    assert families["process_cpu_seconds"].samples
+    assert "triton_explorer_jobs_waiting" not in families, "web servers show the queue"
+
     running, waiting = submit(page, 60, "running"), submit(page, 60, "waiting")
     until_stage(page, running)
     for each in (waiting, running):
@@ -116,6 +124,7 @@ def test_a_stage_arrives_while_the_job_runs_on_a_worker(start_cluster, broker):
         assert time.monotonic() - begin < 3, "it ends when it is canceled, not at the next beat"
 
 
+@pytest.mark.nightly
 def test_what_is_delivered_again_or_never_does_no_harm(cluster, rabbitmq):
     page = cluster.page
     for _ in range(2):
@@ -145,6 +154,7 @@ def test_what_is_delivered_again_or_never_does_no_harm(cluster, rabbitmq):
     assert status == "complete"
 
 
+@pytest.mark.nightly
 def test_a_job_of_a_worker_that_was_killed_or_stops_goes_on_elsewhere(cluster):
     page = cluster.page
     first = cluster.start_worker("--queues", ONLY_NEWEST)
@@ -170,6 +180,7 @@ def test_a_job_of_a_worker_that_was_killed_or_stops_goes_on_elsewhere(cluster):
     wait_for_status(page, given_back, "complete")
 
 
+@pytest.mark.nightly
 def test_a_job_that_is_canceled_after_its_worker_was_killed_is_not_done_elsewhere(cluster):
     page = cluster.page
     worker = cluster.start_worker("--queues", ONLY_NEWEST)
@@ -183,20 +194,7 @@ def test_a_job_that_is_canceled_after_its_worker_was_killed_is_not_done_elsewher
     assert messages == ["Canceled."]
 
 
-def test_a_worker_serves_the_metrics_of_its_jobs(cluster):
-    worker = cluster.start_worker("--queues", ONLY_NEWEST, "--metrics-port", "0")
-    address = worker.process.stdout.readline().split()[-1]
-    compiled = cluster.page.client().submit(VECTOR_ADD).document
-    wait_for_status(cluster.page, compiled, "complete")
-    with urllib.request.urlopen(address) as answer:
-        families = {each.name: each for each in text_string_to_metric_families(answer.read().decode())}
-    slots = families["triton_explorer_slots"].samples
-    assert sum(each.value for each in slots if each.labels["triton"] == "3.9.0") >= 1
-    assert any(each.labels["stage"] == "sass" for each in families["triton_explorer_stage_seconds"].samples)
-    assert families["process_cpu_seconds"].samples
-    assert "triton_explorer_jobs_waiting" not in families, "web servers show the queue"
-
-
+@pytest.mark.nightly
 def test_versions_of_triton_never_cross(cluster):
     page = cluster.page
     oldest = cluster.start_worker("--queues", ONLY_OLDEST, tritons="3.9.0, 3.6.0")

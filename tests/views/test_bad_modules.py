@@ -130,10 +130,10 @@ def test_a_module_that_is_cut_off_leaves_the_buffers_of_the_dump(services, ask, 
     assert "Passes pane" in function["problem"]
 
 
+@pytest.mark.parametrize("matmul", TRITONS[:1], indirect=True)
 def test_a_graph_of_a_hundred_thousand_nodes_is_cut_in_words(services, ask, matmul):
     text = long_module(100_000)
     record = store_altered(services.store, matmul, with_stage_text(matmul, "ttir", text))
-    assert refused(ask, record) == {}
     document = ask(record, "graph?stage=ttir")
     assert document["total_nodes"] == 100_001
     assert len(document["nodes"]) == 5000
