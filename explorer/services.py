@@ -10,13 +10,7 @@ from typing import cast
 import msgspec
 from flask import Flask, current_app
 
-from explorer.errors import (
-    ExplorerError,
-    SettingsError,
-    Unavailable,
-    UnknownTarget,
-    UnknownTriton,
-)
+from explorer.errors import ExplorerError, SettingsError, Unavailable, UnknownTarget, UnknownTriton
 from explorer.jobs import LocalQueue, Metrics, Queue, QueueLimits, RunnerKind, Runners, SandboxRunner
 from explorer.jobs.broker import check_broker_url
 from explorer.jobs.devices import gpu_runners, interpreter_runners, torch_compile_runners

@@ -82,7 +82,15 @@ class Api:
         Raises:
             ExplorerError: the API refuses; its message is passed on.
         """
-        return self._checked(self.send("GET", path))
+        return self.read("GET", path)
+
+    def read(self, method: str, path: str) -> bytes:
+        """Send a request without a body, and return the body of the response.
+
+        Raises:
+            ExplorerError: the API refuses; its message is passed on.
+        """
+        return self._checked(self.send(method, path))
 
     def document(self, path: str) -> Any:
         """Return the document at an address.
@@ -111,7 +119,7 @@ class Api:
         Raises:
             ExplorerError: the API refuses; its message is passed on.
         """
-        return self._checked(self.send("DELETE", path))
+        return self.read("DELETE", path)
 
     def _checked(self, response: Response) -> bytes:
         if response.status >= 400:

@@ -144,14 +144,14 @@ def run(options: argparse.Namespace) -> int:
     is_from_binary = is_binary(options.file)
     address = "captures" if is_from_binary else "compilations"
     body = _body_of_binary(options) if is_from_binary else _body_of_source(options)
-    query = _address_of_query(options) if options.query else ""
+    method, query = _address_of_query(options) if options.query else ("GET", "")
     if options.output or options.html:
         make_folder(options.output or options.html.parent)
 
     def question(api: Api) -> tuple[dict[str, Any], bytes | None, list[str]]:
         made, index = compile_kernel(api, body, address)
         part = query or _address(options, index)
-        answer = api.get(made + part) if part else None
+        answer = api.read(method, made + part) if part else None
         alternatives = [] if is_from_binary else index["alternatives"]
         return index, answer, list(_helpful(api, body, alternatives))
 
@@ -293,8 +293,8 @@ def _address(options: argparse.Namespace, index: dict[str, Any]) -> str:
     return f"/stages/{quote(wanted, safe='')}"
 
 
-def _address_of_query(options: argparse.Namespace) -> str:
-    """Return the address of a query below the address of the compilation.
+def _address_of_query(options: argparse.Namespace) -> tuple[str, str]:
+    """Return the method of a query, and its address below the address of the compilation.
 
     Raises:
         InvalidRequest: there is no such query; the message lists all.
@@ -307,7 +307,7 @@ def _address_of_query(options: argparse.Namespace) -> str:
     query = known[options.query]
     parameters = dict(options.parameter)
     try:
-        return query.address(parameters)
+        return query.method, query.address(parameters)
     except KeyError as error:  # a variable of the path
         raise InvalidRequest(f"The query {options.query} needs --parameter {error.args[0]}=VALUE.") from error
 

@@ -392,6 +392,8 @@ class LocalQueue(SharedQueue):
             elif job.is_stored:
                 with span("store"):
                     done = self._store_result(job, done)
+            else:
+                job.batch.commit()  # the caller of `ask` may read the texts
         except StoreError as error:
             _log.error("The result of %s is not stored: %s", job.id, error.detail)
             reason = Diagnostic("error", f"{error.title}.", hint=error.detail)

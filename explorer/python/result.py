@@ -161,7 +161,7 @@ class Result:
             raise NotFound(f"There is no query {query!r}. Known are {', '.join(known)}.")
         wanted = known[query]
         address = wanted.address({name: str(value) for name, value in parameters.items()})
-        body = self._api.get(self._address + address)
+        body = self._api.read(wanted.method, self._address + address)
         if wanted.document == "text/plain":
             return body.decode()
         return msgspec.json.decode(body, type=wanted.document)

@@ -72,7 +72,7 @@ QUERIES: tuple[Query, ...] = (
     explanation.QUERY,
 )
 
-#: Queries whose answers are files, or parts of files: they have no address in the API.
-FILES: tuple[Query, ...] = (archive.QUERY, *saved_answers.PARTS)
+#: Queries whose answers are files, or parts of files or of other answers: they have no address in the API.
+FILES: tuple[Query, ...] = (archive.QUERY, *saved_answers.PARTS, lineage.RECORDING)
 
 __all__ = ["FILES", "QUERIES", "Kind", "Parameter", "Query", "QueryService", "Subject"]

@@ -1,7 +1,8 @@
 """The query for the lineage of an operation: its origins, its later operations, its instructions.
 
-A second compilation (`explorer.pipeline.lineage`) records it, and is stored like the first. If a module or
-the machine code differs between the two compilations, none of its lines are shown.
+A second compilation (`explorer.pipeline.lineage`) records it. The recording is cached like an answer; the
+compilation is not stored. If a module or the machine code differs between the two compilations, none of its
+lines are shown.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import msgspec
 from explorer.analysis.diff.stable import without_metadata_numbers
 from explorer.analysis.mlir.lineage import ModuleText, Origins
 from explorer.errors import InvalidRequest, NotAnswerable
-from explorer.model.answers import Lineage, digest_of_module, is_counted
+from explorer.model.answers import Lineage, ModuleOrigins, digest_of_module, is_counted
 from explorer.model.source_lines import SourceLines
 from explorer.queries.query import Parameter, Query, Subject, nothing_saved
 from explorer.store import Record
@@ -88,19 +89,52 @@ class LineageDocument(msgspec.Struct, frozen=True):
     instructions: list[Instructions]
 
 
+class LocatedStage(msgspec.Struct, frozen=True):
+    """A stage of machine code. `origins` has for each line the lines of the last module in MLIR.
+
+    Each line of the stage comes from these lines.
+    """
+
+    title: str
+    text: str
+    origins: list[tuple[int, ...]]
+
+
+class Recording(msgspec.Struct, frozen=True):
+    """The recording of a second compilation: the origins of the modules, and the stages by name."""
+
+    modules: tuple[ModuleOrigins, ...]
+    stages: dict[str, LocatedStage]
+
+    @classmethod
+    def of(cls, second: Record) -> Recording:
+        """Return the recording of a finished second compilation.
+
+        Raises:
+            NotAnswerable: it has none, or another attempt may record more.
+        """
+        result = second.result
+        modules = msgspec.json.decode(result.answer.document, type=Lineage).modules if result.answer else ()
+        if not modules or result.done is None or result.done.is_transient:
+            reason = " ".join(result.error_messages)
+            raise NotAnswerable(reason or "The second compilation recorded no lineage. Try again.")
+        stages = {
+            name: LocatedStage(
+                entry.title, second.text(entry.text), second.locations(entry).source_lines(SourceLines(""))
+            )
+            for name, entry in result.stages.items()
+        }
+        return cls(modules, stages)
+
+
 class _Modules:
     """The modules of a compilation as shown, with the origins that the second compilation recorded."""
 
-    def __init__(self, record: Record, second: Record) -> None:
-        answer = second.result.answer
-        lineage = msgspec.json.decode(answer.document, type=Lineage) if answer else Lineage(())
-        if not lineage.modules:
-            reason = " ".join(second.result.error_messages)
-            raise NotAnswerable(reason or "The second compilation recorded no lineage. Try again.")
+    def __init__(self, record: Record, recording: Recording) -> None:
         self._record = record
-        self._lineage = lineage
-        self.origins = Origins(lineage.modules)
-        told = range(len(lineage.modules))
+        self._recorded = recording.modules
+        self.origins = Origins(recording.modules)
+        told = range(len(recording.modules))
         entries = sorted(record.result.passes.items())
         #: The passes that changed the module, up to the end of the second compilation.
         self.changed = [index for index, entry in entries if entry.text is not None and index in told]
@@ -110,7 +144,7 @@ class _Modules:
         """Return the module after a pass."""
         if index not in self._texts:
             lines = self._record.text_after_pass(index).split("\n")
-            self._texts[index] = _Text(lines, self._lineage.modules[index].digest)
+            self._texts[index] = _Text(lines, self._recorded[index].digest)
         return self._texts[index]
 
     def last_of_stage(self, stage: str) -> int | None:
@@ -255,12 +289,12 @@ def _find(subject: Subject) -> LineageDocument:
         raise NotAnswerable(
             "The lines of an edited text have no lineage. Select the operation after the pass 'edited'."
         )
-    second = _second(subject)
-    modules = _Modules(record, second)
+    recording = _recording(subject)
+    modules = _Modules(record, recording)
     index, line = int(subject.parameters.get("pass", "0")), int(subject.parameters.get("line", "1"))
     stage = subject.parameters.get("stage", "")
-    if stage in second.result.stages:
-        index, lines = _operations_of(record, second, modules, stage, line)
+    if stage in recording.stages:
+        index, lines = _operations_of(record, recording, modules, stage, line)
     else:
         if stage:
             index = _pass_of(modules, stage)
@@ -277,13 +311,17 @@ def _find(subject: Subject) -> LineageDocument:
         source_lines=modules.origins.before(0, way.at[0]) if 0 in way.at else [],
         unknown_before=way.first if way.first else None,
         removed_by=last if last < modules.origins.count else None,
-        instructions=_instructions(record, second, modules, way),
+        instructions=_instructions(record, recording, modules, way),
     )
 
 
-def _second(subject: Subject) -> Record:
-    """Return the compilation that records the lineage."""
-    return subject.compiler.complete(dataclasses.replace(subject.record.request, task="lineage"))
+def _record_lineage(subject: Subject) -> Recording:
+    return Recording.of(subject.compiler.ask(dataclasses.replace(subject.record.request, task="lineage")))
+
+
+def _recording(subject: Subject) -> Recording:
+    """Return the recording of the second compilation, which is cached."""
+    return msgspec.json.decode(subject.answer(RECORDING, {}), type=Recording)
 
 
 def _pass_of(modules: _Modules, stage: str) -> int:
@@ -311,12 +349,16 @@ def _operation_at(modules: _Modules, index: int, line: int) -> list[int]:
 
 
 def _operations_of(
-    record: Record, second: Record, modules: _Modules, stage: str, line: int
+    record: Record, recording: Recording, modules: _Modules, stage: str, line: int
 ) -> tuple[int, list[int]]:
     """Return the last pass to TTGIR, and the lines of its module that an instruction comes from."""
-    lines = _located(second, stage)
-    if not _is_equal(record, second, stage):
-        raise NotAnswerable(_unequal(record, second, stage))
+    second = recording.stages[stage]
+    lines = second.origins
+    if differing := _differing_lines(record, stage, second):
+        raise NotAnswerable(
+            f"Unknown: with other line information, {differing} lines of the {second.title} differ, so its "
+            "instructions cannot be assigned to operations."
+        )
     if not 1 <= line <= len(lines):
         raise InvalidRequest(f"The stage {stage} has no line {line}.")
     index = _pass_of(modules, _LAST_STAGE)
@@ -335,7 +377,7 @@ class OperationLines(NamedTuple):
 
 def follow_operations(subject: Subject, index: int, lines: Iterable[int], later: int) -> list[OperationLines]:
     """Return the lines of operations, which are given as lines of the module after pass `index`."""
-    modules = _Modules(subject.record, _second(subject))
+    modules = _Modules(subject.record, _recording(subject))
     found = []
     last = modules.last_of_stage(_LAST_STAGE)
     for line in lines:
@@ -355,59 +397,47 @@ def origins_of_lines(subject: Subject, stage: str) -> list[tuple[int, ...]]:
 
     A stage that the second compilation does not have has no such lines.
     """
-    second = _second(subject)
-    return _located(second, stage) if stage in second.result.stages else []
+    second = _recording(subject).stages.get(stage)
+    return [] if second is None else second.origins
 
 
-def _located(second: Record, stage: str) -> list[tuple[int, ...]]:
-    """Return for each line of machine code the lines of the last module in MLIR that it comes from."""
-    return second.locations(second.stage(stage)).source_lines(SourceLines(""))
-
-
-def _is_equal(record: Record, second: Record, stage: str) -> bool:
-    """Return whether the machine code of both compilations is equal."""
-    mine = record.result.stages.get(stage)
-    if mine is None:
-        return False
-    return mine.text == second.stage(stage).text or not _differing_lines(record, second, stage)
-
-
-def _unequal(record: Record, second: Record, stage: str) -> str:
-    return (
-        f"Unknown: with other line information, {_differing_lines(record, second, stage)} lines of the "
-        f"{second.stage(stage).title} differ, so its instructions cannot be assigned to operations."
+def _differing_lines(record: Record, stage: str, second: LocatedStage) -> int:
+    """Return the number of lines of machine code that differ between the compilations, at the same place."""
+    entry = record.result.stages.get(stage)
+    texts = (record.text(entry.text) if entry else "", second.text)
+    ours, theirs = (
+        (without_metadata_numbers(text) if stage == _LLVM_IR else text).splitlines() for text in texts
     )
-
-
-def _differing_lines(record: Record, second: Record, stage: str) -> int:
-    """Return the number of lines that differ, at the same place."""
-    ours, theirs = (_compared_lines(each, stage) for each in (record, second))
     same = sum(one == other for one, other in zip(ours, theirs, strict=False))
     return max(len(ours), len(theirs)) - same
 
 
-def _compared_lines(record: Record, stage: str) -> list[str]:
-    entry = record.result.stages.get(stage)
-    text = record.text(entry.text) if entry else ""
-    return (without_metadata_numbers(text) if stage == _LLVM_IR else text).splitlines()
-
-
-def _instructions(record: Record, second: Record, modules: _Modules, way: _Way) -> list[Instructions]:
+def _instructions(record: Record, recording: Recording, modules: _Modules, way: _Way) -> list[Instructions]:
     """Return the instructions that come from the operations in the last module in MLIR."""
     index = modules.last_of_stage(_LAST_STAGE)
     if index is None or index < way.asked or index not in way.at:
         return []
     wanted = set(way.at[index])
     found = []
-    for name, entry in second.result.stages.items():
+    for name, second in recording.stages.items():
         if name == _LLVM_IR:
             continue
-        is_equal = _is_equal(record, second, name)
-        located = _located(second, name) if is_equal else []
+        differing = _differing_lines(record, name, second)
+        located = [] if differing else second.origins
         lines = [number for number, origins in enumerate(located, 1) if not wanted.isdisjoint(origins)]
-        differing = 0 if is_equal else _differing_lines(record, second, name)
-        found.append(Instructions(name, entry.title, lines, is_equal, differing))
+        found.append(Instructions(name, second.title, lines, not differing, differing))
     return found
+
+
+#: The second compilation, of which the other answers are made. It is not stored itself.
+RECORDING = Query(
+    name="lineage_recording",
+    summary="The second compilation of a kernel, which records the lineage of its operations.",
+    version=1,
+    document=Recording,
+    find=_record_lineage,
+    saved=nothing_saved,
+)
 
 
 QUERY = Query(

@@ -124,6 +124,7 @@ class Query:
     `find` runs in a process with limits (`explorer.queries.isolated_worker`). Its answer is cached.
     Increase `version` when `find` returns other answers: cached answers of other versions are not used.
     `needs_compilation`: `find` about a run needs the finished compilation of the run's kernel.
+    `submits`: `find` submits further compilations, which are stored. The query is sent by POST.
     `is_lasting`: the answer about final results never changes, so that browsers may keep it.
     `saved` returns the parameters of the answers that a saved page contains, in the order in which the page
     asks for them. It applies to queries about a compilation.
@@ -138,6 +139,7 @@ class Query:
     about: Kind = "compilation"
     path: str | None = None
     needs_compilation: bool = False
+    submits: bool = False
     is_lasting: bool = True
     saved: Callable[[Record, Answer], Iterable[Mapping[str, str]]] = _without_parameters
 
@@ -147,6 +149,11 @@ class Query:
         for variable in re.findall(r"<(?:\w+:)?(\w+)>", path):
             path = re.sub(rf"<(?:\w+:)?{variable}>", quote(rest.pop(variable), safe=""), path)
         return f"{path}?{urlencode(rest)}" if rest else path
+
+    @property
+    def method(self) -> str:
+        """The HTTP method that computes an answer."""
+        return "POST" if self.submits else "GET"
 
     @property
     def rule(self) -> str:

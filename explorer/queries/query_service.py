@@ -210,8 +210,12 @@ class QueryService:
         return [each.result() for each in answers]
 
     def cached(self, query: Query, record: Record, parameters: Mapping[str, str]) -> bytes | None:
-        """Return the answer about a compilation if it is cached."""
-        return self._store.answer(record, _key(query, (record,), parameters))
+        """Return the answer about a compilation if it is cached.
+
+        Raises:
+            InvalidRequest: as `answer`.
+        """
+        return self._store.answer(record, _key(query, (record,), _checked(query, parameters)))
 
     def _known(self, record: Record, key: str) -> bytes | None:
         """Return the cached answer, or None.

@@ -86,7 +86,8 @@ class RunRow(msgspec.Struct, frozen=True):
 class RunDocument(RunRow, frozen=True):
     """A run: its row, and everything else but the measurements.
 
-    `compilation` is the ID of the compilation of its kernel; a profile has none.
+    `compilation` is the ID of the compilation of its kernel, or else of the compilation that the request
+    names. It is null if neither is stored; a profile has none of its own.
     """
 
     milliseconds: float | None

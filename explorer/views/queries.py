@@ -8,7 +8,7 @@ from flask import Blueprint, Response, request
 
 from explorer.documents import API
 from explorer.errors import NotAnswerable
-from explorer.queries import QUERIES, Kind, Query
+from explorer.queries import QUERIES, Kind, Query, QueryService
 from explorer.services import services
 from explorer.store import Record
 from explorer.views.http import client_is_waiting, encoded_json_part, revalidated, text_part
@@ -25,7 +25,8 @@ _SUBJECTS: dict[Kind, str] = {
 }
 
 
-def _view(query: Query) -> Callable[..., Response]:
+def _view(query: Query, *, computes: bool = True) -> Callable[..., Response]:
+    """Return the view of a query. Unless it `computes`, it returns the cached answer."""
     in_query = [each for each in query.parameters if f"{each.name}>" not in query.rule]
     of_kind = (COMPILATION,) if query.about == "run" else ()
 
@@ -34,7 +35,11 @@ def _view(query: Query) -> Callable[..., Response]:
         fields = request.args.to_dict()
         records = _records(query, in_path, fields)
         parameters = fields | {name: str(value) for name, value in in_path.items()}
-        answer = services().query_service.answer(query, records, parameters, client_is_waiting())
+        service = services().query_service
+        if computes:
+            answer = service.answer(query, records, parameters, client_is_waiting())
+        else:
+            answer = _cached(service, query, records, parameters)
         known = [record for record in records if record is not None]
         least_final = next((record for record in known if not record.is_final), known[0])
         is_text = query.document == "text/plain"
@@ -42,8 +47,25 @@ def _view(query: Query) -> Callable[..., Response]:
             return revalidated(Response(answer, mimetype="text/plain" if is_text else "application/json"))
         return (text_part if is_text else encoded_json_part)(least_final, answer)
 
-    show.__doc__ = query.summary
+    show.__doc__ = query.summary if computes else f"{query.summary}\n\nOnly an earlier answer is returned."
     return show
+
+
+def _cached(
+    service: QueryService, query: Query, records: list[Record | None], parameters: dict[str, str]
+) -> bytes:
+    """Return the cached answer to a query about a compilation.
+
+    Raises:
+            NotAnswerable: there is none.
+    """
+    record = records[0]
+    answer = None if record is None else service.cached(query, record, parameters)
+    if answer is None:
+        raise NotAnswerable(
+            "The answer needs further compilations. A POST request to this address starts them."
+        )
+    return answer
 
 
 def _records(query: Query, in_path: dict[str, str | int], fields: dict[str, str]) -> list[Record | None]:
@@ -81,4 +103,7 @@ def _check_compilation(found: FoundRun) -> None:
 
 
 for _query in QUERIES:
-    blueprint.add_url_rule(f"{_SUBJECTS[_query.about]}{_query.rule}", _query.name, _view(_query))
+    _rule = f"{_SUBJECTS[_query.about]}{_query.rule}"
+    blueprint.add_url_rule(_rule, _query.name, _view(_query, computes=not _query.submits))
+    if _query.submits:
+        blueprint.add_url_rule(_rule, f"submit_{_query.name}", _view(_query), methods=["POST"])

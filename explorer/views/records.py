@@ -49,11 +49,11 @@ def only_compilation(record: Record) -> Record:
         raise NotFound(f"{record.id!r} is a {kind}, not a compilation. Its address is {page}.")
     if record.request.run is None:
         return record
-    page = ApiLinks(services().store.submit(compilation_of(record.request)).id).page
-    raise NotFound(
-        f"{record.id!r} is a run, not a compilation. Its address is {RunLinks().run(record.id)}, "
-        f"and the page shows it at {page}#panes=run:{record.id}."
-    )
+    compilation = services().store.known(compilation_of(record.request))
+    address = RunLinks().run(record.id)
+    if compilation is not None:
+        address += f", and the page shows it at {ApiLinks(compilation.id).page}#panes=run:{record.id}"
+    raise NotFound(f"{record.id!r} is a run, not a compilation. Its address is {address}.")
 
 
 def stored_session(session_id: str) -> Record:

@@ -27,7 +27,8 @@ blueprint = Blueprint("results", __name__, url_prefix=f"{API}/results")
 
 #: The number of runs that are deleted with a compilation. A client cannot submit as many in a day.
 _MOST_RUNS = 100_000
-#: The jobs that the server starts with the source of a compilation, beside the compilation.
+#: The jobs that the server starts with the source of a compilation, beside the compilation. `lineage`
+#: is stored by workers, for some time, and was stored by earlier versions.
 _DERIVED_TASKS = ("llvm-passes", "lineage")
 
 

@@ -51,7 +51,7 @@ class RunTicket(msgspec.Struct, frozen=True):
 class FoundRun:
     """A run or a profile, and the compilation that it is compared with.
 
-    `stranger` is the compilation in the request, if its kernel differs from that of the profile.
+    `stranger` is the compilation in the request, if its kernel differs from that of the run.
     """
 
     record: Record
@@ -63,19 +63,22 @@ class FoundRun:
     def of(cls, run_id: str) -> FoundRun:
         """Return the run of the current request. `compilation` names the compilation to compare with.
 
+        A run has a compilation of its own, unless its kernel was captured, or the compilation was removed.
+
         Raises:
             NotFound: there is no such run, or no such compilation.
         """
         here = services()
-        asked = request.args.get("compilation")
-        if run_id.startswith(ID_PREFIX):
-            profile = here.profiles.find(run_id)
-            compilation = stored_compilation(asked) if asked else None
-            if compilation is not None and profile.match(compilation) is None:
-                return cls(profile.record, None, profile, compilation)
-            return cls(profile.record, compilation, profile)
-        record = here.queue.find(stored_run(run_id).id)
-        return cls(record, here.store.submit(compilation_of(record.request)))
+        profile = here.profiles.find(run_id) if run_id.startswith(ID_PREFIX) else None
+        record = profile.record if profile else here.queue.find(stored_run(run_id).id)
+        own = compilation_of(record.request)
+        if profile is None and (compilation := here.store.known(own)) is not None:
+            return cls(record, compilation)
+        if not (asked := request.args.get("compilation")):
+            return cls(record, None, profile)
+        named = stored_compilation(asked)
+        is_same = profile.match(named) is not None if profile else compilation_of(named.request) == own
+        return cls(record, named, profile) if is_same else cls(record, None, profile, named)
 
     def document(self, links: Links = LINKS) -> RunDocument:
         """Return the document of the run."""
@@ -83,7 +86,9 @@ class FoundRun:
         return run_document(self.record, links, self.compilation, position, self.profile)
 
 
-COMPILATION = Parameter("compilation", str, "For a profile: the ID of the compilation to compare it with.")
+COMPILATION = Parameter(
+    "compilation", str, "The ID of the compilation to compare with, for a run whose own is not stored."
+)
 
 
 @blueprint.post("/runs")

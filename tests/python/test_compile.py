@@ -43,6 +43,7 @@ def test_a_script_is_compiled_and_its_documents_have_types(asks, server, vector_
     assert result.registers.registers == result.document.resources.registers
     assert result.memory.shared_bytes == 0
     assert result.ask("allocation") == result.memory
+    assert result.ask("fewer_stages").rows[0].id == result.document.id
     assert len(result.layouts.accesses) == 3
     coalesce = result.passes["tritongpu-coalesce"]
     assert result.passes[coalesce.document.index].diff() == coalesce.diff()

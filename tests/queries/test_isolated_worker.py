@@ -168,7 +168,7 @@ def test_one_that_waits_for_the_compiler_is_ended_when_nobody_waits():
     class Compiler:
         """Never finishes a job, and otherwise works like the queue."""
 
-        def complete(self, request, check):
+        def ask(self, request, check):
             asked.append(request.task)
             while True:
                 check()

@@ -11,8 +11,6 @@ import pytest
 from tritons import TRITONS
 
 from explorer.errors import InvalidRequest, NotAnswerable
-from explorer.jobs.fairness import do_nothing
-from explorer.model.answers import Lineage
 from explorer.queries import lineage
 from explorer.queries.query import Subject
 from explorer.services import services_of
@@ -255,73 +253,60 @@ def test_both_compilations_agree(compile_example, app, triton, target):
     """All modules and all instructions equal the ordinary compilation's; every pass is covered."""
     for example in ("vector_add", "softmax", "gluon_copy"):
         record = compile_example(example, target, triton)
-        second = second_compilation(app, record)
-        modules = lineage._Modules(record, second)
+        recording = recorded_lineage(app, record)
+        modules = lineage._Modules(record, recording)
         assert modules.origins.count == len(record.result.passes)
         assert [index for index in modules.changed if not modules.text(index).is_known] == []
-        stages = [name for name in second.result.stages if name in ("ptx", "sass", "amdgcn")]
+        stages = [name for name in recording.stages if name in ("ptx", "sass", "amdgcn")]
         assert stages == (["amdgcn"] if target.startswith("hip") else ["ptx", "sass"])
-        assert all(lineage._is_equal(record, second, name) for name in stages)
+        assert not any(lineage._differing_lines(record, name, recording.stages[name]) for name in stages)
 
 
-def second_compilation(app, record):
-    return services_of(app).queue.complete(replace(record.request, task="lineage"))
+def recorded_lineage(app, record):
+    return lineage.Recording.of(services_of(app).queue.ask(replace(record.request, task="lineage")))
 
 
-class Altered:
-    """A compiler whose second compilation has another machine code, or other modules."""
-
-    def __init__(self, record):
-        self._record = record
-
-    def complete(self, _request, _check=do_nothing):
-        return self._record
-
-    ask = complete
+def find_in(recording, record, **parameters):
+    """Return the lineage with this recording."""
+    recorded = msgspec.json.encode(recording)
+    return lineage.QUERY.find(Subject((record,), parameters, None, lambda _query, _parameters: recorded))
 
 
-def altered_code(record, stage, line, text):
-    """The second compilation with one other line of machine code."""
-    entry = record.result.stages[stage]
-    lines = record.text(entry.text).split("\n")
+def altered_code(recording, stage, line, text):
+    """Return the recording with one other line of machine code."""
+    second = recording.stages[stage]
+    lines = second.text.split("\n")
     lines[line - 1] = text
-    other = "\n".join(lines).encode()
-    entries = tuple(
-        msgspec.structs.replace(each, text="other") if each is entry else each for each in record.entries
-    )
-    return replace(record, entries=entries, read=lambda at: other if at == "other" else record.read(at))
+    other = msgspec.structs.replace(second, text="\n".join(lines))
+    return msgspec.structs.replace(recording, stages=recording.stages | {stage: other})
 
 
 def test_code_that_differs_is_not_mapped(matmul, app):
-    second = altered_code(second_compilation(app, matmul), "sass", 100, "NOP ;")
+    recording = altered_code(recorded_lineage(app, matmul), "sass", 100, "NOP ;")
     (line,) = lines_of(ttgir(matmul), r"ttng\.warp_group_dot")
-    parameters = {"stage": "ttgir", "line": str(line)}
-    document = lineage.QUERY.find(Subject((matmul,), parameters, Altered(second)))
+    document = find_in(recording, matmul, stage="ttgir", line=str(line))
     code = {each.stage: each for each in document.instructions}
     assert (code["sass"].is_equal, code["sass"].lines, code["sass"].differing_lines) == (False, [], 1)
     assert code["ptx"].is_equal
     with pytest.raises(NotAnswerable, match="1 lines of the SASS differ"):
-        lineage.QUERY.find(Subject((matmul,), {"stage": "sass", "line": "200"}, Altered(second)))
+        find_in(recording, matmul, stage="sass", line="200")
 
 
 def test_no_lines_are_shown_of_a_module_that_differs(matmul, app):
-    second = second_compilation(app, matmul)
-    told = msgspec.json.decode(second.result.answer.document, type=Lineage)
+    recording = recorded_lineage(app, matmul)
     (accelerate,) = passes(matmul, "tritongpu-accelerate-matmul")
     modules = tuple(
-        replace(module, digest="other") if module.index == accelerate else module for module in told.modules
+        replace(module, digest="other") if module.index == accelerate else module
+        for module in recording.modules
     )
-    answer = replace(second.result.answer, document=msgspec.json.encode(Lineage(modules)).decode())
-    entries = tuple(answer if each is second.result.answer else each for each in second.entries)
-    altered = Altered(replace(second, entries=entries))
+    altered = msgspec.structs.replace(recording, modules=modules)
     (line,) = lines_of(ttgir(matmul), r"ttng\.warp_group_dot")
-    document = lineage.QUERY.find(Subject((matmul,), {"stage": "ttgir", "line": str(line)}, altered))
+    document = find_in(altered, matmul, stage="ttgir", line=str(line))
     step = next(step for step in document.steps if step.index == accelerate)
     assert (step.is_known, step.lines) == (False, [])
     assert document.made_by is None
     with pytest.raises(NotAnswerable, match="another module"):
-        parameters = {"pass": str(accelerate), "line": str(line)}
-        lineage.QUERY.find(Subject((matmul,), parameters, altered))
+        find_in(altered, matmul, **{"pass": str(accelerate), "line": str(line)})
 
 
 SQUARE = """\
@@ -350,10 +335,16 @@ def test_passes_before_a_failure_have_a_lineage(compile_source, follow):
     assert document["instructions"] == []
 
 
+def test_the_recording_is_cached(query_service, follow, matmul):
+    (line,) = lines_of(ttgir(matmul), r"ttng\.warp_group_dot")
+    follow(matmul, line, stage="ttgir")
+    assert query_service.cached(lineage.RECORDING, matmul, {}) is not None
+
+
 def test_llvm_passes_have_no_lineage(matmul, app):
     record = replace(matmul, request=replace(matmul.request, task="llvm-passes"))
     with pytest.raises(NotAnswerable, match="LLVM's own passes"):
-        lineage.QUERY.find(Subject((record,), {}, Altered(None)))
+        lineage.QUERY.find(Subject((record,), {}, None))
 
 
 @pytest.mark.parametrize("line", ["0", "999999", "x", "", "1"])

@@ -1,11 +1,11 @@
 """Results that an earlier version stored: every link, stored text and answer is as it was."""
 
-import io
 import json
 import zipfile
 from pathlib import Path
 
 import pytest
+from earlier_answers import contains, read_zip
 
 from explorer import create_app
 from explorer.queries import QUERIES
@@ -25,24 +25,8 @@ STORED_QUERIES = {
     "registers": (4, {}),
     "tensor_registers": (1, {}),
 }
-#: Fields that depend on this machine.
-OF_THIS_MACHINE = {"devices", "recordings"}
-#: Fields of a pass that are null until somebody asks for the changes of the compilation. A later version may
-#: find that fewer lines differ, because it resolves more names in them.
-COUNTED_LATER = {"lines_added", "lines_removed"}
-#: Fields of a diff that say which lines these are.
-COUNTED_LINES = {"runs", "moves"}
-#: Fields that were replaced because their values were wrong.
-REPLACED = {"innermost", "loop"}
-#: Fields with the words and the drawing of a graph.
-DRAWN = {"label", "dot"}
 #: Answers that are computed again, with sentences that may be worded differently.
 REWORDED = {"layouts", "registers", "roofline"}
-
-
-def read_zip(data):
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
 
 
 ANSWERS = read_zip((FOLDER / "answers.zip").read_bytes())
@@ -61,29 +45,6 @@ def old_app(tmp_path_factory):
 @pytest.fixture
 def client(old_app):
     return old_app.test_client()
-
-
-def contains(now, before, *, is_reworded=False):
-    """Return whether a document has all fields of an earlier document, with the same values.
-
-    If it is reworded, texts of several words may differ.
-    """
-    if isinstance(before, dict):
-        return isinstance(now, dict) and all(
-            name in OF_THIS_MACHINE | REPLACED | DRAWN
-            or (name in COUNTED_LATER and (value is None or now[name] <= value))
-            or (name in COUNTED_LINES and "lines_added" in before)
-            or (name in now and contains(now[name], value, is_reworded=is_reworded))
-            for name, value in before.items()
-        )
-    if isinstance(before, list):
-        same_length = isinstance(now, list) and len(now) == len(before)
-        return same_length and all(
-            contains(*pair, is_reworded=is_reworded) for pair in zip(now, before, strict=True)
-        )
-    if is_reworded and isinstance(before, str) and " " in before:
-        return isinstance(now, str) and " " in now
-    return now == before
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: query.name)

@@ -88,6 +88,7 @@ def test_answers_are_what_the_description_says(app, client, ticket, index, vecto
     services = services_of(app)
     for step in load_tours()[0].steps:
         services.queue.complete(request_of(step.launch, services.triton_version(None)))
+    client.post(f"/api/v1/compilations/{ticket['id']}/fewer_stages")  # GET returns the cached answer
     checked = set()
     adapter = app.url_map.bind("localhost")
     for rule in app.url_map.iter_rules():

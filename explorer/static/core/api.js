@@ -265,6 +265,8 @@ export const api = {
   passSearch: (id, text) => get(`${compilationPath(id)}/passes/search?text=${encodeURIComponent(text)}`),
   /** @param {string} id @returns {Promise<{id: string, status: import("./types.js").Status}>} */
   llvmPasses: (id) => post(following(`${compilationPath(id)}/llvm-passes`), {}),
+  /** @param {string} id @returns {Promise<import("./types.js").FewerStagesDocument>} */
+  fewerStages: (id) => post(`${compilationPath(id)}/fewer_stages`, {}),
   /** @param {string} vocabulary @returns {Promise<Record<string, string>>} */
   explanations: (vocabulary) => get(`/explanations/${vocabulary}`),
   /**

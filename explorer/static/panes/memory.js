@@ -56,7 +56,7 @@ class MemoryPane extends Pane {
   fewerStages = new Loaded(
     this,
     () => (this.fewerStagesOf ? [this.fewerStagesOf] : null),
-    (id) => api.analysis(id, "fewer_stages"),
+    (id) => api.fewerStages(id),
   );
 
   constructor() {
