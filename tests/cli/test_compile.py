@@ -56,6 +56,7 @@ def test_the_output_does_not_depend_on_who_is_asked(kernel, server, what):
     assert asked.stdout or asked.stderr
 
 
+@pytest.mark.nightly
 def test_documents_and_files_do_not_depend_on_who_is_asked(kernel, server, tmp_path):
     results = []
     for number, url in enumerate((server.url, "none")):

@@ -62,8 +62,8 @@ def without_times(run):
     ("what", "is_asked"),
     [
         (["--measure", "check", "--benchmark", "--size", "size=4096"], True),
-        (["--repeats", "1001"], True),
-        (["--device", "gpu"], False),
+        pytest.param(["--repeats", "1001"], True, marks=pytest.mark.nightly),
+        pytest.param(["--device", "gpu"], False, marks=pytest.mark.nightly),
     ],
     ids=lambda what: " ".join(what) if isinstance(what, list) else "",
 )
@@ -77,6 +77,7 @@ def test_the_output_does_not_depend_on_who_is_asked(server, short, what, is_aske
     assert asked.stdout or asked.stderr
 
 
+@pytest.mark.nightly
 def test_documents_and_files_do_not_depend_on_who_is_asked(server, short, tmp_path):
     results = []
     for number, url in enumerate((server.url, "none")):
@@ -93,6 +94,7 @@ def test_documents_and_files_do_not_depend_on_who_is_asked(server, short, tmp_pa
     assert results[0] == results[1]
 
 
+@pytest.mark.nightly
 def test_a_server_with_a_gpu_is_asked_also_from_a_machine_without_one(gpu_server, tmp_path):
     before = gpu_server.is_asked
     asked = json.loads(run("profile", VECTOR_ADD, "--json", server=gpu_server.url).stdout)
@@ -121,6 +123,7 @@ def test_each_run_measures_once_more(gpu_server):
     assert runs[1]["run"]["attempt"] == runs[0]["run"]["attempt"] + 1
 
 
+@pytest.mark.nightly
 def test_a_server_without_the_device_is_not_asked(server, gpu_server, short):
     before = server.is_asked, gpu_server.is_asked
     here = run("profile", VECTOR_ADD, server=server.url, program=RECORDED_GPU)

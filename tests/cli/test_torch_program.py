@@ -17,6 +17,7 @@ def program(tmp_path):
     return path
 
 
+@pytest.mark.nightly
 def test_the_kernels_are_listed_and_one_is_chosen(server, program):
     first = run("compile", program, "--stage", "ptx", server=server.url)
     assert first.returncode == 0, first.stderr

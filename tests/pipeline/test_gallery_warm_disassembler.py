@@ -52,6 +52,7 @@ def warm_listing(disassemblers, triton, target, cubin):
         return ask(connection, cubin)
 
 
+@pytest.mark.nightly
 @every_nvidia_case
 def test_the_listing_is_that_of_nvdisasm(gallery, disassemblers, example, target):
     compiled = gallery(example, target.name)

@@ -17,17 +17,20 @@ REASONS = ("linear layouts of registers and shared memory only", "only the layou
 
 
 #: On Ampere, matrix instructions read all operands from registers: operands in shared memory are loaded.
-LOADED_ON_AMPERE = ("matmul", "flash_attention", "convolution_2d")
+FEW = (
+    *(f"{example}@cuda:80" for example in ("matmul", "flash_attention", "convolution_2d")),
+    *(f"matmul@{target}" for target in REPRESENTATIVES),
+    "softmax@cuda:90",
+)
+ALL = tuple(f"{example}@{target}" for example in EXAMPLES for target in ("cuda:80", *REPRESENTATIVES))
 
 
 @pytest.fixture(
     scope="session",
-    params=[LOADED_ON_AMPERE, pytest.param(EXAMPLES, marks=pytest.mark.nightly)],
-    ids=lambda examples: f"{len(examples)} on Ampere",
+    params=[pytest.param(FEW, id="few"), pytest.param(ALL, id="all", marks=pytest.mark.nightly)],
 )
 def survey(request, gallery):
-    modules = [f"{example}@{target}" for example in EXAMPLES for target in REPRESENTATIVES]
-    modules += [f"{example}@cuda:80" for example in request.param]
+    modules = request.param
     for module in modules:
         gallery(*module.split("@"))
     script = Path(__file__).with_name("survey_layouts.py")

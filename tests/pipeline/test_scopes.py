@@ -72,6 +72,7 @@ def stages(events):
     return {event["name"]: event["text"] for event in events if event["event"] == "stage"}
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("target", "names"),
     [

@@ -24,14 +24,8 @@ from .conftest import JAILED, SMALL, Wall
 pytestmark = pytest.mark.slow
 
 NVIDIA = [target for target in TARGETS if target.vendor == "NVIDIA"]
-REPRESENTATIVES = ("cuda:80", "cuda:90", "cuda:100")
 CASES = [
-    pytest.param(
-        triton,
-        target,
-        id=f"{triton}-{target.architecture}",
-        marks=() if target.name in REPRESENTATIVES else pytest.mark.nightly,
-    )
+    pytest.param(triton, target, id=f"{triton}-{target.architecture}")
     for triton in TRITONS
     for target in NVIDIA
 ]
@@ -81,6 +75,7 @@ def cubin(warm, tmp_path_factory):
     return warm.tools.assemble("loop", tmp_path_factory.mktemp("cubin"))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("triton", "target"), CASES)
 def test_the_listing_is_that_of_a_new_nvdisasm(triton, target, tmp_path):
     warm = Warm(settings(wall_seconds=30, cpu_seconds=20), triton, target)
@@ -141,6 +136,7 @@ def test_a_client_that_reads_nothing_ends_with_its_time(cubin):
         warm.all.close()
 
 
+@pytest.mark.nightly
 def test_memory_does_not_grow(warm, cubin):
     server = warm.processes()[0]
 

@@ -91,7 +91,11 @@ def jail(settings):
     jail.sandbox.close()
 
 
-@pytest.mark.parametrize("killed", range(len(CHAIN)), ids=CHAIN)
+@pytest.mark.parametrize(
+    "killed",
+    [pytest.param(each, marks=() if each == KEEPER else pytest.mark.nightly) for each in range(len(CHAIN))],
+    ids=CHAIN,
+)
 def test_whichever_process_of_an_idle_jail_is_killed_the_next_run_works(jail, killed):
     worker = 0
     for _ in range(5):

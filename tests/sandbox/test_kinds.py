@@ -16,7 +16,7 @@ from explorer.settings import Settings
 
 from .conftest import JAILED, Result, Wall
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.nightly]
 
 
 @pytest.fixture(scope="module")

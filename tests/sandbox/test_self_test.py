@@ -55,6 +55,7 @@ def test_a_jail_of_each_kind_withstands_all_soon(settings):
     assert min(durations) < 3  # 0.3 seconds on an idle machine
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("weaken", "hole"),
     [
@@ -94,6 +95,7 @@ def other_bubblewrap(folder, old, new):
     return replace(BUBBLEWRAP, path=program)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("old", "new", "hole"),
     [

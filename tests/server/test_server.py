@@ -33,6 +33,7 @@ def start(tmp_path):
         server.close()
 
 
+@pytest.mark.nightly
 def test_a_server_killed_in_the_middle_finishes_after_a_restart(start, vector_add):
     body = {"source": vector_add, "target": "cuda:90"}
     first = start()

@@ -84,6 +84,9 @@ def numbers_and_stages(seen):
     return names
 
 
+@pytest.mark.parametrize(
+    "broker", ["rabbitmq", pytest.param("redis", marks=pytest.mark.nightly)], indirect=True
+)
 def test_a_stage_arrives_while_the_job_runs_on_a_worker_with_metrics(start_cluster, broker):
     cluster = start_cluster(broker)
     page = cluster.page
