@@ -22,7 +22,7 @@ from explorer.jobs.health import Health
 from explorer.jobs.rates import WORKS, Rates
 from explorer.jobs.state import StateCollector
 from explorer.jobs.uploads import Uploads
-from explorer.jobs.workers import WorkerGpu, Workers, check_location
+from explorer.jobs.worker_registry import WorkerGpu, WorkerRegistry, check_location
 from explorer.matrix import MatrixCompiler
 from explorer.model import Request, hardware
 from explorer.profiles.read import Profile, Profiles
@@ -59,7 +59,7 @@ class Services:
         self.metrics = Metrics()
         self.store: Store = open_store_for_jobs(settings)
         self.sandbox: Sandbox | None = None
-        self.workers: Workers | None = None
+        self.workers: WorkerRegistry | None = None
         self.runners: Runners = {}
         self.queue: Queue
         self.rates = rates_of(settings)
@@ -71,7 +71,7 @@ class Services:
             gpu_rules=gpu_rules_of(settings),
         )
         if settings.broker_url:
-            self.workers = Workers(self.store, shared_location(settings, self.store))
+            self.workers = WorkerRegistry(self.store, shared_location(settings, self.store))
             self.queue = DistributedQueue(self.store, self.workers, settings.broker_url, self.metrics, limits)
         else:
             self.sandbox = sandbox or Sandbox(

@@ -61,7 +61,7 @@ BEHIND_THE_WALL = (
     "explorer.pipeline",
     "explorer.runner",
     "explorer.sandbox.probe",
-    "explorer.sandbox.worker",
+    "explorer.sandbox.job_process",
     "explorer.sandbox.zygote",
 )
 SERVER_SIDE = [

@@ -18,8 +18,8 @@ from typing import Any
 from bench.trace.spans import wrap
 from explorer.model import Log, Request
 from explorer.pipeline import job, passes
-from explorer.pipeline.work import Emit
-from explorer.sandbox import worker
+from explorer.pipeline.error_events import Emit
+from explorer.sandbox import job_process
 
 LOG = "trace"
 #: How many spans of one job are kept for each process, and how many bytes they have at most.
@@ -57,10 +57,10 @@ _WORKER = [
     "explorer.pipeline.passes:run_pass",
     "explorer.pipeline.passes:without_locations",
     "explorer.pipeline.forked_copy:ForkedCopy",
-    "explorer.sandbox.worker:_read_all",
-    "explorer.sandbox.worker:_write_all",
-    "explorer.sandbox.worker:encode_event",
-    "explorer.sandbox.worker:decode_request",
+    "explorer.sandbox.job_process:_read_all",
+    "explorer.sandbox.job_process:_write_all",
+    "explorer.sandbox.job_process:encode_event",
+    "explorer.sandbox.job_process:decode_request",
     "subprocess:Popen",
     "subprocess:Popen.communicate",
     "subprocess:Popen.wait",
@@ -143,7 +143,7 @@ def warm_up() -> None:
     for process, module, name in (
         ("keeper", zygote, "_keep"),
         ("warden", zygote, "_guard"),
-        ("worker", worker, "work"),
+        ("worker", job_process, "work"),
     ):
         setattr(module, name, _of_process(process, getattr(module, name)))
     texts = passes._texts

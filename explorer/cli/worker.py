@@ -16,7 +16,7 @@ from explorer.monitoring.traces import configure_traces, end_traces
 from explorer.settings import Settings
 
 if TYPE_CHECKING:
-    from explorer.worker import WorkerServices
+    from explorer.worker_services import WorkerServices
 
 
 def add(commands: Commands) -> None:
@@ -40,7 +40,7 @@ def add(commands: Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Work until the process is stopped."""
-    from explorer.worker import WorkerServices  # slow to import
+    from explorer.worker_services import WorkerServices  # slow to import
 
     settings = Settings.from_environment()
     given = {name: getattr(options, name) for name in ("slots", "data_dir", "host")}

@@ -24,7 +24,7 @@ from explorer.jobs.rates import Count
 from explorer.jobs.remote_jobs import RemoteJob, RemoteJobs
 from explorer.jobs.runners import RunnerKind, runner_kind
 from explorer.jobs.shared_queue import FollowedJob, QueueLimits, SharedQueue
-from explorer.jobs.workers import BEAT_SECONDS, RUNNER_KINDS, Workers, kind_of, process_name
+from explorer.jobs.worker_registry import BEAT_SECONDS, RUNNER_KINDS, WorkerRegistry, kind_of, process_name
 from explorer.model import CANCELED, Done, Request
 from explorer.store import NewJob, Record, Store
 
@@ -38,7 +38,7 @@ class DistributedQueue(SharedQueue):
     def __init__(
         self,
         store: Store,
-        workers: Workers,
+        workers: WorkerRegistry,
         broker_url: str,
         metrics: Metrics,
         limits: QueueLimits,

@@ -17,7 +17,7 @@ from explorer.jobs.gpu_gate import NO_RULES, GpuGate, GpuRules
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.rates import Count, Rates
 from explorer.jobs.runners import RunnerKind
-from explorer.jobs.unstored import UnstoredResults
+from explorer.jobs.unstored_results import UnstoredResults
 from explorer.model import Request
 from explorer.store import Entry, Record, Store
 

@@ -52,7 +52,7 @@ blob_cache = Counter(
 )
 for _result in ("hit", "miss"):
     blob_cache.labels(_result)  # a rate needs the 0 before the first access
-#: The reasons are defined in `explorer.sandbox.stops`.
+#: The reasons are defined in `explorer.sandbox.stop_reason`.
 sandbox_stops = Counter(
     "triton_explorer_sandbox_stops",
     "Jobs that ended without a result: limits, crashes, cancellations.",

@@ -19,8 +19,8 @@ from explorer.model import (
     to_plain,
 )
 from explorer.model.hardware import Target, find_target
+from explorer.pipeline.error_events import Emit, perform_work
 from explorer.pipeline.errors import UserError
-from explorer.pipeline.work import Emit, perform_work
 
 if TYPE_CHECKING:
     from explorer.pipeline.specialize import Specialization

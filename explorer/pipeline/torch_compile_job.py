@@ -10,7 +10,7 @@ import torch
 
 from explorer.model import Request
 from explorer.pipeline import job, single_job, time_limit
-from explorer.pipeline.work import Emit
+from explorer.pipeline.error_events import Emit
 
 __all__ = ["perform", "warm_up"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 from explorer.model import Event, Outcome, Request, decode_request, encode_event
-from explorer.pipeline.work import Emit, perform_work
+from explorer.pipeline.error_events import Emit, perform_work
 from explorer.runner.job import begin_cuda, perform, prepare, warm_up
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from explorer.model import DeviceKind, Diagnostic, Event, Measure, Outcome, Progress, Request, Run
 from explorer.model.hardware import find_target
 from explorer.model.measurements import MEASURES, measures_of
+from explorer.pipeline.error_events import Emit, perform_work
 from explorer.pipeline.errors import UserError
 from explorer.pipeline.scopes import marked_lines, scopes_ignored_by_interpreter
-from explorer.pipeline.work import Emit, perform_work
 
 if TYPE_CHECKING:
     from explorer.runner.measures.context import Launch, MeasureContext

@@ -1,6 +1,6 @@
 """The wall: execute the source of a request in a jail, and return validated events.
 
-The package has two sides. The web side (`service`, `slot`, `launch`, `protocol`, `versions`, `settings`,
+The package has two sides. The web side (`service`, `slot`, `launcher`, `protocol`, `versions`, `settings`,
 `self_test`) starts jails, enforces deadlines and checks every byte. The jail side (`zygote`, `confine`,
 `seccomp`, `landlock`, `linux`, `warden`, `worker`, `probe`, `probe_attacks`) uses the standard library only,
 until the zygote warms up the pipeline. Both sides import this package, so the package imports the modules of

@@ -24,7 +24,7 @@ from explorer.model.hardware import UnknownTarget, find_target
 from explorer.pipeline.warm_disassembler import LENGTH, ask
 from explorer.sandbox import control_group, linux
 from explorer.sandbox.errors import SlotBroken
-from explorer.sandbox.launch import Launch, end_jail
+from explorer.sandbox.launcher import Launcher, end_jail
 from explorer.sandbox.warm_disassembler import LIBRARY
 
 _log = logging.getLogger(__name__)
@@ -45,8 +45,8 @@ _Key = tuple[Path | None, int]
 class Disassemblers:
     """The disassemblers of one sandbox. Thread-safe."""
 
-    def __init__(self, launch: Launch) -> None:
-        self._launch = launch
+    def __init__(self, launcher: Launcher) -> None:
+        self._launcher = launcher
         self._lock = threading.Lock()
         self._running: dict[_Key, _Disassembler] = {}
         self._failures: dict[_Key, int] = {}
@@ -61,7 +61,7 @@ class Disassemblers:
         capability = _capability(target)
         if capability is None or self._impossible:
             return
-        most = self._launch.settings.warm_disassemblers
+        most = self._launcher.settings.warm_disassemblers
         key = (triton, capability)
         with self._lock:
             found = self._running.get(key)
@@ -83,9 +83,9 @@ class Disassemblers:
     @property
     def _impossible(self) -> str:
         """The reason why no disassembler is possible."""
-        if self._launch.bubblewrap is None:
+        if self._launcher.bubblewrap is None:
             return "A disassembler needs a jail."
-        if self._launch.settings.warm_disassemblers == 0:
+        if self._launcher.settings.warm_disassemblers == 0:
             return "The settings allow no disassembler."
         if not LIBRARY.is_file():
             return "The library that makes nvdisasm a fork server was not built."
@@ -113,7 +113,7 @@ class Disassemblers:
             if time.monotonic() - oldest.used > _BUSY_SECONDS:
                 oldest.stop()
             return
-        started = _Disassembler(self._launch, *key, on_end=lambda: self._forget(key, started))
+        started = _Disassembler(self._launcher, *key, on_end=lambda: self._forget(key, started))
         self._running[key] = started
         started.start()
 
@@ -132,10 +132,10 @@ class _Disassembler(threading.Thread):
     """One jail. The jail dies with the thread that starts it, so this thread lives as long as the jail."""
 
     def __init__(
-        self, launch: Launch, triton: Path | None, capability: int, on_end: Callable[[], None]
+        self, launcher: Launcher, triton: Path | None, capability: int, on_end: Callable[[], None]
     ) -> None:
         super().__init__(name=f"disassembler-{capability}", daemon=True)
-        self._launch = launch
+        self._launcher = launcher
         self._triton = triton
         self._capability = capability
         self._on_end = on_end
@@ -166,11 +166,11 @@ class _Disassembler(threading.Thread):
             with tempfile.TemporaryFile() as errors:
                 try:
                     with self._theirs:
-                        self.process = self._launch.start_disassembler(
+                        self.process = self._launcher.start_disassembler(
                             self._theirs.fileno(), errors, self._triton, self._capability
                         )
                     self._compare()
-                    limit_bytes = self._launch.settings.limits.memory_bytes
+                    limit_bytes = self._launcher.settings.limits.memory_bytes
                     self._group = control_group.enclose(self.process.pid, limit_bytes)
                     self.is_ready = self.has_started = True
                     self._wait()
@@ -214,7 +214,7 @@ class _Disassembler(threading.Thread):
                 raise SlotBroken("its listing differs from that of nvdisasm.")
 
     def _wait(self) -> None:
-        idle = self._launch.settings.disassembler_idle_seconds
+        idle = self._launcher.settings.disassembler_idle_seconds
         while not self.stopped.wait(_LOOK_SECONDS) and time.monotonic() - self.used < idle:
             if select.select([self._control], [], [], 0)[0]:
                 raise SlotBroken("it ended unexpectedly.")

@@ -45,7 +45,7 @@ from explorer.model.limits import (
 from explorer.model.measurements import MEASUREMENTS
 from explorer.sandbox.errors import ProtocolError
 from explorer.sandbox.settings import SandboxSettings
-from explorer.sandbox.stops import StopReason, read_stop_line
+from explorer.sandbox.stop_reason import StopReason, read_stop_line
 
 #: Marks a line as incomplete, because its writer died. The line is ignored.
 CANCEL_LINE = b"\x18"

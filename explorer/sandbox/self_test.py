@@ -15,7 +15,7 @@ from pathlib import Path
 
 from explorer.model import Diagnostic, Done, Event, Request
 from explorer.sandbox import landlock
-from explorer.sandbox.launch import Launch
+from explorer.sandbox.launcher import Launcher
 from explorer.sandbox.settings import MIB
 from explorer.sandbox.slot import Slot
 
@@ -33,14 +33,14 @@ class Findings:
     warnings: list[str]
 
 
-def attack(launch: Launch) -> Findings:
+def attack(launcher: Launcher) -> Findings:
     """Attack a jail. Without a jail, only start the processes that a job needs.
 
     Raises:
         SlotBroken: the jail does not start.
     """
     limits = replace(
-        launch.settings.limits,
+        launcher.settings.limits,
         memory_bytes=256 * MIB,
         processes=12,
         open_files=128,
@@ -48,22 +48,22 @@ def attack(launch: Launch) -> Findings:
         scratch_files=100,
         file_bytes=8 * MIB,
     )
-    settings = replace(launch.settings, shared_modules=(), limits=limits)  # The probe must start fast.
-    launch = replace(launch, settings=settings)
+    settings = replace(launcher.settings, shared_modules=(), limits=limits)  # The probe must start fast.
+    launcher = replace(launcher, settings=settings)
     jail = json.dumps(
         {
             "limits": asdict(limits),
-            "hidden": _hidden_paths(launch.readable_folders()),
+            "hidden": _hidden_paths(launcher.readable_folders()),
             "devices": [str(device) for device in settings.devices],
-            "environment": sorted(launch.environment()),
-            "listed": [str(folder) for folder in launch.readable_folders()],
+            "environment": sorted(launcher.environment()),
+            "listed": [str(folder) for folder in launcher.readable_folders()],
             "has_landlock": landlock.abi() > 0,
         }
     )
     findings = Findings([], [])
-    slot = Slot(launch, None, _PROBE)
+    slot = Slot(launcher, None, _PROBE)
     try:
-        kinds = ("reach", "fill", "forge", "look") if launch.bubblewrap else ()
+        kinds = ("reach", "fill", "forge", "look") if launcher.bubblewrap else ()
         for kind in kinds:
             events: list[Event] = []
             slot.run(Request(jail, "", "", options={"attack": kind}), lambda: False, events.append)

@@ -16,9 +16,9 @@ from explorer.errors import SandboxUnavailable, UnknownTriton
 from explorer.model import CANCELED, Diagnostic, Done, Event, Request
 from explorer.sandbox import control_group, landlock
 from explorer.sandbox.errors import SlotBroken
-from explorer.sandbox.launch import Launch, find_bubblewrap, ways
+from explorer.sandbox.installation_advice import installation_advice
+from explorer.sandbox.launcher import Launcher, find_bubblewrap, launchers
 from explorer.sandbox.priority import yields
-from explorer.sandbox.remedy import ways_out
 from explorer.sandbox.self_test import attack
 from explorer.sandbox.settings import Limits, SandboxSettings
 from explorer.sandbox.slot_pool import PoolState, SandboxJob, SlotPool, VersionPools
@@ -95,7 +95,7 @@ class Sandbox:
         if self.settings.warm_up and self._begun is None and self.versions:
             self._begin(self.versions[0], not self.settings.unsafe and _may_share(self.settings.limits))
         try:
-            launch, shares_jail = self._choose()
+            launcher, shares_jail = self._choose()
         except SandboxUnavailable as error:
             self._problem = str(error)
             self._end_what_began()
@@ -105,11 +105,11 @@ class Sandbox:
         with self._lock:
             begun = self._begun
             if not self._closed:
-                if begun and begun.launch == launch and begun.shares_jail <= shares_jail:
+                if begun and begun.launcher == launcher and begun.shares_jail <= shares_jail:
                     self._pools, self._begun = begun, None
                 else:
-                    self._pools = VersionPools(launch, self._installed, shares_jail)
-                self._tier = "unsafe" if launch.way == "unsafe" else "full"
+                    self._pools = VersionPools(launcher, self._installed, shares_jail)
+                self._tier = "unsafe" if launcher.way == "unsafe" else "full"
         self._end_what_began()
         if self.settings.warm_up:
             threading.Thread(target=self._warm_up, name="sandbox-warm-up", daemon=True).start()
@@ -155,9 +155,9 @@ class Sandbox:
             pools.join()
 
     def _begin(self, version: str, shares_jail: bool) -> None:
-        launch = next(iter(ways(self.settings, self.bubblewrap)), None)
-        if launch is not None and version in self.versions:
-            self._begun = VersionPools(launch, self._installed, shares_jail)
+        launcher = next(iter(launchers(self.settings, self.bubblewrap)), None)
+        if launcher is not None and version in self.versions:
+            self._begun = VersionPools(launcher, self._installed, shares_jail)
             self._begun.of(version).begin()
 
     def _end_what_began(self) -> None:
@@ -168,31 +168,31 @@ class Sandbox:
             begun.close()
             threading.Thread(target=begun.join, name="sandbox-end", daemon=True).start()
 
-    def _choose(self) -> tuple[Launch, bool]:
+    def _choose(self) -> tuple[Launcher, bool]:
         """Return the first way to start a jail that passes the probe, and whether slots may share a jail.
 
         Two jobs in one jail are separated by their process namespaces, each with its own /proc.
         """
         failures = []
-        for launch in ways(self.settings, self.bubblewrap):
-            limits = launch.settings.limits
+        for launcher in launchers(self.settings, self.bubblewrap):
+            limits = launcher.settings.limits
             try:
-                findings = attack(launch)
+                findings = attack(launcher)
             except (SlotBroken, OSError) as error:
-                failures.append(f"{launch.title}: {error}")
+                failures.append(f"{launcher.title}: {error}")
                 continue
             for warning in findings.warnings:
-                _log.warning("%s: %s", launch.title, warning)
-            if launch.way == "unsafe":
-                return launch, False
+                _log.warning("%s: %s", launcher.title, warning)
+            if launcher.way == "unsafe":
+                return launcher, False
             if not findings.holes:
-                return launch, _may_share(limits) and not findings.warnings
-            failures += [f"{launch.title}: {hole}" for hole in findings.holes]
+                return launcher, _may_share(limits) and not findings.warnings
+            failures += [f"{launcher.title}: {hole}" for hole in findings.holes]
         if self.bubblewrap is None and not self.settings.unsafe:
             failures.append("bubblewrap (bwrap) is not installed, or does not start.")
         if self.settings.unsafe and os.getuid() == 0:
             failures.append(NOBODY_MUST_READ)
-        raise SandboxUnavailable("\n".join([*failures, ways_out(self.bubblewrap is not None)]))
+        raise SandboxUnavailable("\n".join([*failures, installation_advice(self.bubblewrap is not None)]))
 
     def _warm_up(self) -> None:
         """Start the slots of the newest version one by one. Jobs start the slots of other versions."""

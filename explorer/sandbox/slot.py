@@ -24,12 +24,12 @@ from explorer.monitoring.metrics import sandbox_stops
 from explorer.sandbox import control_group, linux
 from explorer.sandbox.disassemblers import Disassemblers
 from explorer.sandbox.errors import ProtocolError, SlotBroken
-from explorer.sandbox.launch import Launch
+from explorer.sandbox.jail import Jail, Zygote
+from explorer.sandbox.job_process import BEGUN_LINE
+from explorer.sandbox.launcher import Launcher
 from explorer.sandbox.priority import lower_priority
 from explorer.sandbox.protocol import EventStream
-from explorer.sandbox.stops import StopReason
-from explorer.sandbox.worker import BEGUN_LINE
-from explorer.sandbox.zygotes import Zygote, Zygotes
+from explorer.sandbox.stop_reason import StopReason
 
 for _reason in get_args(StopReason):
     sandbox_stops.labels(_reason)  # a rate needs the 0 before the first stop
@@ -45,21 +45,21 @@ _LOGGED_BYTES = 500
 class Slot:
     """A zygote that executes jobs. Belongs to the thread that created it.
 
-    With `zygotes`, the slot shares their jail. Otherwise the slot has its own jail.
+    With `jail`, the slot shares this jail. Otherwise the slot has its own jail.
     """
 
     def __init__(
         self,
-        launch: Launch,
+        launcher: Launcher,
         triton: Path | None,
         entry_point: str,
-        zygotes: Zygotes | None = None,
+        jail: Jail | None = None,
         disassemblers: Disassemblers | None = None,
     ) -> None:
-        self._settings = launch.settings
+        self._settings = launcher.settings
         self._triton = triton
-        self._owns_jail = zygotes is None
-        self._zygotes = Zygotes(launch, entry_point) if zygotes is None else zygotes
+        self._owns_jail = jail is None
+        self._jail = Jail(launcher, entry_point) if jail is None else jail
         self._disassemblers = disassemblers
         self._disassembler: socket.socket | None = None
         self._group: control_group.ControlGroup | None = None
@@ -69,13 +69,13 @@ class Slot:
         self._has_ended = False
         self.jobs_done = 0
         try:
-            self._zygote = self._zygotes.fork(triton)
+            self._zygote = self._jail.fork(triton)
         except BaseException:
             if self._owns_jail:
-                self._zygotes.close()
+                self._jail.close()
             raise
         try:
-            if launch.bubblewrap is not None:
+            if launcher.bubblewrap is not None:
                 self._group = control_group.enclose(self._zygote.process, self._settings.limits.memory_bytes)
             self._prepare()
         except BaseException:
@@ -85,7 +85,7 @@ class Slot:
     @property
     def process(self) -> subprocess.Popen[bytes]:
         """The outermost process of the jail: bubblewrap, or the first zygote without a jail."""
-        return self._zygotes.process
+        return self._jail.process
 
     @property
     def zygote(self) -> Zygote:
@@ -151,9 +151,9 @@ class Slot:
         """Kill the processes of the slot, and its own jail if it has one."""
         self._kill_job()
         self._zygote.close()
-        self._zygotes.give_back(self._triton)
+        self._jail.give_back(self._triton)
         if self._owns_jail:
-            self._zygotes.close()
+            self._jail.close()
         if self._group is not None:
             self._group.remove()
 

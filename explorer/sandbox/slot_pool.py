@@ -23,10 +23,10 @@ from explorer.monitoring.origin import Origin, current_origin, working_for
 from explorer.monitoring.traces import span
 from explorer.sandbox.disassemblers import Disassemblers
 from explorer.sandbox.errors import SlotBroken
-from explorer.sandbox.launch import Launch
+from explorer.sandbox.jail import Jail
+from explorer.sandbox.launcher import Launcher
 from explorer.sandbox.slot import Slot
 from explorer.sandbox.versions import InstalledVersions
-from explorer.sandbox.zygotes import Zygotes
 
 _log = logging.getLogger(__name__)
 
@@ -75,12 +75,12 @@ class PoolState:
 class VersionPools:
     """The pools of all Triton versions, whose jails start in one way. The first job creates a pool."""
 
-    def __init__(self, launch: Launch, installed: InstalledVersions, shares_jail: bool) -> None:
-        self.launch = launch
-        self.disassemblers = Disassemblers(launch)
+    def __init__(self, launcher: Launcher, installed: InstalledVersions, shares_jail: bool) -> None:
+        self.launcher = launcher
+        self.disassemblers = Disassemblers(launcher)
         self._installed = installed
         self._newest = next(iter(installed.now), "")
-        self._jail = Zygotes(launch, launch.settings.entry_point) if shares_jail else None
+        self._jail = Jail(launcher, launcher.settings.entry_point) if shares_jail else None
         self._lock = threading.Lock()
         #: Each pool, with the identity of its folder, which tells it from a replacement.
         self._pools: dict[str, tuple[SlotPool, object]] = {}
@@ -133,9 +133,9 @@ class VersionPools:
         self.disassemblers.close()
 
     def _make(self, version: str, folder: Path | None) -> SlotPool:
-        settings = self.launch.settings
+        settings = self.launcher.settings
         kept = settings.slots_per_version if settings.warm_up and version == self._newest else 0
-        return SlotPool(self.launch, version, folder, self._jail, self.disassemblers, kept)
+        return SlotPool(self.launcher, version, folder, self._jail, self.disassemblers, kept)
 
 
 class SlotPool:
@@ -143,19 +143,19 @@ class SlotPool:
 
     def __init__(
         self,
-        launch: Launch,
+        launcher: Launcher,
         version: str,
         folder: Path | None,
-        jail: Zygotes | None,
+        jail: Jail | None,
         disassemblers: Disassemblers,
         kept: int,
     ) -> None:
         """`jail` is shared by the slots; without it, each has its own. `kept` slots do not end when idle."""
-        self._launch = launch
+        self._launcher = launcher
         self._jail = jail
         self._disassemblers = disassemblers
         self._kept = kept
-        self._settings = launch.settings
+        self._settings = launcher.settings
         self._version = version
         self._folder = folder
         self._changed = threading.Condition()
@@ -308,7 +308,7 @@ class SlotPool:
 
     def _make_slot(self) -> Slot:
         entry_point = self._settings.entry_point
-        return Slot(self._launch, self._folder, entry_point, self._jail, self._disassemblers)
+        return Slot(self._launcher, self._folder, entry_point, self._jail, self._disassemblers)
 
     def _feed(self, slot: Slot) -> None:
         """Give jobs to a slot for as long as the slot works."""

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from explorer.model import Diagnostic, Done, Event, Log, encode_event
-from explorer.sandbox import confine, landlock, linux, source_position, worker
+from explorer.sandbox import confine, job_process, landlock, linux, source_position
 from explorer.sandbox.bounded_output import BoundedFile, BoundedPipe
 from explorer.sandbox.settings import MIB, Limits
 from explorer.sandbox.source_position import SourcePosition
-from explorer.sandbox.stops import StopReason, stop_line
+from explorer.sandbox.stop_reason import StopReason, stop_line
 
 CANCEL_LINE = b"\x18\n"
 
@@ -79,9 +79,9 @@ class Warden:
                 landlock.obey(self._rules)
             os.dup2(output_pipe[1], 1)
             os.dup2(error.descriptor, 2)
-            outputs = worker.Outputs(self._events, verdict_pipe[1], position_pipe[1])
+            outputs = job_process.Outputs(self._events, verdict_pipe[1], position_pipe[1])
             _close_all_but([request, disassembler, *outputs])
-            worker.work(request, disassembler, outputs, entry_point, folder, self._limits)
+            job_process.work(request, disassembler, outputs, entry_point, folder, self._limits)
         # Handlers of libraries that the zygote loaded would catch signals from the job.
         linux.drop_signal_handlers()
         for descriptor in (request, disassembler, output_pipe[1], verdict_pipe[1], position_pipe[1]):
@@ -133,7 +133,7 @@ class Warden:
                 return None
 
     def _has_verdict(self) -> bool:
-        return len(self._verdict) > len(worker.STARTED) and self._verdict.endswith(b"\n")
+        return len(self._verdict) > len(job_process.STARTED) and self._verdict.endswith(b"\n")
 
     def _take_verdict(self, verdict: int, child: int) -> bool:
         data = os.read(verdict, _VERDICT_BYTES)
@@ -145,7 +145,7 @@ class Warden:
 
     def _report_verdict(self, output: BoundedPipe, error: BoundedFile) -> None:
         self._emit_output(output, error)
-        verdict = self._verdict.removeprefix(worker.STARTED)
+        verdict = self._verdict.removeprefix(job_process.STARTED)
         if verdict.endswith(CANCEL_LINE):  # a forged verdict, which must be rejected, not skipped
             verdict = verdict.removesuffix(CANCEL_LINE) + b"\n"
         _write_all(self._events, verdict)

@@ -23,7 +23,7 @@ from explorer.model.hardware import DEFAULT_TARGET
 from explorer.monitoring.log import configure_log
 from explorer.monitoring.traces import configure_traces, end_traces
 from explorer.sandbox import control_group, landlock
-from explorer.sandbox.launch import SOURCES, find_bubblewrap
+from explorer.sandbox.launcher import SOURCES, find_bubblewrap
 from explorer.sandboxes import compilation_sandbox
 from explorer.server.address import remove_address, write_address
 from explorer.server.application import Application

@@ -22,11 +22,11 @@ from sqlalchemy.orm import Session
 
 from explorer.errors import InvalidRequest, StoreError
 from explorer.store.address import Address
+from explorer.store.blob_compression import decode
 from explorer.store.blob_store import BlobStore
 from explorer.store.entries import blobs_of, decode_journal
 from explorer.store.failures import disk_failure
 from explorer.store.files import SUFFIX
-from explorer.store.frames import decode
 from explorer.store.in_threads import in_threads
 from explorer.store.tables import AnswerRow, CompilationRow
 

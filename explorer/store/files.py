@@ -22,9 +22,9 @@ from explorer.errors import DamagedText
 from explorer.monitoring.metrics import timed_blob
 from explorer.store.address import Address
 from explorer.store.batches import Batches, BlobBatch, StoredBytes
+from explorer.store.blob_compression import check, compress, decode, decompress, parts_of
 from explorer.store.failures import disk_failure
 from explorer.store.folder_lock import FolderLock
-from explorer.store.frames import check, compress, decode, decompress, parts_of
 
 _WRITERS = 4
 _ABANDONED_AFTER_SECONDS = 24 * 3600

@@ -21,13 +21,13 @@ from explorer.errors import NotFound, StoreError, StoreFull
 from explorer.examples import load_examples
 from explorer.model import Request
 from explorer.store.address import Address
+from explorer.store.address_set import AddressSet
 from explorer.store.batches import BlobBatch
 from explorer.store.blob_store import BlobStore
 from explorer.store.clock import NowUtc
 from explorer.store.database import Database
 from explorer.store.entries import blobs_of, decode_journal
 from explorer.store.in_threads import in_threads
-from explorer.store.marks import Marks
 from explorer.store.retention import (
     FULL_SHARE,
     LIVE_TIME,
@@ -319,18 +319,18 @@ class Housekeeping:
             self._request_bytes = size
         return removed
 
-    def _referenced(self) -> Marks:
+    def _referenced(self) -> AddressSet:
         """Return the addresses that rows refer to. Measure results whose size is unknown."""
-        marks = Marks()
+        referenced = AddressSet()
         with self._database.reading() as session:
             sizes = {row.id: row.result_bytes for row in session.scalars(select(UsageRow))}
             journals = _journals(session)
             for document in session.scalars(select(AnswerRow.document)):
-                marks.add(document)
+                referenced.add(document)
         unmeasured = {}
         for (record_id, _), addresses in in_threads(lambda each: self._blobs_of(each[1]), journals):
             for address in addresses:
-                marks.add(address)
+                referenced.add(address)
             if not sizes.get(record_id):
                 unmeasured[record_id] = sum(map(self._blobs.stored_bytes, addresses))
         with self._database.writing() as session:
@@ -340,7 +340,7 @@ class Housekeeping:
                     .where(UsageRow.id == record_id, UsageRow.result_bytes == 0)
                     .values(result_bytes=size)
                 )
-        return marks
+        return referenced
 
     def _blobs_of(self, journal: Address) -> set[Address]:
         """Return a journal and the blobs that it refers to; nothing if the journal is damaged."""

@@ -17,11 +17,11 @@ from explorer.errors import DamagedText
 from explorer.monitoring.metrics import blob_cache
 from explorer.store.address import Address
 from explorer.store.batches import Batches, BlobBatch, StoredBytes
+from explorer.store.blob_compression import check, compress, decode, parts_of
 from explorer.store.cache import BlobCache
 from explorer.store.failures import disk_failure
 from explorer.store.files import SUFFIX, YOUNG_SECONDS, free_bytes
 from explorer.store.folder_lock import FolderLock
-from explorer.store.frames import check, compress, decode, parts_of
 from explorer.store.s3_objects import S3Location, S3Object, S3Objects
 
 Decoded = TypeVar("Decoded")

@@ -33,6 +33,7 @@ from explorer.store.address import (
 )
 from explorer.store.backup import DATABASE_NAME, Copied, back_up, restore
 from explorer.store.batches import BlobBatch
+from explorer.store.blob_compression import compress, decompress
 from explorer.store.blob_store import BlobStore
 from explorer.store.claims import Claim, Claims, Deleted
 from explorer.store.clock import Now, NowUtc
@@ -41,7 +42,6 @@ from explorer.store.earlier_results import read_earlier
 from explorer.store.entries import Entry, decode_journal, encode_journal
 from explorer.store.files import FileBlobStore
 from explorer.store.followers import FollowerTable
-from explorer.store.frames import compress, decompress
 from explorer.store.gpu_time import GpuTime
 from explorer.store.housekeeping import Housekeeping, forget_results
 from explorer.store.job_table import JobTable, NewJob

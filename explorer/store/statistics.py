@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 from sqlalchemy import select
 
+from explorer.store.blob_compression import decompress
 from explorer.store.blob_store import BlobStore
 from explorer.store.database import Database
-from explorer.store.frames import decompress
 from explorer.store.tables import CompilationRow, UsageRow
 
 _LARGEST = 10

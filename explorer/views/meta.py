@@ -13,7 +13,7 @@ from explorer.documents import API, TargetDocument
 from explorer.errors import NotFound
 from explorer.examples import Example, find_example, load_examples
 from explorer.jobs.health import SlotHealth, problem_of_slots
-from explorer.jobs.workers import RUNNER_KINDS
+from explorer.jobs.worker_registry import RUNNER_KINDS
 from explorer.model import DeviceKind
 from explorer.model.hardware import TARGETS
 from explorer.model.measurements import MEASURES

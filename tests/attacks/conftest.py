@@ -18,7 +18,7 @@ import pytest
 from explorer.model import Diagnostic, Log, Request
 from explorer.sandbox import Limits, SandboxSettings
 from explorer.sandbox.errors import SlotBroken
-from explorer.sandbox.launch import NOBODY, Launch, find_bubblewrap
+from explorer.sandbox.launcher import NOBODY, Launcher, find_bubblewrap
 from explorer.sandbox.slot import Slot
 from explorer.sandboxes import gpu_sandbox
 from explorer.settings import Settings
@@ -39,13 +39,13 @@ _TIERS = ["root", "nobody", "user", "gpu", "unsafe"]
 class Tier:
     """A jail of one tier, replaced when it breaks. `python` is a different interpreter for it."""
 
-    def __init__(self, name, launch, python=None):
+    def __init__(self, name, launcher, python=None):
         self.name = name
-        self.launch = launch
-        self.limits = launch.settings.limits
+        self.launcher = launcher
+        self.limits = launcher.settings.limits
         self._python = python
         #: Whether the job has its own process namespace.
-        self.owns_processes = launch.bubblewrap is not None and self.limits.owns_processes
+        self.owns_processes = launcher.bubblewrap is not None and self.limits.owns_processes
         self.slot = self.start()
 
     def start(self):
@@ -55,7 +55,7 @@ class Tier:
                 patch.setattr(sys, "executable", self._python)
                 patch.setattr(sys, "prefix", "/usr")
                 patch.setattr(sys, "base_prefix", "/usr")
-            return Slot(self.launch, None, self.launch.settings.entry_point)
+            return Slot(self.launcher, None, self.launcher.settings.entry_point)
 
     def run(self, source):
         """Execute a source and prepare the next job."""
@@ -155,6 +155,6 @@ def tier(request):
         python = _SYSTEM_PYTHON
         if not _nobody_can_run(python):
             pytest.skip("nobody can read no interpreter")
-    tier = Tier(name, Launch(way, bubblewrap, settings), python)
+    tier = Tier(name, Launcher(way, bubblewrap, settings), python)
     yield tier
     tier.slot.close()

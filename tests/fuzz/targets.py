@@ -46,7 +46,7 @@ from explorer.queries.claims import read_claims
 from explorer.sandbox.errors import ProtocolError
 from explorer.sandbox.protocol import EventStream
 from explorer.sandbox.settings import SandboxSettings
-from explorer.store import frames
+from explorer.store import blob_compression
 from explorer.store.entries import decode_journal
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -194,7 +194,7 @@ TARGETS = (
         (ProtocolError,),
     ),
     Target("journal", decode_journal, ("journal",), (msgspec.DecodeError, UnicodeDecodeError, KeyError)),
-    Target("frame", frames.decompress, ("frame",), (zstandard.ZstdError,)),
+    Target("frame", blob_compression.decompress, ("frame",), (zstandard.ZstdError,)),
     Target("samples", lambda data: checked_document("samples", data), ("samples",), (ProfileError,)),
     Target("profile", _on_file(read_profiles, "profile.json"), ("profile",), (ProfileError,)),
     *(

@@ -7,13 +7,13 @@ import pytest
 
 from explorer.jobs import Metrics, QueueLimits
 from explorer.jobs.caller import Caller, work_for
+from explorer.jobs.consumer import Station
 from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.gpu_gate import GpuRules
 from explorer.jobs.rates import Rates
 from explorer.jobs.runners import NoDevice
-from explorer.jobs.worker import Station
 from explorer.jobs.worker_queue import WorkerQueue
-from explorer.jobs.workers import Workers
+from explorer.jobs.worker_registry import WorkerRegistry
 from explorer.model import Request, Run
 from explorer.store import NewJob, open_store
 
@@ -41,7 +41,7 @@ def test_a_redis_that_stalls_delays_only_who_is_counted(
     url = postgresql.new_database()
     one, other = (closed_at_end(open_store(tmp_path, url)) for _ in range(2))
     limits = QueueLimits(50, 8, Rates({"compilations": 5}, redis.url))
-    queue = closed_at_end(DistributedQueue(one, Workers(one, "here"), rabbitmq.url, Metrics(), limits))
+    queue = closed_at_end(DistributedQueue(one, WorkerRegistry(one, "here"), rabbitmq.url, Metrics(), limits))
     accepted = []
 
     def submit():

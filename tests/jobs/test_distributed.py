@@ -12,11 +12,11 @@ import pytest
 from explorer import create_app
 from explorer.jobs import Metrics
 from explorer.jobs.caller import Caller, Urgency, work_for
+from explorer.jobs.consumer import Station
 from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.shared_queue import QueueLimits
-from explorer.jobs.worker import Station
 from explorer.jobs.worker_queue import WorkerQueue
-from explorer.jobs.workers import WorkerDocument, Workers
+from explorer.jobs.worker_registry import WorkerDocument, WorkerRegistry
 from explorer.matrix import Configuration, Matrix
 from explorer.model import Done, Request
 from explorer.services import services_of
@@ -40,7 +40,7 @@ def queues(tmp_path, postgresql):
         for _ in range(2):
             store = opened.enter_context(closing(open_store(tmp_path, url)))
             limits = QueueLimits(waiting_jobs=10, waiting_threads=1)
-            queue = DistributedQueue(store, Workers(store, "here"), NO_BROKER, Metrics(), limits)
+            queue = DistributedQueue(store, WorkerRegistry(store, "here"), NO_BROKER, Metrics(), limits)
             found.append(opened.enter_context(closing(queue)))
         yield found
         work_for(Caller())

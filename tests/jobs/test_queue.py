@@ -9,10 +9,10 @@ import pytest
 from explorer.errors import NotFound, QueueFull, StoreError, Unavailable
 from explorer.jobs import LocalQueue, Metrics, Queue, QueueLimits, Runners, SandboxRunner
 from explorer.jobs.caller import Caller, Urgency, work_for
+from explorer.jobs.consumer import Consumer, Station
 from explorer.jobs.distributed import DistributedQueue
-from explorer.jobs.worker import Station, Worker
 from explorer.jobs.worker_queue import WorkerQueue
-from explorer.jobs.workers import Workers
+from explorer.jobs.worker_registry import WorkerRegistry
 from explorer.model import Diagnostic, Done, Inspection, Request
 from explorer.store import StageEntry, open_store
 from explorer.store.address import canonical_json, digest_of
@@ -39,7 +39,7 @@ class Desk:
         self.queue: Queue
         limits = QueueLimits(limit, waiting_threads)
         if broker_url:
-            workers = Workers(self.store, "here")
+            workers = WorkerRegistry(self.store, "here")
             self.queue = DistributedQueue(self.store, workers, broker_url, self.metrics, limits)
             self.workers = [WorkerThread(self.sandbox, open_store(folder, database_url), broker_url)]
         else:
@@ -72,7 +72,7 @@ class WorkerThread:
         self.queue = WorkerQueue(store, runners, self.metrics, QueueLimits(0, 0))
         queues = [f"compile:{version}" for version in sandbox.versions]
         self.station = Station(store, self.queue, queues, 1, 0)
-        self.worker = Worker(
+        self.worker = Consumer(
             store,
             [self.station],
             broker_url,

@@ -12,7 +12,7 @@ from explorer.pipeline.stages.sass import _INDIRECT_BRANCH
 from explorer.pipeline.warm_disassembler import ask
 from explorer.sandbox import SandboxSettings
 from explorer.sandbox.disassemblers import Disassemblers
-from explorer.sandbox.launch import find_bubblewrap, ways
+from explorer.sandbox.launcher import find_bubblewrap, launchers
 from explorer.sandbox.versions import installed_versions
 
 NVIDIA = [target for target in TARGETS if target.vendor == "NVIDIA"]
@@ -24,7 +24,7 @@ every_nvidia_case = pytest.mark.parametrize(
 @pytest.fixture(scope="module")
 def disassemblers():
     settings = SandboxSettings(warm_disassemblers=20)
-    found = Disassemblers(ways(settings, find_bubblewrap(settings))[0])
+    found = Disassemblers(launchers(settings, find_bubblewrap(settings))[0])
     yield found
     found.close()
 

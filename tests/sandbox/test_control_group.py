@@ -11,7 +11,7 @@ import pytest
 
 from explorer.model import Request
 from explorer.sandbox import control_group
-from explorer.sandbox.launch import find_bubblewrap, ways
+from explorer.sandbox.launcher import find_bubblewrap, launchers
 from explorer.sandbox.slot import Slot
 from explorer.sandboxes import (
     compilation_sandbox,
@@ -33,7 +33,7 @@ HOLD = (
 def slot(settings):
     limits = dataclasses.replace(settings.limits, memory_bytes=256 * MIB, cpu_seconds=20, wall_seconds=20)
     settings = dataclasses.replace(settings, limits=limits)
-    slot = Slot(ways(settings, find_bubblewrap(settings))[0], None, settings.entry_point)
+    slot = Slot(launchers(settings, find_bubblewrap(settings))[0], None, settings.entry_point)
     yield slot
     slot.close()
 
@@ -79,16 +79,16 @@ def test_a_jail_of_each_kind_gets_a_group(kind, tmp_path, monkeypatch):
         "interpreter": interpreter_sandbox(own),
         "gpu": gpu_sandbox(own, (), {}, ()),
     }
-    launch = ways(kinds[kind], find_bubblewrap(compilation_sandbox(own)))[0]
+    launcher = launchers(kinds[kind], find_bubblewrap(compilation_sandbox(own)))[0]
     monkeypatch.setattr(control_group, "_delegated_group", lambda: tmp_path)
     slot = Slot(
-        dataclasses.replace(launch, settings=dataclasses.replace(launch.settings, shared_modules=())),
+        dataclasses.replace(launcher, settings=dataclasses.replace(launcher.settings, shared_modules=())),
         None,
         "explorer.sandbox.probe",
     )
     try:
         (group,) = tmp_path.iterdir()
-        assert int((group / "memory.max").read_text()) == int(1.05 * launch.settings.limits.memory_bytes)
+        assert int((group / "memory.max").read_text()) == int(1.05 * launcher.settings.limits.memory_bytes)
         assert (group / "memory.swap.max").read_text() == "0"
         assert int((group / "cgroup.procs").read_text()) == slot.zygote.process
     finally:

@@ -17,7 +17,7 @@ from explorer.model.hardware import TARGETS
 from explorer.pipeline.warm_disassembler import LENGTH, ask
 from explorer.sandbox import Sandbox, SandboxSettings
 from explorer.sandbox.disassemblers import Disassemblers
-from explorer.sandbox.launch import find_bubblewrap, ways
+from explorer.sandbox.launcher import find_bubblewrap, launchers
 
 from .conftest import JAILED, SMALL, Wall
 
@@ -37,7 +37,7 @@ class Warm:
     def __init__(self, settings, triton, target):
         self.target = target
         self.tools = Tools(triton, target.triton_architecture)
-        self.all = Disassemblers(ways(settings, find_bubblewrap(settings))[0])
+        self.all = Disassemblers(launchers(settings, find_bubblewrap(settings))[0])
         self.connect().close()
         wait_for(lambda: self.all.ready or self.all.problem, "no disassembler")
         assert self.all.ready, self.all.problem
@@ -167,8 +167,8 @@ def test_it_ends_when_nobody_needs_it():
 
 
 def test_there_are_never_more_than_the_setting(warm):
-    few = Disassemblers(warm.all._launch)
-    object.__setattr__(few._launch.settings, "warm_disassemblers", 1)
+    few = Disassemblers(warm.all._launcher)
+    object.__setattr__(few._launcher.settings, "warm_disassemblers", 1)
     try:
         for target in NVIDIA:
             ours, theirs = socket.socketpair()
@@ -178,7 +178,7 @@ def test_there_are_never_more_than_the_setting(warm):
             ours.close()
         assert len(few._running) == 1
     finally:
-        object.__setattr__(few._launch.settings, "warm_disassemblers", 4)
+        object.__setattr__(few._launcher.settings, "warm_disassemblers", 4)
         few.close()
 
 
@@ -247,7 +247,7 @@ def test_a_job_goes_on_when_the_disassembler_is_killed(jobs, cubin):
 
 def test_without_the_library_nothing_is_started(monkeypatch, warm):
     monkeypatch.setattr("explorer.sandbox.disassemblers.LIBRARY", Path("/not/there"))
-    without = Disassemblers(warm.all._launch)
+    without = Disassemblers(warm.all._launcher)
     ours, theirs = socket.socketpair()
     with ours:
         with theirs:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from explorer.sandbox import Limits, SandboxSettings, landlock
-from explorer.sandbox.launch import Launch, find_bubblewrap, ways
+from explorer.sandbox.launcher import Launcher, find_bubblewrap, launchers
 from explorer.sandbox.self_test import attack
 from explorer.sandboxes import compilation_sandbox, gpu_sandbox, interpreter_sandbox
 from explorer.settings import Settings
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 BUBBLEWRAP = find_bubblewrap(SandboxSettings())
 
 
-class Weakened(Launch):
+class Weakened(Launcher):
     """Starts jails with settings other than the declared ones."""
 
     @staticmethod
@@ -26,15 +26,15 @@ class Weakened(Launch):
         return settings
 
     def start(self, control, errors, entry_point):
-        return Launch(self.way, self.bubblewrap, self.weaken(self.settings)).start(
+        return Launcher(self.way, self.bubblewrap, self.weaken(self.settings)).start(
             control, errors, entry_point
         )
 
 
-def launch_of(settings, weaken=lambda settings: settings, bubblewrap=BUBBLEWRAP):
-    launch = ways(settings, bubblewrap)[0]
+def launcher_of(settings, weaken=lambda settings: settings, bubblewrap=BUBBLEWRAP):
+    launcher = launchers(settings, bubblewrap)[0]
     weakened = type("Weakened", (Weakened,), {"weaken": staticmethod(weaken)})
-    return weakened(launch.way, launch.bubblewrap, launch.settings)
+    return weakened(launcher.way, launcher.bubblewrap, launcher.settings)
 
 
 def with_limits(**changes):
@@ -50,7 +50,7 @@ def test_a_jail_of_each_kind_withstands_all_soon(settings):
     durations = []
     for _ in range(2):
         start = time.perf_counter()
-        assert attack(launch_of(settings)).holes == []
+        assert attack(launcher_of(settings)).holes == []
         durations.append(time.perf_counter() - start)
     assert min(durations) < 3  # 0.3 seconds on an idle machine
 
@@ -79,7 +79,7 @@ def test_a_jail_of_each_kind_withstands_all_soon(settings):
 def test_a_jail_that_is_too_weak_is_noticed(weaken, hole):
     if "device" in hole and not Path("/dev/fuse").exists():
         pytest.skip("this machine has no device that can stand for one")
-    holes = attack(launch_of(compilation_sandbox(Settings()), weaken)).holes
+    holes = attack(launcher_of(compilation_sandbox(Settings()), weaken)).holes
     assert f"user code can {hole}" in holes
 
 
@@ -107,15 +107,15 @@ def other_bubblewrap(folder, old, new):
 )
 def test_a_mount_that_is_too_weak_is_noticed(tmp_path, old, new, hole):
     """Landlock would refuse what these mounts allow."""
-    jail = launch_of(compilation_sandbox(Settings()), bubblewrap=other_bubblewrap(tmp_path, old, new))
+    jail = launcher_of(compilation_sandbox(Settings()), bubblewrap=other_bubblewrap(tmp_path, old, new))
     assert f"user code can {hole}" in attack(jail).holes
 
 
 @pytest.mark.skipif(landlock.abi() == 0, reason="this kernel has no Landlock")
 def test_rules_of_landlock_without_effect_are_noticed(monkeypatch):
-    path = Launch._python_path
-    monkeypatch.setattr(Launch, "_python_path", lambda launch: [*path(launch), Path("/")])
-    (hole,) = attack(launch_of(compilation_sandbox(Settings()))).holes
+    path = Launcher._python_path
+    monkeypatch.setattr(Launcher, "_python_path", lambda launcher: [*path(launcher), Path("/")])
+    (hole,) = attack(launcher_of(compilation_sandbox(Settings()))).holes
     assert "Landlock has no effect" in hole
 
 
@@ -123,5 +123,5 @@ def test_a_network_is_noticed(tmp_path):
     bubblewrap = other_bubblewrap(tmp_path, "--unshare-net\0", "")
     if {name for _, name in socket.if_nameindex()} <= {"lo"}:
         pytest.skip("this machine has no network")
-    jail = launch_of(gpu_sandbox(Settings(), (), {}, ()), bubblewrap=bubblewrap)
+    jail = launcher_of(gpu_sandbox(Settings(), (), {}, ()), bubblewrap=bubblewrap)
     assert "user code can reach a network" in attack(jail).holes

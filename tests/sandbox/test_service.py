@@ -21,7 +21,7 @@ from tritons import TRITONS
 from explorer.errors import QueueFull, SandboxUnavailable, UnknownTriton
 from explorer.model import Diagnostic, Done, Log, Request, Stage
 from explorer.sandbox import Sandbox, SandboxSettings
-from explorer.sandbox.launch import find_bubblewrap
+from explorer.sandbox.launcher import find_bubblewrap
 from explorer.sandbox.versions import installed_versions
 
 pytestmark = pytest.mark.slow

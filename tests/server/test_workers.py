@@ -15,7 +15,7 @@ from served import Server, Worker
 from slow_jobs import WAIT_SECONDS, events, submit, until_stage, wait_for_status
 
 from explorer.jobs.broker import Sender
-from explorer.jobs.workers import queue_name
+from explorer.jobs.worker_registry import queue_name
 from explorer.store import open_store
 
 pytestmark = pytest.mark.slow

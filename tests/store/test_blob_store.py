@@ -7,8 +7,8 @@ import pytest
 
 from explorer.errors import StoreError
 from explorer.store.address import digest_of
+from explorer.store.blob_compression import decompress
 from explorer.store.files import FileBlobStore
-from explorer.store.frames import decompress
 from explorer.store.s3 import S3BlobStore
 
 

@@ -14,6 +14,7 @@ from triton import runtime as triton_runtime
 from explorer.model import Log, Request, Run
 from explorer.model.hardware import Target
 from explorer.pipeline import user_source
+from explorer.pipeline.error_events import Emit
 from explorer.pipeline.errors import UserError, user_error
 from explorer.pipeline.fake_gpu.inductor import is_output_code
 from explorer.pipeline.module import FoundKernel, SourceContents, load
@@ -24,7 +25,6 @@ from explorer.pipeline.specialize import (
     choose_kernel,
     choose_launch,
 )
-from explorer.pipeline.work import Emit
 from explorer.runner.error_hints import explain
 from explorer.runner.interpreter.interpreted_launches import interpreting
 from explorer.runner.launch import benchmark, inputs

@@ -16,7 +16,7 @@ from explorer.model.measurements import (
     ProfileFile,
     ProfileFiles,
 )
-from explorer.pipeline.work import Emit
+from explorer.pipeline.error_events import Emit
 
 MOST_FILE_BYTES = 8 * 2**20
 _NAMES = {kind.document: name for name, kind in MEASUREMENTS.items()}

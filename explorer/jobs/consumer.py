@@ -20,7 +20,7 @@ from explorer.jobs.broker import Receiver
 from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.jobs.runners import RunnerKind
 from explorer.jobs.worker_queue import WorkerQueue
-from explorer.jobs.workers import BEAT_SECONDS, WorkerDocument, WorkerGpu, kind_of, process_name
+from explorer.jobs.worker_registry import BEAT_SECONDS, WorkerDocument, WorkerGpu, kind_of, process_name
 from explorer.monitoring.origin import Origin
 from explorer.store import Store, TakenJob
 
@@ -114,7 +114,7 @@ class Station:
             self._free()
 
 
-class Worker:
+class Consumer:
     """The worker of this process.
 
     `location` is where the worker stores texts; `problem` returns why a kind of jobs cannot be done, or None.

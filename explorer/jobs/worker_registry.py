@@ -118,7 +118,7 @@ def chosen_queues(possible: Sequence[str], wanted: str) -> list[str]:
     ]
 
 
-class Workers:
+class WorkerRegistry:
     """The workers, as the web server sees them. Safe to use from many threads.
 
     `location` is where the server stores texts.

@@ -50,7 +50,7 @@ class Bubblewrap:
 
 
 @dataclass(frozen=True)
-class Launch:
+class Launcher:
     """A way to start zygotes on this machine. `bubblewrap` is None without a jail."""
 
     way: Way
@@ -244,14 +244,14 @@ def _bubblewrap(path: Path, source: Source) -> Bubblewrap | None:
     return Bubblewrap(path, source, printed.removeprefix("bubblewrap").strip())
 
 
-def ways(settings: SandboxSettings, bubblewrap: Bubblewrap | None) -> list[Launch]:
+def launchers(settings: SandboxSettings, bubblewrap: Bubblewrap | None) -> list[Launcher]:
     """Return the ways worth trying on this machine, the best one first."""
     if settings.unsafe:
-        return [Launch("unsafe", None, settings)]
+        return [Launcher("unsafe", None, settings)]
     if bubblewrap is None:
         return []
     names: tuple[Way, ...] = ("root", "nobody") if os.getuid() == 0 else ("user",)
-    return [Launch(way, bubblewrap, settings) for way in names]
+    return [Launcher(way, bubblewrap, settings) for way in names]
 
 
 def _system_folders() -> list[str]:

@@ -23,7 +23,7 @@ from typing import IO, Any
 
 from explorer.sandbox import linux
 from explorer.sandbox.errors import SlotBroken
-from explorer.sandbox.launch import Launch, end_jail
+from explorer.sandbox.launcher import Launcher, end_jail
 
 _STEP_SECONDS = 10.0
 _END_SECONDS = 1.0
@@ -137,14 +137,14 @@ class Zygote:
             self._handle = -1
 
 
-class Zygotes:
+class Jail:
     """The zygotes of one jail, which starts when the first zygote is needed. Thread-safe.
 
     A version's zygote stays until `end_unused`.
     """
 
-    def __init__(self, launch: Launch, entry_point: str) -> None:
-        self._launch = launch
+    def __init__(self, launcher: Launcher, entry_point: str) -> None:
+        self._launcher = launcher
         self._entry_point = entry_point
         self._lock = threading.Lock()
         # A jail ends with the thread that started it.
@@ -258,7 +258,7 @@ class Zygotes:
         self._first = Zygote(ours, self._errors)
         with theirs:
             starting = self._starter.submit(
-                self._launch.start, theirs.fileno(), self._errors, self._entry_point
+                self._launcher.start, theirs.fileno(), self._errors, self._entry_point
             )
             self._process = starting.result()
         try:
@@ -272,7 +272,7 @@ class Zygotes:
         try:
             if self._closed:
                 raise SlotBroken("the jail is closed")
-            zygote.expect("ready", self._launch.settings.start_seconds)
+            zygote.expect("ready", self._launcher.settings.start_seconds)
         finally:
             self._starting = None
 
@@ -284,7 +284,7 @@ class Zygotes:
             self._first.close()
             self._first = None
         if self._process is not None:
-            if self._launch.bubblewrap is not None:
+            if self._launcher.bubblewrap is not None:
                 end_jail(self._process)
             self._process.kill()
             self._process.wait()

@@ -9,14 +9,14 @@ from prometheus_client import start_http_server
 
 from explorer.errors import SettingsError
 from explorer.jobs import Metrics, QueueLimits, Runners
+from explorer.jobs.consumer import Consumer, Station
 from explorer.jobs.gpu import GpuRunner
 from explorer.jobs.gpu_gate import GpuRules
 from explorer.jobs.health import Health, problem_of_slots
 from explorer.jobs.runners import NoDevice, RunnerKind
 from explorer.jobs.state import StateCollector
-from explorer.jobs.worker import Station, Worker
 from explorer.jobs.worker_queue import WorkerQueue
-from explorer.jobs.workers import WorkerGpu, chosen_queues, kind_of, queue_name
+from explorer.jobs.worker_registry import WorkerGpu, chosen_queues, kind_of, queue_name
 from explorer.monitoring.metrics import REGISTRY
 from explorer.sandbox import Sandbox
 from explorer.sandboxes import compilation_sandbox, log_missing_versions, no_version
@@ -69,7 +69,7 @@ class WorkerServices:
         )
         self._metrics.registry.register(StateCollector(self._runners, self._store, self._health))
         self._pruner = Pruner(self._store)
-        self._worker = Worker(
+        self._consumer = Consumer(
             self._store,
             self._stations(),
             settings.broker_url,
@@ -95,7 +95,7 @@ class WorkerServices:
 
     def run(self, stopped: threading.Event) -> None:
         """Work until `stopped` is set."""
-        self._worker.run(stopped)
+        self._consumer.run(stopped)
 
     def close(self) -> None:
         """Give the running jobs back at once, and stop."""

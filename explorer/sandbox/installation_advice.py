@@ -22,7 +22,7 @@ _IN_CONTAINER = (Path("/.dockerenv"), Path("/run/.containerenv"))
 _CONTAINER_OPTIONS = "--security-opt seccomp=docker/seccomp.json --security-opt systempaths=unconfined"
 
 
-def ways_out(has_bubblewrap: bool) -> str:
+def installation_advice(has_bubblewrap: bool) -> str:
     """List the alternatives. The last line has the command for this machine."""
     return f"""\
 User code is not executed until you do one of the following:

@@ -10,7 +10,7 @@ _DIGITS = 7  # hexadecimal digits of a position: 28 bits, for a table of 32 MiB
 _OFFSETS = range(0, 64 - 2 * _DIGITS, 2 * _DIGITS)
 
 
-class Marks:
+class AddressSet:
     """A Bloom filter: it contains all added addresses, and by chance a few other addresses.
 
     With ten million addresses, less than 1 % of the other addresses match. These differ between filters.
