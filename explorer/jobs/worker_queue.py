@@ -23,8 +23,8 @@ from explorer.store import Entry, Record, Store
 
 #: How often a worker that waits for cancellations notices that it stops.
 _POLL_SECONDS = 0.2
-#: How long new entries are collected before they are published.
-_MOMENT_SECONDS = 0.02
+#: New entries are published at most this often: each time costs statements here and on each web server.
+_PUBLICATION_SECONDS = 0.1
 
 
 class WorkerQueue(LocalQueue):
@@ -96,11 +96,13 @@ class WorkerQueue(LocalQueue):
             self._cancel(job)
 
     def _publish(self) -> None:
-        """Publish new entries when their texts are stored, grouping the entries of one moment."""
+        """Publish new entries when their texts are stored, at once after a pause, and in groups otherwise."""
         published: dict[Job, int] = {}
+        due = time.monotonic()
         while (first := self._with_entries.get()) is not None:
             jobs = {first}
-            self._closed.wait(_MOMENT_SECONDS)
+            self._closed.wait(due - time.monotonic())
+            due = time.monotonic() + _PUBLICATION_SECONDS
             while not self._with_entries.empty():
                 if (job := self._with_entries.get()) is None:
                     return

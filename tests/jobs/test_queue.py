@@ -5,6 +5,7 @@ from dataclasses import replace
 from threading import Event, Thread
 
 import pytest
+from sqlalchemy import event
 
 from explorer.errors import NotFound, QueueFull, StoreError, Unavailable
 from explorer.jobs import LocalQueue, Metrics, Queue, QueueLimits, Runners, SandboxRunner
@@ -60,6 +61,17 @@ class Desk:
         for worker in self.workers:
             worker.close()
         self.store.close()
+
+
+class Statements:
+    """Counts the SQL statements of a store."""
+
+    def __init__(self, store):
+        self.count = 0
+        event.listen(store._database._engine, "before_cursor_execute", self._count)
+
+    def _count(self, *_arguments):
+        self.count += 1
 
 
 class WorkerThread:
@@ -562,3 +574,13 @@ def test_a_button_overtakes_live_jobs(desk, endless_request, request_):
     desk.queue.cancel(running.id)
     for each in (pressed, *waiting):
         list(desk.queue.follow(each.id))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("open_desk", ["workers"], indirect=True)
+def test_a_compilation_by_a_worker_needs_few_statements(desk, request_):
+    desk.queue.complete(request_)
+    web, worker = Statements(desk.store), Statements(desk.workers[0].store)
+    desk.queue.complete(replace(request_, source=f"{request_.source}\n# another"))
+    assert worker.count <= 30
+    assert web.count <= 35
