@@ -31,7 +31,7 @@ def heading(page: Page) -> Locator:
 
 
 def told(page: Page) -> Locator:
-    return page.locator("pane-layouts .layout-told")
+    return page.locator("pane-layouts .layout-details")
 
 
 def document_of(page: Page) -> dict[str, Any]:

@@ -19,16 +19,16 @@ export async function follow(first) {
     ).values(),
   ];
   if (running.length === 0) return;
-  let isAsking = false;
-  let isAskedAgain = false;
-  const ask = async () => {
-    if (isAsking) {
-      isAskedAgain = true;
+  let isRefreshing = false;
+  let isDueAgain = false;
+  const refresh = async () => {
+    if (isRefreshing) {
+      isDueAgain = true;
       return;
     }
-    isAsking = true;
+    isRefreshing = true;
     do {
-      isAskedAgain = false;
+      isDueAgain = false;
       try {
         store.update({ comparison: await api.comparison(first.before.id, first.after.id), problem: null });
       } catch (error) {
@@ -36,11 +36,11 @@ export async function follow(first) {
         // Keep the shown comparison; the next event fetches it again.
       }
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-    } while (isAskedAgain);
-    isAsking = false;
+    } while (isDueAgain);
+    isRefreshing = false;
   };
-  await Promise.all(running.map(({ id }) => listen(id, () => void ask())));
-  void ask();
+  await Promise.all(running.map(({ id }) => listen(id, () => void refresh())));
+  void refresh();
 }
 
 /**
@@ -51,7 +51,7 @@ export async function follow(first) {
 function listen(id, changed) {
   return followEvents(api.events(id), {
     on: { specialized: changed, stage: changed, resources: changed, diagnostic: changed },
-    ask: async () => {
+    readDocument: async () => {
       const compilation = await api.compilation(id);
       changed();
       return isOver(compilation);

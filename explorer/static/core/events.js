@@ -9,7 +9,7 @@ export const POLL_MS = 1500;
 /**
  * @typedef {object} Followed
  * @property {Record<string, (data: any) => void>} on the handler for the data of each kind of event
- * @property {() => Promise<boolean>} ask read the document and apply it; return whether it is finished
+ * @property {() => Promise<boolean>} readDocument read the document and apply it; return whether it is finished
  * @property {(isAlone: boolean) => void} [alone] called with whether the connection is lost
  * @property {AbortSignal} [signal] stops following
  */
@@ -20,11 +20,11 @@ export const POLL_MS = 1500;
  * @param {Followed} followed
  */
 export async function follow(address, followed) {
-  const { ask, alone, signal } = followed;
+  const { readDocument, alone, signal } = followed;
   if (await listen(address, followed)) return;
   while (!signal?.aborted) {
     try {
-      if (await ask()) return;
+      if (await readDocument()) return;
       alone?.(false);
     } catch (error) {
       if (!isPassing(error)) throw error;
@@ -48,9 +48,9 @@ function listen(address, { on, alone, signal }) {
       resolve(isOver);
     };
     signal?.addEventListener("abort", () => close(true));
-    for (const [kind, take] of Object.entries(on))
+    for (const [kind, handle] of Object.entries(on))
       stream.addEventListener(kind, (event) => {
-        if (!signal?.aborted) take(JSON.parse(event.data));
+        if (!signal?.aborted) handle(JSON.parse(event.data));
       });
     stream.addEventListener("done", () => close(true));
     stream.addEventListener("open", () => alone?.(false));

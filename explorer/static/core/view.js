@@ -99,7 +99,7 @@ function share(layout) {
 /** @param {string} text @returns {Layout | null} null where it cannot be understood */
 export function parseLayout(text) {
   let rest = text;
-  const take = (/** @type {string} */ character) => {
+  const accept = (/** @type {string} */ character) => {
     if (!rest.startsWith(character)) return false;
     rest = rest.slice(character.length);
     return true;
@@ -120,7 +120,7 @@ export function parseLayout(text) {
       rest = rest.slice(found[0].length);
       if (found[2]) group.active = group.panes.length;
       group.panes.push(/** @type {string} */ (found[1]));
-    } while (take(","));
+    } while (accept(","));
     group.share = takeShare();
     return group;
   };
@@ -131,16 +131,16 @@ export function parseLayout(text) {
     const split = { children: [], share: 0 };
     do {
       let child;
-      if (take("(")) {
+      if (accept("(")) {
         child = takeSplit(depth + 1);
-        if (!child || !take(")")) return null;
+        if (!child || !accept(")")) return null;
         child.share = takeShare();
       } else {
         child = takeGroup();
       }
       if (!child) return null;
       split.children.push(child);
-    } while (take("+"));
+    } while (accept("+"));
     return split.children.length === 1 ? /** @type {Layout} */ (split.children[0]) : split;
   };
   const layout = takeSplit(0);

@@ -136,7 +136,7 @@ function formRow(draft, argument, explained, change) {
       value: cellProblem(draft, argument, "value"),
       specialization: cellProblem(draft, argument, "specialization"),
     },
-    take: (field, text, problem, next) => change(withCell(draft, argument, field, text, problem, next)),
+    edit: (field, text, problem, next) => change(withCell(draft, argument, field, text, problem, next)),
   };
   const controls = html`<td>${typeInput(cells)}</td>
     <td>${specializationChoice(cells)}</td>
@@ -154,12 +154,12 @@ function formRow(draft, argument, explained, change) {
 }
 
 /**
- * The data for the controls of a row. `take` enters a text into a field and changes dependent fields.
+ * The data for the controls of a row. `edit` enters a text into a field and changes dependent fields.
  * @typedef {object} Cells
  * @property {Draft} draft
  * @property {Argument} argument
  * @property {Record<Field, string>} problems
- * @property {(field: Field, text: string, problem: string, next: Partial<Argument>) => void} take
+ * @property {(field: Field, text: string, problem: string, next: Partial<Argument>) => void} edit
  */
 
 /** The ID of the row with the problem of a control. @param {Cells} cells @param {Field} field */
@@ -169,7 +169,7 @@ function problemId({ argument, problems }, field) {
 
 /** @param {Cells} cells */
 function typeInput(cells) {
-  const { draft, argument, problems, take } = cells;
+  const { draft, argument, problems, edit } = cells;
   const { name, type } = argument;
   return html`<input
     type="text"
@@ -183,14 +183,14 @@ function typeInput(cells) {
     .value=${live(draft.typed[`${name}.type`] ?? type)}
     @input=${(/** @type {InputEvent} */ { currentTarget }) => {
       const text = inputText(currentTarget);
-      take("type", text, typeProblem(text.trim()), withType(argument, text.trim()));
+      edit("type", text, typeProblem(text.trim()), withType(argument, text.trim()));
     }}
   />`;
 }
 
 /** @param {Cells} cells */
 function specializationChoice(cells) {
-  const { argument, problems, take } = cells;
+  const { argument, problems, edit } = cells;
   const { name, type, specialization } = argument;
   const choices = assumptionsOf(type);
   // An assumption that the type does not allow is shown until it is changed.
@@ -203,7 +203,7 @@ function specializationChoice(cells) {
     aria-describedby=${problemId(cells, "specialization")}
     ?disabled=${offered.length === 1}
     @change=${(/** @type {Event} */ { currentTarget }) =>
-      take("specialization", "", "", {
+      edit("specialization", "", "", {
         specialization: /** @type {Argument["specialization"]} */ (inputText(currentTarget)),
       })}
   >
@@ -216,7 +216,7 @@ function specializationChoice(cells) {
 
 /** @param {Cells} cells */
 function valueInput(cells) {
-  const { draft, argument, problems, take } = cells;
+  const { draft, argument, problems, edit } = cells;
   const { name, type, value, shape } = argument;
   const isConstant = type === "constexpr";
   const isInteger = integerBits(type) !== null;
@@ -234,7 +234,7 @@ function valueInput(cells) {
     .value=${live(typedText(`value-${name}`, text))}
     @input=${(/** @type {InputEvent} */ { currentTarget }) => {
       const typed = inputText(currentTarget);
-      take("value", typed, valueProblem(typed, type), withValue(argument, typed));
+      edit("value", typed, valueProblem(typed, type), withValue(argument, typed));
     }}
   />`;
 }

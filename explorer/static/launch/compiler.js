@@ -296,10 +296,10 @@ async function listen(result, signal) {
   Object.assign(document, { stages: [], passes: [], diagnostics: [], logs: [] });
   let isWhole = false;
   let isDue = false;
-  /** @param {(data: any) => void} take @returns {(data: any) => void} */
-  const on = (take) => (data) => {
+  /** @param {(data: any) => void} handle @returns {(data: any) => void} */
+  const on = (handle) => (data) => {
     if (document.status === "queued") document.status = "running";
-    take(data);
+    handle(data);
     // Events arrive in bursts. The page is drawn once for each burst.
     if (isDue) return;
     isDue = true;
@@ -329,7 +329,7 @@ async function listen(result, signal) {
       progress: on((/** @type {Progress} */ { text }) => (result.progress = text)),
       done: on(({ status, milliseconds }) => Object.assign(document, { status, milliseconds })),
     },
-    ask: async () => {
+    readDocument: async () => {
       result.document = await api.compilation(result.id, result.isLive);
       isWhole = true;
       if (!signal.aborted) arrived(result);

@@ -149,7 +149,7 @@ function stopOnServer(id) {
 function ended(id, signal, reached) {
   return follow(api.events(id), {
     on: { stage: ({ name }) => reached(name) },
-    ask: async () => {
+    readDocument: async () => {
       const { status, stages } = await api.compilation(id);
       if (stages.length && !signal.aborted) reached(stages[stages.length - 1].name);
       return isOver({ status });

@@ -206,7 +206,7 @@ export class TourCard extends LessonCard {
   }
 
   /** Store the answer of the reader, and show the place of the step. @param {number | null} answer */
-  async take(answer) {
+  async storeAnswer(answer) {
     this.answers.set(this.place.number, answer);
     await this.tell();
     await this.scrollToSight();
@@ -262,14 +262,14 @@ export class TourCard extends LessonCard {
     const submit = (/** @type {SubmitEvent} */ event) => {
       event.preventDefault();
       const value = new FormData(/** @type {HTMLFormElement} */ (event.target)).get("number");
-      if (value) void this.take(Number(value));
+      if (value) void this.storeAnswer(Number(value));
     };
-    const skip = html`<button type="button" class="link" @click=${() => this.take(null)}>Show me</button>`;
+    const skip = html`<button type="button" class="link" @click=${() => this.storeAnswer(null)}>Show me</button>`;
     return html`<p class="tour-question">${prose(question.text)}</p>
       ${
         question.choices.length
           ? html`<div class="tour-choices">
-              ${question.choices.map((choice, index) => html`<button type="button" class="button small" @click=${() => this.take(index)}>${prose(choice)}</button>`)}
+              ${question.choices.map((choice, index) => html`<button type="button" class="button small" @click=${() => this.storeAnswer(index)}>${prose(choice)}</button>`)}
               ${skip}
             </div>`
           : html`<form class="tour-choices" @submit=${submit}>

@@ -68,16 +68,16 @@ export class MatrixTable extends LitElement {
       ["complete", "failed", "kernels_found", "refused"].includes(state),
     ).length;
     const ids = this.ticked.flatMap((index) => cells[Number(index)]?.id ?? []);
-    const ask = (/** @type {string} */ what) => () => {
+    const request = (/** @type {string} */ what) => () => {
       this.problem = null;
       this.dispatchEvent(new CustomEvent(what));
     };
     return html`<div class="matrix-bar">
       <progress aria-label="Compiled so far" ?hidden=${!isAtWork} max=${cells.length} .value=${done}></progress>
       <span role="status" class="progress-words">${progressWords(matrix)}</span>
-      <button type="button" class="link" ?hidden=${!isAtWork} @click=${ask("matrix-cancel")}>Cancel</button>
+      <button type="button" class="link" ?hidden=${!isAtWork} @click=${request("matrix-cancel")}>Cancel</button>
       <button type="button" class="button small" ?hidden=${isAtWork || !isIncomplete(matrix)}
-        @click=${ask("matrix-compile")}>Compile the others</button>
+        @click=${request("matrix-compile")}>Compile the others</button>
       ${
         ids.length === 2
           ? html`<a class="button small primary" href="/compare/${ids[0]}..${ids[1]}">Compare the two</a>`

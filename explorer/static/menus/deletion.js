@@ -18,14 +18,14 @@ const MESSAGE_MS = 1500;
 /**
  * @param {Result} result
  * @param {boolean} isAsking whether the user has pressed Delete
- * @param {(isAsking: boolean) => void} ask draws the menu again
+ * @param {(isAsking: boolean) => void} setAsking draws the menu again
  */
-export function deletion({ id, document }, isAsking, ask) {
+export function deletion({ id, document }, isAsking, setAsking) {
   const isOfAccount = account && document.request.private.startsWith(`${ACCOUNT}:${account}:`);
   if (!isOfAccount && !ownResults().some((entry) => entry.id === id)) return nothing;
   if (!isAsking)
     return html`<section class="share-files">
-      <button type="button" class="entry" @click=${() => ask(true)}>
+      <button type="button" class="entry" @click=${() => setAsking(true)}>
         <span>Delete this result …</span><small>with its runs and its source</small>
       </button>
     </section>`;
@@ -33,7 +33,7 @@ export function deletion({ id, document }, isAsking, ask) {
     <p>Delete this result with its runs and its source? Links to it will not work any more.</p>
     <div class="share-row">
       <button type="button" class="button" id="deletion-button" @click=${() => void remove(id)}>Delete</button>
-      <button type="button" class="button" @click=${() => ask(false)}>Keep</button>
+      <button type="button" class="button" @click=${() => setAsking(false)}>Keep</button>
     </div>
   </section>`;
 }

@@ -42,7 +42,7 @@ function drawCards(popover, tours, exercises) {
     leave();
     void openExample(name);
   };
-  const take = (/** @type {string} */ lesson) => () => {
+  const openLesson = (/** @type {string} */ lesson) => () => {
     popover.hidePopover();
     store.update({ lesson });
   };
@@ -59,13 +59,13 @@ function drawCards(popover, tours, exercises) {
   };
   const offered = tours.map(
     ({ name, title, question, steps }) =>
-      html`<button type="button" class="card" @click=${take(`tour=${name}.1`)}>
+      html`<button type="button" class="card" @click=${openLesson(`tour=${name}.1`)}>
         <b>${title}</b><span>${prose(question)} <small>${steps} steps</small></span>
       </button>`,
   );
   const tasks = exercises.map(({ name, title, level }) => {
     const state = progress[name]?.isSolved ? "✓ solved" : progress[name] ? "begun" : "";
-    return html`<button type="button" class="card is-exercise" @click=${take(`exercise=${name}`)}>
+    return html`<button type="button" class="card is-exercise" @click=${openLesson(`exercise=${name}`)}>
         <b>${title}</b><span>${level}${state ? html` <small>${state}</small>` : nothing}</span>
       </button>`;
   });
@@ -77,7 +77,7 @@ function drawCards(popover, tours, exercises) {
       <button type="button" class="card" @click=${open(name)}>
         <b>${title}</b><span>${firstSentence(summary)}</span>
       </button>
-      ${tour ? html`<button type="button" class="link" @click=${take(`tour=${tour.name}.1`)}>Tour: ${tour.title}</button>` : nothing}
+      ${tour ? html`<button type="button" class="link" @click=${openLesson(`tour=${tour.name}.1`)}>Tour: ${tour.title}</button>` : nothing}
     </div>`;
   });
   const solved = exercises.filter(({ name }) => progress[name]?.isSolved).length;

@@ -46,11 +46,11 @@ export function draw(popover) {
 /** @param {HTMLElement} popover @param {boolean} isAsking whether to delete the result */
 function drawAsking(popover, isAsking) {
   const result = shown();
-  const ask = (/** @type {boolean} */ asking) => {
+  const setAsking = (/** @type {boolean} */ asking) => {
     drawAsking(popover, asking);
     if (asking) byId("deletion-button").focus();
   };
-  const all = result && html`${choices(result)}${isFile ? nothing : deletion(result, isAsking, ask)}`;
+  const all = result && html`${choices(result)}${isFile ? nothing : deletion(result, isAsking, setAsking)}`;
   render(all ?? html`<p class="hint">${NOTHING}</p>`, popover);
 }
 

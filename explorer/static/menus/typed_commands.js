@@ -13,7 +13,7 @@ export async function typedCommands() {
     title,
     group: "Tour",
     summary: question,
-    run: () => take(`tour=${name}.1`),
+    run: () => openLesson(`tour=${name}.1`),
   }));
   const terms = allTerms().map(({ name, title }) => ({
     name: `term:${name}`,
@@ -25,7 +25,7 @@ export async function typedCommands() {
 }
 
 /** Show a lesson here, if this page has panes. @param {string} lesson */
-function take(lesson) {
+function openLesson(lesson) {
   if (document.getElementById("panes")) store.update({ lesson });
   else location.assign(`/#${lesson}`);
 }

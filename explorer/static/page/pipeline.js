@@ -118,7 +118,7 @@ class PipelinePath extends HTMLElement {
         aria-label=${[title, summary, ...(row ? facts : [STATE_WORDS[state]])].filter(Boolean).join(", ")}
         aria-pressed=${String(isVisible)}
         title=${[row && facts.join(", "), index < 9 && `Alt+${index + 1}`].filter(Boolean).join(" · ") || nothing}
-        @click=${() => this.ask(state === "failed" ? "log" : `stage:${name}`)}
+        @click=${() => this.openPane(state === "failed" ? "log" : `stage:${name}`)}
         ><span class="node-title">${title}</span
         ><span class="node-summary">${summary}</span
         ><span class="node-facts">${facts.map((fact) => html`<span>${fact}</span>`)}</span></button
@@ -143,7 +143,7 @@ class PipelinePath extends HTMLElement {
         class=${hueClass(name)}
         aria-label=${`${count} to ${stageTitle(name)}, ${facts}`}
         title=${`${count}, ${facts}`}
-        @click=${() => this.ask(`passes:${name}`)}
+        @click=${() => this.openPane(`passes:${name}`)}
         ><span class="count">${count}</span><span class="line"></span
         ><span class="changed">${changed} changed</span></button
       >
@@ -151,7 +151,7 @@ class PipelinePath extends HTMLElement {
   }
 
   /** @param {string} address */
-  ask(address) {
+  openPane(address) {
     showFailure();
     this.dispatchEvent(new CustomEvent("pane-open", { bubbles: true, detail: address }));
   }

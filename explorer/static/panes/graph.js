@@ -219,7 +219,7 @@ class GraphPane extends Pane {
       <select
         aria-label="Stage that is drawn"
         @change=${(/** @type {{target: HTMLSelectElement}} */ { target }) =>
-          this.ask({
+          this.changeView({
             ...parseChoice(target.value),
             constants: choice.constants,
             addresses: choice.addresses,
@@ -228,14 +228,14 @@ class GraphPane extends Pane {
       <select
         aria-label="Part that is drawn"
         class="graph-part"
-        @change=${(/** @type {{target: HTMLSelectElement}} */ { target }) => this.ask({ part: target.value })}
+        @change=${(/** @type {{target: HTMLSelectElement}} */ { target }) => this.changeView({ part: target.value })}
       >${graph ? partOptions(graph) : nothing}</select>
       ${(/** @type {const} */ (["addresses", "constants"])).map(
         (name) => html`<label class="check" ?hidden=${graph?.kind === "control flow"}><input
           type="checkbox"
           .checked=${choice[name]}
           @change=${(/** @type {{target: HTMLInputElement}} */ { target }) =>
-            this.ask({ [name]: target.checked })}
+            this.changeView({ [name]: target.checked })}
         >${name}</label>`,
       )}
       <input
@@ -313,10 +313,10 @@ class GraphPane extends Pane {
     return message(words, {
       ...(isFile ? {} : { "Try again": retry }),
       ...others,
-      ...(this.choice.part ? { "Show the whole": () => this.ask({ part: "" }) } : {}),
+      ...(this.choice.part ? { "Show the whole": () => this.changeView({ part: "" }) } : {}),
       ...(this.choice.pass === null
         ? {}
-        : { "Graph of the stage": () => this.ask({ pass: null, part: "" }) }),
+        : { "Graph of the stage": () => this.changeView({ pass: null, part: "" }) }),
     });
   }
 
@@ -465,7 +465,7 @@ class GraphPane extends Pane {
   }
 
   /** Draw something else. @param {Partial<Choice>} changes */
-  ask(changes) {
+  changeView(changes) {
     this.keepState(formatChoice({ ...this.choice, ...changes }));
   }
 }

@@ -19,7 +19,14 @@ import { findGroup, groupsOf, shapeText } from "./layouts/document.js";
 import { Grid } from "./layouts/grid.js";
 import { LinearLayout } from "./layouts/linear_layout.js";
 import { accessCards, conversionCards, productCards, sharedCards } from "./layouts/movement.js";
-import { basesTable, hardwarePicture, heldBy, ownersOf, sheetOf, tensorPicture } from "./layouts/pictures.js";
+import {
+  basesTable,
+  hardwarePicture,
+  elementsOfThread,
+  ownersOf,
+  sheetOf,
+  tensorPicture,
+} from "./layouts/pictures.js";
 import { sharedWords } from "./layouts/shared_words.js";
 import { passesWithLayouts } from "../core/snapshots.js";
 import { putCursor } from "../core/selection.js";
@@ -103,7 +110,7 @@ class LayoutsPane extends Pane {
    * @param {Partial<{key: string, view: string, pass: number | null, at: number | null, access: number |
    *   null}>} changes
    */
-  ask(changes) {
+  changeView(changes) {
     const { key, ...rest } = { ...this.view, ...changes };
     const parts = Object.entries(rest).filter(([, value]) => value !== null && value !== "");
     this.keepState([key, ...parts.map(([name, value]) => `${name}=${value}`)].join(";"));
@@ -128,7 +135,7 @@ class LayoutsPane extends Pane {
         This file does not contain the layouts. Open the result on its server to see them.
       </p></div>`;
     const back = () =>
-      html`<button type="button" class="button" @click=${() => this.ask({ key: "", pass: null })}>Layouts of
+      html`<button type="button" class="button" @click=${() => this.changeView({ key: "", pass: null })}>Layouts of
         TTGIR</button>`;
     return html`<div class="empty">
       <p>${words}</p>
@@ -184,7 +191,7 @@ class LayoutsPane extends Pane {
     );
     const change = (/** @type {Event} */ event) => {
       const { value } = /** @type {HTMLSelectElement} */ (event.currentTarget);
-      this.ask({ key: "", pass: value ? Number(value) : null, at: null, access: null });
+      this.changeView({ key: "", pass: value ? Number(value) : null, at: null, access: null });
     };
     return html`<select aria-label="Text whose layouts are shown" @change=${change}>
       <option value="" .selected=${shown === null}>TTGIR</option>
@@ -205,7 +212,7 @@ class LayoutsPane extends Pane {
     return /** @type {(keyof typeof LISTS)[]} */ (Object.keys(LISTS)).map(
       (name) =>
         html`<button type="button" class="layout-row" aria-pressed=${view === name}
-          @click=${() => this.ask({ view: name, at: null, access: null })}>${LISTS[name]}<small>${counts[name]}</small></button>`,
+          @click=${() => this.changeView({ view: name, at: null, access: null })}>${LISTS[name]}<small>${counts[name]}</small></button>`,
     );
   }
 
@@ -242,7 +249,7 @@ class LayoutsPane extends Pane {
       layout: (/** @type {number} */ index) => this.choose(index),
       line: (/** @type {number} */ line) => this.openLine(document, line),
       access: (/** @type {number} */ index) =>
-        this.ask({
+        this.changeView({
           key: String(document.shared_accesses[index]?.shared ?? ""),
           view: "banks",
           access: index,
@@ -265,7 +272,7 @@ class LayoutsPane extends Pane {
           : view === "bases"
             ? html`<div class="layout-bases-box" tabindex="0" role="group" aria-label="Bases">${basesTable(layout, free)}</div>`
             : html`<div class="layout-picture">${this.grid.element}
-                <div class="layout-told" tabindex="0" role="group" aria-label="What a cell holds">${this.toldWords(document, { group, layout, view })}</div>
+                <div class="layout-details" tabindex="0" role="group" aria-label="What a cell holds">${this.toldWords(document, { group, layout, view })}</div>
               </div>`
       }`;
   }
@@ -298,7 +305,7 @@ class LayoutsPane extends Pane {
       </p>`;
     const change = (/** @type {Event} */ event) => {
       const { value } = /** @type {HTMLSelectElement} */ (event.currentTarget);
-      this.ask({ access: value === "" ? null : Number(value) });
+      this.changeView({ access: value === "" ? null : Number(value) });
     };
     const chosen = accesses.find(({ index }) => index === access);
     return html`<div><p>The first instruction of a warp, of
@@ -326,7 +333,7 @@ class LayoutsPane extends Pane {
         <div class="layout-views" role="group" aria-label="View">${views.map(
           (name) =>
             html`<button type="button" class="button small" aria-pressed=${name === view}
-              @click=${() => this.ask({ key: String(row.index), view: name })}>${
+              @click=${() => this.changeView({ key: String(row.index), view: name })}>${
                 PICTURES[/** @type {keyof typeof PICTURES} */ (name)]
               }</button>`,
         )}</div>
@@ -378,7 +385,7 @@ class LayoutsPane extends Pane {
   drawPicture(document, { group, layout, view }) {
     const { grid } = this;
     const tell = (/** @type {Told | null} */ told) => (this.told = told);
-    const choose = (/** @type {number} */ at) => this.ask({ at: this.view.at === at ? null : at });
+    const choose = (/** @type {number} */ at) => this.changeView({ at: this.view.at === at ? null : at });
     if (view === "banks") {
       const chosen = accessesOf(document, group).find(({ index }) => index === this.view.access);
       const { picture, warned } = banksPicture(
@@ -406,7 +413,7 @@ class LayoutsPane extends Pane {
       const { columns } = sheetOf(layout.shape);
       grid.go(Math.floor(at / columns), at % columns);
     }
-    const held = told.place < 0 ? [] : heldBy(layout, told.place);
+    const held = told.place < 0 ? [] : elementsOfThread(layout, told.place);
     grid.light(view === "tensor" ? held : layout.placesOf(at), `${told.title} ${told.lines.join(" ")}`);
   }
 
@@ -421,7 +428,12 @@ class LayoutsPane extends Pane {
   /** @param {number} index */
   choose(index) {
     const { view } = this.view;
-    this.ask({ key: String(index), view: Object.hasOwn(LISTS, view) ? "" : view, at: null, access: null });
+    this.changeView({
+      key: String(index),
+      view: Object.hasOwn(LISTS, view) ? "" : view,
+      at: null,
+      access: null,
+    });
   }
 
   /** Show a line of the text that the layouts are from. @param {LayoutsDocument} document @param {number} line */

@@ -84,7 +84,7 @@ class MemoryPane extends Pane {
     const at = /^\d+$/.test(index) && Number(index) < functions.length ? Number(index) : functions.length - 1;
     const map = functions[at];
     if (!map) return nothing;
-    const ask = (/** @type {string} */ name) => this.keepState(name ? `${at}.${name}` : String(at));
+    const choose = (/** @type {string} */ name) => this.keepState(name ? `${at}.${name}` : String(at));
     const pinLines = (/** @type {number[]} */ lines) => pin(distinctLines(lines), this.id);
     const items = itemsOf(map);
     const chosen = items.find((item) => nameOf(item, map) === chosenName) ?? null;
@@ -94,7 +94,7 @@ class MemoryPane extends Pane {
         <p>${summary(memory, map)}</p>
       </header>
       ${reason(memory, map, pinLines)} ${map.problem ? html`<p class="warning">${map.problem}</p>` : nothing}
-      ${map.buffers.length ? this.picture(memory, map, items, chosen, ask) : nothing}
+      ${map.buffers.length ? this.picture(memory, map, items, chosen, choose) : nothing}
       <section aria-label="Selection" aria-live="polite">${this.details(map, chosen, pinLines)}</section>
       ${map.buffers.length ? tables(map, pinLines) : nothing}
       ${map.buffers.some(({ slots }) => slots > 1) ? this.stages() : nothing}
@@ -115,9 +115,9 @@ class MemoryPane extends Pane {
   /**
    * The map, and for keys and screen readers the same items as a list.
    * @param {AllocationDocument} memory @param {FunctionMap} map @param {Item[]} items
-   * @param {Item | null} chosen @param {(name: string) => void} ask
+   * @param {Item | null} chosen @param {(name: string) => void} choose
    */
-  picture(memory, map, items, chosen, ask) {
+  picture(memory, map, items, chosen, choose) {
     const height = Math.min(360, Math.max(200, Math.round(this.size.height * 0.5)));
     const { hovered, pinned, origin } = store.state;
     const lit = new Set(origin === this.id ? pinned : [...hovered, ...pinned]);
@@ -135,7 +135,7 @@ class MemoryPane extends Pane {
     return html`<div class="memory-picture" role="listbox" tabindex="0"
         aria-label="Buffers and barriers; arrow keys go from one to the next, Enter pins its lines"
         aria-activedescendant=${chosen ? optionId(chosen) : nothing}
-        @keydown=${(/** @type {KeyboardEvent} */ event) => this.key(event, map, items, chosen, ask)}>
+        @keydown=${(/** @type {KeyboardEvent} */ event) => this.key(event, map, items, chosen, choose)}>
       ${memoryMap(
         memory,
         map,
@@ -147,7 +147,7 @@ class MemoryPane extends Pane {
             this.pointed = item;
             hover(item ? linesOf(item) : [], this.id);
           },
-          choose: (item) => ask(item === chosen ? "" : nameOf(item, map)),
+          choose: (item) => choose(item === chosen ? "" : nameOf(item, map)),
         },
       )}
       <div class="visually-hidden">
@@ -168,16 +168,16 @@ class MemoryPane extends Pane {
 
   /**
    * @param {KeyboardEvent} event @param {FunctionMap} map @param {Item[]} items
-   * @param {Item | null} chosen @param {(name: string) => void} ask
+   * @param {Item | null} chosen @param {(name: string) => void} choose
    */
-  key(event, map, items, chosen, ask) {
+  key(event, map, items, chosen, choose) {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const item = items[itemOfKey(event.key, chosen ? items.indexOf(chosen) : -1, items.length) ?? -1];
     if (item) {
-      ask(nameOf(item, map));
+      choose(nameOf(item, map));
       hover(linesOf(item), this.id);
     } else if (event.key === "Enter" && chosen) pin(linesOf(chosen), this.id);
-    else if (event.key === "Escape" && chosen) ask("");
+    else if (event.key === "Escape" && chosen) choose("");
     else return;
     event.preventDefault();
     if (event.key === "Escape") event.stopPropagation();

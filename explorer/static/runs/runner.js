@@ -177,10 +177,10 @@ function listen(result) {
   const { document } = result;
   // The stream begins with all earlier events.
   Object.assign(document, { measurements: [], diagnostics: [], log: [] });
-  /** @param {(data: any) => void} take @returns {(data: any) => void} */
-  const on = (take) => (data) => {
+  /** @param {(data: any) => void} handle @returns {(data: any) => void} */
+  const on = (handle) => (data) => {
     if (document.status === "queued") Object.assign(document, { status: "running", queue_position: null });
-    take(data);
+    handle(data);
     arrived(result);
   };
   return followEvents(api.runEvents(result.id), {
@@ -193,7 +193,7 @@ function listen(result) {
         document.status = status;
       },
     },
-    ask: async () => {
+    readDocument: async () => {
       result.document = await api.run(result.id, result.compilation);
       arrived(result);
       return result.finished;

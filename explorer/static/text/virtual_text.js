@@ -117,7 +117,7 @@ export class VirtualText {
       if (map.isShown(line)) {
         this.place(row, line);
         this.owner.draw(row, line);
-      } else this.take(line, row);
+      } else this.recycle(line, row);
     }
     if (this.cursor && !map.isShown(this.cursor)) this.cursor = map.lineOf(map.rowOf(this.cursor));
     this.scrollTop = Math.max(
@@ -145,7 +145,7 @@ export class VirtualText {
     this.space.style.height = `${map.count * LINE_HEIGHT_PX}px`;
     this.scrollTop = Math.max(0, (map.rowOf(top) - 1) * LINE_HEIGHT_PX - offset);
     this.scroller.scrollTop = this.scrollTop;
-    for (const [line, row] of this.rows) this.take(line, row);
+    for (const [line, row] of this.rows) this.recycle(line, row);
     this.render();
   }
 
@@ -161,7 +161,7 @@ export class VirtualText {
   }
 
   /** Remove a row and keep its element for reuse. @param {number} line @param {HTMLElement} row */
-  take(line, row) {
+  recycle(line, row) {
     this.rows.delete(line);
     row.remove();
     this.pool.push(row);
@@ -194,7 +194,7 @@ export class VirtualText {
     );
     const [firstLine, lastLine] = [this.map.lineOf(first), this.map.lineOf(last)];
     for (const [line, row] of this.rows) {
-      if (line < firstLine || line > lastLine) this.take(line, row);
+      if (line < firstLine || line > lastLine) this.recycle(line, row);
     }
     for (let index = first; index <= last; index += 1) {
       const line = this.map.lineOf(index);

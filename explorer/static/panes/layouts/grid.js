@@ -47,8 +47,8 @@ export class Grid {
 
   constructor() {
     this.canvas = make("canvas", { class: "layout-canvas", tabindex: "0", role: "application" });
-    this.said = make("p", { class: "layout-said", role: "status" });
-    this.element = make("div", { class: "layout-grid" }, this.canvas, this.said, this.tools());
+    this.status = make("p", { class: "layout-status", role: "status" });
+    this.element = make("div", { class: "layout-grid" }, this.canvas, this.status, this.tools());
     this.cells = document.createElement("canvas");
     this.over = document.createElement("canvas");
     this.canvas.addEventListener("pointermove", (event) => this.move(event));
@@ -89,7 +89,7 @@ export class Grid {
    */
   light(cells, words) {
     this.lit = new Set(cells);
-    setText(this.said, words);
+    setText(this.status, words);
     this.paintOver();
     this.schedule();
   }

@@ -85,7 +85,7 @@ export function tensorPicture(layout, grid, tell, choose) {
       }
       const element = row * sheet.columns + column;
       const told = ownersOf(layout, element);
-      const held = told.place < 0 ? [] : heldBy(layout, told.place);
+      const held = told.place < 0 ? [] : elementsOfThread(layout, told.place);
       grid.light(held, `${told.title} ${told.lines.join(" ")}`);
       tell(told);
     },
@@ -144,7 +144,7 @@ export function ownersOf(layout, element) {
   const at = inBrackets(layout.coordinates(element));
   if (place < 0) return { title: `${at} is held by no thread.`, lines: [], list: [], place };
   const copies = layout.placesOf(element).length;
-  const held = heldBy(layout, place);
+  const held = elementsOfThread(layout, place);
   const list = held
     .slice(0, LISTED)
     .map((each, register) => `r${register} ${inBrackets(layout.coordinates(each))}`);
@@ -171,7 +171,7 @@ function placeWords(layout, place) {
  * @param {number} place
  * @returns {number[]}
  */
-export function heldBy(layout, place) {
+export function elementsOfThread(layout, place) {
   const registers = layout.size("register");
   const first = place - (place % registers);
   return [...layout.elements.slice(first, first + registers)];

@@ -35,7 +35,7 @@ export class LlvmPasses {
       if (!isOver(ticket))
         await follow(api.events(this.job), {
           on: { pass: () => this.set({ ...this.progress, count: this.progress.count + 1 }) },
-          ask: async () => {
+          readDocument: async () => {
             const { passes, status } = await api.compilation(this.job);
             this.set({ ...this.progress, count: passes.length });
             return isOver({ status });

@@ -27,7 +27,7 @@ export function resultView(run, source, origin) {
   const isStopped = document.status === "failed" && !hasError;
   return html`<article class="run-result" aria-label="Result of the run">
     ${head(run, hasError)}
-    <div class="run-said">
+    <div class="run-messages">
       ${document.diagnostics.map((each) => diagnostic(each, origin))}
       ${
         isStopped

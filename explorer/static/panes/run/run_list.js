@@ -36,7 +36,7 @@ function entry(known, shown, open) {
   const row = store.state.runResults.get(known.id)?.document ?? known;
   const { isWrong, words } = outcomeOf(row);
   const state = isWrong ? "failed" : row.status === "complete" ? "complete" : "compiling";
-  const said = row.matches ? ", matches the reference" : ", complete";
+  const outcome = row.matches ? ", matches the reference" : ", complete";
   return html`<button type="button" class=${`run-entry is-${state}`}
       aria-current=${row.id === shown ? "true" : nothing} @click=${() => open(row.id)}>
     <span class="mark" aria-hidden="true"></span><b>${runTitle(row)}</b>
@@ -45,7 +45,7 @@ function entry(known, shown, open) {
     ${
       words
         ? html`<span class="run-entry-state" title=${words}>${words}</span>`
-        : html`<span class="visually-hidden">${said}</span>`
+        : html`<span class="visually-hidden">${outcome}</span>`
     }
   </button>`;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LinearLayout } from "../../../../explorer/static/panes/layouts/linear_layout.js";
-import { heldBy, ownersOf, sheetOf } from "../../../../explorer/static/panes/layouts/pictures.js";
+import { elementsOfThread, ownersOf, sheetOf } from "../../../../explorer/static/panes/layouts/pictures.js";
 
 /** Two registers along the columns, four lanes along the rows, two warps that hold the same. */
 const layout = new LinearLayout(
@@ -46,7 +46,7 @@ test("padding moves what lies behind it", () => {
 });
 
 test("a thread holds the elements of its registers, and an element names its owner", () => {
-  assert.deepEqual([...heldBy(layout, 3)], [2, 3]);
+  assert.deepEqual([...elementsOfThread(layout, 3)], [2, 3]);
   const { title, place } = ownersOf(layout, 3);
   assert.match(title, /\(1, 1\)/);
   assert.equal(place, 3);
