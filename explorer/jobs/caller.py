@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import IntEnum
 
-from explorer.monitoring.origin import Origin, set_origin
+from explorer.monitoring.work_context import WorkContext, set_work_context
 from explorer.store.claims import Claim
 
 
@@ -34,7 +34,7 @@ class Caller:
 
     Limits apply to each `client`; "" is the server itself. `follower` distinguishes the pages and programs
     of a client: a job is canceled when the last follower cancels it. With `claim`, the caller can delete its
-    submissions. `roles` are the roles of its account. `origin` is the request.
+    submissions. `roles` are the roles of its account. `context` is the request.
     """
 
     client: str = ""
@@ -42,7 +42,7 @@ class Caller:
     urgency: Urgency = Urgency.INTERACTIVE
     claim: Claim | None = None
     roles: frozenset[str] = frozenset()
-    origin: Origin = Origin()  # noqa: RUF009  frozen
+    context: WorkContext = WorkContext()  # noqa: RUF009  frozen
 
 
 _current: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039  frozen
@@ -56,4 +56,4 @@ def current_caller() -> Caller:
 def work_for(caller: Caller) -> None:
     """Set the caller that this thread works for."""
     _current.set(caller)
-    set_origin(caller.origin)
+    set_work_context(caller.context)

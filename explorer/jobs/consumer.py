@@ -21,7 +21,7 @@ from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.jobs.runners import RunnerKind
 from explorer.jobs.worker_queue import WorkerQueue
 from explorer.jobs.worker_registry import BEAT_SECONDS, WorkerDocument, WorkerGpu, kind_of, process_name
-from explorer.monitoring.origin import Origin
+from explorer.monitoring.work_context import WorkContext
 from explorer.store import Store, TakenJob
 
 #: A message is acknowledged after this time and the job that runs then: brokers do not wait for hours.
@@ -97,8 +97,8 @@ class Station:
             if record.is_final:  # its previous worker has finished late
                 self._store.leases.release(job.id, is_over=True)
                 return True
-            origin = Origin(job.request_id, job.id, job.traceparent)
-            work_for(Caller(job.client, "", Urgency(job.urgency), origin=origin))
+            context = WorkContext(job.request_id, job.id, job.traceparent)
+            work_for(Caller(job.client, "", Urgency(job.urgency), context=context))
             return self._queue.perform(record)
         except Unavailable as error:  # the queue is closed, or the database does not answer
             _log.warning("The job %s is given back: %s", job.id, error.detail)

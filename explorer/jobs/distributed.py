@@ -208,9 +208,9 @@ class DistributedQueue(SharedQueue):
         if runner_kind(request) == "gpu":
             self._gpu_gate.admit(caller)
         queue = self._workers.queue_of(request)
-        origin = caller.origin
+        context = caller.context
         admit = partial(self._admit, caller.client, count)
-        return NewJob(queue, caller.client, caller.urgency, admit, origin.request_id, origin.traceparent)
+        return NewJob(queue, caller.client, caller.urgency, admit, context.request_id, context.traceparent)
 
     def _admit(self, client: str, count: Count, waiting: Counter[str]) -> None:
         """Refuse a job if the waiting jobs of all clients leave no place for it, or if a rate is exceeded.

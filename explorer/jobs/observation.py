@@ -14,8 +14,8 @@ from explorer.jobs.job import Job
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.runners import runner_kind
 from explorer.model import Diagnostic, Done, Event, Stage
-from explorer.monitoring.origin import working_for
 from explorer.monitoring.traces import add_span, span
+from explorer.monitoring.work_context import working_for
 from explorer.pipeline.stages import STAGES
 
 #: The names of parts in a diagnostic come from the jail: only these names become labels.
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 class Observation:
-    """A job under way. In its block, the thread works for the origin of the job."""
+    """A job under way. In its block, the thread works in the context of the job."""
 
     def __init__(self, job: Job, metrics: Metrics) -> None:
         self._job = job
@@ -35,7 +35,7 @@ class Observation:
 
     def __enter__(self) -> Observation:
         job, waited = self._job, time.monotonic() - self._job.submitted_at
-        self._block.enter_context(working_for(replace(job.caller.origin, job_id=job.id)))
+        self._block.enter_context(working_for(replace(job.caller.context, job_id=job.id)))
         self._span = self._block.enter_context(span("job", ago_seconds=waited, task=job.request.task))
         add_span("queue", waited)
         kind = runner_kind(job.request)

@@ -17,7 +17,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from explorer.monitoring.origin import Origin, current_origin, working_for
+from explorer.monitoring.work_context import WorkContext, current_work_context, working_for
 
 #: The messages of a line of code in a minute: the number of warnings and errors, and of other messages.
 _MOST_WARNINGS = 20
@@ -134,13 +134,13 @@ class BoundedHandler(logging.StreamHandler[TextIO]):
         for count in counts.values():
             if (omitted := count.messages - count.most) > 0:
                 text = f"{omitted:,} more messages in {self._window_seconds:g} seconds: {count.text}"
-                with working_for(Origin()):
+                with working_for(WorkContext()):
                     super().emit(logging.LogRecord(count.name, count.level, "", 0, text, None, None))
 
 
 def _ids() -> dict[str, str]:
-    origin = current_origin()
-    ids = {"request_id": origin.request_id, "job_id": origin.job_id}
+    context = current_work_context()
+    ids = {"request_id": context.request_id, "job_id": context.job_id}
     return {name: value for name, value in ids.items() if value}
 
 

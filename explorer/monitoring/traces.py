@@ -1,6 +1,6 @@
 """Traces: spans of requests and jobs, sent to a collector by OTLP over HTTP. Off until `configure_traces`.
 
-A span is a child of the span in the current origin, which may belong to another process. The libraries of
+A span is a child of the span in the current context, which may belong to another process. The libraries of
 OpenTelemetry are optional, and imported when traces are on.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from explorer.errors import SettingsError
-from explorer.monitoring.origin import Origin, current_origin, working_for
+from explorer.monitoring.work_context import WorkContext, current_work_context, working_for
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -54,7 +54,7 @@ class _Traces:
         self._propagator = TraceContextTextMapPropagator()
         self._in_context = set_span_in_context
 
-    def start(self, name: str, parent: Origin, begin_ns: int | None = None) -> OtelSpan:
+    def start(self, name: str, parent: WorkContext, begin_ns: int | None = None) -> OtelSpan:
         """Start a span. `begin_ns` is its start by the system clock; None: now."""
         context = self._propagator.extract({"traceparent": parent.traceparent})
         span = self._tracer.start_span(name, context, start_time=begin_ns)
@@ -122,7 +122,7 @@ def span(name: str, *, ago_seconds: float = 0.0, **attributes: Attribute) -> Ite
     if traces is None:
         yield _NO_SPAN
         return
-    parent = current_origin()
+    parent = current_work_context()
     begun = traces.start(name, parent, time.time_ns() - int(ago_seconds * _NANOSECONDS))
     begun.set_attributes(attributes)
     try:
@@ -138,6 +138,6 @@ def add_span(name: str, seconds: float, **attributes: Attribute) -> None:
     if traces is None:
         return
     now_ns = time.time_ns()
-    ended = traces.start(name, current_origin(), now_ns - int(seconds * _NANOSECONDS))
+    ended = traces.start(name, current_work_context(), now_ns - int(seconds * _NANOSECONDS))
     ended.set_attributes(attributes)
     ended.end(now_ns)

@@ -19,8 +19,8 @@ from pathlib import Path
 from explorer.errors import QueueFull, SandboxUnavailable, UnknownTriton
 from explorer.model import Event, Progress, Request
 from explorer.monitoring.metrics import sandbox_replacements
-from explorer.monitoring.origin import Origin, current_origin, working_for
 from explorer.monitoring.traces import span
+from explorer.monitoring.work_context import WorkContext, current_work_context, working_for
 from explorer.sandbox.disassemblers import Disassemblers
 from explorer.sandbox.errors import SlotBroken
 from explorer.sandbox.jail import Jail
@@ -49,7 +49,7 @@ class SandboxJob:
     events: queue.SimpleQueue[Event | SandboxUnavailable] = field(default_factory=queue.SimpleQueue)
     has_results: bool = False
     tries: int = 0
-    origin: Origin = field(default_factory=current_origin)
+    context: WorkContext = field(default_factory=current_work_context)
 
     def is_cancelled(self) -> bool:
         """Return whether the result is no longer needed."""
@@ -318,14 +318,14 @@ class SlotPool:
                 return
             try:
                 self._running.add(job)
-                with working_for(job.origin), span("sandbox", triton=self._version):
+                with working_for(job.context), span("sandbox", triton=self._version):
                     slot.run(job.request, job.is_cancelled, job.deliver, yields=job.yields)
                 if slot.jobs_done < self._settings.jobs_per_slot:
                     slot.next()
             except SlotBroken as error:
                 if not self._closed:  # closing ends the slot, too
                     self._replacements.inc()
-                    with working_for(job.origin):
+                    with working_for(job.context):
                         _log.warning("Replacing a sandbox for Triton %s: %s", self._version, error)
                 self._recover(job)
                 return

@@ -20,7 +20,7 @@ from explorer.agents.api import Found, Reader
 from explorer.agents.protocol import make_server
 from explorer.views.events import SENT_BY_SERVER
 from explorer.views.http import CLIENT_IS_WAITING, check_brackets
-from explorer.views.origin import ORIGIN
+from explorer.views.request_ids import WORK_CONTEXT
 
 if TYPE_CHECKING:
     from explorer.server.application import Answer, Environ, Message, Receive, Send
@@ -37,7 +37,7 @@ _KEPT = (
     "HTTP_DELETION_TOKEN",
     "wsgi.",
     CLIENT_IS_WAITING,
-    ORIGIN,
+    WORK_CONTEXT,
 )
 
 

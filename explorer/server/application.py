@@ -25,10 +25,10 @@ from explorer.errors import ExplorerError, InvalidRequest, RequestTooSlow, TooMa
 from explorer.jobs.fairness import CountByClient
 from explorer.jobs.shared_queue import HEARTBEAT_SECONDS
 from explorer.monitoring import traces
-from explorer.monitoring.origin import (
-    Origin,
+from explorer.monitoring.work_context import (
+    WorkContext,
     accepted_request_id,
-    current_origin,
+    current_work_context,
     new_request_id,
     working_for,
 )
@@ -41,7 +41,7 @@ from explorer.views.client import client_of, is_proxy
 from explorer.views.events import CONNECTED, HEARTBEAT, SENT_BY_SERVER, EventStream
 from explorer.views.http import CLIENT_IS_WAITING, IS_KEPT, body_limit_bytes
 from explorer.views.meta import LIVE, LIVE_ADDRESS
-from explorer.views.origin import ORIGIN, REQUEST_ID_HEADER, ROUTE
+from explorer.views.request_ids import REQUEST_ID_HEADER, ROUTE, WORK_CONTEXT
 
 Message = dict[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -122,7 +122,7 @@ class Application:
         except _Gone:
             return
         except ExplorerError as error:
-            response = refusal(self.flask, error, Origin(request_id))
+            response = refusal(self.flask, error, WorkContext(request_id))
             self._http.observe(_NO_ROUTE, response.status_code, time.perf_counter() - begin)
             await _send_all(send, response.status_code, _encoded(response.headers), response.get_data())
 
@@ -145,7 +145,7 @@ class Application:
     ) -> None:
         """Call a view, and keep its response if the view allows that."""
         environ = _environ(scope)
-        origin = Origin(request_id, traceparent=environ.get("HTTP_TRACEPARENT", ""))
+        context = WorkContext(request_id, traceparent=environ.get("HTTP_TRACEPARENT", ""))
         client = client_of(environ["REMOTE_ADDR"], environ.get("HTTP_X_FORWARDED_FOR", ""), self._proxies)
         body = _Body(self._bodies, client, self._body_bytes)
         try:
@@ -153,7 +153,7 @@ class Application:
             environ |= body.variables | {CLIENT_IS_WAITING: lambda: not connection.is_lost}
             with connection.at_work():
                 revision = self._ready.revision
-                answer = await self._begin(environ, origin, client)
+                answer = await self._begin(environ, context, client)
                 try:
                     if environ[ANSWERED_BY_SERVER]:
                         send = _with_headers(send, _encoded(answer.headers))
@@ -183,15 +183,15 @@ class Application:
         )
         await agents.answer_message(api, scope, body, send)
 
-    async def _begin(self, environ: Environ, origin: Origin, client: str) -> Answer:
+    async def _begin(self, environ: Environ, context: WorkContext, client: str) -> Answer:
         """Call Flask in a thread.
 
         Raises:
             TooManyRequests: the client has to wait too long for a thread.
         """
         begin, method = time.perf_counter(), environ["REQUEST_METHOD"]
-        with working_for(origin), traces.span(method, **{"http.request.method": method}) as span:
-            environ[ORIGIN] = current_origin()
+        with working_for(context), traces.span(method, **{"http.request.method": method}) as span:
+            environ[WORK_CONTEXT] = current_work_context()
             answer = await self._in_thread(client, functools.partial(Answer, self.flask, environ))
             route, status = environ.get(ROUTE) or _NO_ROUTE, int(answer.status[:3])
             span.rename(f"{method} {route}")

@@ -15,7 +15,7 @@ from typing import Any
 from werkzeug.http import parse_etags
 
 from explorer.store import Store
-from explorer.views.origin import REQUEST_ID_HEADER
+from explorer.views.request_ids import REQUEST_ID_HEADER
 
 Headers = list[tuple[bytes, bytes]]
 #: The address of a request, and the headers on which a kept response depends.

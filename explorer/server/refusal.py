@@ -18,14 +18,14 @@ from explorer.errors import (
     RequestTooSlow,
     SourceTooLarge,
 )
-from explorer.monitoring.origin import Origin
-from explorer.views.origin import ORIGIN
+from explorer.monitoring.work_context import WorkContext
 from explorer.views.problems import answer
+from explorer.views.request_ids import WORK_CONTEXT
 
 
-def refusal(app: Flask, error: ExplorerError, origin: Origin | None = None) -> Response:
+def refusal(app: Flask, error: ExplorerError, context: WorkContext | None = None) -> Response:
     """Return the response for an error, with the headers of every response."""
-    with app.test_request_context(f"{API}/", environ_base={ORIGIN: origin} if origin else None):
+    with app.test_request_context(f"{API}/", environ_base={WORK_CONTEXT: context} if context else None):
         response = app.process_response(answer(error))
     response.headers["Connection"] = "close"
     return response

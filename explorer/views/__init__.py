@@ -34,9 +34,9 @@ from explorer.views import (
 )
 from explorer.views.caller import recognize_callers
 from explorer.views.compression import compress
-from explorer.views.origin import identify_requests
 from explorer.views.privacy import protect_private
 from explorer.views.problems import handle_errors
+from explorer.views.request_ids import identify_requests
 from explorer.views.security import secure
 
 BLUEPRINTS = (

@@ -14,7 +14,7 @@ from explorer.store import Record
 from explorer.store.claims import Claim, holder_of, holder_of_account, new_token
 from explorer.views.http import json_response
 from explorer.views.identity import client, current_account
-from explorer.views.origin import origin
+from explorer.views.request_ids import work_context
 
 FOLLOWER = Parameter(
     "follower",
@@ -56,7 +56,7 @@ def _begin() -> None:
     claim = _claim() if request.method == "POST" else None
     account = current_account()
     roles = frozenset[str]() if account is None else account.roles
-    work_for(Caller(client(), f"{client()} {name}", _urgency(), claim, roles, origin()))
+    work_for(Caller(client(), f"{client()} {name}", _urgency(), claim, roles, work_context()))
 
 
 def _claim() -> Claim:

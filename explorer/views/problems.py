@@ -22,8 +22,8 @@ from explorer.errors import (
 )
 from explorer.services import services
 from explorer.views.accounts import login_url
-from explorer.views.origin import origin
 from explorer.views.privacy import is_about_private
+from explorer.views.request_ids import work_context
 from explorer.views.visible import visible
 
 _log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ def handle_errors(app: Flask) -> None:
 def answer(error: Exception) -> Response:
     """Return the response to the current request for an exception."""
     known = _translate(error)
-    problem = Problem.of(known, origin().request_id)
+    problem = Problem.of(known, work_context().request_id)
     services().metrics.problems.labels(known.kind).inc()
     if request.path.startswith(_FOR_PROGRAMS):
         response = Response(msgspec.json.encode(problem), mimetype="application/json")

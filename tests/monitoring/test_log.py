@@ -8,7 +8,7 @@ import time
 import pytest
 
 from explorer.monitoring.log import BoundedHandler, JsonFormatter, TextFormatter
-from explorer.monitoring.origin import Origin, working_for
+from explorer.monitoring.work_context import WorkContext, working_for
 
 WINDOW_SECONDS = 0.5
 
@@ -31,7 +31,7 @@ def lines_of(stream):
 
 def test_a_line_names_the_request_and_the_job(log):
     logger, stream = log
-    with working_for(Origin("request-1", "job-1")):
+    with working_for(WorkContext("request-1", "job-1")):
         logger.warning("It has %d\nlines", 2, extra={"fields": {"task": "compile"}})
     logger.info("Another one")
     first, second = lines_of(stream)
@@ -49,7 +49,7 @@ def test_a_line_names_the_request_and_the_job(log):
 
 def test_a_terminal_gets_text():
     record = logging.LogRecord("test", logging.WARNING, "", 0, "Too %s", ("much",), None)
-    with working_for(Origin("request-1")):
+    with working_for(WorkContext("request-1")):
         assert TextFormatter().format(record)[len("12:00:00 ") :] == "warning: Too much (request request-1)"
 
 

@@ -1,7 +1,7 @@
-"""The origin of work: the request, its trace, and the job that it has started.
+"""The context of work: the request, its trace, and the job that it has started.
 
-Each thread, and each task of the event loop, works for one origin at a time. The log names the origin, and
-spans belong to it. Work that moves to another thread or process takes its origin along.
+Each thread, and each task of the event loop, works in one context at a time. The log names the context, and
+spans belong to it. Work that moves to another thread or process takes its context along.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _numbers = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class WorkContext:
     """The request that work is done for, the job, and the W3C `traceparent` of the present span. "": none."""
 
     request_id: str = ""
@@ -29,7 +29,7 @@ class Origin:
     traceparent: str = ""
 
 
-_current: ContextVar[Origin] = ContextVar("origin", default=Origin())  # noqa: B039  frozen
+_current: ContextVar[WorkContext] = ContextVar("work_context", default=WorkContext())  # noqa: B039  frozen
 
 
 def new_request_id() -> str:
@@ -42,20 +42,20 @@ def accepted_request_id(name: str) -> str:
     return name if _REQUEST_ID.fullmatch(name) else new_request_id()
 
 
-def current_origin() -> Origin:
-    """Return the origin of the work of this thread or task."""
+def current_work_context() -> WorkContext:
+    """Return the context of the work of this thread or task."""
     return _current.get()
 
 
-def set_origin(origin: Origin) -> None:
-    """Set the origin of the further work of this thread or task."""
-    _current.set(origin)
+def set_work_context(context: WorkContext) -> None:
+    """Set the context of the further work of this thread or task."""
+    _current.set(context)
 
 
 @contextmanager
-def working_for(origin: Origin) -> Iterator[None]:
-    """Work for an origin until the end of the block."""
-    token = _current.set(origin)
+def working_for(context: WorkContext) -> Iterator[None]:
+    """Work in a context until the end of the block."""
+    token = _current.set(context)
     try:
         yield
     finally:
