@@ -68,7 +68,7 @@ def test_a_first_visit_starts_at_the_kernel_and_its_first_steps(page: Page) -> N
     pane.locator(".folded").click()
     expect(page).to_have_url(re.compile(r"stage:ttgir;fold=none"))
 
-    # The next visit leaves out what was dismissed and unfolded.
+    # The next visit keeps the line dismissed and the parts unfolded.
     page.reload()
     wait_for_result(page)
     expect(line).to_be_hidden()

@@ -124,12 +124,12 @@ def test_what_is_looked_for_is_unfolded(page: Page, ttgir: Locator) -> None:
     expect(ttgir.locator(".is-cursor")).to_contain_text("scf.for")
     expect(ttgir.get_by_role("group")).to_be_focused()
 
-    # What is searched for.
+    # A match of the search is unfolded.
     page.keyboard.press("{")
     expect(ttgir.locator(".folded").first).to_be_visible()
     search(ttgir, "scf.yield")
 
-    # A use.
+    # A use is unfolded.
     loop = fold_loop(ttgir)
     loop.locator(".code .nv").nth(1).click()
     expect(loop.locator(".is-use").first).to_be_attached()
@@ -137,7 +137,7 @@ def test_what_is_looked_for_is_unfolded(page: Page, ttgir: Locator) -> None:
     expect(ttgir.locator(".is-cursor .is-use").first).to_be_visible()
     expect(loop.locator(".folded")).to_have_count(0)
 
-    # What comes from a line of the source that is pinned.
+    # A pin in the source unfolds the lines of that source line.
     loop = fold_loop(ttgir)
     editor_line(page, "tl.dot(").click()
     expect(ttgir.locator(".is-pinned").first).to_be_visible()

@@ -182,7 +182,7 @@ def test_a_large_graph_is_cut_in_words_and_can_be_cancelled(visitor: Visitor, st
 
 
 def test_a_graph_that_is_not_drawn_says_why(visitor: Visitor) -> None:
-    # One that is being drawn can be canceled.
+    # The drawing can be canceled, too.
     page = visitor()
     page.add_init_script("""
         const parse = DOMParser.prototype.parseFromString;

@@ -152,7 +152,7 @@ def test_an_answer_that_is_not_there_is_asked_for_again(visitor: Visitor) -> Non
     wait_for_result(page)
     expect(page.locator(".memory-map .buffer")).to_have_count(3)
 
-    # What was ended can be tried again.
+    # An ended query can be tried again.
     killed = {"error": "No answer", "detail": "The process was killed."}
     page.goto("about:blank")
     page.route("**/allocation", lambda route: route.fulfill(status=422, json=killed), times=1)

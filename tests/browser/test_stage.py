@@ -65,7 +65,7 @@ def test_names_are_followed_and_line_numbers_stay_in_sight(page: Page) -> None:
 
 
 def test_a_text_is_searched(page: Page) -> None:
-    # Keys apply to what was typed last.
+    # Keys apply to the text typed last.
     pane = ttgir(page)
     for text, key in (("tt.store", "Escape"), ("arith.muli", "Enter")):
         pane.get_by_role("group").focus()
@@ -77,7 +77,7 @@ def test_a_text_is_searched(page: Page) -> None:
         expect(pane.locator(".text-row", has_text=text).first).to_be_in_viewport()
     expect(pane.locator(".count")).to_have_text(re.compile("^2 of"))
 
-    # Patterns, and what is none.
+    # Patterns, and texts that are no patterns.
     pane.get_by_role("group").focus()
     page.keyboard.press("/")
     page.keyboard.type("ARITH.(muli|addi)")
