@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from actions import COLOR_RULES, Visitor, expect_stage, run_command, violations, wait_for_result
+from actions import COLOR_RULES, expect_stage, run_command, violations, wait_for_result
 from playwright.sync_api import Page, Route, expect
 
 from explorer.pipeline.stages import STAGES
@@ -20,7 +20,8 @@ def open_palette(page: Page) -> None:
     expect(page.get_by_role("combobox", name="Command")).to_be_focused()
 
 
-def test_every_command_is_documented(page: Page) -> None:
+def test_the_palette_has_every_command_and_finds_by_a_few_letters(page: Page) -> None:
+    # Every command is documented.
     documented = DOCUMENTATION.read_text(encoding="utf-8")
     page.keyboard.press("Control+k")
     options = page.locator(".palette-option")
@@ -31,9 +32,10 @@ def test_every_command_is_documented(page: Page) -> None:
     listed = {f"Show {title}" for title in [pane.title for pane in PANES] + [stage.title for stage in STAGES]}
     undocumented = [title for title in titles if title not in listed and f"| {title} |" not in documented]
     assert undocumented == [], "describe them in docs/commands.md"
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog.palette")).to_have_count(0)
 
-
-def test_the_palette_finds_by_a_few_letters_and_arrow_keys(page: Page) -> None:
+    # A few letters and arrow keys find one.
     open_palette(page)
     page.keyboard.type("shptx")
     chosen = page.locator(".palette-option[aria-selected=true]")
@@ -50,51 +52,13 @@ def test_the_palette_finds_by_a_few_letters_and_arrow_keys(page: Page) -> None:
     page.keyboard.press("Escape")
     expect(page.locator("dialog.palette")).to_have_count(0)
 
-
-def test_enter_waits_for_commands_that_are_still_loaded(page: Page) -> None:
-    held: list[Route] = []
-    page.route("**/api/v1/tours", lambda route: held.append(route))
-    with page.expect_request("**/api/v1/tours"):
-        open_palette(page)
-    page.keyboard.type("What is a program?")
-    page.keyboard.press("Enter")
-    expect(page.locator("dialog.palette")).to_contain_text("No command matches")
-    with page.expect_response("**/api/v1/tours"):
-        held[0].continue_()
-    expect(page.get_by_role("region", name="Tour")).to_contain_text("Step 1 of 7")
-    expect(page.locator("dialog.palette")).to_have_count(0)
-
-
-def test_the_palette_opens_from_the_editor(page: Page) -> None:
+    # The palette opens from the editor.
     page.locator(".cm-content").click()
     run_command(page, "high contrast")
     expect(page.locator("html")).to_have_attribute("data-theme", "contrast")
 
 
-def test_the_help_sheet_lists_what_has_keys(page: Page) -> None:
-    page.keyboard.press("Shift+?")
-    sheet = page.get_by_role("dialog")
-    for words in ("Compile now", "Find a command", "Show TTGIR", "Unpin all lines"):
-        expect(sheet).to_contain_text(words)
-    page.keyboard.press("Escape")
-    expect(sheet).to_be_hidden()
-
-
-def test_panes_are_arranged_by_preset_and_remembered(page: Page) -> None:
-    run_command(page, "two stages")
-    expect(page.get_by_role("tab")).to_have_count(2)
-    page.goto("/")
-    wait_for_result(page)
-    expect(page.get_by_role("tab")).to_have_count(2)
-    run_command(page, "panes read only")
-    expect(page.locator("launch-panel")).to_be_hidden()
-    expect(page).to_have_url(re.compile("&read$"))
-    run_command(page, "panes lowering")
-    expect(page.locator("launch-panel")).to_be_visible()
-    expect(page.get_by_role("tab", selected=True, name="SASS")).to_be_visible()
-
-
-def test_opening_the_page_is_one_step(page: Page) -> None:
+def test_opening_the_page_is_one_step_and_brings_the_panes_back(page: Page) -> None:
     # The first one is that of the empty tab.
     assert page.evaluate("history.length") == 2
     run_command(page, "two stages")
@@ -106,6 +70,15 @@ def test_opening_the_page_is_one_step(page: Page) -> None:
     wait_for_result(page)
     expect(page).to_have_url(re.compile("#panes="))
     assert page.evaluate("history.length") == 4
+    expect(page.get_by_role("tab")).to_have_count(2)
+
+    # Panes are arranged by preset.
+    run_command(page, "panes read only")
+    expect(page.locator("launch-panel")).to_be_hidden()
+    expect(page).to_have_url(re.compile("&read$"))
+    run_command(page, "panes lowering")
+    expect(page.locator("launch-panel")).to_be_visible()
+    expect(page.get_by_role("tab", selected=True, name="SASS")).to_be_visible()
 
 
 def test_back_and_forward_go_through_the_views(page: Page) -> None:
@@ -121,14 +94,35 @@ def test_back_and_forward_go_through_the_views(page: Page) -> None:
     expect(page).to_have_url(after)
     expect_stage(page, "LLVM IR", "define")
 
-
-def test_high_contrast_is_what_the_system_asks_for(visitor: Visitor) -> None:
-    page = visitor(contrast="more")
-    page.goto("/")
+    # High contrast is what the system asks for.
+    page.emulate_media(contrast="more")
+    page.reload()
     expect(page.locator("html")).to_have_attribute("data-theme", "contrast")
 
 
-def test_a_key_works_at_once_after_the_palette_has_closed(page: Page) -> None:
+def test_enter_waits_for_commands_that_are_still_loaded(page: Page) -> None:
+    held: list[Route] = []
+    page.route("**/api/v1/tours", lambda route: held.append(route))
+    with page.expect_request("**/api/v1/tours"):
+        open_palette(page)
+    page.keyboard.type("What is a program?")
+    page.keyboard.press("Enter")
+    expect(page.locator("dialog.palette")).to_contain_text("No command matches")
+    with page.expect_response("**/api/v1/tours"):
+        held[0].continue_()
+    expect(page.get_by_role("region", name="Tour")).to_contain_text("Step 1 of 7")
+    expect(page.locator("dialog.palette")).to_have_count(0)
+
+
+def test_the_help_sheet_lists_what_has_keys(page: Page) -> None:
+    page.keyboard.press("Shift+?")
+    sheet = page.get_by_role("dialog")
+    for words in ("Compile now", "Find a command", "Show TTGIR", "Unpin all lines"):
+        expect(sheet).to_contain_text(words)
+    page.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
+
+    # A key works at once after the palette has closed.
     page.keyboard.press("Control+k")
     expect(page.locator(".palette-option").first).to_be_visible()
     page.evaluate("""() => {
@@ -136,9 +130,10 @@ def test_a_key_works_at_once_after_the_palette_has_closed(page: Page) -> None:
         document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true }));
     }""")
     expect(page.get_by_role("dialog", name="Keyboard and mouse")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
 
-
-def test_palette_and_help_are_accessible(page: Page) -> None:
+    # Palette and help are accessible.
     for theme in ("light", "dark", "high contrast"):
         rules = COLOR_RULES if theme != "light" else ()
         run_command(page, f"theme: {theme}")

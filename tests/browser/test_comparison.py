@@ -81,8 +81,30 @@ def test_what_differs_is_said_in_brief(visitor: Visitor, pair: str) -> None:
     expect(ttgir).to_contain_text(re.compile(r"ms.*\+\d+ −\d+.*\d+ of \d+"))
     expect(page).to_have_title(re.compile("matmul_kernel: num_warps 4 → 8"))
 
+    # Runs, memory and instructions stand side by side.
+    mix = page.get_by_role("region", name="Instruction mix")
+    expect(mix.get_by_role("row", name=re.compile("^tensor"))).to_contain_text(
+        re.compile(r"\d"), timeout=60_000
+    )
+    memory = page.get_by_role("region", name="Memory")
+    expect(memory.get_by_role("row", name=re.compile("^Allocated"))).to_contain_text("KiB")
+    expect(page.get_by_role("region", name="Runs")).to_contain_text(re.compile("Run both|cache"))
+    expect(page.get_by_role("region", name="Pipelines")).to_contain_text("Each time was measured once.")
 
-def test_a_stage_is_shown_side_by_side_with_what_differs_in_its_lines(visitor: Visitor, pair: str) -> None:
+    # Passes are aligned, and their lines counted when looked at.
+    step(page, "Passes")
+    pipeline = page.get_by_role("row", name=re.compile("^tritongpu-pipeline"))
+    expect(pipeline).to_contain_text(re.compile(r"\+\d+ −\d+.*\+\d+ −\d+", re.DOTALL))
+    rows = page.locator(".passes tbody tr")
+    shown = rows.count()
+    page.get_by_role("checkbox", name="changed only").uncheck()
+    expect(page).to_have_url(re.compile("#passes&all$"))
+    expect(rows).not_to_have_count(shown)
+    assert rows.count() > shown
+
+
+def test_stages_are_shown_side_by_side(visitor: Visitor, pair: str) -> None:
+    # A stage, with what differs in its lines.
     page = visitor()
     page.goto(pair)
     step(page, "TTGIR")
@@ -103,9 +125,7 @@ def test_a_stage_is_shown_side_by_side_with_what_differs_in_its_lines(visitor: V
     page.go_back()
     expect(page.get_by_role("heading", name="Resources")).to_be_visible()
 
-
-def test_equal_lines_are_folded_and_come_back_by_click_and_by_key(visitor: Visitor, pair: str) -> None:
-    page = visitor()
+    # Equal lines are folded, and come back by click and by key.
     page.goto(f"{pair}#stage=ttgir")
     before = column(page, "Before")
     fold = before.locator(".is-fold").first
@@ -119,6 +139,18 @@ def test_equal_lines_are_folded_and_come_back_by_click_and_by_key(visitor: Visit
     page.keyboard.press("e")
     expect(before.locator(".is-fold")).to_have_count(0)
     expect(page.get_by_role("button", name="Unfold all")).to_be_disabled()
+
+    # Two different stages.
+    page.get_by_role("combobox", name="Stage before").select_option("ttir")
+    expect(page).to_have_url(re.compile(r"#stage=ttir\.\.ttgir$"))
+    expect(column(page, "Before")).to_have_attribute("aria-label", re.compile("TTIR and TTGIR"))
+    expect(column(page, "After").locator(".is-added", has_text="#blocked = ").first).to_be_visible()
+
+    # Swapping exchanges the sides.
+    page.keyboard.press("s")
+    one, other = re.search(r"/compare/(\w+)\.\.(\w+)", pair).groups()
+    expect(page).to_have_url(re.compile(rf"/compare/{other}\.\.{one}#stage=ttgir\.\.ttir$"))
+    expect(page.get_by_role("group", name="Different requests")).to_contain_text("num_warps 8 → 4")
 
 
 def test_changes_are_gone_through_by_keyboard(visitor: Visitor, pair: str) -> None:
@@ -137,9 +169,8 @@ def test_changes_are_gone_through_by_keyboard(visitor: Visitor, pair: str) -> No
     alike = "([one, other]) => one.scrollTop === other.scrollTop && one.scrollTop > 0"
     eventually(lambda: page.locator("comparison-diff .text").evaluate_all(alike), True)
 
-
-def test_the_other_column_follows(visitor: Visitor, pair: str) -> None:
-    page = visitor()
+    # The other column follows.
+    page.goto("about:blank")
     page.goto(f"{pair}#stage=llir")
     column(page, "After").hover()
     page.mouse.wheel(0, 900)
@@ -148,54 +179,22 @@ def test_the_other_column_follows(visitor: Visitor, pair: str) -> None:
         ".map(each => each.scrollTop); return one === other && one > 500; }"
     )
 
-
-def test_two_different_stages_are_compared(visitor: Visitor, pair: str) -> None:
-    page = visitor()
-    page.goto(f"{pair}#stage=ttgir")
-    page.get_by_role("combobox", name="Stage before").select_option("ttir")
-    expect(page).to_have_url(re.compile(r"#stage=ttir\.\.ttgir$"))
-    expect(column(page, "Before")).to_have_attribute("aria-label", re.compile("TTIR and TTGIR"))
-    expect(column(page, "After").locator(".is-added", has_text="#blocked = ").first).to_be_visible()
-
-
-def test_passes_are_aligned_and_their_lines_counted_when_looked_at(visitor: Visitor, pair: str) -> None:
-    page = visitor()
-    page.goto(pair)
-    step(page, "Passes")
-    pipeline = page.get_by_role("row", name=re.compile("^tritongpu-pipeline"))
-    expect(pipeline).to_contain_text(re.compile(r"\+\d+ −\d+.*\+\d+ −\d+", re.DOTALL))
-    rows = page.locator(".passes tbody tr")
-    shown = rows.count()
-    page.get_by_role("checkbox", name="changed only").uncheck()
-    expect(page).to_have_url(re.compile("#passes&all$"))
-    expect(rows).not_to_have_count(shown)
-    assert rows.count() > shown
+    # Every command is documented.
+    expect(page.locator("#subject b")).to_be_visible()
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Command")).to_be_focused()
+    options = page.locator(".palette-option")
+    expect(options.first).to_be_visible()
+    titles = [text.strip() for text in options.locator("span:first-child").all_inner_texts()]
+    documented = DOCUMENTATION.read_text(encoding="utf-8")
+    assert [title for title in titles if f"| {title} |" not in documented] == []
+    page.keyboard.type("compare ptx")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("#stage=ptx$"))
 
 
-def test_runs_memory_and_instructions_stand_side_by_side(visitor: Visitor, pair: str) -> None:
-    page = visitor()
-    page.goto(pair)
-    mix = page.get_by_role("region", name="Instruction mix")
-    expect(mix.get_by_role("row", name=re.compile("^tensor"))).to_contain_text(
-        re.compile(r"\d"), timeout=60_000
-    )
-    memory = page.get_by_role("region", name="Memory")
-    expect(memory.get_by_role("row", name=re.compile("^Allocated"))).to_contain_text("KiB")
-    expect(page.get_by_role("region", name="Runs")).to_contain_text(re.compile("Run both|cache"))
-    expect(page.get_by_role("region", name="Pipelines")).to_contain_text("Each time was measured once.")
-
-
-def test_swapping_exchanges_the_sides(visitor: Visitor, pair: str) -> None:
-    page = visitor()
-    page.goto(f"{pair}#stage=ttir..ttgir")
-    expect(column(page, "After")).to_be_visible()
-    page.keyboard.press("s")
-    before, after = re.search(r"/compare/(\w+)\.\.(\w+)", pair).groups()
-    expect(page).to_have_url(re.compile(rf"/compare/{after}\.\.{before}#stage=ttgir\.\.ttir$"))
-    expect(page.get_by_role("group", name="Different requests")).to_contain_text("num_warps 8 → 4")
-
-
-def test_another_target_has_stages_of_its_own(visitor: Visitor, server: str, pair: str) -> None:
+def test_another_target_and_what_still_compiles(visitor: Visitor, server: str, pair: str) -> None:
+    # Another target has stages of its own.
     page = visitor()
     nvidia = re.search(r"/compare/(\w+)", pair)[1]
     page.goto(f"/compare/{nvidia}..{matmul(server, 4, 'hip:gfx942')}")
@@ -205,14 +204,11 @@ def test_another_target_has_stages_of_its_own(visitor: Visitor, server: str, pai
     step(page, "AMDGCN")
     expect(column(page, "Before and after").locator(".is-added").first).to_be_visible()
 
-
-def test_what_still_compiles_is_filled_in(visitor: Visitor, server: str, pair: str) -> None:
-    page = visitor()
-    known = re.search(r"/compare/(\w+)", pair)[1]
+    # What still compiles is filled in.
     # It waits before the compiler begins.
     source = f"import time\ntime.sleep(5)\n{HOSTILE.format(' * 3')}# {uuid.uuid4()}\n"
     running = post(server, source=source, target="cuda:90", arguments="*fp32, 64")
-    page.goto(f"/compare/{known}..{running['id']}#stage=sass")
+    page.goto(f"/compare/{nvidia}..{running['id']}#stage=sass")
     expect(page.get_by_role("region", name="After").locator(".state")).to_have_class(
         "state is-complete", timeout=60_000
     )
@@ -230,23 +226,21 @@ def test_a_failed_side_and_a_link_to_nothing_are_explained(visitor: Visitor, ser
     page.goto(f"/compare/{known}..7Qm2xV9dKcAB")
     expect(page.locator("comparison-view")).to_contain_text("There is no compilation '7Qm2xV9dKcAB'")
 
-
-def test_strings_of_kernels_are_only_ever_text(visitor: Visitor, server: str) -> None:
-    page = visitor()
+    # Strings of kernels are only ever text.
     ids = [
         compiled(server, source=HOSTILE.format(more), target="cuda:90", arguments="*fp32, 64")
         for more in ("", " * 2")
     ]
     page.goto(f"/compare/{ids[0]}..{ids[1]}#source")
-    after = column(page, "After")
-    expect(after.locator(".is-added")).to_be_visible()
+    added = column(page, "After")
+    expect(added.locator(".is-added")).to_be_visible()
     page.keyboard.press("e")
-    expect(after).to_contain_text('</script><script>document.title = "broken in"</script>')
-    expect(after).to_contain_text("\x1b[31mred")
-    expect(after).to_contain_text(r"\u202etfel\u202c")
-    expect(after.locator("img")).to_have_count(0)
+    expect(added).to_contain_text('</script><script>document.title = "broken in"</script>')
+    expect(added).to_contain_text("\x1b[31mred")
+    expect(added).to_contain_text(r"\u202etfel\u202c")
+    expect(added.locator("img")).to_have_count(0)
     expect(page).to_have_title(re.compile("^copy: another source"))
-    changed = after.locator(".is-added .is-changed")
+    changed = added.locator(".is-added .is-changed")
     eventually(lambda: "".join(changed.all_text_contents()), " * 2")
 
 
@@ -269,19 +263,3 @@ def test_it_is_accessible_and_fits_a_small_window_and_a_telephone(visitor: Visit
     page.reload()
     expect(column(page, "Before and after").locator(".is-added").first).to_be_visible()
     expect_fits(page.locator("html"))
-
-
-def test_every_command_is_documented(visitor: Visitor, pair: str) -> None:
-    page = visitor()
-    page.goto(pair)
-    expect(page.locator("#subject b")).to_be_visible()
-    page.keyboard.press("Control+k")
-    expect(page.get_by_role("combobox", name="Command")).to_be_focused()
-    options = page.locator(".palette-option")
-    expect(options.first).to_be_visible()
-    titles = [text.strip() for text in options.locator("span:first-child").all_inner_texts()]
-    documented = DOCUMENTATION.read_text(encoding="utf-8")
-    assert [title for title in titles if f"| {title} |" not in documented] == []
-    page.keyboard.type("compare ptx")
-    page.keyboard.press("Enter")
-    expect(page).to_have_url(re.compile("#stage=ptx$"))

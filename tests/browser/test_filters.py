@@ -29,7 +29,7 @@ def toggle(pane: Locator, title: str) -> None:
     pane.page.keyboard.press("Escape")
 
 
-def test_attributes_are_shortened_and_the_address_says_so(
+def test_the_text_is_shortened_or_written_in_full_and_the_address_says_so(
     page: Page, ttgir: Locator, visitor: Visitor
 ) -> None:
     function = ttgir.locator(".text-row", has_text="tt.func public @")
@@ -52,8 +52,7 @@ def test_attributes_are_shortened_and_the_address_says_so(
     expect(function).to_contain_text("tt.divisibility")
     expect(page).not_to_have_url(re.compile("hide="))
 
-
-def test_layouts_are_written_in_full(page: Page, ttgir: Locator) -> None:
+    # Layouts.
     text = whole_text(page, "ttgir")
     definition = next(line for line in text if line.startswith("#mma = ")).removeprefix("#mma = ")
     accumulator = ttgir.locator(".text-row", has_text="dense<0.000000e+00>").filter(has_text="#mma")
@@ -62,36 +61,30 @@ def test_layouts_are_written_in_full(page: Page, ttgir: Locator) -> None:
     expect(ttgir.locator(".text-row", has_text="dense<0.000000e+00>").first).to_contain_text(definition)
     expect(ttgir.locator(".text-row", has_text="#mma = ")).to_have_count(1)
 
-
-def test_locations_stand_behind_the_lines(page: Page, ttgir: Locator) -> None:
+    # Locations stand behind the lines.
     toggle(ttgir, "Source locations")
     row = ttgir.locator(".text-row", has_text="tt.get_program_id")
     expect(row.locator(".location-note")).to_have_text(re.compile(r"loc\(line \d+:\d+"))
 
 
-@pytest.mark.parametrize(
-    ("stage", "key", "title", "gone", "stays"),
-    [
-        ("LLVM IR", "Alt+4", "Declarations and metadata", "source_filename", "define"),
-        ("PTX", "Alt+5", "Directives", ".version", ".visible .entry"),
-    ],
-)
-def test_lines_are_left_out_and_keep_their_numbers(
-    page: Page, stage: str, key: str, title: str, gone: str, stays: str
-) -> None:
-    page.keyboard.press(key)
-    name = {"LLVM IR": "llir", "PTX": "ptx"}[stage]
-    pane = page.locator(f"pane-stage.hue-{name}")
-    expect_stage(page, stage, gone)
-    toggle(pane, title)
-    expect(pane.locator(".text-row", has_text=gone)).to_have_count(0)
-    number = next(number for number, line in enumerate(whole_text(page, name), 1) if stays in line)
-    expect(pane.locator(".text-row", has_text=stays).first.locator(".number")).to_have_text(str(number))
-    # Matches of the search are shown in spite of the filter.
-    pane.get_by_role("group").focus()
-    page.keyboard.press("/")
-    page.keyboard.type(gone)
-    expect(pane.locator(".is-current-hit")).to_contain_text(gone)
+def test_lines_are_left_out_and_keep_their_numbers(page: Page) -> None:
+    for name, stage, key, title, gone, stays in (
+        ("llir", "LLVM IR", "Alt+4", "Declarations and metadata", "source_filename", "define"),
+        ("ptx", "PTX", "Alt+5", "Directives", ".version", ".visible .entry"),
+    ):
+        page.keyboard.press(key)
+        pane = page.locator(f"pane-stage.hue-{name}")
+        expect_stage(page, stage, gone)
+        toggle(pane, title)
+        expect(pane.locator(".text-row", has_text=gone)).to_have_count(0)
+        number = next(number for number, line in enumerate(whole_text(page, name), 1) if stays in line)
+        expect(pane.locator(".text-row", has_text=stays).first.locator(".number")).to_have_text(str(number))
+        # Matches of the search are shown in spite of the filter.
+        pane.get_by_role("group").focus()
+        page.keyboard.press("/")
+        page.keyboard.type(gone)
+        expect(pane.locator(".is-current-hit")).to_contain_text(gone)
+        page.keyboard.press("Escape")
 
 
 def copied(page: Page) -> str:
@@ -100,24 +93,10 @@ def copied(page: Page) -> str:
     return text
 
 
-def test_a_long_selection_is_copied_in_its_order(page: Page, ttgir: Locator) -> None:
+def test_lines_are_selected_and_copied(page: Page, ttgir: Locator) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     text = whole_text(page, "ttgir")
-    ttgir.get_by_role("group").focus()
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("Shift+End")
-    page.keyboard.press("Shift+ArrowUp")
-    expect(ttgir.locator(".is-selected").first).to_be_visible()
-    page.keyboard.press("Control+c")
-    eventually(lambda: copied(page), "\n".join(text[1:-1]) + "\n")
-    page.keyboard.press("ArrowUp")
-    expect(ttgir.locator(".is-selected")).to_have_count(0)
-
-
-def test_lines_are_selected_by_dragging_and_copied_with_numbers(page: Page, ttgir: Locator) -> None:
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    text = whole_text(page, "ttgir")
+    # Selected by dragging, copied with numbers.
     for number in (12, 8):
         ttgir.locator(".text-row").filter(
             has=page.locator(".number", has_text=re.compile(f"^{number}$"))
@@ -130,10 +109,20 @@ def test_lines_are_selected_by_dragging_and_copied_with_numbers(page: Page, ttgi
     expected = [f"{number:2}  {text[number - 1]}" for number in range(8, 13)]
     assert copied(page) == "\n".join(expected) + "\n"
 
+    # A long selection, by keys, is copied in its order.
+    ttgir.get_by_role("group").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Shift+End")
+    page.keyboard.press("Shift+ArrowUp")
+    expect(ttgir.locator(".is-selected").first).to_be_visible()
+    page.keyboard.press("Control+c")
+    eventually(lambda: copied(page), "\n".join(text[1:-1]) + "\n")
+    page.keyboard.press("ArrowUp")
+    expect(ttgir.locator(".is-selected")).to_have_count(0)
 
-def test_everything_is_copied_folded_or_not(page: Page, ttgir: Locator) -> None:
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    # Everything, folded or not.
     toggle(ttgir, "Fold all")
     toggle(ttgir, "Copy all")
+    eventually(lambda: copied(page), "\n".join(text) + "\n")
     expect(page.locator("#toast")).to_contain_text("lines copied.")
-    assert copied(page) == "\n".join(whole_text(page, "ttgir")) + "\n"

@@ -38,7 +38,7 @@ def rail(page: Page) -> Locator:
     return page.get_by_role("navigation", name="Panes")
 
 
-def test_the_editor_starts_at_the_kernel(page: Page) -> None:
+def test_a_first_visit_starts_at_the_kernel_and_its_first_steps(page: Page) -> None:
     # The line of `def` is the second one in sight, below its decorator.
     page.wait_for_function("""() => {
         const lines = [...document.querySelectorAll(".cm-line")];
@@ -48,22 +48,17 @@ def test_the_editor_starts_at_the_kernel(page: Page) -> None:
         return kernel?.previousSibling.textContent === "@triton.jit" && Math.abs(at - top - height) < 8;
     }""")
 
+    # Every stage has a word on its card.
+    expect(page.locator("pipeline-path .node-summary")).to_have_text([re.compile(r"\S")] * 6)
+    expect_fits(page.locator("pipeline-path .node"))
 
-def test_a_short_script_starts_at_its_first_line(visitor: Visitor) -> None:
-    page = visitor(width=1280, height=720)
-    page.goto("/")
-    wait_for_result(page)
-    set_source(page, SCALE)
-    expect(page.locator("#subject b")).to_have_text("scale")
-    wait_for_result(page)
-    other = visitor(width=1280, height=720)
-    other.goto(f"/k/{result_id(page)}")
-    expect(other.locator("#subject b")).to_have_text("scale")
-    expect_stage(other, "SASS", "STG")
-    assert other.locator("#editor .cm-scroller").evaluate("element => element.scrollTop") == 0
+    # One line says what can be done until it is dismissed.
+    line = page.locator("first-steps")
+    expect(line).to_contain_text("Point at a line")
+    line.get_by_role("button", name="Dismiss").click()
+    expect(line).to_be_hidden()
 
-
-def test_aliases_and_constants_are_folded_and_the_address_is_short(page: Page) -> None:
+    # Aliases and constants are folded, and the address is short.
     expect_stage(page, "TTGIR", "tt.get_program_id")
     pane = page.locator("pane-stage.hue-ttgir")
     expect(pane.locator(".folded")).to_have_text([re.compile("more layouts"), re.compile("more constants")])
@@ -72,24 +67,33 @@ def test_aliases_and_constants_are_folded_and_the_address_is_short(page: Page) -
     pane.locator(".folded").first.click()
     pane.locator(".folded").click()
     expect(page).to_have_url(re.compile(r"stage:ttgir;fold=none"))
-    page.reload()
-    expect_stage(page, "TTGIR", "arith.constant")
-    expect(pane.locator(".folded")).to_have_count(0)
 
-
-def test_one_line_says_what_can_be_done_until_it_is_dismissed(page: Page) -> None:
-    line = page.locator("first-steps")
-    expect(line).to_contain_text("Point at a line")
-    line.get_by_role("button", name="Dismiss").click()
-    expect(line).to_be_hidden()
+    # The next visit keeps the line dismissed and the parts unfolded.
     page.reload()
     wait_for_result(page)
     expect(line).to_be_hidden()
+    expect_stage(page, "TTGIR", "arith.constant")
+    expect(pane.locator(".folded")).to_have_count(0)
 
-
-def test_every_stage_has_a_word_on_its_card(page: Page) -> None:
-    expect(page.locator("pipeline-path .node-summary")).to_have_text([re.compile(r"\S")] * 6)
-    expect_fits(page.locator("pipeline-path .node"))
+    # Text that is scrolled sideways stays out of the gutter.
+    text = page.locator("pane-stage.hue-ttgir .text")
+    text.evaluate("text => { text.scrollLeft = 120; }")
+    expect(text).to_have_class(re.compile("is-shifted"))
+    covered = text.evaluate("""text => {
+        const row = text.querySelectorAll(".text-row")[4];
+        const { left, right, top, height } = row.querySelector(".stripe").getBoundingClientRect();
+        const at = (x) => document.elementFromPoint(x, top + height / 2).className;
+        return [at(left - 2), at(left + 1), at(right - 2)];
+    }""")
+    assert [
+        "fold" in covered[0] or "number" in covered[0],
+        "stripe" in covered[1],
+        "stripe" in covered[2],
+    ] == [
+        True,
+        True,
+        True,
+    ]
 
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1280, 720), (375, 800)])
@@ -110,13 +114,12 @@ def test_all_panes_are_named_and_open(visitor: Visitor, width: int, height: int)
         expect(page).to_have_url(re.compile(r"registers\*"))
 
 
-def test_every_figure_leads_to_the_pane_that_explains_it(page: Page) -> None:
+def test_figures_and_words_lead_to_the_panes_that_explain_them(page: Page) -> None:
     for words, pane in FIGURES.items():
         page.locator("status-bar").get_by_role("button", name=re.compile(f"^{words}")).click()
         expect(page.locator(f"pane-{pane}")).to_be_visible()
 
-
-def test_the_palette_knows_the_fields_words(page: Page) -> None:
+    # The palette knows the field's words.
     page.keyboard.press("Control+k")
     expect(page.get_by_role("combobox", name="Command")).to_be_focused()
     page.keyboard.type("bank conflict")
@@ -127,8 +130,8 @@ def test_the_palette_knows_the_fields_words(page: Page) -> None:
     expect(page.locator("pane-layouts")).to_be_visible()
 
 
-def test_the_first_example_shows_its_hot_lines(visitor: Visitor) -> None:
-    page = visitor()
+def test_the_first_example_shows_its_hot_lines_and_a_short_script_its_first_line(visitor: Visitor) -> None:
+    page = visitor(width=1280, height=720)
     page.goto("/#panes=roofline:.hot")
     wait_for_result(page)
     expect(page.locator(".roofline-hot-lines").first).to_be_visible()
@@ -140,22 +143,16 @@ def test_the_first_example_shows_its_hot_lines(visitor: Visitor) -> None:
     assert f"Triton {newest}" not in profiled
     expect(page.locator("#subject")).to_contain_text(f"Triton {newest}")
 
-
-def test_no_words_of_the_charts_overlap(visitor: Visitor) -> None:
-    page = visitor()
-    for width, panes in ((1280, "memory@50+registers@50"), (375, "memory,registers")):
-        page.set_viewport_size({"width": width, "height": 800})
-        page.goto("about:blank")
-        page.goto(f"/#panes={panes}")
-        wait_for_result(page)
-        for name in ("memory", "registers"):
-            rail(page).get_by_role("button", name=name.capitalize()).click()
-            chart = page.locator(f"pane-{name} svg").first
-            expect(chart.locator("text").first, f"{name}, {width}").to_be_attached()
-            eventually(partial(chart.evaluate, OVERLAPPING), [])
+    # A short script starts at its first line.
+    wait_for_result(page)
+    other = visitor(width=1280, height=720)
+    other.goto(f"/k/{result_id(page)}")
+    expect(other.locator("#subject b")).to_have_text("scale")
+    expect_stage(other, "SASS", "STG")
+    assert other.locator("#editor .cm-scroller").evaluate("element => element.scrollTop") == 0
 
 
-def test_the_roofline_fits_a_narrow_window(visitor: Visitor) -> None:
+def test_charts_fit_a_narrow_window(visitor: Visitor) -> None:
     page = visitor(width=1280, height=720)
     page.goto("/#panes=roofline@52+stage:sass@48")
     wait_for_result(page)
@@ -166,24 +163,14 @@ def test_the_roofline_fits_a_narrow_window(visitor: Visitor) -> None:
     for frames in (body, body.locator(".run-scroll")):
         eventually(partial(frames.evaluate_all, wider), 0)
 
-
-def test_text_that_is_scrolled_sideways_stays_out_of_the_gutter(page: Page) -> None:
-    expect_stage(page, "TTGIR", "tt.get_program_id")
-    text = page.locator("pane-stage.hue-ttgir .text")
-    text.evaluate("text => { text.scrollLeft = 120; }")
-    expect(text).to_have_class(re.compile("is-shifted"))
-    covered = text.evaluate("""text => {
-        const row = text.querySelectorAll(".text-row")[4];
-        const { left, right, top, height } = row.querySelector(".stripe").getBoundingClientRect();
-        const at = (x) => document.elementFromPoint(x, top + height / 2).className;
-        return [at(left - 2), at(left + 1), at(right - 2)];
-    }""")
-    assert [
-        "fold" in covered[0] or "number" in covered[0],
-        "stripe" in covered[1],
-        "stripe" in covered[2],
-    ] == [
-        True,
-        True,
-        True,
-    ]
+    # No words of the charts overlap.
+    for width, panes in ((1280, "memory@50+registers@50"), (375, "memory,registers")):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.goto("about:blank")
+        page.goto(f"/#panes={panes}")
+        wait_for_result(page)
+        for name in ("memory", "registers"):
+            rail(page).get_by_role("button", name=name.capitalize()).click()
+            chart = page.locator(f"pane-{name} svg").first
+            expect(chart.locator("text").first, f"{name}, {width}").to_be_attached()
+            eventually(partial(chart.evaluate, OVERLAPPING), [])

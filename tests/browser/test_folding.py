@@ -35,12 +35,36 @@ def ttgir(page: Page) -> Locator:
     return pane
 
 
+def rows(pane: Locator) -> int:
+    """Return the number of unfolded lines."""
+    return int(pane.locator(".text-space").evaluate("space => space.clientHeight / 19"))
+
+
+def search(pane: Locator, text: str) -> Locator:
+    """Search for a text, and return its line."""
+    pane.get_by_role("group").focus()
+    pane.page.keyboard.press("/")
+    pane.page.keyboard.type(text)
+    hit = pane.locator(".is-current-hit")
+    expect(hit).to_contain_text(text)
+    return hit
+
+
+def fold_loop(ttgir: Locator) -> Locator:
+    """Find the loop, fold it by its mark and return its line."""
+    loop = search(ttgir, "scf.for")
+    loop.locator(".fold").click()
+    expect(loop.locator(".folded")).to_be_visible()
+    return loop
+
+
 def numbers(pane: Locator) -> list[int]:
     """Return the numbers of the rendered lines."""
     return sorted(int(text) for text in pane.locator(".number").all_inner_texts())
 
 
-def test_a_function_is_folded_by_its_mark_and_lines_keep_their_numbers(page: Page, ttgir: Locator) -> None:
+def test_a_text_is_folded_by_marks_and_by_keys(page: Page, ttgir: Locator) -> None:
+    # By the mark of a function. Lines keep their numbers.
     text = whole_text(page, "ttgir")
     first = next(number for number, line in enumerate(text, 1) if "tt.func" in line)
     last = max(number for number, line in enumerate(text, 1) if line == "  }")
@@ -53,13 +77,7 @@ def test_a_function_is_folded_by_its_mark_and_lines_keep_their_numbers(page: Pag
     expect(header.locator(".folded")).to_have_count(0)
     assert first + 1 in numbers(ttgir)
 
-
-def rows(pane: Locator) -> int:
-    """Return the number of unfolded lines."""
-    return int(pane.locator(".text-space").evaluate("space => space.clientHeight / 19"))
-
-
-def test_brackets_fold_and_unfold_by_keyboard_alone(page: Page, ttgir: Locator) -> None:
+    # By brackets.
     all_rows = rows(ttgir)
     ttgir.get_by_role("group").focus()
     page.keyboard.press("{")
@@ -83,75 +101,61 @@ def test_brackets_fold_and_unfold_by_keyboard_alone(page: Page, ttgir: Locator) 
     assert rows(ttgir) == all_rows
 
 
-def test_what_is_searched_for_is_unfolded(page: Page, ttgir: Locator) -> None:
-    ttgir.get_by_role("group").focus()
+def test_every_language_folds(page: Page) -> None:
+    for key, stage in ((1, "Python AST"), (4, "LLVM IR"), (5, "PTX"), (6, "SASS")):
+        page.keyboard.press(f"Alt+{key}")
+        text = page.get_by_role("group", name=f"{stage}, ")
+        expect_structure(text)
+        all_rows = rows(text)
+        text.focus()
+        page.keyboard.press("{")
+        expect(text.locator(".text-space")).not_to_have_css("height", f"{19 * all_rows}px")
+        page.keyboard.press("}")
+        expect(text.locator(".text-space")).to_have_css("height", f"{19 * all_rows}px")
+
+
+def test_what_is_looked_for_is_unfolded(page: Page, ttgir: Locator) -> None:
+    # The breadcrumb says where the cursor is and leads there.
+    crumbs = ttgir.get_by_role("navigation")
+    expect(crumbs).to_have_text("top of the file")
+    search(ttgir, "scf.yield").locator(".code").click()
+    expect(crumbs.get_by_role("button").nth(1)).to_have_text("matmul_kernel")
+    crumbs.get_by_role("button", name=re.compile("^scf.for")).click()
+    expect(ttgir.locator(".is-cursor")).to_contain_text("scf.for")
+    expect(ttgir.get_by_role("group")).to_be_focused()
+
+    # A match of the search is unfolded.
     page.keyboard.press("{")
     expect(ttgir.locator(".folded").first).to_be_visible()
-    page.keyboard.press("/")
-    page.keyboard.type("scf.yield")
-    expect(ttgir.locator(".is-current-hit")).to_contain_text("scf.yield")
+    search(ttgir, "scf.yield")
 
-
-def fold_loop(page: Page, ttgir: Locator) -> Locator:
-    """Find the loop, fold it by its mark and return its line."""
-    ttgir.get_by_role("group").focus()
-    page.keyboard.press("/")
-    page.keyboard.type("scf.for")
-    loop = ttgir.locator(".is-current-hit")
-    expect(loop).to_contain_text("scf.for")
-    loop.locator(".fold").click()
-    expect(loop.locator(".folded")).to_be_visible()
-    return loop
-
-
-def test_a_use_is_unfolded(page: Page, ttgir: Locator) -> None:
-    loop = fold_loop(page, ttgir)
+    # A use is unfolded.
+    loop = fold_loop(ttgir)
     loop.locator(".code .nv").nth(1).click()
     expect(loop.locator(".is-use").first).to_be_attached()
     page.keyboard.press("F3")
     expect(ttgir.locator(".is-cursor .is-use").first).to_be_visible()
     expect(loop.locator(".folded")).to_have_count(0)
 
-
-def test_a_pin_in_the_source_unfolds_what_comes_from_it(page: Page, ttgir: Locator) -> None:
-    loop = fold_loop(page, ttgir)
+    # A pin in the source unfolds the lines of that source line.
+    loop = fold_loop(ttgir)
     editor_line(page, "tl.dot(").click()
     expect(ttgir.locator(".is-pinned").first).to_be_visible()
     expect(loop.locator(".folded")).to_have_count(0)
 
-
-@pytest.mark.parametrize("stage", ["LLVM IR", "PTX", "SASS", "Python AST"])
-def test_every_language_folds(page: Page, stage: str) -> None:
-    position = ["Python AST", "TTIR", "TTGIR", "LLVM IR", "PTX", "SASS"].index(stage) + 1
-    page.keyboard.press(f"Alt+{position}")
-    text = page.get_by_role("group", name=f"{stage}, ")
-    expect_structure(text)
-    all_rows = rows(text)
-    text.focus()
-    page.keyboard.press("{")
-    expect(text.locator(".text-space")).not_to_have_css("height", f"{19 * all_rows}px")
-    page.keyboard.press("}")
-    expect(text.locator(".text-space")).to_have_css("height", f"{19 * all_rows}px")
-
-
-def test_the_breadcrumb_says_where_the_cursor_is_and_leads_there(page: Page, ttgir: Locator) -> None:
-    crumbs = ttgir.get_by_role("navigation")
-    expect(crumbs).to_have_text("top of the file")
-    ttgir.get_by_role("group").focus()
-    page.keyboard.press("/")
-    page.keyboard.type("scf.yield")
-    expect(ttgir.locator(".is-current-hit")).to_contain_text("scf.yield")
-    ttgir.locator(".is-current-hit .code").click()
-    expect(crumbs.get_by_role("button").nth(1)).to_have_text("matmul_kernel")
-    loop = crumbs.get_by_role("button", name=re.compile("^scf.for"))
-    loop.click()
-    expect(ttgir.locator(".is-cursor")).to_contain_text("scf.for")
-    expect(ttgir.get_by_role("group")).to_be_focused()
+    # Folds go with the result that they are of.
+    fold_loop(ttgir)
+    expect(page).to_have_url(re.compile("fold="))
+    set_source(page, SCALE)
+    expect(page.locator("#subject b")).to_have_text("scale")
+    wait_for_result(page)
+    expect(page).not_to_have_url(re.compile("fold="))
+    expect(ttgir.locator(".folded")).to_have_count(0)
 
 
 def test_a_link_shows_what_is_folded(page: Page, ttgir: Locator, visitor: Visitor) -> None:
     expect(page).to_have_url(re.compile("stage:ttgir;fold=none"))
-    loop = fold_loop(page, ttgir)
+    loop = fold_loop(ttgir)
     header = int(loop.locator(".number").inner_text())
     shown = rows(ttgir)
     expect(page).to_have_url(re.compile(rf"stage:ttgir[^,+]*;fold={header}\b"))
@@ -166,18 +170,14 @@ def test_a_link_shows_what_is_folded(page: Page, ttgir: Locator, visitor: Visito
     folded.locator(".folded").click()
     expect(other).not_to_have_url(re.compile(r"fold=\d"))
 
-
-def test_a_link_to_a_line_unfolds_it(page: Page, visitor: Visitor) -> None:
-    """The layouts at the top are folded at first."""
-    other = visitor()
+    # The layouts at the top are folded at first. A link to a line unfolds them.
+    other.goto("about:blank")
     other.goto(f"/k/{result_id(page)}#panes=stage:ttgir&line=ttgir.3")
-    pane = other.locator("pane-stage")
     expect_structure(pane)
     expect(pane.locator(".text-row.is-cursor .number")).to_have_text("3")
     expect(pane.locator(".folded")).to_have_count(1)
 
-
-def test_a_link_to_a_folded_text_is_short(page: Page, visitor: Visitor) -> None:
+    # A link to a folded text is short.
     page.goto("/#panes=stage:ast")
     text = page.get_by_role("group", name="Python AST, ")
     expect_structure(text)
@@ -190,18 +190,8 @@ def test_a_link_to_a_folded_text_is_short(page: Page, visitor: Visitor) -> None:
     first.locator(".fold").click()
     expect(page).to_have_url(re.compile(rf"stage:ast;fold=all\.{number}$"))
     assert rows(text) > shown
-    other = visitor()
+    other.goto("about:blank")
     other.goto(page.url)
     same = other.get_by_role("group", name="Python AST, ")
     expect(same.locator(".text-space")).to_have_css("height", f"{19 * rows(text)}px")
     expect(same.locator(".folded")).to_have_count(text.locator(".folded").count())
-
-
-def test_folds_go_with_the_result_that_they_are_of(page: Page, ttgir: Locator) -> None:
-    fold_loop(page, ttgir)
-    expect(page).to_have_url(re.compile("fold="))
-    set_source(page, SCALE)
-    expect(page.locator("#subject b")).to_have_text("scale")
-    wait_for_result(page)
-    expect(page).not_to_have_url(re.compile("fold="))
-    expect(ttgir.locator(".folded")).to_have_count(0)

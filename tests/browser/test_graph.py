@@ -56,27 +56,39 @@ def page(visitor: Visitor) -> Page:
     return page
 
 
-def test_a_node_that_is_found_and_clicked_shows_its_line_in_the_stage(page: Page) -> None:
+def test_a_graph_opens_at_a_scale_at_which_its_path_can_be_read(page: Page) -> None:
     pane = page.locator("pane-graph")
-    pane.get_by_role("searchbox").fill("warp_group_dot %a")
-    expect(pane.locator(".count")).to_have_text("1 of 1")
-    expect(pane.locator(".place")).to_contain_text("line ")
-    line = re.search(r"line (\d+)", pane.locator(".place").inner_text())
-    assert line is not None
-    pane.locator(".node.is-match").click()
-    cursor = page.locator("pane-stage .is-cursor")
-    expect(cursor).to_contain_text("ttng.warp_group_dot %a")
-    expect(cursor.locator(".number")).to_have_text(line[1])
-    expect(page.locator(".cm-content .cm-line", has_text="tl.dot")).to_be_visible()
+    # 0.9 to 9
+    expect(pane.locator(".graph-svg > g")).to_have_attribute(
+        "transform", re.compile(r"scale\((0\.9\d*|[1-9](\.\d+)?)\)")
+    )
+    expect(pane.locator(".node.compute").first).to_be_in_viewport()
+    addresses = pane.locator(".node.address")
+    expect(addresses.filter(has_text="address of tt.store")).to_have_count(1)
+    folded = pane.locator(".node").count()
+    pane.get_by_label("addresses").check()
+    expect(addresses).to_have_count(0, timeout=DRAWN_TIMEOUT_MS)
+    drawn(page)
+    eventually(lambda: pane.locator(".node").count() > 2 * folded, True)
+    expect(page).to_have_url(re.compile(r"graph:ttgir\.addresses"))
+    pane.get_by_label("addresses").uncheck()
+    pane.get_by_role("searchbox").fill("tt.make_range")
+    expect(pane.locator(".node.is-match").first).to_contain_text(re.compile("address|index arithmetic"))
+
+    # Texts of users are only drawn.
+    set_source(page, HOSTILE)
+    wait_for_result(page)
+    expect(node(pane, "elementwise_inline_asm")).to_contain_text("<img src", timeout=DRAWN_TIMEOUT_MS)
+    expect(pane.locator("img, script, a, foreignObject")).to_have_count(0)
 
 
-def test_lines_that_are_lit_elsewhere_light_their_nodes(page: Page) -> None:
+def test_nodes_and_lines_lead_to_each_other(page: Page) -> None:
+    # Lines that are lit elsewhere light their nodes.
     page.get_by_role("group", name="TTGIR, ").get_by_text("tt.get_program_id").hover()
     # The program's index is part of every address.
     expect(page.locator("pane-graph .node.is-lit").first).to_contain_text("shared index arithmetic")
 
-
-def test_the_graph_is_walked_by_keyboard(page: Page) -> None:
+    # By keyboard.
     pane = page.locator("pane-graph")
     frame = pane.locator(".graph-frame")
     pane.get_by_role("searchbox").fill("scf.yield")
@@ -92,8 +104,22 @@ def test_the_graph_is_walked_by_keyboard(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("pane-stage .is-cursor")).to_have_count(1)
 
+    # A node that is found and clicked shows its line in the stage.
+    pane.get_by_role("searchbox").fill("warp_group_dot %a")
+    expect(pane.locator(".count")).to_have_text("1 of 1")
+    expect(pane.locator(".place")).to_contain_text("warp_group_dot")
+    expect(pane.locator(".place")).to_contain_text("line ")
+    line = re.search(r"line (\d+)", pane.locator(".place").inner_text())
+    assert line is not None
+    pane.locator(".node.is-match").click()
+    cursor = page.locator("pane-stage .is-cursor")
+    expect(cursor).to_contain_text("ttng.warp_group_dot %a")
+    expect(cursor.locator(".number")).to_have_text(line[1])
+    expect(page.locator(".cm-content .cm-line", has_text="tl.dot")).to_be_visible()
 
-def test_a_loop_alone_is_in_the_address(page: Page) -> None:
+
+def test_a_part_of_a_graph_is_chosen_found_and_downloaded(page: Page) -> None:
+    # A loop alone is in the address.
     pane = page.locator("pane-graph")
     whole = pane.locator(".node").count()
     pane.get_by_label("Part that is drawn").select_option(label="\u2003scf.for")
@@ -105,9 +131,7 @@ def test_a_loop_alone_is_in_the_address(page: Page) -> None:
     pane.get_by_label("constants").check()
     expect(page).to_have_url(re.compile(r"graph:ttgir\.c\d\.constants"))
 
-
-def test_machine_code_is_drawn_in_blocks_and_downloaded(page: Page) -> None:
-    pane = page.locator("pane-graph")
+    # Machine code is drawn in blocks.
     pane.get_by_label("Stage that is drawn").select_option(label="SASS")
     expect(pane.locator(".edge.back").first).to_be_attached(timeout=DRAWN_TIMEOUT_MS)
     expect(pane.locator(".cluster.loop")).to_have_count(1)
@@ -117,11 +141,7 @@ def test_machine_code_is_drawn_in_blocks_and_downloaded(page: Page) -> None:
         assert download.value.suggested_filename == f"matmul_kernel-sass.{kind.lower()}"
         assert Path(download.value.path()).read_text().startswith(beginning)
 
-
-def test_an_instruction_is_found_in_a_block_that_leaves_it_out(page: Page) -> None:
-    pane = page.locator("pane-graph")
-    pane.get_by_label("Stage that is drawn").select_option(label="SASS")
-    expect(pane.locator(".edge.back").first).to_be_attached(timeout=DRAWN_TIMEOUT_MS)
+    # An instruction is found in a block that leaves it out.
     expect(pane.locator(".node", has_text="HGMMA")).to_have_count(0)
     pane.get_by_role("searchbox").fill("hgmma")
     expect(pane.locator(".count")).to_have_text("1 of 1")
@@ -138,14 +158,6 @@ def test_a_link_to_a_pass_that_is_not_there_leads_back_to_the_stage(visitor: Vis
     pane.get_by_role("button", name="Graph of the stage").click()
     drawn(page)
     expect(page).to_have_url(re.compile(r"graph:ttgir(?!;)"))
-
-
-def test_texts_of_users_are_only_drawn(page: Page) -> None:
-    set_source(page, HOSTILE)
-    wait_for_result(page)
-    pane = page.locator("pane-graph")
-    expect(node(pane, "elementwise_inline_asm")).to_contain_text("<img src", timeout=DRAWN_TIMEOUT_MS)
-    expect(pane.locator("img, script, a, foreignObject")).to_have_count(0)
 
 
 def test_a_large_graph_is_cut_in_words_and_can_be_cancelled(visitor: Visitor, store: Store) -> None:
@@ -169,7 +181,8 @@ def test_a_large_graph_is_cut_in_words_and_can_be_cancelled(visitor: Visitor, st
     expect(pane.locator(".graph-svg .node")).to_have_count(5000, timeout=90_000)
 
 
-def test_a_graph_that_is_being_drawn_can_be_cancelled_as_well(visitor: Visitor) -> None:
+def test_a_graph_that_is_not_drawn_says_why(visitor: Visitor) -> None:
+    # The drawing can be canceled, too.
     page = visitor()
     page.add_init_script("""
         const parse = DOMParser.prototype.parseFromString;
@@ -186,36 +199,10 @@ def test_a_graph_that_is_being_drawn_can_be_cancelled_as_well(visitor: Visitor) 
     pane.get_by_role("button", name="Try again").click()
     drawn(page)
 
-
-def test_a_compilation_that_fails_says_why_there_is_no_graph(visitor: Visitor) -> None:
-    page = visitor()
-    page.goto("/#panes=graph")
-    wait_for_result(page)
-    drawn(page)
+    # A compilation that fails has none.
     set_source(page, "import triton\n\n\n@triton.jit\ndef kernel(a):\n    a +\n")
     wait_for_result(page, "failed")
-    pane = page.locator("pane-graph")
     expect(pane).to_contain_text("This compilation has no graphs")
     # Nothing of the graph before is left.
     expect(pane.locator(".node")).to_have_count(0)
     expect(pane).not_to_contain_text("operations")
-
-
-def test_a_graph_opens_at_a_scale_at_which_its_path_can_be_read(page: Page) -> None:
-    pane = page.locator("pane-graph")
-    # 0.9 to 9
-    expect(pane.locator(".graph-svg > g")).to_have_attribute(
-        "transform", re.compile(r"scale\((0\.9\d*|[1-9](\.\d+)?)\)")
-    )
-    expect(pane.locator(".node.compute").first).to_be_in_viewport()
-    addresses = pane.locator(".node.address")
-    expect(addresses.filter(has_text="address of tt.store")).to_have_count(1)
-    folded = pane.locator(".node").count()
-    pane.get_by_label("addresses").check()
-    expect(addresses).to_have_count(0, timeout=DRAWN_TIMEOUT_MS)
-    drawn(page)
-    eventually(lambda: pane.locator(".node").count() > 2 * folded, True)
-    expect(page).to_have_url(re.compile(r"graph:ttgir\.addresses"))
-    pane.get_by_label("addresses").uncheck()
-    pane.get_by_role("searchbox").fill("tt.make_range")
-    expect(pane.locator(".node.is-match").first).to_contain_text(re.compile("address|index arithmetic"))

@@ -72,7 +72,14 @@ def open_menu(page: Page, name: str) -> None:
     expect(page.locator(f"#{name.lower()}-menu")).to_be_visible()
 
 
-def test_own_results_are_listed_and_opened_again(page: Page) -> None:
+def test_own_results_are_listed_opened_again_and_cleared(page: Page, visitor: Visitor) -> None:
+    # What others have sent is no result of one's own.
+    other = visitor()
+    other.goto(page.url)
+    wait_for_result(other)
+    open_menu(other, "History")
+    expect(other.locator(".history-entry")).to_have_count(0)
+
     newest = result_id(page)
     open_menu(page, "History")
     entries = page.locator(".history-entry")
@@ -93,8 +100,16 @@ def test_own_results_are_listed_and_opened_again(page: Page) -> None:
     open_menu(page, "History")
     expect(entries.first).to_have_attribute("href", f"/k/{newest}")
 
+    # A broken history is an empty one.
+    kept = page.evaluate("localStorage.history")
+    page.keyboard.press("Escape")
+    page.evaluate("localStorage.setItem('history', '[{\"id\": 1}, null, 7')")
+    open_menu(page, "History")
+    expect(entries).to_have_count(0)
 
-def test_the_history_is_cleared(page: Page) -> None:
+    # The history is cleared.
+    page.evaluate("kept => localStorage.setItem('history', kept)", kept)
+    page.keyboard.press("Escape")
     run_command(page, "clear the history")
     expect(page.locator("#toast")).to_have_text("History cleared.")
     page.reload()
@@ -105,21 +120,42 @@ def test_the_history_is_cleared(page: Page) -> None:
     )
 
 
-def test_what_others_have_sent_is_no_result_of_ones_own(page: Page, visitor: Visitor) -> None:
-    other = visitor()
-    other.goto(page.url)
-    wait_for_result(other)
-    open_menu(other, "History")
-    expect(other.locator(".history-entry")).to_have_count(0)
+def test_a_result_is_compared_with_others(page: Page) -> None:
+    # An earlier version of the text.
+    open_menu(page, "Compare")
+    versions = page.get_by_role("region", name="version of this kernel")
+    expect(versions.get_by_role("link")).to_have_count(1)
+    expect_accessible(page, "#compare-menu")
+    versions.get_by_role("link").click()
+    expect(page.get_by_role("group", name="Different requests")).to_contain_text(
+        "source 1 line added, 1 removed"
+    )
+    page.go_back()
+    wait_for_result(page)
+
+    # Two stages of one result.
+    open_menu(page, "Compare")
+    page.get_by_role("region", name="stage of the same").get_by_role("link").click()
+    expect(page).to_have_url(re.compile(r"#stage=\w+\.\.\w+$"))
+    expect(page.locator("comparison-diff .text-row .code").first).not_to_be_empty()
+    page.go_back()
+    wait_for_result(page)
+
+    # A pasted link. Anything else is refused.
+    shown = result_id(page)
+    open_menu(page, "Compare")
+    field = page.get_by_role("textbox", name="Link or id of another result")
+    field.fill("https://example.org/nothing")
+    field.press("Enter")
+    message = "field => field.validationMessage.split(' of ')[0]"
+    eventually(lambda: field.evaluate(message), "Paste the address")
+    field.fill(page.url + "#pin=3")
+    field.press("Enter")
+    expect(page).to_have_url(re.compile(rf"/compare/{shown}\.\.{shown}$"))
+    expect(page.get_by_role("group", name="Different requests")).to_contain_text("Both requests are equal.")
 
 
-def test_a_broken_history_is_an_empty_one(page: Page) -> None:
-    page.evaluate("localStorage.setItem('history', '[{\"id\": 1}, null, 7')")
-    open_menu(page, "History")
-    expect(page.locator(".history-entry")).to_have_count(0)
-
-
-def test_another_number_of_warps_is_compared(page: Page) -> None:
+def test_a_result_is_compared_with_another_number_of_warps_target_or_triton(page: Page) -> None:
     shown = result_id(page)
     page.keyboard.press("Escape")
     run_command(page, "compare with")
@@ -136,44 +172,14 @@ def test_another_number_of_warps_is_compared(page: Page) -> None:
     open_menu(page, "History")
     expect(page.locator(".history-entry").first).to_contain_text("8 warps")
 
-
-def test_an_earlier_version_of_the_text_is_compared(page: Page) -> None:
-    open_menu(page, "Compare")
-    versions = page.get_by_role("region", name="version of this kernel")
-    expect(versions.get_by_role("link")).to_have_count(1)
-    expect_accessible(page, "#compare-menu")
-    versions.get_by_role("link").click()
-    expect(page.get_by_role("group", name="Different requests")).to_contain_text(
-        "source 1 line added, 1 removed"
-    )
-
-
-@pytest.mark.parametrize("choice", ["target", "Triton"])
-def test_another_target_or_triton_is_compared(page: Page, choice: str) -> None:
-    open_menu(page, "Compare")
-    page.get_by_role("region", name=choice, exact=True).get_by_role("button").first.click()
-    expect(page.get_by_role("group", name="Different requests")).to_contain_text(choice.lower())
-
-
-def test_a_pasted_link_is_compared_and_anything_else_refused(page: Page) -> None:
-    shown = result_id(page)
-    open_menu(page, "Compare")
-    field = page.get_by_role("textbox", name="Link or id of another result")
-    field.fill("https://example.org/nothing")
-    field.press("Enter")
-    message = "field => field.validationMessage.split(' of ')[0]"
-    eventually(lambda: field.evaluate(message), "Paste the address")
-    field.fill(page.url + "#pin=3")
-    field.press("Enter")
-    expect(page).to_have_url(re.compile(rf"/compare/{shown}\.\.{shown}$"))
-    expect(page.get_by_role("group", name="Different requests")).to_contain_text("Both requests are equal.")
-
-
-def test_two_stages_of_one_result_are_compared(page: Page) -> None:
-    open_menu(page, "Compare")
-    page.get_by_role("region", name="stage of the same").get_by_role("link").click()
-    expect(page).to_have_url(re.compile(r"#stage=\w+\.\.\w+$"))
-    expect(page.locator("comparison-diff .text-row .code").first).not_to_be_empty()
+    # Another target or Triton.
+    page.keyboard.press("Escape")
+    for choice in ("target", "Triton"):
+        open_menu(page, "Compare")
+        page.get_by_role("region", name=choice, exact=True).get_by_role("button").first.click()
+        expect(page.get_by_role("group", name="Different requests")).to_contain_text(choice.lower())
+        page.go_back()
+        wait_for_result(page)
 
 
 def test_closing_the_tab_loses_nothing(visitor: Visitor) -> None:

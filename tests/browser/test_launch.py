@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-import pytest
 from actions import (
     COMPILE_TIMEOUT_MS,
     THEMES,
@@ -118,6 +117,17 @@ def test_all_configurations_compile_sort_and_open(visitor: Visitor) -> None:
     expect(page.get_by_role("button", name="All compiled")).to_be_disabled()
     assert len(set(numbers(page, "registers"))) > 2
     expect(configs(page).first.locator(".column-shared_bytes")).to_have_text(re.compile(r"\d+ KiB"))
+
+    # Compiled configurations are remembered while the source changes.
+    compiled = numbers(page, "registers")
+    set_source(page, SCALE)
+    expect(configs(page)).to_have_count(0)
+    wait_for_result(page)
+    set_source(page, PRODUCT)
+    expect(page.get_by_role("button", name="All compiled")).to_be_visible()
+    eventually(lambda: numbers(page, "registers"), compiled)
+    wait_for_result(page)
+
     section = page.get_by_role("region", name="Autotune configurations")
 
     registers = section.get_by_role("columnheader", name="Registers per thread")
@@ -142,21 +152,31 @@ def test_all_configurations_compile_sort_and_open(visitor: Visitor) -> None:
     expect(page.locator("status-bar .facts")).to_contain_text(f"registers {shown}")
 
 
-def test_what_was_compiled_is_remembered_while_the_source_changes(visitor: Visitor) -> None:
+def test_a_configuration_is_compiled_and_opened_by_keyboard_alone_and_all_are_cancelled(
+    visitor: Visitor, own: Callable[[str], str]
+) -> None:
     page = visitor()
-    open_result(page, PRODUCT)
-    compile_all(page, "Autotune configurations")
-    before = numbers(page, "registers")
-    set_source(page, SCALE)
-    expect(configs(page)).to_have_count(0)
+    open_result(page, own(PRODUCT))
+    run_command(page, "go to the launch")
+    shown = page.get_by_role("button", name="configuration 0")
+    focused = page.locator(":focus")
+    for _ in range(60):
+        if shown.evaluate("element => element === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    expect(shown).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    expect(focused).to_have_accessible_name(re.compile("configuration 2"))
+    before = page.url
+    page.keyboard.press("Enter")
+    expect(page).not_to_have_url(before, timeout=COMPILE_TIMEOUT_MS)
     wait_for_result(page)
-    set_source(page, PRODUCT)
-    expect(page.get_by_role("button", name="All compiled")).to_be_visible()
-    eventually(lambda: numbers(page, "registers"), before)
+    expect(focused).to_have_accessible_name(re.compile("configuration 2, complete"))
+    page.keyboard.press("End")
+    expect(focused).to_have_accessible_name(re.compile("configuration 3"))
 
-
-def test_compiling_all_can_be_cancelled(visitor: Visitor, own: Callable[[str], str]) -> None:
-    page = visitor()
+    # Compiling all can be canceled.
     sizes = ", ".join(str(2**power) for power in range(4, 14))
     open_result(page, own(TUNED.replace("128, 100, 256", sizes) + "import time; time.sleep(2)\n"))
     expect(configs(page)).to_have_count(10)
@@ -173,7 +193,7 @@ def test_compiling_all_can_be_cancelled(visitor: Visitor, own: Callable[[str], s
     expect(page.locator("status-bar .state")).to_have_class("state is-complete")
 
 
-def test_a_configuration_that_fails_says_why_in_its_row(visitor: Visitor) -> None:
+def test_a_configuration_that_fails_says_why_and_several_targets_are_compared(visitor: Visitor) -> None:
     page = visitor()
     open_result(page, TUNED)
     expect(configs(page)).to_have_count(3)
@@ -184,9 +204,7 @@ def test_a_configuration_that_fails_says_why_in_its_row(visitor: Visitor) -> Non
     expect(page.locator("launch-panel .progress-words").last).to_have_text("1 failure")
     expect(page.locator("tr.variant.is-complete")).to_have_count(2)
 
-
-def test_several_targets_and_versions_are_compiled_and_compared(visitor: Visitor) -> None:
-    page = visitor()
+    # Several targets and versions are compiled and compared.
     open_result(page, SCALE)
     page.get_by_role("button", name="Several…").click()
     section = page.get_by_role("region", name="Several targets")
@@ -215,30 +233,6 @@ def test_several_targets_and_versions_are_compiled_and_compared(visitor: Visitor
     expect(section.get_by_role("group", name="AMD").get_by_label("gfx942")).to_be_checked()
 
 
-def test_a_bad_value_stays_in_its_cell_and_is_not_sent(visitor: Visitor) -> None:
-    page = visitor()
-    by_hand(page)
-    sent: list[str] = []
-    page.on("request", lambda request: sent.append(request.post_data or ""))
-    value = page.get_by_label("Value of n", exact=True)
-    value.fill("99999999999")
-    message = page.locator("launch-panel").get_by_role("alert")
-    expect(message.filter(has_text="i32 goes from −2147483648 to 2147483647.")).to_be_visible()
-    expect(value).to_have_attribute("aria-invalid", "true")
-    page.keyboard.press("Control+Enter")
-    expect(page.locator("message-banner")).to_contain_text("n: i32 goes from")
-    assert [body for body in sent if "99999999999" in body] == []
-
-    page.goto("/")
-    expect(value).to_have_value("99999999999")
-    expect(message.filter(has_text="i32 goes from")).to_be_visible()
-    expect(page.locator("launch-panel h2")).to_have_text("Launch · by hand")
-    value.fill("4096")
-    expect(page.locator("#subject b")).to_have_text("scale", timeout=COMPILE_TIMEOUT_MS)
-    wait_for_result(page)
-    expect(page.get_by_label("Specialization of n", exact=True)).to_have_value("divisible by 16")
-
-
 def test_cells_are_checked_by_their_type(visitor: Visitor) -> None:
     page = visitor()
     by_hand(page)
@@ -261,6 +255,27 @@ def test_cells_are_checked_by_their_type(visitor: Visitor) -> None:
     expect(page.get_by_role("group", name="TTGIR, ")).to_contain_text("tensor<512xbf16", timeout=60_000)
     wait_for_result(page)
 
+    # A bad value stays in its cell and is not sent.
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.post_data or ""))
+    value = page.get_by_label("Value of n", exact=True)
+    value.fill("99999999999")
+    message = page.locator("launch-panel").get_by_role("alert")
+    expect(message.filter(has_text="i32 goes from −2147483648 to 2147483647.")).to_be_visible()
+    expect(value).to_have_attribute("aria-invalid", "true")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("message-banner")).to_contain_text("n: i32 goes from")
+    assert [body for body in sent if "99999999999" in body] == []
+
+    page.goto("/")
+    expect(value).to_have_value("99999999999")
+    expect(message.filter(has_text="i32 goes from")).to_be_visible()
+    expect(page.locator("launch-panel h2")).to_have_text("Launch · by hand")
+    value.fill("4096")
+    expect(page.locator("#subject b")).to_have_text("scale", timeout=COMPILE_TIMEOUT_MS)
+    wait_for_result(page)
+    expect(page.get_by_label("Specialization of n", exact=True)).to_have_value("divisible by 16")
+
 
 def test_drafts_keep_mode_arguments_and_options(visitor: Visitor) -> None:
     page = visitor()
@@ -275,9 +290,35 @@ def test_drafts_keep_mode_arguments_and_options(visitor: Visitor) -> None:
     expect(page.get_by_label("Value of BLOCK")).to_have_value("256")
     expect(page.get_by_label("warps", exact=True)).to_have_value("2")
 
+    # Nothing of one source is inherited by another.
+    page.get_by_label("Value of BLOCK").fill("512")
+    page.get_by_label("warps", exact=True).fill("2")
+    expect(page.get_by_role("group", name="TTGIR, ")).to_contain_text("tensor<512x", timeout=60_000)
+    wait_for_result(page)
+    set_source(page, SCALE.replace("x * factor", "x / factor"))
+    expect(page.locator("launch-panel h2")).to_have_text(
+        "Launch · found at line 14", timeout=COMPILE_TIMEOUT_MS
+    )
+    wait_for_result(page)
+    expect(page.locator("#subject")).to_contain_text("4 warps")
+    page.get_by_label("Launch", exact=True).select_option("signature")
+    expect(page.get_by_label("Signature")).to_have_value("*fp32:16, i32, fp32, 1024")
 
-def test_options_that_few_kernels_need_are_shown_on_demand_and_while_they_are_set(visitor: Visitor) -> None:
-    page = visitor()
+
+def test_arguments_are_explained_and_rare_options_shown_on_demand(page: Page) -> None:
+    # By keyboard.
+    name = page.get_by_role("button", name="M, N, K")
+    name.focus()
+    page.keyboard.press("Enter")
+    expect(name).to_have_attribute("aria-expanded", "true")
+    about = page.locator(f"#{name.get_attribute('aria-controls')}")
+    expect(about).to_contain_text("2048 is 16 × 128")
+    pointers = page.get_by_role("button", name="a_ptr, b_ptr, c_ptr")
+    expect(pointers).to_have_attribute("title", re.compile("strides 2048, 1 in elements: contiguous"))
+    expect(pointers).to_have_attribute("title", re.compile("multiple of 16 bytes.*8 elements"))
+    expect(page.get_by_role("row", name="BLOCK_K constexpr")).to_contain_text("64 elements")
+
+    # Options that few kernels need are shown on demand, and while they are set.
     more = page.get_by_role("button", name="More options")
     fused, ptxas = page.get_by_label("(enable_fp_fusion)"), page.get_by_label("(ptx_options)")
     open_result(page, SCALE)
@@ -361,76 +402,16 @@ def test_a_kernel_without_a_launch_is_compiled_at_once_and_its_guesses_can_be_ch
     wait_for_result(page)
 
 
-def test_nothing_of_one_source_is_inherited_by_another(visitor: Visitor) -> None:
+def test_a_source_without_a_kernel_is_told_from_one_that_cannot_be_read(visitor: Visitor) -> None:
     page = visitor()
-    by_hand(page)
-    page.get_by_label("Value of BLOCK").fill("512")
-    page.get_by_label("warps", exact=True).fill("2")
-    expect(page.get_by_role("group", name="TTGIR, ")).to_contain_text("tensor<512x", timeout=60_000)
-    wait_for_result(page)
-    set_source(page, SCALE.replace("x * factor", "x / factor"))
-    expect(page.locator("launch-panel h2")).to_have_text(
-        "Launch · found at line 14", timeout=COMPILE_TIMEOUT_MS
-    )
-    wait_for_result(page)
-    expect(page.locator("#subject")).to_contain_text("4 warps")
-    page.get_by_label("Launch", exact=True).select_option("signature")
-    expect(page.get_by_label("Signature")).to_have_value("*fp32:16, i32, fp32, 1024")
-
-
-@pytest.mark.parametrize(
-    ("source", "title", "words"),
-    [
+    for source, title, words in (
         ("x = 1\n", "Launch · no kernel found", "@triton.jit or @gluon.jit"),
         ("def f(:\n", "Launch · source error", "Line 1: "),
-    ],
-)
-def test_a_source_without_a_kernel_is_told_from_one_that_cannot_be_read(
-    visitor: Visitor, source: str, title: str, words: str
-) -> None:
-    page = visitor()
-    page.add_init_script(f"localStorage.setItem('draft', JSON.stringify({{source: {source!r}}}))")
-    page.goto("/")
-    expect(page.locator("launch-panel h2")).to_have_text(title, timeout=COMPILE_TIMEOUT_MS)
-    expect(page.locator("launch-panel .state-hint")).to_contain_text(words)
-
-
-def test_an_argument_is_explained_by_keyboard(page: Page) -> None:
-    name = page.get_by_role("button", name="M, N, K")
-    name.focus()
-    page.keyboard.press("Enter")
-    expect(name).to_have_attribute("aria-expanded", "true")
-    about = page.locator(f"#{name.get_attribute('aria-controls')}")
-    expect(about).to_contain_text("2048 is 16 × 128")
-    pointers = page.get_by_role("button", name="a_ptr, b_ptr, c_ptr")
-    expect(pointers).to_have_attribute("title", re.compile("strides 2048, 1 in elements: contiguous"))
-    expect(pointers).to_have_attribute("title", re.compile("multiple of 16 bytes.*8 elements"))
-    expect(page.get_by_role("row", name="BLOCK_K constexpr")).to_contain_text("64 elements")
-
-
-def test_a_configuration_is_compiled_and_opened_by_keyboard_alone(
-    visitor: Visitor, own: Callable[[str], str]
-) -> None:
-    page = visitor()
-    open_result(page, own(PRODUCT))
-    run_command(page, "go to the launch")
-    shown = page.get_by_role("button", name="configuration 0")
-    focused = page.locator(":focus")
-    for _ in range(60):
-        if shown.evaluate("element => element === document.activeElement"):
-            break
-        page.keyboard.press("Tab")
-    expect(shown).to_be_focused()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowDown")
-    expect(focused).to_have_accessible_name(re.compile("configuration 2"))
-    before = page.url
-    page.keyboard.press("Enter")
-    expect(page).not_to_have_url(before, timeout=COMPILE_TIMEOUT_MS)
-    wait_for_result(page)
-    expect(focused).to_have_accessible_name(re.compile("configuration 2, complete"))
-    page.keyboard.press("End")
-    expect(focused).to_have_accessible_name(re.compile("configuration 3"))
+    ):
+        page.add_init_script(f"localStorage.setItem('draft', JSON.stringify({{source: {source!r}}}))")
+        page.goto("/")
+        expect(page.locator("launch-panel h2")).to_have_text(title, timeout=COMPILE_TIMEOUT_MS)
+        expect(page.locator("launch-panel .state-hint")).to_contain_text(words)
 
 
 def test_the_launch_is_accessible_and_fits_a_phone(visitor: Visitor) -> None:

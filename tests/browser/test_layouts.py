@@ -49,7 +49,8 @@ def linear(row: dict[str, Any]) -> LinearLayout:
     )
 
 
-def test_a_cell_says_which_thread_holds_it(page: Page) -> None:
+def test_the_pictures_of_a_layout(page: Page) -> None:
+    # A cell says which thread holds it.
     canvas = page.locator(".layout-canvas")
     canvas.focus()
     page.keyboard.press("Home")
@@ -69,9 +70,24 @@ def test_a_cell_says_which_thread_holds_it(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"layouts:mma;at=401"))
 
+    # The hardware view shows the same the other way round.
+    page.get_by_role("button", name="Hardware").click()
+    page.locator(".layout-canvas").focus()
+    page.keyboard.press("End")
+    expect(told(page)).to_contain_text("warp 7, lane 31, register 63 holds (127, 127).")
+    expect(page).to_have_url(re.compile(r"layouts:.*view=hardware"))
 
-def test_every_picture_agrees_with_the_layout_at_every_place(page: Page) -> None:
-    """Return the tables that the pictures are painted from, for all layouts in registers and memory."""
+    # The bases, and how often each element is there.
+    page.get_by_role("button", name="Bases", exact=True).click()
+    table = page.get_by_role("table", name="Bases of the layout")
+    expect(table.locator("td.is-set")).to_have_count(14)
+    page.get_by_role("option", name=re.compile(r"^#blocked 1 × 128 ")).click()
+    expect(page.locator(".layout-sentence")).to_contain_text("each element 16 times")
+    expect(table.locator("td.is-free")).not_to_have_count(0)
+
+
+def test_every_picture_agrees_with_its_layout_and_is_opened_by_name(page: Page) -> None:
+    # The tables that the pictures are painted from, for all layouts in registers and memory.
     document = document_of(page)
     rows = [row for row in document["layouts"] if row["bases"] and not row["element"].startswith("!")]
     assert len(rows) > 20
@@ -91,25 +107,7 @@ def test_every_picture_agrees_with_the_layout_at_every_place(page: Page) -> None
         for element, owner in enumerate(drawn["owners"]):
             assert owner < 0 or expected[owner] == element
 
-
-def test_the_hardware_view_shows_the_same_the_other_way_round(page: Page) -> None:
-    page.get_by_role("button", name="Hardware").click()
-    page.locator(".layout-canvas").focus()
-    page.keyboard.press("End")
-    expect(told(page)).to_contain_text("warp 7, lane 31, register 63 holds (127, 127).")
-    expect(page).to_have_url(re.compile(r"layouts:.*view=hardware"))
-
-
-def test_bases_and_replication(page: Page) -> None:
-    page.get_by_role("button", name="Bases", exact=True).click()
-    table = page.get_by_role("table", name="Bases of the layout")
-    expect(table.locator("td.is-set")).to_have_count(14)
-    page.get_by_role("option", name=re.compile(r"^#blocked 1 × 128 ")).click()
-    expect(page.locator(".layout-sentence")).to_contain_text("each element 16 times")
-    expect(table.locator("td.is-free")).not_to_have_count(0)
-
-
-def test_a_click_on_an_alias_in_the_text_shows_its_layout(page: Page) -> None:
+    # A click on an alias in the text shows its layout.
     expect_stage(page, "TTGIR", "#blocked1")
     # It looks like a link. The kind of a memory does not.
     expect(page.locator("pane-stage .code .is-layout", has_text=re.compile("^#smem$"))).to_have_count(0)
@@ -117,14 +115,13 @@ def test_a_click_on_an_alias_in_the_text_shows_its_layout(page: Page) -> None:
     expect(heading(page)).to_have_text("#blocked1")
     expect(page).to_have_url(re.compile(r"layouts:blocked1"))
 
-
-def test_a_variable_of_the_source_leads_to_its_layout(page: Page) -> None:
+    # A variable of the source leads to its layout.
     page.evaluate("document.dispatchEvent(new CustomEvent('pane-beside', { detail: 'layouts:accumulator' }))")
     expect(heading(page)).to_have_text("#mma")
     expect(page).to_have_url(re.compile(r"layouts:accumulator"))
 
 
-def test_where_data_moves_in_words(page: Page) -> None:
+def test_how_data_moves_in_words_and_step_by_step(page: Page) -> None:
     page.get_by_role("button", name=re.compile("^Conversions")).click()
     card = page.locator(".layout-card")
     expect(card).to_have_count(1)
@@ -132,13 +129,33 @@ def test_where_data_moves_in_words(page: Page) -> None:
     page.get_by_role("button", name=re.compile("^Global memory")).click()
     expect(card.first).to_contain_text("A lane moves 8 × f16 = 16 bytes at once along dimension 1")
     expect(card.first).to_contain_text("cp.async.cg.shared.global (16 B a lane)")
+
+    # Lanes are shown step by step.
+    card.first.get_by_text("Lanes and sectors, step by step").click()
+    words = card.first.locator(".motion-words")
+    expect(words).to_contain_text("Lane 31:")
+    card.first.get_by_role("group", name="Steps of the access").focus()
+    page.keyboard.press("Home")
+    expect(words).to_have_text("Lane 0: bytes 0 to 15, sector 0. Moved 32 B, used 16 B (50 %).")
+    expect(card.first.locator(".motion-line")).to_have_count(1)
+    page.keyboard.press("ArrowRight")
+    expect(words).to_contain_text("Lane 1: bytes 16 to 31, sector 0.")
+    page.emulate_media(reduced_motion="no-preference")
+    page.keyboard.press(" ")
+    expect(card.first.get_by_role("button", name="Pause")).to_be_visible()
+    page.keyboard.press(" ")
+    expect(card.first.get_by_role("button", name="Play")).to_be_visible()
+    page.emulate_media(reduced_motion="reduce")
+    page.keyboard.press("Home")
+    page.keyboard.press(" ")
+    expect(words).to_contain_text("Lane 31:")
+
     page.get_by_role("button", name=re.compile("^Matrix products")).click()
     expect(card.first).to_contain_text("m64n128k16")
     card.first.get_by_role("button", name=re.compile("^line ")).click()
     expect(page.locator("pane-stage .is-cursor")).to_contain_text("ttng.warp_group_dot")
 
-
-def test_banks_show_the_conflicts_of_an_access(page: Page) -> None:
+    # Banks show the conflicts of an access.
     set_source(page, (Path(__file__).parents[1] / "kernels/column_access.py").read_text())
     page.get_by_role("button", name="Compile").first.click()
     page.get_by_role("button", name=re.compile("^Shared memory 2")).click()
@@ -150,46 +167,29 @@ def test_banks_show_the_conflicts_of_an_access(page: Page) -> None:
     assert warned == 32
 
 
-def test_lanes_are_shown_step_by_step(page: Page) -> None:
-    page.get_by_role("button", name=re.compile("^Global memory")).click()
-    card = page.locator(".layout-card").first
-    card.get_by_text("Lanes and sectors, step by step").click()
-    words = card.locator(".motion-words")
-    expect(words).to_contain_text("Lane 31:")
-    card.get_by_role("group", name="Steps of the access").focus()
-    page.keyboard.press("Home")
-    expect(words).to_have_text("Lane 0: bytes 0 to 15, sector 0. Moved 32 B, used 16 B (50 %).")
-    expect(card.locator(".motion-line")).to_have_count(1)
-    page.keyboard.press("ArrowRight")
-    expect(words).to_contain_text("Lane 1: bytes 16 to 31, sector 0.")
-    page.emulate_media(reduced_motion="no-preference")
-    page.keyboard.press(" ")
-    expect(card.get_by_role("button", name="Pause")).to_be_visible()
-    page.keyboard.press(" ")
-    expect(card.get_by_role("button", name="Play")).to_be_visible()
-    page.emulate_media(reduced_motion="reduce")
-    page.keyboard.press("Home")
-    page.keyboard.press(" ")
-    expect(words).to_contain_text("Lane 31:")
-
-
-def test_a_link_shows_the_same_picture(visitor: Visitor) -> None:
+def test_a_link_shows_its_picture_or_says_why_not(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#panes=layouts:mma;view=hardware@55+stage:ttgir@45")
     expect(heading(page)).to_have_text("#mma")
     expect(page.get_by_role("button", name="Hardware")).to_have_attribute("aria-pressed", "true")
 
-
-def test_a_pass_without_layouts_and_an_unknown_name_say_so(visitor: Visitor) -> None:
-    page = visitor()
-    for state, words in (
+    # A pass without layouts, and a name that is unknown.
+    for state, text in (
         ("mma;pass=1", "No tensor of this module has a layout"),
         ("nothing", "called “nothing”"),
     ):
         page.goto("about:blank")
         page.goto(f"/#panes=layouts:{state}@50+stage:ttgir@50")
-        expect(page.locator("pane-layouts")).to_contain_text(words)
+        expect(page.locator("pane-layouts")).to_contain_text(text)
         expect_stage(page, "TTGIR", "tt.func")
+
+    # Names that every object has.
+    for state in ("mma;view=constructor", "mma;view=__proto__", "__proto__;view=banks;at=99999999"):
+        page.goto(f"/k/{result_id(page)}#panes=layouts:{state}")
+        page.reload()
+        expect(page.locator(".layout-title h3, .layout-head > h3").first).to_have_text(
+            re.compile("^(#mma|Layout not found)$")
+        )
 
 
 def test_it_is_accessible_and_fits(visitor: Visitor) -> None:
@@ -203,12 +203,3 @@ def test_it_is_accessible_and_fits(visitor: Visitor) -> None:
             page.set_viewport_size({"width": width, "height": height})
             expect(page.locator("html"), name).to_have_js_property("scrollWidth", width)
             assert violations(page, "pane-layouts", rules=rules) == [], (name, width)
-
-
-def test_a_link_with_names_that_every_object_has_is_a_link(page: Page) -> None:
-    for state in ("mma;view=constructor", "mma;view=__proto__", "__proto__;view=banks;at=99999999"):
-        page.goto(f"/k/{result_id(page)}#panes=layouts:{state}")
-        page.reload()
-        expect(page.locator(".layout-title h3, .layout-head > h3").first).to_have_text(
-            re.compile("^(#mma|Layout not found)$")
-        )

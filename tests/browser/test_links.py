@@ -18,6 +18,7 @@ from actions import (
     result_id,
     settled_box,
     wait_for_result,
+    whole_text,
 )
 from playwright.sync_api import Locator, Page, Route, expect
 
@@ -45,7 +46,9 @@ def source_line(page: Page, text: str) -> tuple[int, str]:
     return next((number, line) for number, line in enumerate(source.split("\n"), 1) if text in line)
 
 
-def test_the_card_shows_the_source_of_what_is_under_the_mouse(page: Page, ttgir: Locator) -> None:
+def test_the_card_shows_where_the_line_under_the_mouse_or_the_cursor_comes_from(
+    page: Page, ttgir: Locator
+) -> None:
     number, text = source_line(page, "tl.program_id(axis=0)")
     ttgir.locator(".text-row", has_text="tt.get_program_id").hover()
     card = page.locator(".location-card:popover-open")
@@ -54,41 +57,11 @@ def test_the_card_shows_the_source_of_what_is_under_the_mouse(page: Page, ttgir:
     page.mouse.move(5, 5)
     expect(card).to_have_count(0)
 
-
-@pytest.mark.parametrize("is_clicked", [False, True], ids=["pointed at", "clicked"])
-def test_a_line_under_the_mouse_is_linked_when_its_locations_arrive(
-    page: Page, ttgir: Locator, is_clicked: bool
-) -> None:
-    held: list[Route] = []
-    page.route("**/stages/ttgir/locations", lambda route: held.append(route))
-    with page.expect_request("**/stages/ttgir/locations"):
-        page.reload()
-    # Folding moves the lines below.
-    expect(ttgir.locator(".folded")).to_have_count(2)
-    line = ttgir.locator(".text-row", has_text="tt.get_program_id")
-    line.hover()
-    expect_lit(page)
-    if is_clicked:
-        line.locator(".number").click()
-    for route in held:
-        route.continue_()
-    if is_clicked:
-        expect(page.locator(".cm-line.is-pinned")).to_have_text(re.compile(r"tl\.program_id\(axis=0\)"))
-        return
-    expect_lit(page, "tl.program_id(axis=0)")
-    expect(page.locator(".cm-line.is-pinned")).to_have_count(0)
-    card = page.locator(".location-card:popover-open")
-    expect(card.locator("code").filter(has_text="tl.program_id(axis=0)")).to_be_visible()
-    expect(card.locator(".explanation dt")).to_have_text("tt.get_program_id")
-
-
-def test_the_card_of_a_fused_line_shows_every_place_by_keyboard_alone(page: Page) -> None:
-    """Instructions of LLVM IR that come from library functions list the calls that lead there."""
+    # Instructions of LLVM IR that come from library functions list the calls that lead there.
     page.keyboard.press("Alt+4")
     pane = page.locator("pane-stage.hue-llir")
     expect_stage(page, "LLVM IR", "define")
     pane.get_by_role("group").focus()
-    card = page.locator(".location-card:popover-open")
     page.keyboard.press("/")
     page.keyboard.type("@llvm.nvvm.read.ptx.sreg.ctaid.x()")
     hit = pane.locator(".is-current-hit")
@@ -102,7 +75,35 @@ def test_the_card_of_a_fused_line_shows_every_place_by_keyboard_alone(page: Page
     expect(card).to_have_count(0)
 
 
-def test_a_source_line_says_what_it_became(page: Page) -> None:
+def test_a_line_under_the_mouse_is_linked_when_its_locations_arrive(page: Page, ttgir: Locator) -> None:
+    held: list[Route] = []
+    page.route("**/stages/ttgir/locations", lambda route: held.append(route))
+    line = ttgir.locator(".text-row", has_text="tt.get_program_id")
+    for is_clicked in (False, True):
+        with page.expect_request("**/stages/ttgir/locations"):
+            page.reload()
+        # Folding moves the lines below.
+        expect(ttgir.locator(".folded")).to_have_count(2)
+        page.mouse.move(5, 5)
+        line.hover()
+        expect_lit(page)
+        if is_clicked:
+            line.locator(".number").click()
+        for route in held:
+            route.continue_()
+        held.clear()
+        if is_clicked:
+            expect(page.locator(".cm-line.is-pinned")).to_have_text(re.compile(r"tl\.program_id\(axis=0\)"))
+            continue
+        expect_lit(page, "tl.program_id(axis=0)")
+        expect(page.locator(".cm-line.is-pinned")).to_have_count(0)
+        card = page.locator(".location-card:popover-open")
+        expect(card.locator("code").filter(has_text="tl.program_id(axis=0)")).to_be_visible()
+        expect(card.locator(".explanation dt")).to_have_text("tt.get_program_id")
+
+
+def test_lines_and_names_lead_to_each_other(page: Page, ttgir: Locator, visitor: Visitor) -> None:
+    # A source line says what it became.
     facts = page.get_by_role("group", name="Operations of the source line")
     expect(facts).to_contain_text("Point at a line")
     number, _ = source_line(page, "accumulator = tl.dot(")
@@ -116,8 +117,25 @@ def test_a_source_line_says_what_it_became(page: Page) -> None:
         share = 100 * count / document["operations"]
         expect(cell.locator("span")).to_have_text("<1 %" if share < 1 else f"{int(share + 0.5)} %")
 
+    # A click with the control key goes to the definition.
+    value = ttgir.locator(".code .nv", has_text=re.compile(r"^%programs_per_band$"))
+    value.nth(1).click(modifiers=["ControlOrMeta"])
+    expect(ttgir.locator(".is-cursor .is-definition")).to_have_text("%programs_per_band")
+    expect(page.locator(".is-pinned")).to_have_count(0)
 
-def test_a_double_click_scrolls_every_pane(page: Page, ttgir: Locator) -> None:
+    # The cursor is part of the address.
+    ttgir.get_by_role("group").focus()
+    page.keyboard.press("End")
+    last = str(len(whole_text(page, "ttgir")))
+    expect(ttgir.locator(".is-cursor .number")).to_have_text(last)
+    expect(page).to_have_url(re.compile(rf"#line=ttgir\.{last}$"))
+    other = visitor()
+    other.goto(page.url)
+    wait_for_result(other)
+    expect(other.locator("pane-stage.hue-ttgir .is-cursor .number")).to_have_text(last)
+    expect(other.locator("pane-stage.hue-ttgir .is-cursor")).to_be_in_viewport()
+
+    # A double click scrolls every pane.
     sass = page.locator("pane-stage.hue-sass")
     scrolled = "pane => pane.querySelector('.text').scrollTop"
     assert sass.evaluate(scrolled) == 0
@@ -135,26 +153,29 @@ def test_a_double_click_scrolls_every_pane(page: Page, ttgir: Locator) -> None:
     assert sass.evaluate(scrolled) > 0
 
 
-def test_control_click_goes_to_the_definition(page: Page, ttgir: Locator) -> None:
-    value = ttgir.locator(".code .nv", has_text=re.compile(r"^%programs_per_band$"))
-    value.nth(1).click(modifiers=["ControlOrMeta"])
-    expect(ttgir.locator(".is-cursor .is-definition")).to_have_text("%programs_per_band")
-    expect(page.locator(".is-pinned")).to_have_count(0)
+def test_lights_and_marks_are_drawn_beside_the_rows(page: Page, ttgir: Locator) -> None:
+    line = ttgir.locator(".text-row", has_text="tt.get_program_id").first
+    line.hover()
+    eventually(lambda: any("tt.get_program_id" in row for row in lit_rows(ttgir)), True)
+    # The browser paints each row again that gets another class.
+    assert ttgir.locator(".text-row.is-lit").count() == 0
+    light = ttgir.locator(".lit-lines > .is-lit").first
+    assert light.bounding_box()["width"] >= ttgir.locator(".text-frame").bounding_box()["width"]
+    # The numbers of a text that is scrolled sideways do not cover it.
+    ttgir.locator(".text").evaluate("text => { text.scrollLeft = 120; }")
+    expect(ttgir.locator(".text")).to_have_class(re.compile("is-shifted"))
+    assert int(ttgir.locator(".lit-lines").evaluate("lights => getComputedStyle(lights).zIndex")) > 0
+
+    # The marks beside the scroll bar follow the height.
+    line.click()
+    marks = ttgir.locator(".marks path[d^=M]").first
+    before = marks.get_attribute("d")
+    page.set_viewport_size({"width": 1440, "height": 500})
+    eventually(lambda: marks.get_attribute("d") != before, True)
 
 
-def test_the_cursor_is_part_of_the_address(page: Page, ttgir: Locator, visitor: Visitor) -> None:
-    ttgir.get_by_role("group").focus()
-    page.keyboard.press("End")
-    last = ttgir.locator(".is-cursor .number").inner_text()
-    expect(page).to_have_url(re.compile(rf"#line=ttgir\.{last}$"))
-    other = visitor()
-    other.goto(page.url)
-    wait_for_result(other)
-    expect(other.locator("pane-stage.hue-ttgir .is-cursor .number")).to_have_text(last)
-    expect(other.locator("pane-stage.hue-ttgir .is-cursor")).to_be_in_viewport()
-
-
-def test_the_pointer_recomputes_the_style_of_the_lit_lines_alone(page: Page, ttgir: Locator) -> None:
+def test_the_pointer_makes_the_browser_draw_little(page: Page, ttgir: Locator) -> None:
+    # It computes the style of the lit lines alone.
     line = ttgir.locator(".text-row", has_text="tt.get_program_id").first
     expect(line.locator(".stripe:not(.is-blank)")).to_be_visible()
     every = int(page.evaluate("document.querySelectorAll('*').length"))
@@ -167,11 +188,10 @@ def test_the_pointer_recomputes_the_style_of_the_lit_lines_alone(page: Page, ttg
     # What the page does by itself at the same moment counts, too, but not every time.
     eventually(recomputes_few, True)
 
-
-def test_the_pointer_lays_the_page_out_few_times(page: Page, ttgir: Locator) -> None:
-    line = editor_line(page, "tl.program_id(axis=0)")
-    line.hover()
-    place = settled_box(line)
+    # It lays the page out few times.
+    source = editor_line(page, "tl.program_id(axis=0)")
+    source.hover()
+    place = settled_box(source)
     client = page.context.new_cdp_session(page)
     client.send("Performance.enable")
 
@@ -192,23 +212,8 @@ def test_the_pointer_lays_the_page_out_few_times(page: Page, ttgir: Locator) -> 
     # What the page does by itself at the same moment counts, too, but not every time.
     eventually(lays_out_few, True)
 
-
-def test_the_light_of_a_line_is_drawn_beside_its_row(page: Page, ttgir: Locator) -> None:
-    ttgir.locator(".text-row", has_text="tt.get_program_id").first.hover()
-    eventually(lambda: any("tt.get_program_id" in row for row in lit_rows(ttgir)), True)
-    # The browser paints each row again that gets another class.
-    assert ttgir.locator(".text-row.is-lit").count() == 0
-    light = ttgir.locator(".lit-lines > .is-lit").first
-    assert light.bounding_box()["width"] >= ttgir.locator(".text-frame").bounding_box()["width"]
-    # The numbers of a text that is scrolled sideways do not cover it.
-    ttgir.locator(".text").evaluate("text => { text.scrollLeft = 120; }")
-    expect(ttgir.locator(".text")).to_have_class(re.compile("is-shifted"))
-    assert int(ttgir.locator(".lit-lines").evaluate("lights => getComputedStyle(lights).zIndex")) > 0
-
-
-def test_tabs_and_marks_of_folds_have_no_layers(page: Page, ttgir: Locator) -> None:
+    # Tabs and marks of folds have no layers.
     expect(ttgir.locator(".folded").first).to_be_in_viewport(ratio=1)
-    client = page.context.new_cdp_session(page)
     trees: list[list[dict[str, Any]]] = []
     client.on("LayerTree.layerTreeDidChange", lambda event: trees.append(event.get("layers", [])))
     client.send("DOM.enable")
@@ -227,14 +232,6 @@ def test_tabs_and_marks_of_folds_have_no_layers(page: Page, ttgir: Locator) -> N
     assert "text" in classes
     assert "dv-tabs-container" not in classes
     assert "folded" not in classes
-
-
-def test_the_marks_beside_the_scroll_bar_follow_the_height(page: Page, ttgir: Locator) -> None:
-    ttgir.locator(".text-row", has_text="tt.get_program_id").first.click()
-    marks = ttgir.locator(".marks path[d^=M]").first
-    before = marks.get_attribute("d")
-    page.set_viewport_size({"width": 1440, "height": 500})
-    eventually(lambda: marks.get_attribute("d") != before, True)
 
 
 def style_changes(page: Page, act: Callable[[], None]) -> int:

@@ -52,7 +52,7 @@ def page(visitor: Visitor) -> Page:
     return page
 
 
-def test_the_map_shows_what_the_compiler_has_allocated(page: Page) -> None:
+def test_the_map_shows_what_the_compiler_has_allocated(page: Page, visitor: Visitor) -> None:
     pane = page.locator("pane-memory")
     expect(pane.locator(".memory-head")).to_contain_text("96 KiB (98,304 B) for 3 buffers")
     expect(pane.locator(".memory-map .buffer")).to_have_count(3)
@@ -64,8 +64,7 @@ def test_the_map_shows_what_the_compiler_has_allocated(page: Page) -> None:
     expect(rows.nth(0)).to_contain_text(re.compile(r"^aexplicit49,1520"))
     expect(rows.nth(2)).to_contain_text("scratch of ttg.convert_layout")
 
-
-def test_a_buffer_lights_its_two_operations_in_all_panes(page: Page) -> None:
+    # A buffer lights its two operations in all panes.
     editor_line(page, "tl.dot(")  # the editor contains only the lines near the visible lines
     page.locator(".memory-map .buffer").first.hover()
     expect(page.locator(".editor .lit-lines > .is-lit").first).to_be_attached()
@@ -80,6 +79,14 @@ def test_a_buffer_lights_its_two_operations_in_all_panes(page: Page) -> None:
     page.locator(".memory-details .link").first.click()
     expect(page.locator(".cm-line.is-pinned")).to_have_count(1)
     expect(page.get_by_role("group", name="TTGIR, ").locator(".is-pinned").first).to_be_visible()
+
+    # A link shows the same buffer.
+    page.locator(".memory-map .buffer.is-scratch").click()
+    expect(page).to_have_url(re.compile(r"memory:0\.b2"))
+    other = visitor()
+    other.goto(page.url)
+    expect(other.locator(".memory-details h3")).to_have_text("scratch of ttg.convert_layout")
+    expect(other.locator(".memory-map .buffer.is-chosen")).to_have_count(1)
 
 
 def test_barriers_say_what_they_protect(page: Page) -> None:
@@ -98,14 +105,9 @@ def test_barriers_say_what_they_protect(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".cm-line.is-pinned").first).to_be_attached()
 
-
-def test_a_link_shows_the_same_buffer(page: Page, visitor: Visitor) -> None:
-    page.locator(".memory-map .buffer.is-scratch").click()
-    expect(page).to_have_url(re.compile(r"memory:0\.b2"))
-    other = visitor()
-    other.goto(page.url)
-    expect(other.locator(".memory-details h3")).to_have_text("scratch of ttg.convert_layout")
-    expect(other.locator(".memory-map .buffer.is-chosen")).to_have_count(1)
+    # A kernel without shared memory says so.
+    open_example(page, "Vector addition")
+    expect(page.locator("pane-memory")).to_contain_text("uses no shared memory")
 
 
 def test_a_kernel_that_is_refused_shows_what_it_needs(visitor: Visitor) -> None:
@@ -123,11 +125,6 @@ def test_a_kernel_that_is_refused_shows_what_it_needs(visitor: Visitor) -> None:
     )
 
 
-def test_a_kernel_without_shared_memory_says_so(page: Page) -> None:
-    open_example(page, "Vector addition")
-    expect(page.locator("pane-memory")).to_contain_text("uses no shared memory")
-
-
 def test_the_pane_is_accessible_and_fits(visitor: Visitor) -> None:
     page = visitor(width=375, height=800)
     page.goto("/#panes=memory:0.x0")
@@ -137,7 +134,8 @@ def test_the_pane_is_accessible_and_fits(visitor: Visitor) -> None:
     expect_accessible(page, "pane-memory")
 
 
-def test_a_server_with_too_much_to_do_is_asked_again(visitor: Visitor) -> None:
+def test_an_answer_that_is_not_there_is_asked_for_again(visitor: Visitor) -> None:
+    # A server with too much to do is asked again.
     page = visitor()
     answers = iter((503, 503))
 
@@ -154,10 +152,9 @@ def test_a_server_with_too_much_to_do_is_asked_again(visitor: Visitor) -> None:
     wait_for_result(page)
     expect(page.locator(".memory-map .buffer")).to_have_count(3)
 
-
-def test_what_was_ended_can_be_tried_again(visitor: Visitor) -> None:
-    page = visitor()
+    # An ended query can be tried again.
     killed = {"error": "No answer", "detail": "The process was killed."}
+    page.goto("about:blank")
     page.route("**/allocation", lambda route: route.fulfill(status=422, json=killed), times=1)
     page.goto(f"/{VIEW}")
     wait_for_result(page)

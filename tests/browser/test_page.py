@@ -62,21 +62,7 @@ def test_first_visit_shows_a_compiled_kernel(page: Page) -> None:
     )
 
 
-def test_a_stage_still_to_come_can_be_chosen(page: Page, own: Callable[[str], str]) -> None:
-    wait_for_result(page)
-    held: list[Route] = []
-    page.route(DOCUMENT, unfinished)
-    page.route("**/events?*", lambda route: held.append(route))
-    with page.expect_request("**/events?*"):
-        compile_now(page, own(SCALE))
-    page.locator("pipeline-path .node", has_text="PTX").click()
-    expect(page.get_by_role("tab", name="PTX")).to_have_attribute("aria-selected", "true")
-    for route in held:
-        route.continue_()
-    expect_stage(page, "PTX", ".entry scale")
-
-
-def test_typing_compiles_and_brings_the_stages(page: Page) -> None:
+def test_typing_and_control_enter_compile(page: Page, own: Callable[[str], str]) -> None:
     before = page.url
     set_source(page, SCALE)
     expect(page.locator("#subject b")).to_have_text("scale")
@@ -88,8 +74,21 @@ def test_typing_compiles_and_brings_the_stages(page: Page) -> None:
     expect(table).to_contain_text("16-byte aligned")
     expect(page.locator("launch-panel h2")).to_have_text("Launch · found at line 14")
 
+    # A stage still to come can be chosen.
+    held: list[Route] = []
+    page.route(DOCUMENT, unfinished)
+    page.route("**/events?*", lambda route: held.append(route))
+    with page.expect_request("**/events?*"):
+        compile_now(page, own(SCALE))
+    page.locator("pipeline-path .node", has_text="PTX").click()
+    expect(page.get_by_role("tab", name="PTX")).to_have_attribute("aria-selected", "true")
+    page.unroute(DOCUMENT)
+    for route in held:
+        route.continue_()
+    page.unroute("**/events?*")
+    expect_stage(page, "PTX", ".entry scale")
+    wait_for_result(page)
 
-def test_control_enter_compiles_at_once(page: Page) -> None:
     # The clock stands still: the pause in typing that starts a compilation never ends.
     page.clock.install()
     page.clock.pause_at(datetime.now(UTC) + timedelta(hours=1))
@@ -100,7 +99,42 @@ def test_control_enter_compiles_at_once(page: Page) -> None:
     wait_for_result(page)
 
 
-def test_a_line_lights_what_comes_from_it_everywhere(scale_page: Page) -> None:
+def test_the_editor_keeps_what_was_typed_and_takes_examples(page: Page) -> None:
+    # Opening the shown example again keeps its launch. The first visit shows this example.
+    open_example(page, "Matrix multiplication, autotuned")
+    expect(page.locator("launch-panel tr.variant")).not_to_have_count(0)
+    expect(page.locator("launch-panel h2")).to_contain_text("found at line")
+
+    # An example that comes late takes nothing away.
+    page.route("**/api/v1/gallery/softmax", lambda _route: None, times=1)
+    open_example(page, "Fused softmax")
+    with page.expect_event("requestfailed", lambda request: request.url.endswith("/gallery/softmax")):
+        set_source(page, SCALE)
+    expect(page.locator("#subject b")).to_have_text("scale", timeout=60_000)
+    expect(page.locator("#editor .cm-content")).to_contain_text("def scale(")
+    wait_for_result(page)
+
+    # The typed source is there on the next visit.
+    page.goto("/")
+    wait_for_result(page)
+    expect(page.locator("#subject b")).to_have_text("scale")
+
+    # An example replaces the source once the commands of the editor are loaded. Then it is linked.
+    held: list[Route] = []
+    page.route("**/editing-*.js", lambda route: held.append(route))
+    open_example(page, "Vector addition")
+    expect(page.locator("#subject b")).to_have_text("add_kernel", timeout=COMPILE_TIMEOUT_MS)
+    wait_for_result(page)
+    expect(page.locator("#editor .cm-content")).not_to_contain_text("def add_kernel")
+    for route in held:
+        route.continue_()
+    expect(page.locator(".cm-line", has_text="def add_kernel")).to_be_in_viewport()
+    page.get_by_role("group", name="TTGIR, ").locator(".text-row", has_text="tt.load").first.hover()
+    expect_lit(page, "x = tl.load")
+
+
+def test_lines_are_lit_pinned_and_shared(scale_page: Page, visitor: Visitor) -> None:
+    # A line lights its lines everywhere.
     page = scale_page
     page.locator(".text-row", has_text="tt.store").hover()
     expect_lit(page, "tl.store")
@@ -112,63 +146,93 @@ def test_a_line_lights_what_comes_from_it_everywhere(scale_page: Page) -> None:
     ttgir = page.get_by_role("group", name="TTGIR, ")
     eventually(lambda: sum("tt.load" in row for row in lit_rows(ttgir)), 1)
 
-
-def test_a_click_pins_and_escape_lets_go(scale_page: Page) -> None:
-    page = scale_page
-    page.locator(".text-row", has_text="tt.load").click()
-    expect(page).to_have_url(re.compile(f"pin={LOAD_LINE}$"))
-    page.mouse.move(5, 5)
-    expect(page.locator(".cm-line.is-pinned")).to_have_text(re.compile("tl.load"))
-    page.keyboard.press("Escape")
-    expect(page.locator(".is-pinned")).to_have_count(0)
-    expect(page).not_to_have_url(re.compile("pin="))
-
-
-def test_a_permalink_shows_the_same_in_a_fresh_profile(scale_page: Page, visitor: Visitor) -> None:
-    scale_page.locator(".text-row", has_text="tt.load").click()
-    scale_page.get_by_role("tab", name="Resources").click()
-    expect(scale_page).to_have_url(re.compile(r"panes=.*resources\*.*line=ttgir\.\d+&pin="))
-
-    other = visitor()
-    other.goto(scale_page.url)
-    wait_for_result(other)
-    expect(other.locator("pane-resources")).to_contain_text("Registers per thread")
-    expect(other.locator(".cm-content")).to_contain_text("def scale(x_ptr")
-    expect(other.locator(".cm-line.is-pinned")).to_have_text(re.compile("tl.load"))
-    expect(other.locator(".text-row.is-pinned", has_text="tt.load")).to_be_visible()
-    eventually(lambda: stage_text(other, "TTGIR") == stage_text(scale_page, "TTGIR"), True)
-    expect(other).to_have_url(scale_page.url)
-
-
-def test_share_copies_the_link_to_this_very_view(scale_page: Page) -> None:
-    page = scale_page
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    # A click pins.
     page.locator(".text-row", has_text="tt.load").click()
     expect(page).to_have_url(re.compile(rf"#line=ttgir\.\d+&pin={LOAD_LINE}$"))
+    page.mouse.move(5, 5)
+    expect(page.locator(".cm-line.is-pinned")).to_have_text(re.compile("tl.load"))
+
+    # Share copies the link to this very view.
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Share", exact=True).click()
     page.get_by_role("button", name="Copy link").click()
     expect(page.locator("#toast")).to_have_text("Link to this view copied.")
     assert page.evaluate("navigator.clipboard.readText()") == page.url
 
+    # A permalink shows the same in a fresh profile.
+    page.get_by_role("tab", name="Resources").click()
+    expect(page).to_have_url(re.compile(r"panes=.*resources\*.*line=ttgir\.\d+&pin="))
 
-def test_everything_can_be_downloaded(scale_page: Page) -> None:
-    scale_page.get_by_role("button", name="Share", exact=True).click()
-    with scale_page.expect_download() as download:
-        scale_page.get_by_role("link", name="Zip").click()
+    other = visitor()
+    other.goto(page.url)
+    wait_for_result(other)
+    expect(other.locator("pane-resources")).to_contain_text("Registers per thread")
+    expect(other.locator(".cm-content")).to_contain_text("def scale(x_ptr")
+    expect(other.locator(".cm-line.is-pinned")).to_have_text(re.compile("tl.load"))
+    expect(other.locator(".text-row.is-pinned", has_text="tt.load")).to_be_visible()
+    eventually(lambda: stage_text(other, "TTGIR") == stage_text(page, "TTGIR"), True)
+    expect(other).to_have_url(page.url)
+
+    # Escape lets go.
+    page.keyboard.press("Escape")
+    expect(page.locator(".is-pinned")).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("pin="))
+
+
+def test_everything_can_be_downloaded_and_reached(scale_page: Page) -> None:
+    page = scale_page
+    page.get_by_role("button", name="Share", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Zip").click()
     with zipfile.ZipFile(download.value.path()) as archive:
         assert any(name.endswith("/result.json") for name in archive.namelist())
-    scale_page.get_by_role("button", name="Share", exact=True).click()
-    with scale_page.expect_download() as download:
-        scale_page.get_by_role("link", name="PTX").click()
+    page.get_by_role("button", name="Share", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="PTX").click()
     assert download.value.suggested_filename == "scale.ptx"
     assert ".visible .entry scale" in Path(download.value.path()).read_text()
 
+    # A pane opens, closes and splits.
+    page.get_by_role("button", name="Split to the right").first.click()
+    expect(page.get_by_role("tab", name="TTGIR")).to_have_count(2)
+    page.get_by_role("button", name="Add a pane here").last.click()
+    page.locator("#pane-menu").get_by_role("button", name="LLVM IR").click()
+    expect(page.get_by_role("group", name="LLVM IR, ")).to_contain_text("define")
+    tabs = page.get_by_role("tab", name="LLVM IR")
+    count = tabs.count()
+    tabs.last.hover()
+    tabs.last.locator(".tab-close").click()
+    expect(tabs).to_have_count(count - 1)
 
-def test_an_unknown_permalink_says_so(visitor: Visitor) -> None:
-    page = visitor()
-    page.goto("/k/zzzzzzzzzzzz")
-    expect(page.locator("message-banner")).not_to_be_empty()
-    expect(page.locator("status-bar .state")).to_have_class("state is-failed")
+    # The keyboard reaches stages and help.
+    page.keyboard.press("Alt+2")
+    expect(page.get_by_role("group", name="TTIR, ")).to_contain_text("tt.func")
+    page.get_by_role("group", name="TTIR, ").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    expect(page.locator(".text-row.is-cursor")).to_have_count(1)
+    page.keyboard.press("Shift+?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+
+    # Search finds in the whole text.
+    page.get_by_role("tab", name="SASS").click()
+    page.get_by_role("group", name="SASS, ").focus()
+    page.keyboard.press("/")
+    page.keyboard.type("exit")
+    expect(page.locator("pane-stage .count", has_text=re.compile(r"1 of \d"))).to_be_visible()
+    expect(page.locator(".text-row.is-current-hit")).to_contain_text("EXIT")
+
+    # Passes show what each has changed.
+    page.get_by_role("button", name=re.compile("passes to TTGIR")).click()
+    options = page.get_by_role("option").filter(has=page.locator(".added"))
+    expect(options.first).to_be_visible()
+    changed = options.count()
+    expect(page.locator("pane-passes .diff-row:is(.is-added, .is-moved)").first).to_be_visible()
+    page.get_by_label("changed only").uncheck()
+    expect(page.locator(".pass-list [role=option]").nth(changed)).to_be_attached()
+    expect(page).to_have_url(re.compile(r"passes:ttgir\*"))
 
 
 def test_a_failure_shows_its_own_stages_and_the_earlier_result_is_one_click_away(scale_page: Page) -> None:
@@ -199,36 +263,7 @@ def test_a_failure_shows_its_own_stages_and_the_earlier_result_is_one_click_away
     expect(page.locator("#panes")).to_contain_text("The compilation stopped before TTGIR.")
 
 
-def test_a_script_that_cannot_be_read_shows_nothing_of_the_one_before(scale_page: Page) -> None:
-    page = scale_page
-    set_source(page, "import triton\n\nx = = 1\n")
-    wait_for_result(page, "failed")
-    expect(page.locator("#subject b")).to_have_text("No kernel")
-    expect(page.locator("launch-panel h2")).to_have_text("Launch · source error")
-    expect(page.locator("launch-panel .state-hint")).to_contain_text("Line 3: ")
-    expect(page.locator(".text-row", has_text="scale")).to_have_count(0)
-    expect(page.get_by_role("button", name=re.compile("^Compile with"))).to_have_count(0)
-
-
-def test_a_failure_that_another_version_avoids_offers_it(scale_page: Page) -> None:
-    page = scale_page
-    head = "import triton\nimport triton.language as tl\n\n\n"
-    body = (
-        "    block = tl.make_block_ptr(x, (n,), (1,), (0,), (64,), (0,))\n"
-        "    tl.store(x + tl.arange(0, 64), tl.load(block))\n"
-    )
-    set_source(page, f"{head}@triton.jit\ndef removed(x, n):\n{body}")
-    wait_for_result(page, "failed")
-    banner = page.locator("message-banner")
-    expect(banner).to_contain_text("Block pointers")
-    banner.get_by_role("button", name="Compile with Triton 3.6.0").click(timeout=COMPILE_TIMEOUT_MS)
-    expect(page.locator("#subject")).to_contain_text("Triton 3.6.0", timeout=COMPILE_TIMEOUT_MS)
-    wait_for_result(page)
-    expect(banner).to_be_hidden()
-    expect(page.get_by_label("Triton version")).to_have_value("3.6.0")
-
-
-def test_a_failure_that_an_option_avoids_offers_it(scale_page: Page) -> None:
+def test_a_failure_that_an_option_or_another_version_avoids_offers_it(scale_page: Page) -> None:
     page = scale_page
     set_source(
         page,
@@ -262,15 +297,41 @@ product[(1,)](a, b, c, 4096, B=128, K=256, num_stages=2)
     wait_for_result(page)
     expect(page.get_by_label("stages", exact=True)).to_have_value("1")
 
+    # Another version.
+    head = "import triton\nimport triton.language as tl\n\n\n"
+    body = (
+        "    block = tl.make_block_ptr(x, (n,), (1,), (0,), (64,), (0,))\n"
+        "    tl.store(x + tl.arange(0, 64), tl.load(block))\n"
+    )
+    set_source(page, f"{head}@triton.jit\ndef removed(x, n):\n{body}")
+    wait_for_result(page, "failed")
+    expect(banner).to_contain_text("Block pointers")
+    banner.get_by_role("button", name="Compile with Triton 3.6.0").click(timeout=COMPILE_TIMEOUT_MS)
+    expect(page.locator("#subject")).to_contain_text("Triton 3.6.0", timeout=COMPILE_TIMEOUT_MS)
+    wait_for_result(page)
+    expect(banner).to_be_hidden()
+    expect(page.get_by_label("Triton version")).to_have_value("3.6.0")
 
-def test_a_syntax_error_is_underlined(scale_page: Page) -> None:
-    set_source(scale_page, SCALE.replace("BLOCK: tl.constexpr):", "BLOCK: tl.constexpr)"))
-    wait_for_result(scale_page, "failed")
-    expect(scale_page.locator("message-banner")).to_contain_text("line 7")
-    expect(scale_page.locator(".cm-lintRange-error, .cm-lintPoint-error").first).to_be_attached()
+
+def test_a_script_that_cannot_be_read_shows_nothing_of_the_one_before(scale_page: Page) -> None:
+    page = scale_page
+    set_source(page, "import triton\n\nx = = 1\n")
+    wait_for_result(page, "failed")
+    expect(page.locator("#subject b")).to_have_text("No kernel")
+    expect(page.locator("launch-panel h2")).to_have_text("Launch · source error")
+    expect(page.locator("launch-panel .state-hint")).to_contain_text("Line 3: ")
+    expect(page.locator(".text-row", has_text="scale")).to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("^Compile with"))).to_have_count(0)
+
+    # A syntax error is underlined.
+    set_source(page, SCALE.replace("BLOCK: tl.constexpr):", "BLOCK: tl.constexpr)"))
+    wait_for_result(page, "failed")
+    expect(page.locator("message-banner")).to_contain_text("line 7")
+    expect(page.locator(".cm-lintRange-error, .cm-lintPoint-error").first).to_be_attached()
 
 
-def test_an_amd_target_ends_in_its_own_machine_code(scale_page: Page) -> None:
+def test_another_target_and_arguments_by_hand(scale_page: Page) -> None:
+    # An AMD target ends in its own machine code.
     page = scale_page
     page.get_by_label("Target", exact=True).select_option("hip:gfx942")
     expect(page.locator("#subject")).to_contain_text("gfx942", timeout=60_000)
@@ -278,33 +339,13 @@ def test_an_amd_target_ends_in_its_own_machine_code(scale_page: Page) -> None:
     expect(page.locator("pipeline-path .node")).to_have_count(5)
     expect_stage(page, "AMDGCN", "s_endpgm")
 
-
-def test_arguments_by_hand(scale_page: Page) -> None:
-    page = scale_page
+    # Arguments by hand.
     page.get_by_label("Launch", exact=True).select_option("form")
     value = page.get_by_label("Value of BLOCK")
     expect(value).to_have_value("1024")
     value.fill("256")
     expect(page.get_by_role("group", name="TTGIR, ")).to_contain_text("tensor<256x", timeout=60_000)
     wait_for_result(page)
-
-
-def test_opening_what_is_shown_keeps_its_launch(page: Page) -> None:
-    """The first visit already shows this example."""
-    wait_for_result(page)
-    open_example(page, "Matrix multiplication, autotuned")
-    expect(page.locator("launch-panel tr.variant")).not_to_have_count(0)
-    expect(page.locator("launch-panel h2")).to_contain_text("found at line")
-
-
-def test_an_example_that_comes_late_takes_nothing_away(page: Page) -> None:
-    wait_for_result(page)
-    page.route("**/api/v1/gallery/softmax", lambda _route: None, times=1)
-    open_example(page, "Fused softmax")
-    with page.expect_event("requestfailed", lambda request: request.url.endswith("/gallery/softmax")):
-        set_source(page, SCALE)
-    expect(page.locator("#subject b")).to_have_text("scale", timeout=60_000)
-    expect(page.locator("#editor .cm-content")).to_contain_text("def scale(")
 
 
 @pytest.mark.parametrize(
@@ -337,70 +378,6 @@ def test_what_comes_late_does_not_replace_what_was_typed(
     expect(page.locator("#editor .cm-content")).to_contain_text("def scale(")
 
 
-def test_a_source_that_comes_after_its_result_is_linked_to_it(page: Page) -> None:
-    """An example replaces the source once the commands of the editor are loaded."""
-    held: list[Route] = []
-    page.route("**/editing-*.js", lambda route: held.append(route))
-    open_example(page, "Vector addition")
-    expect(page.locator("#subject b")).to_have_text("add_kernel", timeout=COMPILE_TIMEOUT_MS)
-    wait_for_result(page)
-    expect(page.locator("#editor .cm-content")).not_to_contain_text("def add_kernel")
-    for route in held:
-        route.continue_()
-    expect(page.locator(".cm-line", has_text="def add_kernel")).to_be_in_viewport()
-    page.get_by_role("group", name="TTGIR, ").locator(".text-row", has_text="tt.load").first.hover()
-    expect_lit(page, "x = tl.load")
-
-
-def test_passes_show_what_each_has_changed(scale_page: Page) -> None:
-    page = scale_page
-    page.get_by_role("button", name=re.compile("passes to TTGIR")).click()
-    options = page.get_by_role("option").filter(has=page.locator(".added"))
-    expect(options.first).to_be_visible()
-    changed = options.count()
-    expect(page.locator("pane-passes .diff-row:is(.is-added, .is-moved)").first).to_be_visible()
-    page.get_by_label("changed only").uncheck()
-    expect(page.locator(".pass-list [role=option]").nth(changed)).to_be_attached()
-    expect(page).to_have_url(re.compile(r"passes:ttgir\*"))
-
-
-def test_a_pane_opens_closes_and_splits(scale_page: Page) -> None:
-    page = scale_page
-    page.get_by_role("button", name="Split to the right").first.click()
-    expect(page.get_by_role("tab", name="TTGIR")).to_have_count(2)
-    page.get_by_role("button", name="Add a pane here").last.click()
-    page.locator("#pane-menu").get_by_role("button", name="LLVM IR").click()
-    expect(page.get_by_role("group", name="LLVM IR, ")).to_contain_text("define")
-    tabs = page.get_by_role("tab", name="LLVM IR")
-    count = tabs.count()
-    tabs.last.hover()
-    tabs.last.locator(".tab-close").click()
-    expect(tabs).to_have_count(count - 1)
-
-
-def test_search_finds_in_the_whole_text(scale_page: Page) -> None:
-    page = scale_page
-    page.get_by_role("group", name="SASS, ").focus()
-    page.keyboard.press("/")
-    page.keyboard.type("exit")
-    expect(page.locator("pane-stage .count", has_text=re.compile(r"1 of \d"))).to_be_visible()
-    expect(page.locator(".text-row.is-current-hit")).to_contain_text("EXIT")
-
-
-def test_the_keyboard_reaches_stages_and_help(scale_page: Page) -> None:
-    page = scale_page
-    page.keyboard.press("Alt+2")
-    expect(page.get_by_role("group", name="TTIR, ")).to_contain_text("tt.func")
-    page.get_by_role("group", name="TTIR, ").focus()
-    for _ in range(3):
-        page.keyboard.press("ArrowDown")
-    expect(page.locator(".text-row.is-cursor")).to_have_count(1)
-    page.keyboard.press("Shift+?")
-    expect(page.get_by_role("dialog")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog")).to_be_hidden()
-
-
 def test_the_theme_follows_the_system_until_one_is_chosen(visitor: Visitor) -> None:
     page = visitor(color_scheme="light")
     page.goto("/")
@@ -412,17 +389,13 @@ def test_the_theme_follows_the_system_until_one_is_chosen(visitor: Visitor) -> N
     expect(root).to_have_attribute("data-theme", "dark")
     wait_for_result(page)
 
-
-def test_what_was_typed_is_there_on_the_next_visit(page: Page) -> None:
-    compile_now(page, SCALE)
-    expect(page.locator("#subject b")).to_have_text("scale")
-    wait_for_result(page)
-    page.goto("/")
-    wait_for_result(page)
-    expect(page.locator("#subject b")).to_have_text("scale")
+    # An unknown permalink says so.
+    page.goto("/k/zzzzzzzzzzzz")
+    expect(page.locator("message-banner")).not_to_be_empty()
+    expect(page.locator("status-bar .state")).to_have_class("state is-failed")
 
 
-def test_a_lost_connection_is_said(scale_page: Page) -> None:
+def test_a_lost_connection_is_said_and_waited_for(scale_page: Page, own: Callable[[str], str]) -> None:
     page = scale_page
     expect_stage(page, "TTGIR", "@scale(")
     page.context.set_offline(True)
@@ -433,9 +406,7 @@ def test_a_lost_connection_is_said(scale_page: Page) -> None:
     page.get_by_role("button", name="Try again").click()
     wait_for_result(page)
 
-
-def test_a_server_that_has_gone_is_waited_for(scale_page: Page, own: Callable[[str], str]) -> None:
-    page = scale_page
+    # A server that has gone is waited for.
     page.route(DOCUMENT, unfinished)
     page.route("**/compilations/*/events?*", lambda route: route.abort("connectionrefused"))
     set_source(page, own(SCALE))
@@ -467,9 +438,7 @@ def test_what_is_being_compiled_survives_loading_the_page_again(
     wait_for_result(page)
     expect(page.locator(".cm-content")).not_to_contain_text("while True:")
 
-
-def test_what_a_script_prints_is_only_text(scale_page: Page) -> None:
-    page = scale_page
+    # What a script prints is only text.
     attack = "<img src=x onerror=document.title='owned'>"
     set_source(page, f'print("{attack}")\n' + SCALE)
     expect(page.locator(".cm-content")).to_contain_text("onerror")

@@ -31,7 +31,8 @@ def page(visitor: Visitor) -> Page:
     return page
 
 
-def test_passes_are_stepped_through_by_keyboard(page: Page) -> None:
+def test_passes_are_stepped_through_and_their_changes_limited(page: Page, visitor: Visitor) -> None:
+    # By keyboard.
     title = page.locator("pane-passes h3")
     first = title.inner_text()
     expect(page.locator("pane-passes .pass-words")).to_contain_text(re.compile(r"\w+ .{40}"))
@@ -45,23 +46,39 @@ def test_passes_are_stepped_through_by_keyboard(page: Page) -> None:
     expect(title).to_have_text(second)
     expect(page).to_have_url(re.compile(r"passes:ttgir\.\d+"))
 
+    # What only moved is said to have moved.
+    page.get_by_role("option", name=re.compile("triton-licm")).click()
+    moved = page.locator("pane-passes .pass-line").get_by_role(
+        "img", name=re.compile(r"\d+ operations? moved")
+    )
+    expect(moved).to_have_text(re.compile(r"⇅\d"))
+    expect(page.locator("comparison-diff .is-moved .sign").first).to_have_text("⇅")
 
-def test_a_link_leads_to_the_same_difference(page: Page, visitor: Visitor) -> None:
+    # Long types are folded until they are asked for.
     page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
-    expect(page.locator("comparison-diff.is-unified")).to_be_visible()
-    for form, flag in (("split", "s"), ("unified", "u")):
-        page.keyboard.press("u")
-        expect(page.locator(f"comparison-diff.is-{form}")).to_be_visible()
-        expect(page).to_have_url(re.compile(rf"passes:ttgir\.\d+\.{flag}"))
-        other = visitor(width=1920)
-        other.goto(page.url)
-        expect(other.locator("pane-passes h3")).to_have_text("tritongpu-accelerate-matmul")
-        expect(other.locator(f"comparison-diff.is-{form} .is-added").first).to_contain_text(
-            re.compile(r"#|%")
-        )
+    expect(title).to_have_text("tritongpu-accelerate-matmul")
+    load = page.locator("comparison-diff .diff-row", has_text="tt.addptr").first
+    expect(load.locator(".is-cut")).to_be_visible()
+    expect(load.locator(".code")).to_have_attribute("title", re.compile(r"tensor<.*#blocked"))
+    page.keyboard.press("t")
+    expect(load).to_contain_text("#blocked")
+    expect(page).to_have_url(re.compile(r"passes:ttgir\.\d+\.y"))
+
+    # A change is limited to a kind of operation.
+    rows = page.locator("comparison-diff :is(.is-added, .is-removed)")
+    expect(rows.filter(has_text="warp_group_dot")).not_to_have_count(0)
+    page.get_by_label("Operations that are shown").select_option("ttg.convert_layout")
+    expect(rows.filter(has_text="warp_group_dot")).to_have_count(0)
+    expect(rows).not_to_have_count(0)
+    expect(rows.filter(has_not_text="ttg.convert_layout")).to_have_count(0)
+    other = visitor()
+    other.goto(page.url)
+    expect(other.get_by_label("Operations that are shown")).to_have_value("ttg.convert_layout")
+    expect(other.locator("comparison-diff :is(.is-added, .is-removed)")).to_have_count(rows.count())
 
 
-def test_an_operation_is_followed_to_where_it_came_from(page: Page) -> None:
+def test_an_operation_is_followed_and_a_link_leads_to_its_difference(page: Page, visitor: Visitor) -> None:
+    # To where it came from.
     page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
     made = page.locator("comparison-diff .is-added", has_text="warp_group_dot").first
     made.click()
@@ -79,17 +96,45 @@ def test_an_operation_is_followed_to_where_it_came_from(page: Page) -> None:
     expect(lineage).to_be_hidden()
     expect(touched).to_have_count(0)
 
+    # A link leads to the same difference.
+    page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
+    expect(page.locator("comparison-diff.is-unified")).to_be_visible()
+    other = visitor(width=1920)
+    for form, flag in (("split", "s"), ("unified", "u")):
+        page.keyboard.press("u")
+        expect(page.locator(f"comparison-diff.is-{form}")).to_be_visible()
+        expect(page).to_have_url(re.compile(rf"passes:ttgir\.\d+\.{flag}"))
+        other.goto("about:blank")
+        other.goto(page.url)
+        expect(other.locator("pane-passes h3")).to_have_text("tritongpu-accelerate-matmul")
+        expect(other.locator(f"comparison-diff.is-{form} .is-added").first).to_contain_text(
+            re.compile(r"#|%")
+        )
 
-def test_what_only_moved_is_said_to_have_moved(page: Page) -> None:
-    page.get_by_role("option", name=re.compile("triton-licm")).click()
-    moved = page.locator("pane-passes .pass-line").get_by_role(
-        "img", name=re.compile(r"\d+ operations? moved")
-    )
-    expect(moved).to_have_text(re.compile(r"⇅\d"))
-    expect(page.locator("comparison-diff .is-moved .sign").first).to_have_text("⇅")
 
+def test_the_form_of_a_change_follows_the_width(page: Page, visitor: Visitor) -> None:
+    # It keeps the change in sight.
+    held: list[Route] = []
+    page.route("**/passes/*/alignment", lambda route: held.append(route))
+    with page.expect_request("**/passes/*/alignment"):
+        page.get_by_role("option", name=re.compile("tritongpu-pipeline")).click()
+    expect(page.locator("pane-passes h3")).to_have_text("tritongpu-pipeline")
+    place = page.locator("pane-passes .pass-tools .count")
+    expect(place).to_be_empty()
+    # Keys apply to the pass that is named, whose change is still to come.
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    for route in held:
+        route.continue_()
+    page.unroute("**/passes/*/alignment")
+    expect(place).to_have_text(re.compile(r"^3 of \d+$"))
+    shown = place.inner_text()
+    for columns in (2, 1):
+        page.keyboard.press("w")
+        expect(page.locator("comparison-diff .text")).to_have_count(columns)
+        expect(place).to_have_text(shown)
 
-def test_a_change_has_the_width_of_the_page_and_back(page: Page, visitor: Visitor) -> None:
+    # A change has the width of the page, and back.
     page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
     expect(page.locator("comparison-diff .text")).to_have_count(1)
     page.get_by_role("button", name="Full width").click()
@@ -110,83 +155,38 @@ def test_a_change_has_the_width_of_the_page_and_back(page: Page, visitor: Visito
     expect(page.get_by_role("listbox", name="Passes")).to_be_visible()
 
 
-def test_long_types_are_folded_until_they_are_asked_for(page: Page) -> None:
-    page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
-    load = page.locator("comparison-diff .diff-row", has_text="tt.addptr").first
-    expect(load.locator(".is-cut")).to_be_visible()
-    expect(load.locator(".code")).to_have_attribute("title", re.compile(r"tensor<.*#blocked"))
-    page.keyboard.press("t")
-    expect(load).to_contain_text("#blocked")
-    expect(page).to_have_url(re.compile(r"passes:ttgir\.\d+\.y"))
-
-
 @pytest.mark.parametrize(
-    ("width", "view", "characters", "share"),
+    ("width", "shares"),
     [
-        (1440, "", 54, 0.5),
-        (1280, "", 47, 0.35),
-        (1440, "#panes=passes", 76, 0.8),
-        (1280, "#panes=passes", 70, 0.7),
+        (1440, {"": (54, 0.5), "#panes=passes": (76, 0.8)}),
+        (1280, {"": (47, 0.35), "#panes=passes": (70, 0.7)}),
     ],
 )
 def test_changes_are_read_without_a_key(
-    visitor: Visitor, width: int, view: str, characters: int, share: float
+    visitor: Visitor, width: int, shares: dict[str, tuple[int, float]]
 ) -> None:
     page = visitor(width=width, height=900)
-    page.goto(f"/{view}")
-    wait_for_result(page)
-    if not view:
-        page.get_by_role("button", name=re.compile("passes to TTGIR")).click()
-    page.get_by_role("option", name=re.compile("tritongpu-pipeline")).click()
-    expect(page.locator("pane-passes h3")).to_have_text("tritongpu-pipeline")
-    expect(page.get_by_role("group", name=": tritongpu-pipeline, ")).not_to_have_count(0)
-    expect(page.locator("comparison-diff .is-removed .code .is-cut").first).to_be_visible()
-
-    def is_readable() -> bool:
-        found = page.evaluate(READABLE)
-        return bool(found["characters"] >= characters and found["share"] >= share)
-
-    eventually(is_readable, True)
-    expect(page.get_by_role("listbox", name="Passes").get_by_role("option", selected=True)).to_be_in_viewport(
-        ratio=1
-    )
-
-
-def test_the_form_follows_the_width_and_keeps_the_change_in_sight(page: Page) -> None:
-    held: list[Route] = []
-    page.route("**/passes/*/alignment", lambda route: held.append(route))
-    with page.expect_request("**/passes/*/alignment"):
+    for view, (characters, share) in shares.items():
+        page.goto("about:blank")
+        page.goto(f"/{view}")
+        wait_for_result(page)
+        if not view:
+            page.get_by_role("button", name=re.compile("passes to TTGIR")).click()
         page.get_by_role("option", name=re.compile("tritongpu-pipeline")).click()
-    expect(page.locator("pane-passes h3")).to_have_text("tritongpu-pipeline")
-    place = page.locator("pane-passes .pass-tools .count")
-    expect(place).to_be_empty()
-    # Keys apply to the pass that is named, whose change is still to come.
-    page.keyboard.press("n")
-    page.keyboard.press("n")
-    held[0].continue_()
-    expect(place).to_have_text(re.compile(r"^3 of \d+$"))
-    shown = place.inner_text()
-    for columns in (2, 1):
-        page.keyboard.press("w")
-        expect(page.locator("comparison-diff .text")).to_have_count(columns)
-        expect(place).to_have_text(shown)
+        expect(page.locator("pane-passes h3")).to_have_text("tritongpu-pipeline")
+        expect(page.get_by_role("group", name=": tritongpu-pipeline, ")).not_to_have_count(0)
+        expect(page.locator("comparison-diff .is-removed .code .is-cut").first).to_be_visible()
+
+        def is_readable(characters: int = characters, share: float = share) -> bool:
+            found = page.evaluate(READABLE)
+            return bool(found["characters"] >= characters and found["share"] >= share)
+
+        eventually(is_readable, True)
+        chosen = page.get_by_role("listbox", name="Passes").get_by_role("option", selected=True)
+        expect(chosen).to_be_in_viewport(ratio=1)
 
 
-def test_a_change_is_limited_to_a_kind_of_operation(page: Page, visitor: Visitor) -> None:
-    page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
-    rows = page.locator("comparison-diff :is(.is-added, .is-removed)")
-    expect(rows.filter(has_text="warp_group_dot")).not_to_have_count(0)
-    page.get_by_label("Operations that are shown").select_option("ttg.convert_layout")
-    expect(rows.filter(has_text="warp_group_dot")).to_have_count(0)
-    expect(rows).not_to_have_count(0)
-    expect(rows.filter(has_not_text="ttg.convert_layout")).to_have_count(0)
-    other = visitor()
-    other.goto(page.url)
-    expect(other.get_by_label("Operations that are shown")).to_have_value("ttg.convert_layout")
-    expect(other.locator("comparison-diff :is(.is-added, .is-removed)")).to_have_count(rows.count())
-
-
-def test_a_text_is_searched_in_all_passes(page: Page, visitor: Visitor) -> None:
+def test_a_text_is_searched_in_all_passes_and_those_of_llvm_are_watched(page: Page, visitor: Visitor) -> None:
     page.keyboard.press("o")
     box = page.get_by_role("searchbox", name="Search all passes")
     expect(box).to_be_focused()
@@ -207,11 +207,7 @@ def test_a_text_is_searched_in_all_passes(page: Page, visitor: Visitor) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("option", name=re.compile("tritongpu-coalesce"))).to_be_visible()
 
-
-def test_llvm_passes_are_watched_when_asked_for(visitor: Visitor) -> None:
-    page = visitor()
-    page.goto("/")
-    wait_for_result(page)
+    # LLVM's own passes are watched when asked for.
     page.get_by_role("button", name="Gallery").click()
     page.get_by_role("button", name=re.compile("Vector addition")).click()
     expect(page.locator("#subject b")).to_have_text("add_kernel", timeout=60_000)
@@ -227,8 +223,10 @@ def test_llvm_passes_are_watched_when_asked_for(visitor: Visitor) -> None:
     expect(page.get_by_role("option", name=re.compile("ast-to-ttir"))).to_be_visible()
 
 
-def test_the_module_after_a_pass_is_drawn_and_in_the_link(page: Page, visitor: Visitor) -> None:
-    page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
+def test_graph_and_layouts_are_shown_as_a_pass_has_left_them(page: Page, visitor: Visitor) -> None:
+    # The module is drawn and in the link.
+    passes = page.get_by_role("listbox", name="Passes")
+    passes.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
     expect(page.locator("pane-passes h3")).to_have_text("tritongpu-accelerate-matmul")
     page.keyboard.press("g")
     graph = page.locator("pane-graph")
@@ -249,11 +247,11 @@ def test_the_module_after_a_pass_is_drawn_and_in_the_link(page: Page, visitor: V
     place.click()
     expect(other.locator("pane-passes .is-marked").first).to_contain_text("ttng.warp_group_dot")
 
-
-def test_the_graph_pane_goes_from_pass_to_pass_and_back_to_the_stage(page: Page) -> None:
-    page.get_by_role("option", name=re.compile("tritongpu-coalesce(?!-)")).click()
+    # The Graph pane goes from pass to pass and back to the stage.
+    page.get_by_role("tab", name="Passes").click()
+    passes.get_by_role("option", name=re.compile("tritongpu-coalesce(?!-)")).click()
+    expect(page.locator("pane-passes h3")).to_have_text("tritongpu-coalesce")
     page.get_by_role("button", name="Graph of the module after this pass").click()
-    graph = page.locator("pane-graph")
     dots = graph.locator(".graph-svg .node", has_text=re.compile("tt.dot"))
     expect(dots).to_have_count(1, timeout=60_000)
     choice = graph.get_by_label("Stage that is drawn")
@@ -264,9 +262,9 @@ def test_the_graph_pane_goes_from_pass_to_pass_and_back_to_the_stage(page: Page)
     expect(graph.locator(".facts")).to_contain_text("block", timeout=60_000)
     expect(page).to_have_url(re.compile(r"graph:sass(?!;)"))
 
-
-def test_layouts_are_shown_as_a_pass_has_left_them(page: Page) -> None:
-    page.get_by_role("option", name=re.compile("tritongpu-coalesce(?!-)")).click()
+    # Layouts.
+    page.get_by_role("tab", name="Passes").click()
+    passes.get_by_role("option", name=re.compile("tritongpu-coalesce(?!-)")).click()
     page.get_by_role("button", name="Layouts after this pass").click()
     layouts = page.locator("pane-layouts")
     expect(layouts.get_by_label("Text whose layouts are shown").locator("option:checked")).to_have_text(
@@ -276,7 +274,7 @@ def test_layouts_are_shown_as_a_pass_has_left_them(page: Page) -> None:
     expect(layouts.locator(".layout-label").first).to_contain_text("#blocked")
     expect(layouts.locator(".layout-list")).not_to_contain_text("#mma")
     page.get_by_role("tab", name="Passes").click()
-    page.get_by_role("option", name=re.compile("ast-to-ttir")).click()
+    passes.get_by_role("option", name=re.compile("ast-to-ttir")).click()
     expect(page.locator("pane-passes h3")).to_have_text("ast-to-ttir")
     expect(page.get_by_role("button", name="Graph of the module after this pass")).to_be_visible()
     expect(page.get_by_role("button", name="Layouts after this pass")).to_have_count(0)
@@ -301,21 +299,21 @@ ARE_MARKED = """
 """
 
 
-@pytest.mark.parametrize("form", ["split", "unified"])
-def test_marks_beside_the_scroll_bar_are_where_the_changes_are(page: Page, form: str) -> None:
+def test_marks_beside_the_scroll_bar_are_where_the_changes_are(page: Page) -> None:
     """Test in both color schemes, with equal lines folded, and with the text fully visible or not."""
     page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
     expect(page.locator("pane-passes h3")).to_have_text("tritongpu-accelerate-matmul")
-    if form == "split":
-        page.keyboard.press("u")
-    expect(page.locator(f"comparison-diff.is-{form}")).to_be_visible()
-    expect(page.locator("comparison-diff .is-fold").first).to_be_visible()
-    for height in (640, 1600):
-        before = page.locator("comparison-diff").evaluate("element => element.clientHeight")
-        page.set_viewport_size({"width": 1440, "height": height})
-        page.wait_for_function(
-            "before => document.querySelector('comparison-diff').clientHeight !== before", arg=before
-        )
-        for scheme in SCHEMES:
-            choose_scheme(page, scheme)
-            page.wait_for_function(ARE_MARKED, arg=height == 1600)
+    for form in ("unified", "split"):
+        if form == "split":
+            page.keyboard.press("u")
+        expect(page.locator(f"comparison-diff.is-{form}")).to_be_visible()
+        expect(page.locator("comparison-diff .is-fold").first).to_be_visible()
+        for height in (640, 1600):
+            before = page.locator("comparison-diff").evaluate("element => element.clientHeight")
+            page.set_viewport_size({"width": 1440, "height": height})
+            page.wait_for_function(
+                "before => document.querySelector('comparison-diff').clientHeight !== before", arg=before
+            )
+            for scheme in SCHEMES:
+                choose_scheme(page, scheme)
+                page.wait_for_function(ARE_MARKED, arg=height == 1600)

@@ -38,14 +38,14 @@ def drag(page: Page, plot: int, start: float, end: float) -> None:
     page.mouse.up()
 
 
-def test_the_difference_to_what_the_assembler_takes_is_said(page: Page) -> None:
+def test_ranges_of_a_plot_light_lines_everywhere(page: Page, visitor: Visitor) -> None:
+    # What the assembler takes is said.
     head = page.locator(".registers-head")
     expect(head).to_contain_text(re.compile(r"\d+ general registers alive at most · \d+ taken"))
     expect(head).to_contain_text("no instruction names")
     expect(head).to_contain_text("limit 255")
 
-
-def test_a_range_of_machine_code_pins_its_source_lines_everywhere(page: Page) -> None:
+    # A range of machine code pins its source lines.
     drag(page, 0, 0.4, 0.6)
     expect(page).to_have_url(re.compile(r"registers:s\d+-\d+.*pin="))
     expect(page.locator(".cm-line.is-pinned").first).to_be_attached()
@@ -54,14 +54,12 @@ def test_a_range_of_machine_code_pins_its_source_lines_everywhere(page: Page) ->
     # The positions of these lines are highlighted in the other plot, too.
     expect(page.locator(".register-plot").nth(1).locator(".lit rect").first).to_be_attached()
 
-
-def test_a_range_of_tensors_lights_the_machine_code(page: Page) -> None:
+    # A range of tensors lights the machine code.
     drag(page, 1, 0.55, 0.75)
     expect(page).to_have_url(re.compile(r"registers:t\d+-\d+.*pin="))
     expect(page.locator(".register-plot").nth(0).locator(".lit rect").first).to_be_attached()
 
-
-def test_a_range_is_chosen_by_keys_and_kept_in_the_link(page: Page, visitor: Visitor) -> None:
+    # A range is chosen by keys and kept in the link.
     plot = page.get_by_role("application", name="Live registers along the machine code")
     plot.focus()
     page.keyboard.press("PageDown")
@@ -84,8 +82,7 @@ def test_a_tensor_lights_its_lines(page: Page) -> None:
     bar.click()
     expect(page.locator(".cm-line.is-pinned").first).to_be_attached()
 
-
-def test_where_no_tool_tells_the_page_says_why(page: Page) -> None:
+    # Where no tool tells, the page says why.
     page.get_by_label("Target").first.select_option("hip:gfx942")
     pane = page.locator("pane-registers")
     expect(pane).to_contain_text("gfx942: Triton's package has no tool", timeout=60_000)

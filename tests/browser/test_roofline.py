@@ -70,6 +70,8 @@ def opened(visitor: Visitor) -> Opened:
         page: Page | None = None,
         **options: object,
     ) -> Page:
+        if page:
+            page.goto("about:blank")
         page = page or visitor(**options)
         source = find_example(example).source if example else source_of("vector_add")
         open_result(page, source, panes.format(state=state), triton=triton)
@@ -89,7 +91,15 @@ def row(page: Page, name: str) -> Locator:
 
 
 def test_a_recording_says_how_far_the_kernel_is_from_the_limit(opened: Opened) -> None:
-    page = opened()
+    # Another Triton's recording says that it is of other code.
+    page = opened(triton="3.9.0")
+    expect(page.locator(".roofline-badge.is-other")).to_contain_text(
+        "compiled by Triton 3.6.0, the shown result by Triton 3.9.0"
+    )
+    page.locator("pane-roofline").get_by_role("button", name="Compile with Triton 3.6.0").click()
+    wait_for_result(page)
+    expect(page.locator(".roofline-badge.is-other")).to_be_hidden()
+
     origin = page.locator(".roofline-run-origin")
     expect(origin).to_contain_text("recorded on NVIDIA H200, Triton 3.6.0, 2026-11-20")
     expect(origin.locator(".roofline-badge")).to_have_attribute("title", re.compile(COMMAND))
@@ -100,9 +110,28 @@ def test_a_recording_says_how_far_the_kernel_is_from_the_limit(opened: Opened) -
     expect(row(page, "DRAM")).to_contain_text("3.23 GBmeasured")
     expect(body(page).locator(".roofline-check")).to_contain_text("Matches the reference")
 
+    # Measurements are shown with their sources.
+    page.get_by_role("tab", name="Measured").click()
+    expect(page).to_have_url(re.compile(r"roofline:\.measured"))
+    expect(row(page, "cold")).to_contain_text("737 µs")
+    expect(row(page, "cold").get_by_role("img", name="11 launches from 733 µs to 741 µs")).to_be_visible()
+    expect(row(page, "DRAM, bytes")).to_contain_text("3,225,780,992")
+    expect(row(page, "operations, fp32")).to_contain_text("268,435,456")
+    expect(row(page, "throttled by")).to_contain_text("power limit")
+    body(page).get_by_text("metrics as the profiler names them").click()
+    expect(row(page, "dram__bytes_read.sum")).to_contain_text("2,147,513,600")
+
 
 def test_the_plot_has_roofs_and_dots_and_its_numbers_as_a_table(opened: Opened) -> None:
+    # A dot tells its bounds where the mouse is.
     page = opened()
+    dot = body(page).locator(".plot-canvas .points path.point").last
+    box = settled_box(dot)
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    hover = body(page).locator(".hoverlayer .hovertext")
+    expect(hover).to_contain_text("DRAM")
+    expect(hover).to_contain_text("99.9 % of 364 GFLOP/s, measured, by DRAM")
+
     plot = body(page).get_by_role("img", name=re.compile("^Roofline of .*H200"))
     expect(plot.locator(".annotation-text", has_text="DRAM 4.8 TB/s, measured 4.38 TB/s")).to_be_visible()
     # The bytes of DRAM, L2 and L1 are equal: the dots share one place in the plot, with a note.
@@ -138,27 +167,8 @@ def test_labels_of_the_plot_never_cross(opened: Opened) -> None:
         )
 
 
-def test_a_dot_tells_its_bounds_where_the_mouse_is(opened: Opened) -> None:
-    page = opened()
-    dot = body(page).locator(".plot-canvas .points path.point").last
-    box = settled_box(dot)
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    hover = body(page).locator(".hoverlayer .hovertext")
-    expect(hover).to_contain_text("DRAM")
-    expect(hover).to_contain_text("99.9 % of 364 GFLOP/s, measured, by DRAM")
-
-
-def test_another_tritons_recording_says_that_it_is_of_other_code(opened: Opened) -> None:
-    page = opened(triton="3.9.0")
-    expect(page.locator(".roofline-badge.is-other")).to_contain_text(
-        "compiled by Triton 3.6.0, the shown result by Triton 3.9.0"
-    )
-    page.locator("pane-roofline").get_by_role("button", name="Compile with Triton 3.6.0").click()
-    wait_for_result(page)
-    expect(page.locator(".roofline-badge.is-other")).to_be_hidden()
-
-
-def test_a_link_with_another_kernels_run_says_so_by_name(opened: Opened) -> None:
+def test_the_run_and_the_tab_are_in_the_link(opened: Opened) -> None:
+    # A link with another kernel's run says so by name.
     recorded = ":recorded-flash_attention-0"
     page = opened(state=f"{recorded}.hot", panes="#panes=stage:sass@45+roofline{state}@55")
     pane = page.locator("pane-roofline")
@@ -168,37 +178,23 @@ def test_a_link_with_another_kernels_run_says_so_by_name(opened: Opened) -> None
     expect(page.locator("pane-stage.has-heat"), "that of the recording of what is shown").to_have_count(1)
     page.goto(re.sub(r"#.*", f"#panes=run{recorded}", page.url))
     expect(page.locator("pane-run")).to_contain_text("The result shown is of another kernel, add_kernel.")
-    page = opened(state=recorded)
+    page = opened(state=recorded, page=page)
     page.locator("pane-roofline").get_by_role("button", name="Show another run").click()
     expect(page.locator(".roofline-run-origin")).to_contain_text("recorded on NVIDIA H200")
 
-
-def test_what_was_measured_is_shown_with_its_source(opened: Opened) -> None:
-    page = opened()
-    page.get_by_role("tab", name="Measured").click()
-    expect(page).to_have_url(re.compile(r"roofline:\.measured"))
-    expect(row(page, "cold")).to_contain_text("737 µs")
-    expect(row(page, "cold").get_by_role("img", name="11 launches from 733 µs to 741 µs")).to_be_visible()
-    expect(row(page, "DRAM, bytes")).to_contain_text("3,225,780,992")
-    expect(row(page, "operations, fp32")).to_contain_text("268,435,456")
-    expect(row(page, "throttled by")).to_contain_text("power limit")
-    body(page).get_by_text("metrics as the profiler names them").click()
-    expect(row(page, "dram__bytes_read.sum")).to_contain_text("2,147,513,600")
-
-
-def test_the_run_and_the_tab_are_in_the_link(opened: Opened) -> None:
-    page = opened(state=f":{RUN}.measured")
+    page = opened(state=f":{RUN}.measured", page=page)
     expect(page.get_by_role("tab", name="Measured")).to_have_attribute("aria-selected", "true")
     page.get_by_role("tab", name="Measured").press("ArrowRight")
     expect(page).to_have_url(re.compile(f"roofline:{RUN}.hot"))
     expect(page.get_by_role("tab", name="Hot lines")).to_be_focused()
-    lost = opened(state=":recorded-nothing-7")
-    expect(lost.locator("pane-roofline")).to_contain_text("This run cannot be shown")
-    lost.get_by_role("button", name="Show another run").click()
-    expect(body(lost).locator(".roofline-verdict")).to_be_visible()
+    page = opened(state=":recorded-nothing-7", page=page)
+    expect(page.locator("pane-roofline")).to_contain_text("This run cannot be shown")
+    page.get_by_role("button", name="Show another run").click()
+    expect(body(page).locator(".roofline-verdict")).to_be_visible()
 
 
-def test_samples_are_heat_beside_source_and_stages(opened: Opened) -> None:
+def test_samples_are_heat_and_hot_lines_lead_to_their_source(opened: Opened) -> None:
+    # Heat is beside the source and in the stages.
     page = opened(state=":.hot", panes="#panes=stage:sass@30+stage:ttir@30+roofline{state}@40")
     sass = page.get_by_role("group", name="SASS, ")
     # 60 % of the samples wait where the first loaded value is added.
@@ -212,6 +208,16 @@ def test_samples_are_heat_beside_source_and_stages(opened: Opened) -> None:
     expect(source).to_have_attribute("title", re.compile("long scoreboard"))
     store = page.get_by_role("group", name="TTIR, ").locator(".text-row", has_text="tt.store")
     expect(store.locator(".number")).to_have_attribute("data-heat", "87")
+
+    # A hot line leads to its source and its hottest instruction.
+    line = body(page).get_by_role("row").nth(1)
+    expect(line).to_contain_text(f"line {STORE}")
+    expect(line).to_contain_text("long scoreboard 81.5")
+    line.get_by_role("button").click()
+    expect(page.locator(".cm-line.is-pinned")).to_contain_text("tl.store")
+    expect(sass.locator(".text-row.is-cursor .number")).to_have_attribute("data-heat", "60")
+    body(page).get_by_role("button", name=f"line {LOAD}").click()
+    expect(page.locator(".cm-line.is-pinned")).to_contain_text("tl.load")
 
 
 def test_heat_is_switched_off_by_a_command_and_stays_off(opened: Opened) -> None:
@@ -234,39 +240,7 @@ def test_heat_is_switched_off_by_a_command_and_stays_off(opened: Opened) -> None
     expect(page.locator("pane-stage.has-heat")).to_have_count(1)
 
 
-def test_a_hot_line_leads_to_its_source_and_its_hottest_instruction(opened: Opened) -> None:
-    page = opened(state=":.hot")
-    line = body(page).get_by_role("row").nth(1)
-    expect(line).to_contain_text(f"line {STORE}")
-    expect(line).to_contain_text("long scoreboard 81.5")
-    line.get_by_role("button").click()
-    expect(page.locator(".cm-line.is-pinned")).to_contain_text("tl.store")
-    expect(page.get_by_role("group", name="SASS, ").locator(".text-row.is-cursor .number")).to_have_attribute(
-        "data-heat", "60"
-    )
-    body(page).get_by_role("button", name=f"line {LOAD}").click()
-    expect(page.locator(".cm-line.is-pinned")).to_contain_text("tl.load")
-
-
-def test_the_scopes_of_each_warp_are_read_by_keyboard(opened: Opened) -> None:
-    page = opened(state=":.timeline")
-    expect(row(page, "load")).to_contain_text("55.6 %500 ns8")
-    expect(body(page)).to_contain_text("12 further scopes left out")
-    timeline = page.get_by_role("application", name="Timeline of 24 scopes in 8 warps")
-    timeline.focus()
-    said = body(page).get_by_role("status").first
-    page.keyboard.press("ArrowRight")
-    expect(said).to_have_text("program: 900 ns from 0 ns on, block 0, warp 0, multiprocessor 0")
-    page.keyboard.press("ArrowRight")
-    expect(said).to_contain_text("load: 500 ns from 50 ns on")
-    page.keyboard.press("ArrowDown")
-    expect(said).to_contain_text("warp 1")
-    with page.expect_download() as saved:
-        body(page).get_by_role("link", name="trace.json").click()
-    assert "traceEvents" in saved.value.path().read_text()
-
-
-def test_a_timeline_is_pointed_at_and_zoomed_by_mouse(opened: Opened) -> None:
+def test_the_timeline_of_each_warp_is_read_by_mouse_and_by_keyboard(opened: Opened) -> None:
     page = opened(state=":.timeline")
     timeline = page.get_by_role("application", name="Timeline of 24 scopes")
     said = body(page).get_by_role("status").first
@@ -286,9 +260,34 @@ def test_a_timeline_is_pointed_at_and_zoomed_by_mouse(opened: Opened) -> None:
     timeline.hover(position=at(0.65, 1))
     expect(said).to_contain_text("store: 250 ns")
 
+    page.mouse.move(5, 5)
+    page.reload()
+    expect(said).to_have_text("8 warps, 1.93 µs")
+    expect(row(page, "load")).to_contain_text("55.6 %500 ns8")
+    expect(body(page)).to_contain_text("12 further scopes left out")
+    timeline = page.get_by_role("application", name="Timeline of 24 scopes in 8 warps")
+    timeline.focus()
+    page.keyboard.press("ArrowRight")
+    expect(said).to_have_text("program: 900 ns from 0 ns on, block 0, warp 0, multiprocessor 0")
+    page.keyboard.press("ArrowRight")
+    expect(said).to_contain_text("load: 500 ns from 50 ns on")
+    page.keyboard.press("ArrowDown")
+    expect(said).to_contain_text("warp 1")
+    with page.expect_download() as saved:
+        body(page).get_by_role("link", name="trace.json").click()
+    assert "traceEvents" in saved.value.path().read_text()
 
-def test_an_empty_pane_says_what_would_fill_it(visitor: Visitor) -> None:
+
+def test_what_is_loaded_and_shown_without_a_run(visitor: Visitor) -> None:
+    # A first visit does without the library of plots.
     page = visitor()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto("/")
+    wait_for_result(page)
+    assert not [url for url in asked if "plotly" in url or "/panes/roofline" in url]
+
+    # An empty pane says what would fill it.
     open_result(page, SCALE.replace("x * factor", "x + factor"))
     run_command(page, "Show Roofline")
     pane = page.locator("pane-roofline")
@@ -309,15 +308,6 @@ def test_a_run_that_was_just_made_is_shown_beside_the_run_pane(visitor: Visitor)
     expect(body(page).locator(".roofline-verdict")).to_contain_text("The launch is too small to have a limit")
     page.get_by_role("tab", name="Measured").click()
     expect(body(page)).to_contain_text("16,384 bytes")
-
-
-def test_a_first_visit_does_without_the_library_of_plots(visitor: Visitor) -> None:
-    page = visitor()
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto("/")
-    wait_for_result(page)
-    assert not [url for url in asked if "plotly" in url or "/panes/roofline" in url]
 
 
 def test_the_pane_is_accessible_and_fits(opened: Opened) -> None:

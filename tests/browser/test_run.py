@@ -103,6 +103,23 @@ def test_a_first_visit_leads_to_running_and_to_the_roofline(page: Page) -> None:
     status.get_by_role("button", name="Roofline").click()
     expect(page.locator("pane-roofline")).to_be_visible()
 
+    # Inputs of an autotuned kernel leave to the configuration what it sets.
+    page.goto("/#panes=run")
+    wait_for_result(page)
+    pane = page.locator("pane-run")
+    pane.get_by_text("How it is run").click()
+    pane.get_by_label("launch", exact=True).select_option("inputs")
+    expect(pane).to_contain_text("Compiled in: BLOCK_M = 128")
+    expect(pane.get_by_label("Shape of b_ptr")).to_have_value("K, N")
+    expect(pane.get_by_label("Value of stride_am")).to_have_value("K")
+    pane.get_by_label("sizes").fill("M = 150, N = 130, K = 70")
+    pane.get_by_role("textbox", name="Reference in torch").click()
+    page.keyboard.type("a_ptr @ b_ptr")
+    start(page)
+    ran = result(page)
+    expect(ran).to_contain_text("It matches the reference.")
+    expect(ran.get_by_role("row", name=re.compile("^c_ptr 150 × 130"))).to_be_visible()
+
 
 def test_a_kernel_is_run_and_matches_and_its_bytes_are_counted(opened: Opened, own: Own) -> None:
     page = opened(own(ADD))
@@ -118,6 +135,31 @@ def test_a_kernel_is_run_and_matches_and_its_bytes_are_counted(opened: Opened, o
     ran.get_by_role("button", name="Show line 11").click()
     expect(page.locator("#editor .cm-line.is-pinned")).to_have_text(re.compile("y = tl.load"))
     expect(page).to_have_url(re.compile(r"panes=run:\w+"))
+
+    # Bytes that several lanes ask for are told as such.
+    compile_source(page, own(ADD.replace("tl.load(x_ptr + offsets,", "tl.load(x_ptr + offsets // 2,")))
+    expect(page.get_by_role("article", name="Result of the run")).to_be_hidden()
+    start(page)
+    ran = result(page)
+    # 2000 elements of 4 bytes, of which 1000 are 500 different ones: 63 sectors for x, 125 for y.
+    loaded = ran.get_by_role("table", name="Totals").get_by_role("row", name="loaded")
+    expect(loaded).to_contain_text(
+        re.compile(r"8,000 bytes\s*in 188 sectors, each byte requested 1\.33 times")
+    )
+    twice = ran.get_by_role("table", name="Counts by source line").locator('tr[data-line="10"]')
+    expect(twice).to_contain_text(re.compile(r"1\.98 \W"))
+    expect(ran).to_contain_text("is how many times the same bytes are requested")
+
+    # An element that is no number is told in words.
+    compile_source(
+        page, own(ADD.replace("x + y, mask", "tl.where(offsets == 777, float('nan'), x + y), mask"))
+    )
+    expect(page.get_by_role("article", name="Result of the run")).to_be_hidden()
+    start(page)
+    row = result(page).get_by_role("table", name="Outputs against the reference").get_by_role("row").nth(1)
+    expect(row.get_by_role("cell").nth(2)).to_have_text("[777]")
+    expect(row.get_by_role("cell").nth(3)).to_have_text("NaN or infinite")
+    expect(row.get_by_role("cell").nth(4)).to_have_text(re.compile(r"\d"))
 
 
 def test_a_wrong_kernel_shows_the_worst_element_and_the_next_run_is_its_own(opened: Opened, own: Own) -> None:
@@ -165,28 +207,15 @@ def test_a_server_that_has_gone_is_waited_for(opened: Opened, own: Own) -> None:
     page.unroute("**/runs/*/events?*")
     expect(result(page)).to_contain_text("It matches the reference.")
 
-
-def test_bytes_that_several_lanes_ask_for_are_told_as_such(opened: Opened, own: Own) -> None:
-    page = opened(own(ADD.replace("tl.load(x_ptr + offsets,", "tl.load(x_ptr + offsets // 2,")))
+    # The source that was just typed is run.
+    set_source(page, own(WRONG.replace("1000", "1005")))
     start(page)
     ran = result(page)
-    # 2000 elements of 4 bytes, of which 1000 are 500 different ones: 63 sectors for x, 125 for y.
-    loaded = ran.get_by_role("table", name="Totals").get_by_role("row", name="loaded")
-    expect(loaded).to_contain_text(
-        re.compile(r"8,000 bytes\s*in 188 sectors, each byte requested 1\.33 times")
-    )
-    twice = ran.get_by_role("table", name="Counts by source line").locator('tr[data-line="10"]')
-    expect(twice).to_contain_text(re.compile(r"1\.98 \W"))
-    expect(ran).to_contain_text("is how many times the same bytes are requested")
-
-
-def test_an_element_that_is_no_number_is_told_in_words(opened: Opened, own: Own) -> None:
-    page = opened(own(ADD.replace("x + y, mask", "tl.where(offsets == 777, float('nan'), x + y), mask")))
+    expect(ran).to_contain_text("It does not match the reference.")
+    expect(ran).to_contain_text("1,005")
+    set_source(page, "import triton\n")
     start(page)
-    row = result(page).get_by_role("table", name="Outputs against the reference").get_by_role("row").nth(1)
-    expect(row.get_by_role("cell").nth(2)).to_have_text("[777]")
-    expect(row.get_by_role("cell").nth(3)).to_have_text("NaN or infinite")
-    expect(row.get_by_role("cell").nth(4)).to_have_text(re.compile(r"\d"))
+    expect(page.locator("pane-run .run-refusal")).to_contain_text("There is nothing to run")
 
 
 def test_an_endless_kernel_is_cancelled_and_the_next_run_works(opened: Opened, own: Own) -> None:
@@ -214,37 +243,6 @@ def test_an_endless_kernel_is_cancelled_and_the_next_run_works(opened: Opened, o
     expect(result(page)).to_contain_text("It matches the reference.")
 
 
-def test_what_was_just_typed_is_what_runs(opened: Opened, own: Own) -> None:
-    page = opened(own(ADD))
-    set_source(page, own(WRONG.replace("1000", "1005")))
-    start(page)
-    ran = result(page)
-    expect(ran).to_contain_text("It does not match the reference.")
-    expect(ran).to_contain_text("1,005")
-    set_source(page, "import triton\n")
-    start(page)
-    expect(page.locator("pane-run .run-refusal")).to_contain_text("There is nothing to run")
-
-
-def test_inputs_of_an_autotuned_kernel_leave_to_the_configuration_what_it_sets(visitor: Visitor) -> None:
-    page = visitor()
-    page.goto("/#panes=run")
-    wait_for_result(page)
-    pane = page.locator("pane-run")
-    pane.get_by_text("How it is run").click()
-    pane.get_by_label("launch", exact=True).select_option("inputs")
-    expect(pane).to_contain_text("Compiled in: BLOCK_M = 128")
-    expect(pane.get_by_label("Shape of b_ptr")).to_have_value("K, N")
-    expect(pane.get_by_label("Value of stride_am")).to_have_value("K")
-    pane.get_by_label("sizes").fill("M = 150, N = 130, K = 70")
-    pane.get_by_role("textbox", name="Reference in torch").click()
-    page.keyboard.type("a_ptr @ b_ptr")
-    start(page)
-    ran = result(page)
-    expect(ran).to_contain_text("It matches the reference.")
-    expect(ran.get_by_role("row", name=re.compile("^c_ptr 150 × 130"))).to_be_visible()
-
-
 def test_the_benchmark_runs_at_its_own_sizes_until_others_are_typed(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#panes=run:recorded-matmul-0")
@@ -263,6 +261,28 @@ def test_the_benchmark_runs_at_its_own_sizes_until_others_are_typed(visitor: Vis
     expect(sizes).to_have_value("size = 64")
     start(page)
     expect(result(page)).to_contain_text("It matches the reference.")
+
+
+def test_what_was_recorded_of_the_gallery_is_shown_where_there_is_no_gpu(visitor: Visitor) -> None:
+    page = visitor()
+    page.goto("/#panes=run")
+    wait_for_result(page)
+    runs = page.get_by_role("navigation", name="Runs of this kernel")
+    runs.get_by_role("button", name=re.compile("NVIDIA H200.*autotune")).click()
+    ran = result(page)
+    expect(ran).to_contain_text("Recorded on NVIDIA H200")
+    expect(ran).to_contain_text("It matches the reference.")
+    expect(ran.locator(".run-sweep svg .scatterlayer .trace")).to_have_count(2)
+    tuning = ran.locator(".run-autotuning")
+    fastest = tuning.locator("tr.is-best")
+    expect(fastest).to_contain_text("1 ×")
+    config = fastest.get_by_role("rowheader").inner_text().split(",")[0].strip()
+    before = result_id(page)
+    fastest.get_by_role("button", name=f"Open configuration {config}").click()
+    expect(page).not_to_have_url(re.compile(before), timeout=RUN_TIMEOUT_MS)
+    wait_for_result(page)
+    shown = page.locator("launch-panel .variant.is-shown .name")
+    expect(shown).to_have_text(config)
 
 
 def test_inputs_are_made_for_a_kernel_that_nothing_launches(opened: Opened, own: Own) -> None:
@@ -347,6 +367,11 @@ def test_a_recording_shows_times_sweep_and_configurations(opened: Opened) -> Non
     expect(tuning).to_contain_text("=out of shared memory")
     expect(ran.get_by_role("link", name="trace.json")).to_be_visible()
 
+    # It is opened in the Roofline pane.
+    ran.get_by_role("button", name="Open in the Roofline pane").click()
+    expect(page.get_by_role("tab", name="Roofline", selected=True).first).to_be_visible()
+    expect(page).to_have_url(re.compile("roofline:recorded-scale-0"))
+
 
 def test_of_many_configurations_the_fastest_are_drawn(visitor: Visitor) -> None:
     def timed(config: int) -> dict[str, object]:
@@ -379,7 +404,8 @@ def test_of_many_configurations_the_fastest_are_drawn(visitor: Visitor) -> None:
     expect(page.get_by_role("tab", name="Run")).to_be_in_viewport(ratio=1)
 
 
-def test_a_run_that_the_queue_had_no_place_for_is_not_said_to_wait(visitor: Visitor) -> None:
+def test_what_only_the_server_knows_of_runs_and_measures_is_shown(visitor: Visitor) -> None:
+    # A run that the queue had no place for is not said to wait.
     page = visitor()
 
     def refuse_one(route: Route) -> None:
@@ -395,31 +421,9 @@ def test_a_run_that_the_queue_had_no_place_for_is_not_said_to_wait(visitor: Visi
     runs = page.get_by_role("navigation", name="Runs of this kernel")
     expect(runs.get_by_role("button", name="not started yet")).to_have_count(1)
 
-
-def test_what_was_recorded_of_the_gallery_is_shown_where_there_is_no_gpu(visitor: Visitor) -> None:
-    page = visitor()
-    page.goto("/#panes=run")
-    wait_for_result(page)
-    runs = page.get_by_role("navigation", name="Runs of this kernel")
-    runs.get_by_role("button", name=re.compile("NVIDIA H200.*autotune")).click()
-    ran = result(page)
-    expect(ran).to_contain_text("Recorded on NVIDIA H200")
-    expect(ran).to_contain_text("It matches the reference.")
-    expect(ran.locator(".run-sweep svg .scatterlayer .trace")).to_have_count(2)
-    tuning = ran.locator(".run-autotuning")
-    fastest = tuning.locator("tr.is-best")
-    expect(fastest).to_contain_text("1 ×")
-    config = fastest.get_by_role("rowheader").inner_text().split(",")[0].strip()
-    before = result_id(page)
-    fastest.get_by_role("button", name=f"Open configuration {config}").click()
-    expect(page).not_to_have_url(re.compile(before), timeout=RUN_TIMEOUT_MS)
-    wait_for_result(page)
-    shown = page.locator("launch-panel .variant.is-shown .name")
-    expect(shown).to_have_text(config)
-
-
-def test_a_measure_that_only_the_server_knows_is_offered_and_shown(visitor: Visitor) -> None:
-    page = visitor()
+    # A measure is offered and shown.
+    page.unroute_all()
+    page.goto("about:blank")
 
     def with_measure(route: Route) -> None:
         document = route.fetch().json()
@@ -444,13 +448,6 @@ def test_a_measure_that_only_the_server_knows_is_offered_and_shown(visitor: Visi
     page.get_by_text("How it is run").click()
     page.get_by_role("checkbox", name="energy").check()
     expect(page.locator(".run-setup-summary")).to_contain_text("check, counts, energy")
-
-
-def test_a_run_is_opened_in_the_roofline_pane(opened: Opened) -> None:
-    page = opened(SCALE)
-    result(page).get_by_role("button", name="Open in the Roofline pane").click()
-    expect(page.get_by_role("tab", name="Roofline", selected=True).first).to_be_visible()
-    expect(page).to_have_url(re.compile("roofline:recorded-scale-0"))
 
 
 def test_a_gpu_comes_first_and_is_asked_for_what_it_can_do(opened: Opened, own: Own) -> None:

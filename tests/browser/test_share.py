@@ -65,20 +65,45 @@ def test_the_link_of_a_first_visit_has_no_more_than_an_id(page: Page, server: st
     expect(page.locator("#share-menu")).to_be_hidden()
     assert re.fullmatch(re.escape(server) + r"/k/\w{12}", clipboard(page))
 
+    # Files are saved by mouse and by palette.
+    for entry, name in (
+        ("Zip", r"matmul_kernel-\w{12}\.zip"),
+        ("result.json", r"result\.json"),
+        ("TTGIR", r"matmul_kernel\.ttgir"),
+    ):
+        share(page)
+        with page.expect_download() as by_mouse:
+            page.locator("#share-menu").locator("a", has=page.get_by_text(entry, exact=True)).click()
+        with page.expect_download() as by_palette:
+            run_command(page, f"download {entry}")
+        assert re.fullmatch(name, by_mouse.value.suggested_filename)
+        assert by_palette.value.suggested_filename == by_mouse.value.suggested_filename
+        assert by_palette.value.path().read_bytes() == by_mouse.value.path().read_bytes()
+        if entry == "result.json":
+            assert json.loads(by_mouse.value.path().read_text())["kernel"] == "matmul_kernel"
 
-def test_a_link_never_ends_with_what_chats_cut_off(page: Page) -> None:
+
+def test_links_and_snippets_are_copied(page: Page) -> None:
+    # Without a clipboard, the old way copies.
+    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")
+    share(page)
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#toast")).to_have_text("Link to this view copied.")
+    page.evaluate("delete navigator.clipboard")
+    eventually(lambda: clipboard(page), page.url)
+
+    # A link never ends with what chats cut off.
     page.evaluate("location.hash = 'panes=stage:ttir,stage:ptx*'")
     expect_stage(page, "PTX", ".visible .entry")
     run_command(page, "copy the link")
+    eventually(lambda: clipboard(page).endswith("stage:ptx%2A"), True)
     expect(page.locator("#toast")).to_have_text("Link to this view copied.")
     link = clipboard(page)
-    assert link.endswith("stage:ptx%2A")
     page.goto("about:blank")
     page.goto(link)
     expect_stage(page, "PTX", ".visible .entry")
 
-
-def test_where_the_clipboard_is_refused_the_text_is_selected(page: Page) -> None:
+    # Where the clipboard is refused, the text is selected.
     page.evaluate(
         """() => {
           navigator.clipboard.writeText = () => Promise.reject(new DOMException("no", "NotAllowedError"));
@@ -90,36 +115,6 @@ def test_where_the_clipboard_is_refused_the_text_is_selected(page: Page) -> None
     expect(page.locator("#toast")).to_contain_text("press Ctrl+C")
     expect(page.locator("#share-embed")).to_be_focused()
     assert page.evaluate("getSelection().toString()").startswith("<iframe ")
-
-
-def test_without_a_clipboard_the_old_way_copies(page: Page) -> None:
-    page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true })")
-    share(page)
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.locator("#toast")).to_have_text("Link to this view copied.")
-    page.evaluate("delete navigator.clipboard")
-    eventually(lambda: clipboard(page), page.url)
-
-
-@pytest.mark.parametrize(
-    ("entry", "name"),
-    [
-        ("Zip", r"matmul_kernel-\w{12}\.zip"),
-        ("result.json", r"result\.json"),
-        ("TTGIR", r"matmul_kernel\.ttgir"),
-    ],
-)
-def test_files_are_saved_by_mouse_and_by_palette(page: Page, entry: str, name: str) -> None:
-    share(page)
-    with page.expect_download() as by_mouse:
-        page.locator("#share-menu").locator("a", has=page.get_by_text(entry, exact=True)).click()
-    with page.expect_download() as by_palette:
-        run_command(page, f"download {entry}")
-    assert re.fullmatch(name, by_mouse.value.suggested_filename)
-    assert by_palette.value.suggested_filename == by_mouse.value.suggested_filename
-    assert by_palette.value.path().read_bytes() == by_mouse.value.path().read_bytes()
-    if entry == "result.json":
-        assert json.loads(by_mouse.value.path().read_text())["kernel"] == "matmul_kernel"
 
 
 def test_presets_are_in_the_menu_of_a_pane(page: Page) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from actions import Visitor, eventually, expect_stage, expect_structure, settled_box, wait_for_result
+from actions import eventually, expect_stage, expect_structure, settled_box, wait_for_result
 from playwright.sync_api import Locator, Page, expect
 
 
@@ -21,8 +21,26 @@ def ttgir(page: Page) -> Locator:
     return page.locator("pane-stage.hue-ttgir")
 
 
-def test_a_click_on_a_value_lights_its_uses_and_f2_goes_to_its_definition(page: Page) -> None:
+def test_names_are_followed_and_line_numbers_stay_in_sight(page: Page) -> None:
+    # When the text is scrolled sideways.
     pane = ttgir(page)
+    text = pane.locator(".text")
+    number = pane.locator(".text-row .number").first
+    code = pane.locator(".text-row .code").first
+    before, code_before = settled_box(number), settled_box(code)
+    for shift in (120, 0):
+        text.evaluate("(element, shift) => element.scrollTo({ left: shift })", shift)
+        expect(text).to_have_class("text is-shifted" if shift else "text")
+        eventually(lambda: code.bounding_box()["x"], code_before["x"] - shift)
+        assert number.bounding_box()["x"] == before["x"]
+
+    # Names are followed by keyboard alone.
+    pane.get_by_role("group").focus()
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    expect(pane.locator(".uses")).to_contain_text("#blocked: 1 definition")
+
+    # A click on a value lights its uses, and F2 goes to its definition.
     value = pane.locator(".code .nv", has_text=re.compile(r"^%programs_per_band$"))
     value.nth(1).click()
     expect(pane.locator(".uses")).to_have_text("%programs_per_band: 1 definition, 2 uses")
@@ -32,17 +50,34 @@ def test_a_click_on_a_value_lights_its_uses_and_f2_goes_to_its_definition(page: 
     page.keyboard.press("F3")
     expect(pane.locator(".is-cursor")).to_contain_text("arith.divsi")
 
+    # A lower window leaves the line of the cursor in sight.
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto("about:blank")
+    page.goto("/#panes=stage:ptx")
+    wait_for_result(page)
+    pane = page.locator("pane-stage.hue-ptx")
+    expect_structure(pane)
+    pane.locator(".text-row", has=page.get_by_text("18", exact=True)).first.click()
+    number = pane.locator(".text-row.is-cursor .number")
+    expect(number).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 1280, "height": 560})
+    expect(number).to_be_in_viewport(ratio=1)
 
-def test_names_are_followed_by_keyboard_alone(page: Page) -> None:
+
+def test_a_text_is_searched(page: Page) -> None:
+    # Keys apply to the text typed last.
     pane = ttgir(page)
-    pane.get_by_role("group").focus()
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowRight")
-    expect(pane.locator(".uses")).to_contain_text("#blocked: 1 definition")
+    for text, key in (("tt.store", "Escape"), ("arith.muli", "Enter")):
+        pane.get_by_role("group").focus()
+        page.keyboard.press("/")
+        page.keyboard.type(text[0])
+        expect(pane.locator(".count")).to_contain_text("1 of")
+        page.keyboard.type(text[1:])
+        page.keyboard.press(key)
+        expect(pane.locator(".text-row", has_text=text).first).to_be_in_viewport()
+    expect(pane.locator(".count")).to_have_text(re.compile("^2 of"))
 
-
-def test_search_takes_patterns_and_says_which_are_none(page: Page) -> None:
-    pane = ttgir(page)
+    # Patterns, and texts that are no patterns.
     pane.get_by_role("group").focus()
     page.keyboard.press("/")
     page.keyboard.type("ARITH.(muli|addi)")
@@ -60,43 +95,17 @@ def test_search_takes_patterns_and_says_which_are_none(page: Page) -> None:
     search.fill("(")
     expect(pane.locator(".count")).to_contain_text("group")
 
-
-def test_keys_apply_to_the_search_of_what_was_typed_last(page: Page) -> None:
-    pane = ttgir(page)
-    for text, key in (("tt.store", "Escape"), ("arith.muli", "Enter")):
-        pane.get_by_role("group").focus()
-        page.keyboard.press("/")
-        page.keyboard.type(text[0])
-        expect(pane.locator(".count")).to_contain_text("1 of")
-        page.keyboard.type(text[1:])
-        page.keyboard.press(key)
-        expect(pane.locator(".text-row", has_text=text).first).to_be_in_viewport()
-    expect(pane.locator(".count")).to_have_text(re.compile("^2 of"))
-
-
-def test_a_text_that_cannot_be_had_is_asked_for_again(page: Page) -> None:
+    # A text that cannot be had is asked for again.
+    pane.get_by_role("group").focus()
+    page.keyboard.press("Home")
     page.route("**/stages/ttgir", lambda route: route.abort("connectionrefused"))
     page.reload()
     expect_stage(page, "TTGIR", "tt.get_program_id")
-    pane = ttgir(page)
     pane.get_by_role("searchbox").fill("arith")
     expect(pane.locator(".count")).to_have_text("the text could not be fetched")
     page.unroute("**/stages/ttgir")
     pane.get_by_role("searchbox").fill("arith.")
     expect(pane.locator(".count")).to_have_text(re.compile(r"^1 of \d+$"))
-
-
-def test_line_numbers_stay_in_sight_when_the_text_is_scrolled_sideways(page: Page) -> None:
-    pane = ttgir(page)
-    text = pane.locator(".text")
-    number = pane.locator(".text-row .number").first
-    code = pane.locator(".text-row .code").first
-    before, code_before = settled_box(number), settled_box(code)
-    for shift in (120, 0):
-        text.evaluate("(element, shift) => element.scrollTo({ left: shift })", shift)
-        expect(text).to_have_class("text is-shifted" if shift else "text")
-        eventually(lambda: code.bounding_box()["x"], code_before["x"] - shift)
-        assert number.bounding_box()["x"] == before["x"]
 
 
 def test_a_stage_is_edited_and_compared_with_the_original(page: Page) -> None:
@@ -118,16 +127,3 @@ def test_a_stage_is_edited_and_compared_with_the_original(page: Page) -> None:
     page.wait_for_url("**/compare/**#stage=ttgir")
     expect(page.locator("comparison-head")).to_contain_text("edited (")
     expect(page.get_by_text("// my own")).to_be_visible()
-
-
-def test_a_lower_window_leaves_the_line_of_the_cursor_in_sight(visitor: Visitor) -> None:
-    page = visitor(1280, 900)
-    page.goto("/#panes=stage:ptx")
-    wait_for_result(page)
-    pane = page.locator("pane-stage.hue-ptx")
-    expect_structure(pane)
-    pane.locator(".text-row", has=page.get_by_text("18", exact=True)).first.click()
-    number = pane.locator(".text-row.is-cursor .number")
-    expect(number).to_be_in_viewport(ratio=1)
-    page.set_viewport_size({"width": 1280, "height": 560})
-    expect(number).to_be_in_viewport(ratio=1)

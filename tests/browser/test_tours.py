@@ -65,7 +65,7 @@ def test_a_tour_asks_shows_and_follows_changes(page: Page) -> None:
     expect(card.get_by_text("Step 3 of 7")).to_be_visible()
 
 
-def test_a_link_to_a_step_opens_it(visitor: Visitor) -> None:
+def test_a_link_to_a_step_opens_it_and_its_places(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#tour=layouts.4")
     card = page.get_by_role("region", name="Tour")
@@ -77,21 +77,41 @@ def test_a_link_to_a_step_opens_it(visitor: Visitor) -> None:
     page.keyboard.press("<")
     expect(card).to_contain_text("Step 3 of 6")
 
+    # The second pane shows its line until the reader goes on.
+    page.goto("about:blank")
+    page.goto("/#tour=programs.4")
+    ptx, sass = page.locator("pane-stage.hue-ptx"), page.locator("pane-stage.hue-sass")
+    expect(ptx.locator(".text-row.is-cursor")).to_contain_text("ld.global.v4")
+    expect(sass.locator(".text-row.is-cursor")).to_contain_text("LDG.E.128")
+    expect(sass.locator(".text-row.is-cursor")).not_to_contain_text(re.compile(r"B-|/\*"))
+    sass.locator(".text-row", has_text="CS2R").first.locator(".code").click()
+    expect(sass.locator(".text-row.is-cursor")).to_contain_text("CS2R")
+    ptx.locator(".text-row", has_text="mov.u32").first.locator(".code").click()
+    expect(ptx.locator(".text-row.is-cursor")).to_contain_text("mov.u32")
+    expect(sass.locator(".text-row.is-cursor")).to_contain_text("CS2R")
 
-def test_numbers_are_those_of_the_step_or_none(visitor: Visitor) -> None:
-    page = visitor()
-    page.goto("/#tour=layouts.2")
-    card = page.get_by_role("region", name="Tour")
-    claims = card.get_by_role("list", name="Read from the result")
-    expect(claims).to_contain_text(re.compile(r"\d"))
-    # The next step is about another kernel, which is not compiled.
-    page.route("**/api/v1/compilations?*", lambda route: route.fulfill(status=503, json={"title": "Full"}))
-    page.keyboard.press(">")
-    expect(card.get_by_text("Step 3 of 6")).to_be_visible()
-    expect(claims.get_by_role("listitem").first).to_contain_text("…")
+    # A step shows measurements after the answer.
+    page.goto("about:blank")
+    page.goto("/#tour=layouts.6")
+    answer = card.get_by_role("button", name="12 times as long")
+    expect(answer).to_be_visible()
+    expect(card.get_by_role("table")).to_have_count(0)
+    answer.click()
+    expect(card.get_by_role("status")).to_contain_text("Right: 12 times as long.")
+    expect(card.get_by_role("row", name="1 GiB, strided")).to_contain_text("6.11 ms")
+    expect(card.get_by_role("list", name="Measured")).to_contain_text("neighbors, 1 GiB 12.1 ×")
+    expect(card.get_by_role("figure")).to_contain_text("NVIDIA H200")
+    assert violations(page, "tour-card") == []
+    # A table without a peak has bars without a head.
+    page.goto("about:blank")
+    page.goto("/#tour=occupancy.5")
+    card.get_by_role("button", name="Show me").click()
+    expect(card.get_by_role("table")).to_be_visible()
+    assert violations(page, "tour-card") == []
 
 
-def test_a_step_that_is_skipped_does_not_answer_the_next(visitor: Visitor) -> None:
+def test_steps_do_not_answer_each_other(visitor: Visitor) -> None:
+    # A step that is skipped does not answer the next.
     page = visitor()
     page.goto("/#tour=programs.1")
     card = page.get_by_role("region", name="Tour")
@@ -107,25 +127,23 @@ def test_a_step_that_is_skipped_does_not_answer_the_next(visitor: Visitor) -> No
     page.evaluate("new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
     expect(card.get_by_role("button", name="Answer")).to_be_visible(timeout=1)
 
+    # Numbers are of the step itself, or none.
+    page.unroute("**/api/v1/gallery/*")
+    page.goto("about:blank")
+    page.goto("/#tour=layouts.2")
+    claims = card.get_by_role("list", name="Read from the result")
+    expect(claims).to_contain_text(re.compile(r"\d"))
+    # The next step is about another kernel, which is not compiled.
+    page.route("**/api/v1/compilations?*", lambda route: route.fulfill(status=503, json={"title": "Full"}))
+    page.keyboard.press(">")
+    expect(card.get_by_text("Step 3 of 6")).to_be_visible()
+    expect(claims.get_by_role("listitem").first).to_contain_text("…")
+
 
 def test_the_place_of_a_step_is_in_front_on_a_telephone(visitor: Visitor) -> None:
     page = visitor(375, 800)
     page.goto("/#tour=ttir.2")
     expect(page.locator("pane-stage.hue-ttir .text-row.is-cursor")).to_be_visible(timeout=10_000)
-
-
-def test_the_second_pane_shows_its_line_until_the_reader_goes_on(visitor: Visitor) -> None:
-    page = visitor()
-    page.goto("/#tour=programs.4")
-    ptx, sass = page.locator("pane-stage.hue-ptx"), page.locator("pane-stage.hue-sass")
-    expect(ptx.locator(".text-row.is-cursor")).to_contain_text("ld.global.v4")
-    expect(sass.locator(".text-row.is-cursor")).to_contain_text("LDG.E.128")
-    expect(sass.locator(".text-row.is-cursor")).not_to_contain_text(re.compile(r"B-|/\*"))
-    sass.locator(".text-row", has_text="CS2R").first.locator(".code").click()
-    expect(sass.locator(".text-row.is-cursor")).to_contain_text("CS2R")
-    ptx.locator(".text-row", has_text="mov.u32").first.locator(".code").click()
-    expect(ptx.locator(".text-row.is-cursor")).to_contain_text("mov.u32")
-    expect(sass.locator(".text-row.is-cursor")).to_contain_text("CS2R")
 
 
 def test_answers_stay_and_the_end_leads_to_the_next_tour(visitor: Visitor) -> None:
@@ -199,24 +217,3 @@ def test_a_tour_is_in_a_frame(visitor: Visitor) -> None:
     frame.route("**/tours/matrix_cores/results*", lambda route: route.fulfill(json=[None] * 20))
     frame.goto(f"/embed/{result}#tour=matrix_cores.9")
     expect(frame.get_by_text("This step is about another result.")).to_be_visible()
-
-
-def test_a_step_shows_what_was_measured_after_the_answer(visitor: Visitor) -> None:
-    page = visitor()
-    page.goto("/#tour=layouts.6")
-    card = page.get_by_role("region", name="Tour")
-    answer = card.get_by_role("button", name="12 times as long")
-    expect(answer).to_be_visible()
-    expect(card.get_by_role("table")).to_have_count(0)
-    answer.click()
-    expect(card.get_by_role("status")).to_contain_text("Right: 12 times as long.")
-    expect(card.get_by_role("row", name="1 GiB, strided")).to_contain_text("6.11 ms")
-    expect(card.get_by_role("list", name="Measured")).to_contain_text("neighbors, 1 GiB 12.1 ×")
-    expect(card.get_by_role("figure")).to_contain_text("NVIDIA H200")
-    assert violations(page, "tour-card") == []
-    # A table without a peak has bars without a head.
-    page.goto("about:blank")
-    page.goto("/#tour=occupancy.5")
-    card.get_by_role("button", name="Show me").click()
-    expect(card.get_by_role("table")).to_be_visible()
-    assert violations(page, "tour-card") == []
