@@ -77,8 +77,8 @@ class Station:
                 is_of_reserve = self._running > self.slots
             job = None
             try:
-                urgency = Urgency.INTERACTIVE if is_of_reserve else None
-                job = self._store.jobs.take(self.queues, urgency, self._queue.jobs_in_flight())
+                in_flight = self._queue.jobs_in_flight()
+                job = self._store.jobs.take(self.queues, in_flight, is_of_reserve=is_of_reserve)
             except StoreError as error:
                 _log.warning("No job is taken: %s", error.detail)
             finally:

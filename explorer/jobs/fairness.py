@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter, deque
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 from explorer.errors import ExplorerError, QueueFull, TooManyRequests
-from explorer.jobs.caller import Caller, Urgency
+from explorer.jobs.caller import Caller
+from explorer.store.job_order import Waiting, in_order, may_use_reserve
 
 Item = TypeVar("Item")
-#: The number of more urgent items that start in a row while a less urgent item waits.
-_MOST_OVERTAKING = 4
 #: A waiting thread calls the function every `CHECK_SECONDS`; an exception from it ends the wait.
 Check = Callable[[], None]
 CHECK_SECONDS = 0.2
@@ -120,32 +120,28 @@ def refusal(client: str, places: Counter[str], total: int, what: str) -> Explore
 
 
 class FairQueue(Generic[Item]):
-    """The items that wait for a slot, and the number of running items. The owner locks it for use in threads.
+    """The items that wait for a slot, in the order of `job_order`, and the number of running items.
 
-    More urgent items come first, but at most four of them in a row overtake a waiting item of a less urgent
-    class. Within a class, the client with the fewest running items is next. Of several such clients, the next
-    is the client whose last turn is the longest ago. `slots` items run at the same time, and up to `reserve`
-    more of clients that have none running: a client that occupies all slots delays no other client. Live
-    items do not use the reserve, so they never delay a job that a user started with a button.
+    The owner locks it for use in threads. `slots` items run at the same time, and up to `reserve` more of
+    clients that have none running. `clock` returns seconds.
     """
 
-    def __init__(self, slots: int, reserve: int = 0) -> None:
+    def __init__(self, slots: int, reserve: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
         self._slots = slots
         self._reserve = reserve
-        #: By urgency and by client.
-        self._lines: dict[Urgency, dict[str, deque[Item]]] = {urgency: {} for urgency in Urgency}
+        self._clock = clock
+        self._waiting: dict[Item, Waiting[Item]] = {}
         self._running: Counter[str] = Counter()
-        self._turns: Counter[str] = Counter()
+        #: The numbers of the last turns of the clients that have items.
+        self._turns: dict[str, int] = {}
         self._turn = 0
-        #: How many items in a row have overtaken the items of a class.
-        self._overtaking: Counter[Urgency] = Counter()
 
     def __len__(self) -> int:
-        return sum(len(line) for lines in self._lines.values() for line in lines.values())
+        return len(self._waiting)
 
     def __iter__(self) -> Iterator[Item]:
         """Yield the waiting items, in any order."""
-        return (item for lines in self._lines.values() for line in lines.values() for item in line)
+        return iter(self._waiting)
 
     @property
     def running(self) -> int:
@@ -154,23 +150,28 @@ class FairQueue(Generic[Item]):
 
     def put(self, item: Item, caller: Caller) -> None:
         """Let an item wait."""
-        self._lines[caller.urgency].setdefault(caller.client, deque()).append(item)
+        self._waiting[item] = Waiting(item, caller.client, caller.urgency, self._clock())
 
-    def remove(self, item: Item, caller: Caller) -> bool:
+    def remove(self, item: Item) -> bool:
         """Remove an item. Return False if it does not wait."""
-        lines = self._lines[caller.urgency]
-        if item not in (line := lines.get(caller.client, deque())):
-            return False
-        line.remove(item)
-        self._forget_idle(caller.client)
-        return True
+        waiting = self._waiting.pop(item, None)
+        if waiting is not None:
+            self._forget_idle(waiting.client)
+        return waiting is not None
 
     def take(self) -> Item | None:
         """Take the next item, which then runs; None if nothing can run."""
         running = self._running.total()
         if running >= self._slots + self._reserve:
             return None
-        return self._take(needs_idle=running >= self._slots)
+        for job in self._in_order():
+            if running < self._slots or may_use_reserve(job, self._running):
+                del self._waiting[job.item]
+                self._turn += 1
+                self._turns[job.client] = self._turn
+                self._running[job.client] += 1
+                return job.item
+        return None
 
     def running_of(self, client: str) -> int:
         """Count the items of a client that run."""
@@ -183,50 +184,17 @@ class FairQueue(Generic[Item]):
 
     def order(self) -> list[Item]:
         """Return the waiting items, in the order in which they will start if nothing else is put."""
-        copy: FairQueue[Item] = FairQueue(self._slots)
-        copy._lines = {
-            urgency: {client: line.copy() for client, line in lines.items()}
-            for urgency, lines in self._lines.items()
-        }
-        copy._running, copy._turns = self._running.copy(), self._turns.copy()
-        copy._turn, copy._overtaking = self._turn, self._overtaking.copy()
-        items = []
-        while (item := copy._take(needs_idle=False)) is not None:
-            items.append(item)
-        return items
+        return [job.item for job in self._in_order()]
 
-    def _take(self, *, needs_idle: bool) -> Item | None:
-        """Take the next item. With `needs_idle`, only of a client that has none running."""
-        # A class that was overtaken too often comes first: the sort keeps the order of the other classes.
-        for urgency in sorted(Urgency, key=lambda each: self._overtaking[each] < _MOST_OVERTAKING):
-            if needs_idle and urgency is Urgency.LIVE:
-                continue
-            lines = self._lines[urgency]
-            clients = [each for each in lines if not (needs_idle and self._running[each])]
-            if not clients:
-                continue
-            client = min(clients, key=lambda each: (self._running[each], self._turns[each]))
-            item = lines[client].popleft()
-            self._overtaking[urgency] = 0
-            for each in Urgency:
-                if each > urgency:
-                    self._overtaking[each] = self._overtaking[each] + 1 if self._lines[each] else 0
-            self._turn += 1
-            self._turns[client] = self._turn
-            self._running[client] += 1
-            self._forget_idle(client)
-            return item
-        return None
+    def _in_order(self) -> list[Waiting[Item]]:
+        return in_order(self._waiting.values(), self._running, self._turns, self._clock())
 
     def _forget_idle(self, client: str) -> None:
         """Forget a client without waiting and running items."""
-        for lines in self._lines.values():
-            if client in lines and not lines[client]:
-                del lines[client]
         if not self._running[client]:
             del self._running[client]
-            if not any(client in lines for lines in self._lines.values()):
-                del self._turns[client]
+            if all(job.client != client for job in self._waiting.values()):
+                self._turns.pop(client, None)
 
 
 class Turns:
@@ -248,7 +216,7 @@ class Turns:
                 check()
         except BaseException:
             with self._lock:
-                if not self._waiting.remove(mine, caller):  # its turn has come meanwhile
+                if not self._waiting.remove(mine):  # its turn has come meanwhile
                     self._waiting.done(caller.client)
                     self._start_next()
             raise

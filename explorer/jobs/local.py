@@ -290,14 +290,14 @@ class LocalQueue(SharedQueue):
     def _hurry(self, job: Job, urgency: Urgency) -> None:
         """Raise the urgency of a job, also while it waits."""
         waiting = self._waiting[runner_kind(job.request)]
-        is_waiting = waiting.remove(job, job.caller)
+        is_waiting = waiting.remove(job)
         job.caller = replace(job.caller, urgency=urgency)
         if is_waiting:
             waiting.put(job, job.caller)
 
     def _withdraw(self, job: Job) -> bool:
         """Take a job out of its queue. Return False if it does not wait."""
-        is_waiting = self._waiting[runner_kind(job.request)].remove(job, job.caller)
+        is_waiting = self._waiting[runner_kind(job.request)].remove(job)
         if is_waiting:
             job.place.close()
         return is_waiting

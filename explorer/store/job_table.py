@@ -7,21 +7,19 @@ whose worker was killed waits again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import Select, and_, case, func, select, update
+from sqlalchemy import and_, func, select, update
 from sqlalchemy.orm import Session
 
 from explorer.store.clock import Now
 from explorer.store.database import Database, insert_into
 from explorer.store.followers import forget_followers
+from explorer.store.job_order import Waiting, in_order, may_use_reserve
 from explorer.store.leases import Leases, forget_failure
 from explorer.store.tables import JobRow, LeaseRow, TurnRow
 
-#: After this time, a waiting job has the highest urgency: later jobs do not overtake it.
-_LONGEST_OVERTAKING_SECONDS = 30.0
 #: The advisory lock of PostgreSQL that a server holds while it counts the places of clients.
 _PLACES_LOCK = 0x706C_6163_6573
 _HELD = and_(LeaseRow.id == JobRow.id, LeaseRow.expires >= Now())
@@ -150,7 +148,7 @@ class JobTable:
             StoreError: the database cannot be read.
         """
         with self._database.reading() as session:
-            return list(session.scalars(_waiting([queue])))
+            return [job.item for job in self._in_order(session, [queue])[0]]
 
     def counts(self) -> dict[str, tuple[int, int]]:
         """Return the numbers of waiting and running jobs, by queue.
@@ -180,67 +178,55 @@ class JobTable:
     # --- workers ----------------------------------------------------------------------------------
 
     def take(
-        self, queues: Collection[str], urgency_of_idle: int | None = None, in_flight: Collection[str] = ()
+        self, queues: Collection[str], in_flight: Collection[str] = (), *, is_of_reserve: bool = False
     ) -> TakenJob | None:
-        """Take the next job of some queues; None if none waits.
+        """Take the next job of some queues, in the order of `job_order`; None if none waits.
 
-        The most urgent jobs come first. Of these, a job of the client with the fewest running jobs is next.
-        Of several such clients, the client whose last turn is the longest ago is next. With
-        `urgency_of_idle`, only a job of a client that has none running is taken, up to this urgency. A job
-        that this worker does already is not taken again, even if its lease has expired. A job `in_flight` is
-        not taken either: it was started again after its result was stored, and this worker has not ended it
-        yet.
+        With `is_of_reserve`, only a job that may use the reserve is taken. A job that this worker does
+        already is not taken again, even if its lease has expired. A job `in_flight` is not taken either: it
+        was started again after its result was stored, and this worker has not ended it yet.
 
         Raises:
             StoreError: the database cannot be used.
         """
         own = self._leases.held.union(in_flight)
-        following = _waiting(queues, urgency_of_idle).where(JobRow.id.not_in(own))
-        following = following.limit(1).with_for_update(of=JobRow, skip_locked=True)
-        while True:
-            with self._database.writing() as session:
-                found = session.scalar(following)
-                row = None if found is None else session.get(JobRow, found)
-                if row is None:
-                    return None
-                if self._leases.take(session, row.id, starts_anew=False):
+        with self._database.writing() as session:
+            waiting, running = self._in_order(session, queues)
+            for job in waiting:
+                if job.item in own or (is_of_reserve and not may_use_reserve(job, running)):
+                    continue
+                free = select(JobRow).where(JobRow.id == job.item).with_for_update(skip_locked=True)
+                row = session.scalar(free)
+                if row is not None and self._leases.take(session, row.id, starts_anew=False):
                     turn = insert_into(session, TurnRow).values(client=row.client, taken=Now())
                     session.execute(
                         turn.on_conflict_do_update(index_elements=["client"], set_={"taken": Now()})
                     )
                     return TakenJob(row.id, row.client, row.urgency, row.request_id, row.traceparent)
+        return None
 
-
-def _waiting(queues: Collection[str], urgency_of_idle: int | None = None) -> Select[Any]:
-    """Select the IDs of the jobs that wait in some queues, in order, with the arguments of `take`."""
-    running = (
-        select(JobRow.client, func.count().label("jobs"))
-        .join(LeaseRow, _HELD)
-        .group_by(JobRow.client)
-        .subquery()
-    )
-    is_old = JobRow.submitted < Now() - _LONGEST_OVERTAKING_SECONDS
-    urgency = case((is_old, 0), else_=JobRow.urgency)
-    place = func.row_number().over(
-        partition_by=(JobRow.client, urgency), order_by=(JobRow.submitted, JobRow.id)
-    )
-    ranked = (
-        select(
-            JobRow.id,
-            urgency.label("urgency"),
-            (func.coalesce(running.c.jobs, 0) + place).label("turn"),
-            func.coalesce(TurnRow.taken, 0).label("taken"),
+    def _in_order(
+        self, session: Session, queues: Collection[str]
+    ) -> tuple[list[Waiting[str]], Mapping[str, int]]:
+        """Return the waiting jobs of some queues in order, and how many jobs of their clients run."""
+        running = (
+            select(JobRow.client, func.count().label("jobs"))
+            .join(LeaseRow, _HELD)
+            .group_by(JobRow.client)
+            .subquery()
         )
-        .outerjoin(LeaseRow, _HELD)
-        .outerjoin(running, running.c.client == JobRow.client)
-        .outerjoin(TurnRow, TurnRow.client == JobRow.client)
-        .where(LeaseRow.id.is_(None), JobRow.queue.in_(queues))
-    )
-    if urgency_of_idle is not None:
-        ranked = ranked.where(running.c.client.is_(None), JobRow.urgency <= urgency_of_idle)
-    found: Any = ranked.subquery()
-    return (
-        select(JobRow.id)
-        .join(found, found.c.id == JobRow.id)
-        .order_by(found.c.urgency, found.c.turn, found.c.taken, JobRow.submitted, JobRow.id)
-    )
+        jobs_of_client, turn = func.coalesce(running.c.jobs, 0), func.coalesce(TurnRow.taken, 0.0)
+        waiting = (
+            select(JobRow.id, JobRow.client, JobRow.urgency, JobRow.submitted, jobs_of_client, turn, Now())
+            .outerjoin(LeaseRow, _HELD)
+            .outerjoin(running, running.c.client == JobRow.client)
+            .outerjoin(TurnRow, TurnRow.client == JobRow.client)
+            .where(LeaseRow.id.is_(None), JobRow.queue.in_(queues))
+            .order_by(JobRow.id)
+        )
+        rows = session.execute(waiting).all()
+        counts = {row.client: row[4] for row in rows}
+        turns = {row.client: row[5] for row in rows}
+        now = max((row[6] for row in rows), default=0.0)
+        jobs = [Waiting(row.id, row.client, row.urgency, row.submitted) for row in rows]
+        return in_order(jobs, counts, turns, now), counts

@@ -168,11 +168,11 @@ def test_a_worker_takes_one_job_of_a_client_for_its_slot_and_its_reserve(tmp_pat
     reserve_has_taken = Event()
     take = JobTable.take
 
-    def take_late(jobs, queues, urgency_of_idle, in_flight):
-        if urgency_of_idle is None:  # meanwhile, the reserve is asked
+    def take_late(jobs, queues, in_flight, *, is_of_reserve):
+        if not is_of_reserve:  # meanwhile, the reserve is asked
             reserve_has_taken.wait(0.5)
-        taken = take(jobs, queues, urgency_of_idle, in_flight)
-        if urgency_of_idle is not None:
+        taken = take(jobs, queues, in_flight, is_of_reserve=is_of_reserve)
+        if is_of_reserve:
             reserve_has_taken.set()
         return taken
 

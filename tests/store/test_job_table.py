@@ -61,14 +61,16 @@ def test_a_client_with_fewer_running_jobs_comes_first(stores, submit):
     running = submit("running", "many")
     assert stores[1].jobs.take(["compile:3.9.0"]).id == running
     waiting, other = submit("waiting", "many"), submit("of another", "one")
-    assert stores[1].jobs.take(["compile:3.9.0"], INTERACTIVE).id == other
-    assert stores[1].jobs.take(["compile:3.9.0"], INTERACTIVE) is None, "the reserve is for idle clients"
+    assert stores[1].jobs.take(["compile:3.9.0"], is_of_reserve=True).id == other
+    assert stores[1].jobs.take(["compile:3.9.0"], is_of_reserve=True) is None, (
+        "the reserve is for idle clients"
+    )
     assert take_all(stores[1]) == [waiting]
 
 
 def test_urgent_jobs_overtake_others(stores, submit):
     batch, live, pressed = (submit(f"{urgency}", urgency=urgency) for urgency in (BATCH, LIVE, INTERACTIVE))
-    assert stores[1].jobs.take(["compile:3.9.0"], INTERACTIVE).id == pressed
+    assert stores[1].jobs.take(["compile:3.9.0"], is_of_reserve=True).id == pressed
     stores[0].jobs.hurry(batch, INTERACTIVE)
     assert take_all(stores[1]) == [batch, live]
 
