@@ -120,8 +120,8 @@ class Services:
         """Return the given Triton version, or the newest one.
 
         Raises:
-                UnknownTriton: the version is not available; the message lists the available versions.
-                Unavailable: no worker has started yet, so the available versions are unknown.
+            UnknownTriton: the version is not available; the message lists the available versions.
+            Unavailable: no worker has started yet, so the available versions are unknown.
         """
         versions = self.versions
         if self.workers is not None and not versions:

@@ -66,7 +66,7 @@ def add(text: str, tritons_dir: Path) -> Installed:
     """Install a version, unless it is installed. pip prints its progress to the standard error.
 
     Raises:
-            ToolchainError: the version cannot be installed; the message says why.
+        ToolchainError: the version cannot be installed; the message says why.
     """
     version = check_version(text)
     found = installed_versions(tritons_dir)
@@ -94,7 +94,7 @@ def remove(version: str, tritons_dir: Path) -> Path:
     """Remove a version and return its former folder.
 
     Raises:
-            ToolchainError: the version is not installed, or belongs to the interpreter.
+        ToolchainError: the version is not installed, or belongs to the interpreter.
     """
     found = installed_versions(tritons_dir)
     if version not in found:
@@ -188,7 +188,7 @@ def _try(version: str, new: Path) -> None:
     """Import the compiler of an installed version.
 
     Raises:
-            ToolchainError: the compiler cannot be imported on this machine.
+        ToolchainError: the compiler cannot be imported on this machine.
     """
     done = subprocess.run(  # noqa: S603  what pip has just installed
         [sys.executable, "-I", "-c", _TRY, str(new)], capture_output=True, text=True, check=False

@@ -44,7 +44,7 @@ class Tool:
 
         Raises:
             msgspec.ValidationError: an argument is missing, unknown or of another type.
-                ExplorerError: the API refuses.
+            ExplorerError: the API refuses.
         """
         given = msgspec.convert(arguments, self.parameters)
         return await self.function(api, **msgspec.structs.asdict(given))

@@ -96,7 +96,7 @@ class Api:
         """Return the document at an address.
 
         Raises:
-                ExplorerError: the API refuses; its message is passed on.
+            ExplorerError: the API refuses; its message is passed on.
         """
         return json.loads(self.get(path))
 
@@ -104,7 +104,7 @@ class Api:
         """Send a document, without the fields that are None, and return the answer.
 
         Raises:
-                ExplorerError: the API refuses; its message is passed on.
+            ExplorerError: the API refuses; its message is passed on.
         """
         given = {name: value for name, value in body.items() if value is not None}
         return json.loads(self._checked(self.send("POST", path, json.dumps(given).encode())))

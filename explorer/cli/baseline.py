@@ -85,7 +85,7 @@ def read_baseline(path: Path) -> Baseline | None:
     """Read a file; None: there is none.
 
     Raises:
-            InvalidRequest: the file cannot be read, or is not a baseline.
+        InvalidRequest: the file cannot be read, or is not a baseline.
     """
     try:
         file = msgspec.json.decode(path.read_bytes(), type=_File)
@@ -112,7 +112,7 @@ def write_baseline(path: Path, baseline: Baseline) -> None:
     """Write a file.
 
     Raises:
-            InvalidRequest: the file cannot be written.
+        InvalidRequest: the file cannot be written.
     """
     scripts: dict[str, dict[str, dict[str, Entry]]] = {}
     for (script, kernel, target), entry in sorted(baseline.items(), key=lambda item: item[0]):
@@ -125,7 +125,7 @@ def write_report(path: Path, text: bytes, *, is_added: bool = False) -> None:
     """Write a file that an option names, or add to it.
 
     Raises:
-            InvalidRequest: the file cannot be written.
+        InvalidRequest: the file cannot be written.
     """
     try:
         with path.open("ab" if is_added else "wb") as file:

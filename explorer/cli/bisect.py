@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
     """Search, and print the result. The status is 1 if the second version is not worse.
 
     Raises:
-            InvalidRequest: a version is missing, or the first version does not compile.
+        InvalidRequest: a version is missing, or the first version does not compile.
     """
     source = read_source(options.file)
     tritons_dir = Settings.from_environment().tritons_dir

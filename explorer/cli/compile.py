@@ -221,7 +221,7 @@ def _body_of_binary(options: argparse.Namespace) -> dict[str, Any]:
     """Return the body of the request that shows a kernel of a binary, which is not compiled.
 
     Raises:
-            InvalidRequest: an option applies to sources only, or the binary has no such kernel, or several.
+        InvalidRequest: an option applies to sources only, or the binary has no such kernel, or several.
     """
     file = options.file
     given = [name for name in _NOT_OF_BINARIES if getattr(options, name) not in (None, False, [])]

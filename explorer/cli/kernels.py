@@ -191,7 +191,7 @@ class KernelCompiler:
         """Check the versions.
 
         Raises:
-                UnknownTriton: a version is not available.
+            UnknownTriton: a version is not available.
         """
         for triton in tritons:
             if triton not in (known := api.document(f"{API}/tritons")["versions"]):

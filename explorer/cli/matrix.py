@@ -111,7 +111,7 @@ def _configurations(options: argparse.Namespace) -> list[dict[str, Any]] | str:
     """Return the configurations of the request: each autotune configuration with each combination of options.
 
     Raises:
-            InvalidRequest: the indices are unknown at this point.
+        InvalidRequest: the indices are unknown at this point.
     """
     values = {name: given for name in _OPTIONS if (given := getattr(options, name))}
     if options.configs == "all":

@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     """Serve until the standard input ends.
 
     Raises:
-            InvalidRequest: the package mcp is missing, or the text is not the address of a server.
+        InvalidRequest: the package mcp is missing, or the text is not the address of a server.
     """
     try:
         import anyio

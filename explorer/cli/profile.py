@@ -237,7 +237,7 @@ def _check_measures(options: argparse.Namespace, device: DeviceKind, problem: st
     """Check that the device has the measures. `problem` says why no GPU is available.
 
     Raises:
-            NoDevice: the device lacks a measure; the message says which device has it.
+        NoDevice: the device lacks a measure; the message says which device has it.
     """
     for measure in options.measure or ():
         if device in MEASURES[measure].devices:

@@ -53,7 +53,7 @@ def run_revoke(options: argparse.Namespace) -> int:
     """Revoke a token.
 
     Raises:
-            InvalidRequest: no token has this ID.
+        InvalidRequest: no token has this ID.
     """
     with closing(_store()) as store:
         if not store.tokens.revoke(options.id):

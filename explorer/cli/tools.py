@@ -79,7 +79,7 @@ def read_source(path: Path) -> str:
     """Read a file, or the standard input for "-".
 
     Raises:
-            InvalidRequest: the file cannot be read, or is not UTF-8.
+        InvalidRequest: the file cannot be read, or is not UTF-8.
     """
     try:
         return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
@@ -132,7 +132,7 @@ def make_folder(path: Path) -> None:
     """Create a folder, unless it exists.
 
     Raises:
-            InvalidRequest: the folder cannot be created.
+        InvalidRequest: the folder cannot be created.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)

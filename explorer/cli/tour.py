@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     """Print or write the output that the options select.
 
     Raises:
-            InvalidRequest: there is no such tour, or no tour is named for writing.
+        InvalidRequest: there is no such tour, or no tour is named for writing.
     """
     if options.name is None and options.html:
         raise InvalidRequest(f"Name the tour to write. Known are {', '.join(TOURS)}.")

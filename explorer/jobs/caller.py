@@ -11,7 +11,7 @@ from explorer.store.claims import Claim
 
 
 class Urgency(IntEnum):
-    """How urgent a job is. Jobs of a class start before the jobs of the classes below.
+    """How urgent a job is. Jobs of a class start before the jobs of the classes below (see `job_order`).
 
     A user waits for an `INTERACTIVE` job. Typing starts a `LIVE` job: the next live job of the same follower
     ends it. A `BATCH` consists of many jobs.

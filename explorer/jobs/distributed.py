@@ -139,6 +139,7 @@ class DistributedQueue(SharedQueue):
         """Announce to the workers where this server stores texts, until it is closed."""
         processes, name = self._store.processes, process_name()
         while True:
+            self._store.renew_reservation()
             with suppress(StoreError):  # requests report the error
                 processes.announce(name, self._workers.location)
             if self._closed.wait(BEAT_SECONDS):

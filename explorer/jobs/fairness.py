@@ -7,13 +7,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 from explorer.errors import ExplorerError, QueueFull, TooManyRequests
-from explorer.jobs.caller import Caller
+from explorer.jobs.caller import Caller, Urgency
 from explorer.store.job_order import Waiting, in_order, may_use_reserve
 
 Item = TypeVar("Item")
+#: The number of clients whose last turn is known.
+_MOST_TURNS = 10_000
 #: A waiting thread calls the function every `CHECK_SECONDS`; an exception from it ends the wait.
 Check = Callable[[], None]
 CHECK_SECONDS = 0.2
@@ -132,7 +135,7 @@ class FairQueue(Generic[Item]):
         self._clock = clock
         self._waiting: dict[Item, Waiting[Item]] = {}
         self._running: Counter[str] = Counter()
-        #: The numbers of the last turns of the clients that have items.
+        #: The numbers of the last turns of clients, the latest last.
         self._turns: dict[str, int] = {}
         self._turn = 0
 
@@ -152,12 +155,15 @@ class FairQueue(Generic[Item]):
         """Let an item wait."""
         self._waiting[item] = Waiting(item, caller.client, caller.urgency, self._clock())
 
+    def hurry(self, item: Item, urgency: Urgency) -> None:
+        """Raise the urgency of an item to a minimum, if it waits."""
+        waiting = self._waiting.get(item)
+        if waiting is not None and urgency < waiting.urgency:
+            self._waiting[item] = replace(waiting, urgency=urgency)
+
     def remove(self, item: Item) -> bool:
         """Remove an item. Return False if it does not wait."""
-        waiting = self._waiting.pop(item, None)
-        if waiting is not None:
-            self._forget_idle(waiting.client)
-        return waiting is not None
+        return self._waiting.pop(item, None) is not None
 
     def take(self) -> Item | None:
         """Take the next item, which then runs; None if nothing can run."""
@@ -168,7 +174,10 @@ class FairQueue(Generic[Item]):
             if running < self._slots or may_use_reserve(job, self._running):
                 del self._waiting[job.item]
                 self._turn += 1
+                self._turns.pop(job.client, None)
                 self._turns[job.client] = self._turn
+                if len(self._turns) > _MOST_TURNS:
+                    del self._turns[next(iter(self._turns))]
                 self._running[job.client] += 1
                 return job.item
         return None
@@ -180,7 +189,8 @@ class FairQueue(Generic[Item]):
     def done(self, client: str) -> None:
         """Note that an item of a client has ended."""
         self._running[client] -= 1
-        self._forget_idle(client)
+        if not self._running[client]:
+            del self._running[client]
 
     def order(self) -> list[Item]:
         """Return the waiting items, in the order in which they will start if nothing else is put."""
@@ -188,13 +198,6 @@ class FairQueue(Generic[Item]):
 
     def _in_order(self) -> list[Waiting[Item]]:
         return in_order(self._waiting.values(), self._running, self._turns, self._clock())
-
-    def _forget_idle(self, client: str) -> None:
-        """Forget a client without waiting and running items."""
-        if not self._running[client]:
-            del self._running[client]
-            if all(job.client != client for job in self._waiting.values()):
-                self._turns.pop(client, None)
 
 
 class Turns:

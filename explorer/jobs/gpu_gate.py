@@ -47,9 +47,9 @@ class GpuGate:
         """Check that a caller may use a GPU now.
 
         Raises:
-                Forbidden: the caller has no role that permits the use of GPUs.
-                QuotaUsed: the client has used its GPU time of this day.
-                StoreError: the used GPU time is unknown.
+            Forbidden: the caller has no role that permits the use of GPUs.
+            QuotaUsed: the client has used its GPU time of this day.
+            StoreError: the used GPU time is unknown.
         """
         if reason := self.refusal(caller):
             raise Forbidden(reason)
@@ -65,7 +65,7 @@ class GpuGate:
         """Count the time of a block as time of a caller on a GPU.
 
         Raises:
-                Forbidden, QuotaUsed: as `admit`; jobs that waited at the same time may have used up the time.
+            Forbidden, QuotaUsed: as `admit`; jobs that waited at the same time may have used up the time.
         """
         self.admit(caller)
         began = time.monotonic()

@@ -89,7 +89,7 @@ class IsolatedProcesses:
         """Call `function(pipe, limits, *arguments)` in a process. End it with the block.
 
         Raises:
-                ResultTooLarge: the process has exceeded its limits.
+            ResultTooLarge: the process has exceeded its limits.
             Unavailable: the server is shutting down.
         """
         ours, theirs = self._context.Pipe()
@@ -145,7 +145,7 @@ class Conversation:
         """Wait for a message.
 
         Raises:
-                Unavailable: the process has had too little processor time, or no client waits for the result.
+            Unavailable: the process has had too little processor time, or no client waits for the result.
         """
         start = time.monotonic()
         while not self._pipe.poll(POLL_SECONDS):

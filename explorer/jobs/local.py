@@ -43,7 +43,7 @@ from explorer.store.entry_writer import EntryWriter
 #: How often a runner that is out of service is checked again.
 _RECOVERY_CHECK_SECONDS = 10.0
 #: How often leases are renewed.
-BEAT_SECONDS = 3.0
+RENEWAL_SECONDS = 3.0
 #: How long to wait before a result is stored again in a database that another process has locked.
 _LOCKED_SECONDS = 1.0
 _log = logging.getLogger(__name__)
@@ -73,8 +73,10 @@ class LocalQueue(SharedQueue):
         self._places = {kind: Places(limits.waiting_jobs, "jobs") for kind in runners}
         self._in_flight: dict[str, Job] = {}
         self._closed = threading.Event()
+        #: Set when no job runs any more.
+        self._ended = threading.Event()
         self._changed = threading.Condition()
-        self._workers = [
+        self._threads = [
             threading.Thread(target=self._work, args=(kind, runner), name=f"{kind}-{number}", daemon=True)
             for kind in runners
             for number, runner in enumerate(runners[kind])
@@ -85,7 +87,7 @@ class LocalQueue(SharedQueue):
             metrics.oldest_seconds.labels(kind).set_function(partial(self.oldest_seconds, kind))
             metrics.in_service.labels(kind).set_function(partial(self._in_service, kind))
         self._renewal = threading.Thread(target=self._renew, name="leases", daemon=True)
-        for thread in (*self._workers, self._renewal):
+        for thread in (*self._threads, self._renewal):
             thread.start()
 
     # --- requests ---------------------------------------------------------------------------
@@ -179,8 +181,9 @@ class LocalQueue(SharedQueue):
             self._changed.notify_all()
         for job in jobs:
             job.cancelled.set()
-        for worker in self._workers:
-            worker.join()
+        for thread in self._threads:
+            thread.join()
+        self._ended.set()
         self._renewal.join()
 
     # --- the jobs -----------------------------------------------------------------------------
@@ -289,11 +292,8 @@ class LocalQueue(SharedQueue):
 
     def _hurry(self, job: Job, urgency: Urgency) -> None:
         """Raise the urgency of a job, also while it waits."""
-        waiting = self._waiting[runner_kind(job.request)]
-        is_waiting = waiting.remove(job)
         job.caller = replace(job.caller, urgency=urgency)
-        if is_waiting:
-            waiting.put(job, job.caller)
+        self._waiting[runner_kind(job.request)].hurry(job, urgency)
 
     def _withdraw(self, job: Job) -> bool:
         """Take a job out of its queue. Return False if it does not wait."""
@@ -313,7 +313,7 @@ class LocalQueue(SharedQueue):
 
         Raises:
             QueueFull: too many jobs wait.
-                TooManyRequests: too many jobs of this client wait, or it has started too many.
+            TooManyRequests: too many jobs of this client wait, or it has started too many.
             Forbidden, QuotaUsed: the caller may not use a GPU, or not today.
             Unavailable: the queue is closed.
         """
@@ -362,7 +362,8 @@ class LocalQueue(SharedQueue):
 
     def _renew(self) -> None:
         """Renew the leases of the jobs, which keep other processes from deleting their requests."""
-        while not self._closed.wait(BEAT_SECONDS):
+        while not self._ended.wait(RENEWAL_SECONDS):
+            self._store.renew_reservation()
             if jobs := self.jobs_in_flight():
                 with reported("Leases are not renewed"):
                     self._store.leases.renew(jobs)

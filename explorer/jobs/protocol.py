@@ -34,10 +34,10 @@ class Queue(Protocol):
         ...
 
     def find(self, record_id: str) -> Record:
-        """Return a record by its ID. An unfinished job that no server does is started again.
+        """Return a record by its ID. An unfinished job that no process does is started again.
 
         Raises:
-                NotFound: there is no such record.
+            NotFound: there is no such record.
             QueueFull, TooManyRequests: the job has to be started again, and too many jobs wait.
             StoreError: the job has to be started again, and its result cannot be stored.
         """

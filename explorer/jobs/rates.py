@@ -62,7 +62,7 @@ class Count:
         """Keep the count.
 
         Raises:
-                TooManyRequests: the job exceeds the limit. `retry_after_seconds` is the time until a retry
+            TooManyRequests: the job exceeds the limit. `retry_after_seconds` is the time until a retry
                     succeeds.
         """
         if self._refusal is not None:

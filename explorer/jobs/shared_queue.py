@@ -88,7 +88,7 @@ class SharedQueue(ABC):
         return record
 
     def find(self, record_id: str) -> Record:
-        """Return a record by its ID. An unfinished job that no server does is started again.
+        """Return a record by its ID. An unfinished job that no process does is started again.
 
         If it ended without a stored result a moment ago, the record says why, and the job is not started.
 

@@ -13,7 +13,7 @@ from explorer.store import FAILURE_SECONDS, Record
 class UnstoredResults:
     """Failures of jobs that the database does not have, for some seconds. Safe to use from many threads.
 
-    Either the failure could not be written, or no server does the job any more. Without this class, a client
+    Either the failure could not be written, or no process does the job any more. Without this class, a client
     that polls the job would never see the failure: each request would start the job again.
     """
 

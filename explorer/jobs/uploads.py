@@ -101,8 +101,8 @@ class Uploads:
 
         Raises:
             InvalidRequest: the file has no kernels, or too many of them; the message says why.
-                NotAnswerable: reading the file needs too much time or memory, or it is nested too deeply.
-                Unavailable: no client waits any more, or the server is too busy or shutting down.
+            NotAnswerable: reading the file needs too much time or memory, or it is nested too deeply.
+            Unavailable: no client waits any more, or the server is too busy or shutting down.
             TooManyRequests, QueueFull: too many uploads are being read.
         """
         with (

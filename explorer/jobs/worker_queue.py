@@ -13,7 +13,7 @@ from threading import Thread
 from explorer.errors import StoreError
 from explorer.jobs.fairness import do_nothing
 from explorer.jobs.job import Job
-from explorer.jobs.local import BEAT_SECONDS, LocalQueue
+from explorer.jobs.local import RENEWAL_SECONDS, LocalQueue
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.observation import reported
 from explorer.jobs.runners import RunnerKind, Runners
@@ -63,20 +63,21 @@ class WorkerQueue(LocalQueue):
         self._publisher.join()
 
     def _renew(self) -> None:
-        """Renew leases at each beat, and when a follower of a job has left it on a web server."""
-        while not self._closed.is_set():
+        """Renew leases regularly, and when a follower of a job has left it on a web server."""
+        while not self._ended.is_set():
             with reported("Leases are not renewed"), self._store.leases.listening(to_leaving=True) as wait:
                 self._renew_once()
-                while not self._closed.is_set():
-                    beat, left = time.monotonic() + BEAT_SECONDS, set[str]()
-                    while not self._closed.is_set() and time.monotonic() < beat:
+                while not self._ended.is_set():
+                    due, left = time.monotonic() + RENEWAL_SECONDS, set[str]()
+                    while not self._ended.is_set() and time.monotonic() < due:
                         left |= wait(_POLL_SECONDS)  # this worker may begin a job that was left before
                         if left and not left.isdisjoint(self.jobs_in_flight()):
                             break
                     self._renew_once()
-            self._closed.wait(_POLL_SECONDS)
+            self._ended.wait(_POLL_SECONDS)
 
     def _renew_once(self) -> None:
+        self._store.renew_reservation()
         if jobs := self.jobs_in_flight():
             for record_id, followers in self._store.leases.renew(jobs).items():
                 for follower in followers:

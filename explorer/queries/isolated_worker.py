@@ -149,11 +149,18 @@ def _serve(process: Conversation, subject: Subject, cached: Cached) -> Iterator[
 def _serve_prepared(
     process: Conversation, subject: Subject, cached: Cached, prepared: _Prepared
 ) -> Iterator[Found]:
+    records = [*subject.records]
+
+    def send_record(record: Record) -> None:
+        """Send a record whose texts the process may then read."""
+        records.append(record)
+        process.send_object(_without_texts(record))
+
     while True:
         message = _decode(process.receive())
         match message.kind:
             case "read":
-                record = subject.records[message.record]
+                record = records[message.record]
                 assert record is not None
                 process.send(record.read(message.text))
             case "prepare":
@@ -161,11 +168,10 @@ def _serve_prepared(
                 prepared.prepare(message.request)
             case "ask":
                 assert message.request is not None
-                process.send_object(_without_texts(prepared.ask(message.request, process.check)))
+                send_record(prepared.ask(message.request, process.check))
             case "complete":
                 assert message.request is not None
-                record = subject.compiler.complete(message.request, process.check)
-                process.send_object(_without_texts(record))
+                send_record(subject.compiler.complete(message.request, process.check))
             case "cached":
                 process.send(cached(_query(message.text), message.parameters) or b"")
             case "found":
@@ -203,8 +209,10 @@ def _read_nothing(_address: str) -> NoReturn:
 class _Parent:
     """The store and the queue, at the other end of the pipe."""
 
-    def __init__(self, pipe: Connection) -> None:
+    def __init__(self, pipe: Connection, records: int) -> None:
         self._pipe = pipe
+        #: How many records the other end knows: the records of the subject, and the records that it has sent.
+        self._records = records
         self._asked: list[tuple[Request, Record]] = []
         #: Texts by record and address: the text after a pass is the text before the next pass.
         self.read = lru_cache(maxsize=4)(self._read)
@@ -239,7 +247,8 @@ class _Parent:
     def _record_of(self, message: _Message) -> Record:
         self._send(message)
         record: Record = self._pipe.recv()
-        return replace(record, read=partial(self.read, 0))
+        index, self._records = self._records, self._records + 1
+        return replace(record, read=partial(self.read, index))
 
     def _send(self, message: _Message) -> None:
         self._pipe.send_bytes(msgspec.json.encode(message))
@@ -253,7 +262,7 @@ def _work(
     parameters: Mapping[str, str],
 ) -> None:
     confine_process(limits)
-    parent = _Parent(pipe)
+    parent = _Parent(pipe, len(records))
     readable = tuple(
         None if record is None else replace(record, read=partial(parent.read, index))
         for index, record in enumerate(records)

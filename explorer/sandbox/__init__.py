@@ -2,9 +2,9 @@
 
 The package has two sides. The web side (`service`, `slot`, `launcher`, `protocol`, `versions`, `settings`,
 `self_test`) starts jails, enforces deadlines and checks every byte. The jail side (`zygote`, `confine`,
-`seccomp`, `landlock`, `linux`, `warden`, `worker`, `probe`, `probe_attacks`) uses the standard library only,
-until the zygote warms up the pipeline. Both sides import this package, so the package imports the modules of
-the web side on first access.
+`seccomp`, `landlock`, `linux`, `warden`, `job_process`, `probe`, `probe_attacks`) uses the standard library
+only, until the zygote warms up the pipeline. Both sides import this package, so the package imports the
+modules of the web side on first access.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Zygote:
         """Its process ID, as the web side sees it.
 
         Raises:
-                SlotBroken: the process has ended.
+            SlotBroken: the process has ended.
         """
         fields = Path(f"/proc/self/fdinfo/{self._handle}").read_text().splitlines()
         process = next(int(field.split()[1]) for field in fields if field.startswith("Pid:"))
@@ -73,7 +73,7 @@ class Zygote:
         """Wait for an answer of `kind`. Return its value and its descriptors.
 
         Raises:
-                SlotBroken: no answer arrives within this time, or an answer of another kind.
+            SlotBroken: no answer arrives within this time, or an answer of another kind.
         """
         self._control.settimeout(seconds)
         descriptors = array.array("i")
@@ -138,7 +138,7 @@ class Zygote:
 
 
 class Jail:
-    """The zygotes of one jail, which starts when the first zygote is needed. Thread-safe.
+    """A jail and its zygotes. It starts when the first zygote is needed. Thread-safe.
 
     A version's zygote stays until `end_unused`.
     """

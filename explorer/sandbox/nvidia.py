@@ -60,7 +60,7 @@ def find_gpus() -> tuple[Gpu, ...]:
     """Return all GPUs of this machine, in the driver's order.
 
     Raises:
-            DriverError: there is no GPU; the message says why.
+        DriverError: there is no GPU; the message says why.
     """
     if not _CONTROL.exists():
         raise DriverError(f"This machine has no NVIDIA GPU: there is no {_CONTROL}.")

@@ -90,7 +90,7 @@ class Sandbox:
         """Choose the way to start jails, attack one jail as a test, and warm up meanwhile.
 
         Raises:
-                SandboxUnavailable: no way is safe on this machine; the message says what to do.
+            SandboxUnavailable: no way is safe on this machine; the message says what to do.
         """
         if self.settings.warm_up and self._begun is None and self.versions:
             self._begin(self.versions[0], not self.settings.unsafe and _may_share(self.settings.limits))

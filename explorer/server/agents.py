@@ -106,7 +106,7 @@ async def answer_message(api: ServerApi, scope: Message, body: bytes, send: Send
     """Answer a message of the Model Context Protocol, whose body is complete.
 
     Raises:
-            InvalidRequest: the message is too complex to be parsed without delaying other requests.
+        InvalidRequest: the message is too complex to be parsed without delaying other requests.
     """
     check_brackets(body)
     # The SDK's server keeps nothing between requests, so each request has its own.

@@ -203,7 +203,7 @@ class Application:
         """Call a function in a thread, when the client uses less than its share of the threads.
 
         Raises:
-                TooManyRequests: the wait is too long.
+            TooManyRequests: the wait is too long.
         """
         turn = self._turns.setdefault(client, asyncio.Semaphore(self._threads_of_client))
         try:

@@ -52,7 +52,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
     """Serves until SIGTERM or SIGINT.
 
     Raises:
-            SettingsError: the server cannot listen on the address.
+        SettingsError: the server cannot listen on the address.
     """
 
     def __init__(self, settings: Settings) -> None:

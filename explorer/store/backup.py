@@ -60,7 +60,7 @@ def database_file(url: str) -> Path:
     """Return the file of an SQLite database.
 
     Raises:
-            InvalidRequest: the database is not SQLite.
+        InvalidRequest: the database is not SQLite.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite" or not parsed.database:
@@ -102,7 +102,7 @@ def restore(backup: Path, database_url: str, blobs: BlobStore) -> Copied:
     """Store the texts of a backup, and create its database. Texts that are stored already stay.
 
     Raises:
-            InvalidRequest: the database is not SQLite or exists, or `backup` is no backup.
+        InvalidRequest: the database is not SQLite or exists, or `backup` is no backup.
         StoreError: the store cannot be written.
     """
     database, copied = database_file(database_url), Copied()

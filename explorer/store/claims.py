@@ -134,7 +134,7 @@ class Claims:
         Raises:
             NotFound: the result does not exist any more.
             Forbidden: the holder has no claim to it.
-                NotFinished: its job, or the job of a part, is unfinished.
+            NotFinished: its job, or the job of a part, is unfinished.
         """
         if not _lock(session, record_ids[0]):
             raise NotFound(f"There is no result {record_ids[0]!r} on this server any more.")

@@ -79,7 +79,7 @@ class Database:
     """The sessions of a database. A database on a full or read-only disk can still be read.
 
     Raises:
-            SettingsError: the URL does not name a supported database.
+        SettingsError: the URL does not name a supported database.
         StoreError: the database cannot be opened, or its tables have an unknown revision.
     """
 
@@ -205,7 +205,7 @@ def open_database(url: str) -> Engine:
     Processes that do so at the same moment wait for each other.
 
     Raises:
-            SettingsError: the URL does not name a supported database.
+        SettingsError: the URL does not name a supported database.
         StoreError: the database cannot be opened, or its tables have an unknown revision.
     """
     engine = _connect(url)
@@ -229,7 +229,7 @@ def open_read_only(url: str) -> Engine | None:
     database without a write-ahead log was closed by its last process.
 
     Raises:
-            StoreError: the tables have an unknown revision.
+        StoreError: the tables have an unknown revision.
     """
     engine = _connect(url)
     path = Path(engine.url.database or "")

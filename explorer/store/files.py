@@ -73,7 +73,7 @@ class FileBlobStore:
         """Return a blob.
 
         Raises:
-                DamagedText: the blob is missing or damaged.
+            DamagedText: the blob is missing or damaged.
             StoreError: the folder cannot be read.
         """
         data = self.read_if_sound(address)
@@ -170,7 +170,7 @@ class FileBlobStore:
         """Write a file to the folder, and remove it.
 
         Raises:
-                StoreError: the file cannot be written; the message says why.
+            StoreError: the file cannot be written; the message says why.
         """
         try:
             _write(self.incoming / f"probe.{uuid.uuid4().hex}", _PROBE, is_durable=True).unlink()
@@ -239,7 +239,7 @@ class FileBlobStore:
         """Store a blob, unless a sound file of it exists, and return the length of the file.
 
         Raises:
-                StoreError: the blob cannot be stored.
+            StoreError: the blob cannot be stored.
         """
         path = self.path(address)
         incoming = self.incoming / f"{address}.{uuid.uuid4().hex}"

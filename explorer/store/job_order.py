@@ -2,12 +2,12 @@
 
 The most urgent jobs come first; a job that has waited for 30 seconds is as urgent as possible. Of the jobs of
 one urgency, a job of the client with the fewest running jobs is next. Of several such clients, the next is
-the client whose last turn is the longest ago. The jobs of one client keep their order.
+the client whose last turn is the longest ago. Jobs of one client and one urgency keep their order.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -30,19 +30,31 @@ class Waiting(Generic[Item]):
 def in_order(
     waiting: Iterable[Waiting[Item]], running: Mapping[str, int], turns: Mapping[str, float], now: float
 ) -> list[Waiting[Item]]:
-    """Return waiting jobs in the order in which they start if no other job comes.
+    """Return waiting jobs in the order in which they start if no other job comes, and none ends.
 
     `running` has the number of running jobs of each client, `turns` the time or number of its last turn.
     """
-    places: Counter[tuple[str, int]] = Counter()
-    ranks = []
-    for number, job in enumerate(sorted(waiting, key=lambda job: job.submitted)):
+    lines: dict[tuple[int, str], deque[Waiting[Item]]] = {}
+    for job in sorted(waiting, key=lambda job: job.submitted):
         is_old = now - job.submitted > LONGEST_OVERTAKING_SECONDS
-        urgency = 0 if is_old else job.urgency
-        place = places[job.client, urgency] = places[job.client, urgency] + 1
-        turn = running.get(job.client, 0) + place
-        ranks.append((urgency, turn, turns.get(job.client, 0), number, job))
-    return [job for *_, job in sorted(ranks, key=lambda rank: rank[:-1])]
+        lines.setdefault((0 if is_old else job.urgency, job.client), deque()).append(job)
+    counts, last_turns = Counter(running), dict(turns)
+    latest = max(last_turns.values(), default=0.0)
+
+    def rank(line: tuple[int, str]) -> tuple[float, ...]:
+        urgency, client = line
+        return urgency, counts[client], last_turns.get(client, 0.0), lines[line][0].submitted
+
+    ordered = []
+    while lines:
+        following = min(lines, key=rank)
+        ordered.append(lines[following].popleft())
+        if not lines[following]:
+            del lines[following]
+        counts[following[1]] += 1
+        latest += 1.0
+        last_turns[following[1]] = latest
+    return ordered
 
 
 def may_use_reserve(job: Waiting[Item], running: Mapping[str, int]) -> bool:

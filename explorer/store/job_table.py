@@ -118,14 +118,14 @@ class JobTable:
             return session.scalar(select(JobRow.queue).where(JobRow.id == record_id))
 
     def hurry(self, record_id: str, urgency: int) -> None:
-        """Raise the urgency of a job to a minimum. It then waits behind the other jobs of that urgency.
+        """Raise the urgency of a job to a minimum.
 
         Raises:
             StoreError: the database cannot be written.
         """
         more_urgent = update(JobRow).where(JobRow.id == record_id, JobRow.urgency > urgency)
         with self._database.writing() as session:
-            session.execute(more_urgent.values(urgency=urgency, submitted=Now()))
+            session.execute(more_urgent.values(urgency=urgency))
 
     def withdraw(self, record_id: str) -> bool:
         """Take a waiting job by its ID. Return False if there is no such job, or if it runs.
@@ -190,12 +190,13 @@ class JobTable:
             StoreError: the database cannot be used.
         """
         own = self._leases.held.union(in_flight)
-        with self._database.writing() as session:
+        with self._database.reading() as session:
             waiting, running = self._in_order(session, queues)
-            for job in waiting:
-                if job.item in own or (is_of_reserve and not may_use_reserve(job, running)):
-                    continue
-                free = select(JobRow).where(JobRow.id == job.item).with_for_update(skip_locked=True)
+        for job in waiting:
+            if job.item in own or (is_of_reserve and not may_use_reserve(job, running)):
+                continue
+            free = select(JobRow).where(JobRow.id == job.item).with_for_update(skip_locked=True)
+            with self._database.writing() as session:
                 row = session.scalar(free)
                 if row is not None and self._leases.take(session, row.id, starts_anew=False):
                     turn = insert_into(session, TurnRow).values(client=row.client, taken=Now())
@@ -208,16 +209,28 @@ class JobTable:
     def _in_order(
         self, session: Session, queues: Collection[str]
     ) -> tuple[list[Waiting[str]], Mapping[str, int]]:
-        """Return the waiting jobs of some queues in order, and how many jobs of their clients run."""
+        """Return the waiting jobs of queues of one kind in order, and how many jobs of their clients run.
+
+        Running jobs of the same kind count, and turns of all kinds.
+        """
+        kind = next(iter(queues)).partition(":")[0]
         running = (
             select(JobRow.client, func.count().label("jobs"))
             .join(LeaseRow, _HELD)
+            .where(JobRow.queue.startswith(f"{kind}:"))
             .group_by(JobRow.client)
             .subquery()
         )
-        jobs_of_client, turn = func.coalesce(running.c.jobs, 0), func.coalesce(TurnRow.taken, 0.0)
         waiting = (
-            select(JobRow.id, JobRow.client, JobRow.urgency, JobRow.submitted, jobs_of_client, turn, Now())
+            select(
+                JobRow.id,
+                JobRow.client,
+                JobRow.urgency,
+                JobRow.submitted,
+                func.coalesce(running.c.jobs, 0).label("running"),
+                func.coalesce(TurnRow.taken, 0.0).label("turn"),
+                Now().label("now"),
+            )
             .outerjoin(LeaseRow, _HELD)
             .outerjoin(running, running.c.client == JobRow.client)
             .outerjoin(TurnRow, TurnRow.client == JobRow.client)
@@ -225,8 +238,8 @@ class JobTable:
             .order_by(JobRow.id)
         )
         rows = session.execute(waiting).all()
-        counts = {row.client: row[4] for row in rows}
-        turns = {row.client: row[5] for row in rows}
-        now = max((row[6] for row in rows), default=0.0)
+        counts = {row.client: row.running for row in rows}
+        turns = {row.client: row.turn for row in rows}
+        now = max((row.now for row in rows), default=0.0)
         jobs = [Waiting(row.id, row.client, row.urgency, row.submitted) for row in rows]
         return in_order(jobs, counts, turns, now), counts

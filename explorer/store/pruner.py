@@ -1,7 +1,4 @@
-"""Prunes a store in the background: at the start, when that frees space, and every few hours.
-
-The thread also renews the reservation of the store.
-"""
+"""Prunes a store in the background: at the start, when that frees space, and every few hours."""
 
 from __future__ import annotations
 
@@ -41,7 +38,6 @@ class Pruner:
         next_time = time.monotonic()
         while not self._is_closed.is_set():
             try:
-                self._store.renew_reservation()
                 if self._store.pruning_is_due.is_set() or time.monotonic() >= next_time:
                     began = time.monotonic()
                     self._prune()

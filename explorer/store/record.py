@@ -79,7 +79,7 @@ class Record:
         """The state that the entries describe.
 
         Raises:
-                ResultTooLarge: the result has more stages or passes than any compiler.
+            ResultTooLarge: the result has more stages or passes than any compiler.
         """
         for kind, what, most in ((StageEntry, "stages", MOST_STAGES), (PassEntry, "passes", MOST_PASSES)):
             count = sum(isinstance(entry, kind) for entry in self.entries)
@@ -91,7 +91,7 @@ class Record:
         """Return a text that one of the entries refers to.
 
         Raises:
-                ResultTooLarge: the text is longer than any that a compiler writes.
+            ResultTooLarge: the text is longer than any that a compiler writes.
         """
         data = self.read(address)
         is_wide = len(data) > MOST_WIDE_TEXT_BYTES and _WIDE_CHARACTER.search(data) is not None
@@ -144,7 +144,7 @@ class Record:
         """Return the source locations of the lines of a stage.
 
         Raises:
-                ResultTooLarge: the locations are larger than any that a compiler writes.
+            ResultTooLarge: the locations are larger than any that a compiler writes.
         """
         data = self.read(stage.locations)
         if len(data) > MOST_LOCATION_BYTES:
@@ -155,7 +155,7 @@ class Record:
         """Return the document of a measurement as JSON.
 
         Raises:
-                NotFound: there is no such measurement, or not yet.
+            NotFound: there is no such measurement, or not yet.
         """
         measurements = self.result.measurements
         if name not in measurements:

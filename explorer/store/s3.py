@@ -66,7 +66,7 @@ class S3BlobStore:
         """Return a blob.
 
         Raises:
-                DamagedText: the blob is missing or damaged.
+            DamagedText: the blob is missing or damaged.
             StoreError: the S3 store cannot be read.
         """
         return self._load(address, decode)
@@ -75,7 +75,7 @@ class S3BlobStore:
         """Yield the parts of a blob, which is known to be sound.
 
         Raises:
-                DamagedText: the blob is missing or damaged.
+            DamagedText: the blob is missing or damaged.
             StoreError: the S3 store cannot be read.
         """
         yield from parts_of(BytesIO(self._load(address, check)))
@@ -157,7 +157,7 @@ class S3BlobStore:
         """Write an object.
 
         Raises:
-                StoreError: the object cannot be written; the message says why.
+            StoreError: the object cannot be written; the message says why.
         """
         self._objects.check()
 
@@ -211,7 +211,7 @@ class S3BlobStore:
         An old object is written again: otherwise it could be removed before a row refers to it.
 
         Raises:
-                StoreError: the blob cannot be stored.
+            StoreError: the blob cannot be stored.
         """
         try:
             self._users.use()

@@ -58,7 +58,7 @@ class S3Location:
         """Read a URL such as `s3://bucket/prefix?endpoint=http://127.0.0.1:9000`.
 
         Raises:
-                SettingsError: the URL has another form.
+            SettingsError: the URL has another form.
         """
         parts = urlsplit(url)
         options = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -174,7 +174,7 @@ class S3Objects:
         """Store an object without content.
 
         Raises:
-                StoreError: the object cannot be stored; the message says why.
+            StoreError: the object cannot be stored; the message says why.
         """
         self.put(_PROBE, b"")
 

@@ -32,6 +32,7 @@ class ServerLock:
         self._held = ExitStack()
         #: The connection that has the lock of PostgreSQL, or has had it, and whether the lock is shared.
         self._last: tuple[Connection, bool] | None = None
+        self._is_lost = False
 
     def take(self, *, is_shared: bool) -> None:
         """Take the lock. Processes of a cluster share it.
@@ -55,10 +56,12 @@ class ServerLock:
         except SQLAlchemyError:
             self.close()
             try:
-                if not self._try(is_shared=is_shared):
-                    _log.error("The lock of the database is lost. %s", self._refusal(is_shared=is_shared))
+                reason = "" if self._try(is_shared=is_shared) else self._refusal(is_shared=is_shared)
             except StoreError as error:
-                _log.warning("The lock of the database is lost: %s", error.detail)
+                reason = error.detail
+            if reason and not self._is_lost:
+                _log.error("The lock of the database is lost. %s", reason)
+            self._is_lost = bool(reason)
 
     def close(self) -> None:
         """Release the lock."""

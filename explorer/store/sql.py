@@ -181,7 +181,7 @@ class Store:
 
         Raises:
             QueueFull, TooManyRequests: the job is refused, and nothing is stored.
-                StoreError: the request cannot be stored.
+            StoreError: the request cannot be stored.
         """
         canonical = canonical_json(request)
         digest = digest_of(canonical)
@@ -201,7 +201,7 @@ class Store:
         """Note that a client has submitted an existing request. Return whether it still exists.
 
         Raises:
-                StoreError: the claim cannot be stored.
+            StoreError: the claim cannot be stored.
         """
         return self._claims.add(record_id, claim, client)
 
@@ -214,7 +214,7 @@ class Store:
         Raises:
             NotFound: the result does not exist any more.
             Forbidden: the holder has no claim to it.
-                NotFinished: its job, or the job of a part, is unfinished.
+            NotFinished: its job, or the job of a part, is unfinished.
             StoreError: the database cannot be written.
         """
         with self._database.writing() as session:
@@ -234,7 +234,7 @@ class Store:
         """Return the record with this ID.
 
         Raises:
-                NotFound: there is no such record.
+            NotFound: there is no such record.
         """
         row = None
         if set(record_id) <= _DIGITS:  # PostgreSQL refuses texts with control characters

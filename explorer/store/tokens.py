@@ -60,7 +60,7 @@ class Tokens:
         Raises:
             InvalidRequest: the name of the account is empty, or one of the names is too long or has control
                 characters; or the account has too many tokens.
-                StoreError: the token cannot be stored.
+            StoreError: the token cannot be stored.
         """
         check_account(account)
         if len(name) > LONGEST_ACCOUNT or not name.isprintable():
@@ -154,7 +154,7 @@ def check_account(name: str) -> None:
     """Check the name of an account.
 
     Raises:
-            InvalidRequest: the name is empty, too long, or has control characters.
+        InvalidRequest: the name is empty, too long, or has control characters.
     """
     if not name.strip() or len(name) > LONGEST_ACCOUNT or not name.isprintable():
         raise InvalidRequest(

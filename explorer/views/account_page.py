@@ -98,7 +98,7 @@ def _signed_in() -> Account:
 
     Raises:
         NotFound: the server has no accounts that people can sign in with.
-            Unauthorized: nobody is signed in.
+        Unauthorized: nobody is signed in.
         Forbidden: a program sends the request, with an API token.
     """
     settings = services().settings

@@ -20,7 +20,7 @@ def answer() -> Response:
     """Let the server answer a message of the Model Context Protocol.
 
     Raises:
-            NotFound: the server cannot answer.
+        NotFound: the server cannot answer.
     """
     if find_spec("mcp") is None:
         raise NotFound(

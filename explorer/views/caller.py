@@ -81,7 +81,7 @@ def deletion_token() -> str:
     """Return the token in the current request.
 
     Raises:
-            InvalidRequest: there is no token, or it could be guessed.
+        InvalidRequest: there is no token, or it could be guessed.
     """
     token = request.headers.get(DELETION_TOKEN, "")
     if not _SHORTEST_TOKEN <= len(token) <= _LONGEST_TOKEN:

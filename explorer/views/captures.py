@@ -207,7 +207,7 @@ def _private_parameter() -> str:
     """Return the key of private results in the address of the current request.
 
     Raises:
-            InvalidRequest: the parameter is not a key.
+        InvalidRequest: the parameter is not a key.
     """
     try:
         return private_key(msgspec.convert(request.args.get(PRIVATE.name, False), Private))
@@ -220,7 +220,7 @@ def _submit_uploaded(found: UploadedKernel, private: str, is_waiting: Awaited, u
 
     Raises:
         InvalidRequest and its subclasses, SourceTooLarge.
-            TooManyRequests, QueueFull: the queue has no place until this time.
+        TooManyRequests, QueueFull: the queue has no place until this time.
     """
     here = services()
     if found.address == "compilations":

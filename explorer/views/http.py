@@ -78,7 +78,7 @@ def read_file_body(source_limit_bytes: int) -> bytes:
     Raises:
         UnsupportedMediaType: the body is declared as something else.
         TooManyRequests: the client has sent too much.
-            SourceTooLarge: the file is longer than allowed for a body.
+        SourceTooLarge: the file is longer than allowed for a body.
     """
     limit = body_limit_bytes(source_limit_bytes)
     data = _read(FILE_TYPE, limit)
@@ -121,8 +121,8 @@ def check_source(source: str, limit_bytes: int) -> None:
     """Check the length of a source.
 
     Raises:
-            SourceTooLarge: the source is too long.
-            InvalidRequest: the source is empty.
+        SourceTooLarge: the source is too long.
+        InvalidRequest: the source is empty.
     """
     size = len(source.encode("utf-8", errors="replace"))
     if size > limit_bytes:
@@ -138,7 +138,7 @@ def query_integer(name: str, default: int, minimum: int = 0) -> int:
     """Return an integer of the query string.
 
     Raises:
-            InvalidRequest: the text is not an integer, or the integer is too small.
+        InvalidRequest: the text is not an integer, or the integer is too small.
     """
     text = request.args.get(name)
     if text is None:

@@ -31,8 +31,8 @@ def current_account() -> Account | None:
     """Return the account of the current request, or None.
 
     Raises:
-            Unauthorized: the token is unknown.
-            InvalidRequest: the proxy has sent an invalid name.
+        Unauthorized: the token is unknown.
+        InvalidRequest: the proxy has sent an invalid name.
     """
     if "account" not in g:
         g.account = _account()

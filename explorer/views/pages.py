@@ -201,7 +201,7 @@ def bundled_name(name: str) -> str:
     """Return the name of the bundled file made from `explorer/static/<name>`.
 
     Raises:
-            Unavailable: the bundle does not contain the file.
+        Unavailable: the bundle does not contain the file.
     """
     try:
         return manifest()[name]

@@ -52,7 +52,7 @@ def check_can_open(*result_ids: str) -> None:
     """Check that the account of the current request can open results, as far as they are private.
 
     Raises:
-            NotFound: it cannot, or a private result does not exist; the error does not distinguish the two.
+        NotFound: it cannot, or a private result does not exist; the error does not distinguish the two.
     """
     for result_id in filter(is_private, result_ids):
         try:

@@ -57,7 +57,7 @@ def _cached(
     """Return the cached answer to a query about a compilation.
 
     Raises:
-            NotAnswerable: there is none.
+        NotAnswerable: there is none.
     """
     record = records[0]
     answer = None if record is None else service.cached(query, record, parameters)
@@ -86,7 +86,7 @@ def _check_compilation(found: FoundRun) -> None:
     """Check that the compilation of a run's kernel is known and finished.
 
     Raises:
-            NotAnswerable: it is not, or the request names the compilation of a different kernel.
+        NotAnswerable: it is not, or the request names the compilation of a different kernel.
     """
     if found.stranger is not None:
         run, other = found.record, found.stranger

@@ -22,7 +22,7 @@ def find_compilation(compilation_id: str) -> Record:
     """Return a compilation by its ID. An unfinished compilation whose job has ended is started again.
 
     Raises:
-            NotFound: no compilation has this ID.
+        NotFound: no compilation has this ID.
         QueueFull: the compilation has to be started again, and too many jobs wait.
     """
     return only_compilation(services().queue.find(compilation_id))
@@ -32,7 +32,7 @@ def stored_compilation(compilation_id: str) -> Record:
     """Return a compilation by its ID, as it is stored.
 
     Raises:
-            NotFound: no compilation has this ID.
+        NotFound: no compilation has this ID.
     """
     return only_compilation(services().store.find(compilation_id))
 
@@ -41,7 +41,7 @@ def only_compilation(record: Record) -> Record:
     """Return the record if it is a compilation.
 
     Raises:
-            NotFound: the record is a run, a session or a matrix; the message has its addresses.
+        NotFound: the record is a run, a session or a matrix; the message has its addresses.
     """
     pages = {SESSION: session_url, MATRIX: matrix_url}
     if (page_of := pages.get(record.request.task)) is not None:
@@ -60,7 +60,7 @@ def stored_session(session_id: str) -> Record:
     """Return a session by its ID.
 
     Raises:
-            NotFound: no session has this ID.
+        NotFound: no session has this ID.
     """
     return _stored(SESSION, session_id)
 
@@ -69,7 +69,7 @@ def stored_matrix(matrix_id: str) -> Record:
     """Return a matrix by its ID.
 
     Raises:
-            NotFound: no matrix has this ID.
+        NotFound: no matrix has this ID.
     """
     return _stored(MATRIX, matrix_id)
 
@@ -103,7 +103,7 @@ def stored_run(run_id: str) -> Record:
     """Return a run of this server, as it is stored.
 
     Raises:
-            NotFound: no run has this ID.
+        NotFound: no run has this ID.
     """
     try:
         record = services().store.find(run_id)

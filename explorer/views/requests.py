@@ -199,7 +199,7 @@ def check_size(request: Request, limit_bytes: int) -> None:
     """Check the length of a source with its files.
 
     Raises:
-            SourceTooLarge: the source and its files are too long together.
+        SourceTooLarge: the source and its files are too long together.
     """
     if request.size_bytes > limit_bytes:
         raise SourceTooLarge(

@@ -34,7 +34,7 @@ def saved_page(app: Flask, record: Record) -> bytes:
 
     Raises:
         NotFinished: the compilation is not finished.
-            ResultTooLarge: its texts are too large to be read and compressed.
+        ResultTooLarge: its texts are too large to be read and compressed.
         Unavailable: an answer is missing and cannot be computed at the moment.
     """
     if not record.is_finished:
@@ -52,7 +52,7 @@ def saved_tour(app: Flask, tour: Tour, records: Sequence[Record]) -> bytes:
     """Return a tour with the results of its steps, in their order, as one HTML file.
 
     Raises:
-            ResultTooLarge: the texts of a result are too large to be read and compressed.
+        ResultTooLarge: the texts of a result are too large to be read and compressed.
         Unavailable: an answer is missing and cannot be computed at the moment.
     """
     fetch = fetcher(app)

@@ -91,6 +91,30 @@ def test_an_item_that_has_waited_for_long_is_overtaken_no_more():
     assert started(queue) == ["b0", "a1", "c0"]
 
 
+def test_an_item_that_is_hurried_keeps_its_age():
+    seconds = [0.0]
+    queue = filled(FairQueue(1, clock=lambda: seconds[0]), "b", urgency=Urgency.BATCH)
+    seconds[0] = 31.0
+    filled(queue, "a", urgency=Urgency.LIVE)
+    queue.hurry("b0", Urgency.LIVE)
+    assert queue.order() == ["b0", "a0"]
+
+
+def test_the_turn_of_a_client_that_has_gone_is_remembered():
+    queue = filled(FairQueue(1), *"bc")
+    assert started(queue) == ["b0", "c1"]
+    filled(queue, *"cb")
+    assert queue.order() == ["b1", "c0"]
+
+
+def test_the_order_agrees_with_the_next_starts():
+    queue = filled(FairQueue(4), *"aabbb")
+    queue.put("a of a batch", Caller("a", urgency=Urgency.BATCH))
+    queue.put("b of a batch", Caller("b", urgency=Urgency.BATCH))
+    expected = queue.order()
+    assert [queue.take() for _ in range(4)] == expected[:4]
+
+
 def test_batches_leave_the_reserve_to_others():
     queue = filled(FairQueue(1, reserve=1), *"ab", urgency=Urgency.BATCH)
     assert [queue.take(), queue.take()] == ["a0", None]
@@ -103,7 +127,7 @@ def test_the_order_is_the_one_in_which_items_start():
     queue.take()
     expected = queue.order()
     assert len(expected) == len(queue) == 8
-    assert expected == ["b4", "c5", "c6", "a1", "a2", "a3", "d of a batch", "a of a batch"]
+    assert expected == ["b4", "c5", "a1", "c6", "a2", "a3", "d of a batch", "a of a batch"]
     queue.done("a")
     assert queue.take() == expected[0]
 
