@@ -4,14 +4,17 @@ import threading
 from dataclasses import replace
 from datetime import UTC, datetime
 
+import msgspec
 import pytest
 
 from explorer.errors import NotAnswerable, NotFound, Unavailable
 from explorer.jobs.isolated_process import Limits
-from explorer.model import Allocation, Buffer, Done, Request
+from explorer.model import Allocation, Answer, Buffer, Done, Request
+from explorer.model.answers import Lineage, ModuleOrigins
 from explorer.queries import Subject, allocation, changes, lineage, saved_answers
 from explorer.queries.isolated_worker import IsolatedWorkers
-from explorer.store import PassEntry, Record
+from explorer.store import PassEntry, Record, StageEntry
+from explorer.store.entries import StageLocations
 
 pytestmark = pytest.mark.slow
 
@@ -184,3 +187,22 @@ def test_one_that_takes_too_long_is_ended():
     finders = IsolatedWorkers(Limits(wall_seconds=0.5))
     with pytest.raises(Unavailable, match="too busy"):
         find(finders, allocation.QUERY, subject_of(LARGE))
+
+
+def test_the_texts_of_an_asked_record_are_its_own(finders):
+    """If one of them is lost, the shown result is undamaged."""
+    subject = subject_of("the text of the shown result")
+    recorded = msgspec.json.encode(Lineage((ModuleOrigins(0, "digest", ()),))).decode()
+    texts = {"text": b"the text of the second", "locations": msgspec.json.encode(StageLocations((), ((),)))}
+    stage = StageEntry("ptx", "PTX", "ptx", 1.0, 1, 1, "text", None, "locations")
+    second = replace(
+        subject.record, entries=(Answer(recorded), stage, Done("complete", 1.0)), read=texts.__getitem__
+    )
+
+    class Asked:
+        def ask(self, request, check):
+            assert request.task == "lineage"
+            return second
+
+    found = find(finders, lineage.RECORDING, replace(subject, compiler=Asked()))
+    assert b"the text of the second" in found
