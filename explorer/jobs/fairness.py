@@ -156,10 +156,14 @@ class FairQueue(Generic[Item]):
         self._waiting[item] = Waiting(item, caller.client, caller.urgency, self._clock())
 
     def hurry(self, item: Item, urgency: Urgency) -> None:
-        """Raise the urgency of an item to a minimum, if it waits."""
-        waiting = self._waiting.get(item)
+        """Raise the urgency of an item to a minimum, if it waits.
+
+        It then waits behind the other items of that urgency, unless it has waited for long.
+        """
+        waiting, now = self._waiting.get(item), self._clock()
         if waiting is not None and urgency < waiting.urgency:
-            self._waiting[item] = replace(waiting, urgency=urgency)
+            submitted = waiting.submitted if waiting.is_old(now) else now
+            self._waiting[item] = replace(waiting, urgency=urgency, submitted=submitted)
 
     def remove(self, item: Item) -> bool:
         """Remove an item. Return False if it does not wait."""

@@ -26,6 +26,10 @@ class Waiting(Generic[Item]):
     urgency: int
     submitted: float
 
+    def is_old(self, now: float) -> bool:
+        """Return whether the job has waited for so long that it is as urgent as possible."""
+        return now - self.submitted > LONGEST_OVERTAKING_SECONDS
+
 
 def in_order(
     waiting: Iterable[Waiting[Item]], running: Mapping[str, int], turns: Mapping[str, float], now: float
@@ -36,8 +40,7 @@ def in_order(
     """
     lines: dict[tuple[int, str], deque[Waiting[Item]]] = {}
     for job in sorted(waiting, key=lambda job: job.submitted):
-        is_old = now - job.submitted > LONGEST_OVERTAKING_SECONDS
-        lines.setdefault((0 if is_old else job.urgency, job.client), deque()).append(job)
+        lines.setdefault((0 if job.is_old(now) else job.urgency, job.client), deque()).append(job)
     counts, last_turns = Counter(running), dict(turns)
     latest = max(last_turns.values(), default=0.0)
 

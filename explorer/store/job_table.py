@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import and_, func, select, update
+from sqlalchemy import and_, case, func, select, update
 from sqlalchemy.orm import Session
 
 from explorer.store.clock import Now
 from explorer.store.database import Database, insert_into
 from explorer.store.followers import forget_followers
-from explorer.store.job_order import Waiting, in_order, may_use_reserve
+from explorer.store.job_order import LONGEST_OVERTAKING_SECONDS, Waiting, in_order, may_use_reserve
 from explorer.store.leases import Leases, forget_failure
 from explorer.store.tables import JobRow, LeaseRow, TurnRow
 
@@ -120,12 +120,16 @@ class JobTable:
     def hurry(self, record_id: str, urgency: int) -> None:
         """Raise the urgency of a job to a minimum.
 
+        It then waits behind the other jobs of that urgency, unless it has waited for long.
+
         Raises:
             StoreError: the database cannot be written.
         """
         more_urgent = update(JobRow).where(JobRow.id == record_id, JobRow.urgency > urgency)
         with self._database.writing() as session:
-            session.execute(more_urgent.values(urgency=urgency))
+            is_old = JobRow.submitted < Now() - LONGEST_OVERTAKING_SECONDS
+            submitted = case((is_old, JobRow.submitted), else_=Now())
+            session.execute(more_urgent.values(urgency=urgency, submitted=submitted))
 
     def withdraw(self, record_id: str) -> bool:
         """Take a waiting job by its ID. Return False if there is no such job, or if it runs.
