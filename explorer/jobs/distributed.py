@@ -20,6 +20,7 @@ from explorer.jobs.broker import Sender
 from explorer.jobs.caller import Urgency, current_caller
 from explorer.jobs.fairness import CHECK_SECONDS, Check, do_nothing, refusal
 from explorer.jobs.metrics import Metrics
+from explorer.jobs.observation import reported
 from explorer.jobs.rates import Count
 from explorer.jobs.remote_jobs import RemoteJob, RemoteJobs
 from explorer.jobs.runners import RunnerKind, runner_kind
@@ -139,7 +140,8 @@ class DistributedQueue(SharedQueue):
         """Announce to the workers where this server stores texts, until it is closed."""
         processes, name = self._store.processes, process_name()
         while True:
-            self._store.renew_reservation()
+            with reported("The lock of the database is not renewed"):
+                self._store.renew_reservation()
             with suppress(StoreError):  # requests report the error
                 processes.announce(name, self._workers.location)
             if self._closed.wait(BEAT_SECONDS):

@@ -363,9 +363,9 @@ class LocalQueue(SharedQueue):
     def _renew(self) -> None:
         """Renew the leases of the jobs, which keep other processes from deleting their requests."""
         while not self._ended.wait(RENEWAL_SECONDS):
-            self._store.renew_reservation()
-            if jobs := self.jobs_in_flight():
-                with reported("Leases are not renewed"):
+            with reported("Leases are not renewed"):
+                self._store.renew_reservation()
+                if jobs := self.jobs_in_flight():
                     self._store.leases.renew(jobs)
 
     def _refuse_all(self, kind: RunnerKind, reason: str) -> None:

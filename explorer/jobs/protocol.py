@@ -111,7 +111,9 @@ class Queue(Protocol):
         ...
 
     def ask(self, request: Request, check: Check = do_nothing) -> Record:
-        """Do a job and wait for its result, which is not kept. `check` is that of `complete`.
+        """Do a job and wait for its result, which is removed early if it is stored at all.
+
+        `check` is the `check` of `complete`.
 
         Raises:
             QueueFull, TooManyRequests: too many jobs, or threads for such results, wait, of all clients or

@@ -1,8 +1,8 @@
 """The query for the lineage of an operation: its origins, its later operations, its instructions.
 
 A second compilation (`explorer.pipeline.lineage`) records it. The recording is cached like an answer; the
-compilation is not stored. If a module or the machine code differs between the two compilations, none of its
-lines are shown.
+compilation is stored only if a worker does it, and soon removed. If a module or the machine code differs
+between the two compilations, none of its lines are shown.
 """
 
 from __future__ import annotations
@@ -429,7 +429,7 @@ def _instructions(record: Record, recording: Recording, modules: _Modules, way: 
     return found
 
 
-#: The second compilation, of which the other answers are made. It is not stored itself.
+#: The second compilation, from which the other answers are made.
 RECORDING = Query(
     name="lineage_recording",
     summary="The second compilation of a kernel, which records the lineage of its operations.",

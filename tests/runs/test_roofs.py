@@ -1,38 +1,13 @@
 """Test that measured roofs apply to runs on the same GPU only, and come from our own kernels only."""
 
-from contextlib import closing
 from dataclasses import replace
 
-import msgspec
-import pytest
-from recorded import documents
-
 from explorer.examples import find_example, load_examples
-from explorer.model import Done, Measurement
 from explorer.model.measurements import Roof, Roofs
 from explorer.runs.roofs import roofs_request, roofs_run
-from explorer.store import open_store
-from explorer.store.entry_writer import EntryWriter
 
 ROOFS = Roofs((Roof("dram", "memory", 4.4e12, "measured", "copy"),))
 REQUEST = roofs_request("cuda:90", ("3.9.0", "3.6.0"))
-
-
-@pytest.fixture
-def store(tmp_path):
-    with closing(open_store(tmp_path)) as opened:
-        yield opened
-
-
-def keep(store, request, *measured):
-    record = store.submit(request)
-    batch = store.batch()
-    writer = EntryWriter(batch)
-    entries = [
-        writer.write(Measurement(name, msgspec.json.encode(document).decode())) for name, document in measured
-    ]
-    store.finish(record.id, (*entries, Done("complete", 1.0)), batch)
-    return record.id
 
 
 def test_without_a_gpu_there_are_none(store):
@@ -47,14 +22,14 @@ def test_they_are_measured_by_code_of_our_own():
     assert REQUEST.run.measures == ("roofs",)
 
 
-def test_they_hold_for_the_same_gpu_once_they_are_there(store):
+def test_they_hold_for_the_same_gpu_once_they_are_there(store, keep):
     assert roofs_run(store, REQUEST, "NVIDIA H200") is None
-    keep(store, REQUEST, ("environment", documents()["environment"]), ("roofs", ROOFS))
+    keep(REQUEST, roofs=ROOFS)
     assert roofs_run(store, REQUEST, "NVIDIA H200").measured("roofs", Roofs) == ROOFS
     assert roofs_run(store, REQUEST, "NVIDIA A100") is None
 
 
-def test_what_other_code_claims_to_reach_is_not_believed(store):
+def test_what_other_code_claims_to_reach_is_not_believed(store, keep):
     forged = replace(REQUEST, source=REQUEST.source + "\n# mine")
-    keep(store, forged, ("environment", documents()["environment"]), ("roofs", ROOFS))
+    keep(forged, roofs=ROOFS)
     assert roofs_run(store, REQUEST, "NVIDIA H200") is None

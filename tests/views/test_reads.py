@@ -1,4 +1,4 @@
-"""A GET inserts no requests: only submissions do."""
+"""Test that GET requests to a server that does its jobs insert no requests: only submissions do."""
 
 import sqlite3
 from contextlib import closing
