@@ -43,7 +43,6 @@ def compilation_sandbox(settings: Settings) -> SandboxSettings:
         unsafe=settings.unsafe_no_sandbox,
         slots_per_version=settings.slots,
         reserve_slots=1,
-        queue_length=settings.queue_limit,
         request_bytes=2 * settings.source_limit_bytes,
         tritons_dir=settings.tritons_dir if settings.tritons_dir.is_dir() else None,
         offered_tritons=settings.offered_tritons,

@@ -66,7 +66,7 @@ def attack(launcher: Launcher) -> Findings:
         kinds = ("reach", "fill", "forge", "look") if launcher.bubblewrap else ()
         for kind in kinds:
             events: list[Event] = []
-            slot.run(Request(jail, "", "", options={"attack": kind}), lambda: False, events.append)
+            events += slot.run(Request(jail, "", "", options={"attack": kind}), lambda: False)
             _judge(kind, events, findings)
             slot.next()
     finally:

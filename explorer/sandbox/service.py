@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import logging
 import os
-import queue
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import closing
 
 from explorer.errors import SandboxUnavailable, UnknownTriton
-from explorer.model import CANCELED, Diagnostic, Done, Event, Request
+from explorer.model import CANCELED, Diagnostic, Done, Event, Progress, Request
+from explorer.monitoring.traces import add_span
 from explorer.sandbox import control_group, landlock
 from explorer.sandbox.errors import SlotBroken
 from explorer.sandbox.installation_advice import installation_advice
@@ -21,7 +23,7 @@ from explorer.sandbox.launcher import Launcher, find_bubblewrap, launchers
 from explorer.sandbox.priority import yields
 from explorer.sandbox.self_test import attack
 from explorer.sandbox.settings import Limits, SandboxSettings
-from explorer.sandbox.slot_pool import PoolState, SandboxJob, SlotPool, VersionPools
+from explorer.sandbox.slot_pool import PoolState, SlotPool, VersionPools
 from explorer.sandbox.versions import InstalledVersions
 
 _log = logging.getLogger(__name__)
@@ -115,13 +117,12 @@ class Sandbox:
             threading.Thread(target=self._warm_up, name="sandbox-warm-up", daemon=True).start()
 
     def run(self, request: Request, cancelled: threading.Event | None = None) -> Iterator[Event]:
-        """Queue a job. The iterator yields its events as they arrive and always ends with one Done.
+        """Execute a job. The iterator yields its events as they arrive and always ends with one Done.
 
-        Closing a started iterator cancels the job, and so does setting `cancelled`.
+        Closing the iterator cancels the job, and so does setting `cancelled`.
 
         Raises:
             SandboxUnavailable: jails cannot be started here. The iterator may raise it, too.
-            QueueFull: too many jobs are waiting.
             UnknownTriton: there is no such version.
         """
         if request.triton not in self.versions:
@@ -137,9 +138,7 @@ class Sandbox:
         limit_bytes = self.settings.most_bytes(request.task)
         if size_bytes > limit_bytes:
             return iter(_refusal(size_bytes, limit_bytes))
-        job = SandboxJob(request, cancelled or threading.Event(), yields.get())
-        pool.enter(job)
-        return _follow(job, pool)
+        return _execute(pool, request, cancelled or threading.Event(), is_yielding=yields.get())
 
     def close(self) -> None:
         """Kill all jails and wait for their end."""
@@ -216,21 +215,31 @@ def _refusal(size_bytes: int, limit_bytes: int) -> list[Event]:
     ]
 
 
-def _follow(job: SandboxJob, pool: SlotPool) -> Iterator[Event]:
-    try:
-        while True:
-            try:
-                event = job.events.get(timeout=0.2)
-            except queue.Empty:
-                if job.is_cancelled() and pool.withdraw(job):
-                    job.deliver(CANCELED)
-                    job.deliver(Done("failed", 0, is_transient=True))
-                continue
-            if isinstance(event, SandboxUnavailable):
-                raise event
-            yield event
-            if isinstance(event, Done):
-                return
-    finally:
-        job.abandoned.set()
-        pool.leave(job)
+def _execute(
+    pool: SlotPool, request: Request, cancelled: threading.Event, *, is_yielding: bool
+) -> Iterator[Event]:
+    """Execute a job in a slot. If the slot breaks before it has emitted a result, execute it in another."""
+
+    def is_cancelled() -> bool:
+        return cancelled.is_set() or pool.is_closed
+
+    done, has_results, began = Done("failed", 0, is_transient=True), False, time.monotonic()
+    for is_last in (False, True):
+        try:
+            with pool.slot(is_cancelled) as slot:
+                if slot is None:
+                    yield CANCELED
+                    break
+                with closing(slot.run(request, is_cancelled, yields=is_yielding)) as events:
+                    for event in events:
+                        if isinstance(event, Done):
+                            done = event
+                        else:
+                            has_results = has_results or not isinstance(event, Progress)
+                            yield event
+            break
+        except SlotBroken as error:
+            if has_results or is_last or pool.is_closed:
+                raise SandboxUnavailable("The sandbox failed and was restarted during this job.") from error
+    add_span("sandbox", time.monotonic() - began, triton=request.triton)
+    yield done

@@ -77,7 +77,6 @@ class SandboxSettings:
     unsafe: bool = False
     slots_per_version: int = field(default_factory=default_slots)
     reserve_slots: int = 0
-    queue_length: int = 50
     jobs_per_slot: int = 500
     request_bytes: int = 2 * MIB
     question_bytes: int = 64 * MIB

@@ -15,7 +15,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import get_args
 
@@ -43,7 +43,7 @@ _LOGGED_BYTES = 500
 
 
 class Slot:
-    """A zygote that executes jobs. Belongs to the thread that created it.
+    """A zygote that executes jobs. One thread at a time may use it.
 
     With `jail`, the slot shares this jail. Otherwise the slot has its own jail.
     """
@@ -100,11 +100,12 @@ class Slot:
         self,
         request: Request,
         is_cancelled: Callable[[], bool],
-        deliver: Callable[[Event], None],
         *,
         yields: bool = False,
-    ) -> None:
-        """Execute one job, with a lower priority if it `yields`. Deliver its events, Done last.
+    ) -> Generator[Event, None, None]:
+        """Execute one job, with a lower priority if it `yields`. Yield its events, Done last.
+
+        Closing the iterator kills the job.
 
         Raises:
             SlotBroken: the jail is gone, or the job's processes were killed before they emitted a result.
@@ -118,7 +119,7 @@ class Slot:
         if yields:
             lower_priority(self._namespace)
         try:
-            reason = self._stream(request, is_cancelled, deadline, deliver)
+            reason = yield from self._stream(request, is_cancelled, deadline)
         except _JobEnded as end:
             problem, reason = end.diagnostic, end.reason
         except ProtocolError as error:
@@ -130,12 +131,12 @@ class Slot:
             )
         finally:
             self._kill_job()
-        self.jobs_done += 1
+            self.jobs_done += 1
         if reason is not None:
             sandbox_stops.labels(reason).inc()
         if problem is not None:
-            deliver(problem)
-            deliver(Done("failed", (time.monotonic() - started) * 1000, is_transient=True))
+            yield problem
+            yield Done("failed", (time.monotonic() - started) * 1000, is_transient=True)
 
     def next(self) -> None:
         """Prepare the process of the next job.
@@ -156,6 +157,11 @@ class Slot:
             self._jail.close()
         if self._group is not None:
             self._group.remove()
+
+    def end_jail(self) -> None:
+        """Kill the slot's own jail, also while another thread executes a job in it."""
+        if self._owns_jail:
+            self._jail.close()
 
     def _prepare(self) -> None:
         """Make the zygote fork and confine the process of the next job."""
@@ -190,13 +196,9 @@ class Slot:
             self._disassembler = None
 
     def _stream(
-        self,
-        request: Request,
-        is_cancelled: Callable[[], bool],
-        deadline: float,
-        deliver: Callable[[Event], None],
-    ) -> StopReason | None:
-        """Send the request and read events until Done. Return why the warden stopped the job, if so."""
+        self, request: Request, is_cancelled: Callable[[], bool], deadline: float
+    ) -> Generator[Event, None, StopReason | None]:
+        """Send the request and yield events until Done. Return why the warden stopped the job, if so."""
         pending = memoryview(json.dumps(to_plain(request)).encode())
         stream = EventStream(self._settings)
         poller = select.poll()
@@ -234,7 +236,7 @@ class Slot:
                 has_begun = True
                 for event in stream.feed(data):
                     has_results = has_results or not isinstance(event, Progress)
-                    deliver(event)
+                    yield event
                     if isinstance(event, Done):
                         return stream.stop_reason
 

@@ -1,26 +1,22 @@
-"""The slots of each Triton version, and the jobs that wait for them.
+"""The slots of each Triton version, which are lent for one job at a time.
 
-Each Triton version has a pool of slots. A thread owns each slot: it starts the slot, gives it one job after
-another, and replaces it after a number of jobs or after any failure. A jail dies with the thread that started
-it, so these threads live as long as the pool.
+A job is executed by the thread that borrows a slot. Slots are started, prepared for their next job and
+replaced in the background. Nothing queues here: the caller decides which job is next.
 """
 
 from __future__ import annotations
 
-import itertools
 import logging
-import queue
 import threading
 import time
-from collections import deque
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.errors import QueueFull, SandboxUnavailable, UnknownTriton
-from explorer.model import Event, Progress, Request
+from explorer.errors import SandboxUnavailable, UnknownTriton
 from explorer.monitoring.metrics import sandbox_replacements
-from explorer.monitoring.traces import span
-from explorer.monitoring.work_context import WorkContext, current_work_context, working_for
 from explorer.sandbox.disassemblers import Disassemblers
 from explorer.sandbox.errors import SlotBroken
 from explorer.sandbox.jail import Jail
@@ -30,35 +26,9 @@ from explorer.sandbox.versions import InstalledVersions
 
 _log = logging.getLogger(__name__)
 
-_ALIVE_LOOK_SECONDS = 2.0
-_RESTART_SECONDS = 5.0
-_TRIES = 2
-
-
-@dataclass(eq=False)
-class SandboxJob:
-    """A request that waits for a slot or executes in a slot, and the received events.
-
-    A job that `yields` has a lower priority.
-    """
-
-    request: Request
-    cancelled: threading.Event
-    yields: bool = False
-    abandoned: threading.Event = field(default_factory=threading.Event)
-    events: queue.SimpleQueue[Event | SandboxUnavailable] = field(default_factory=queue.SimpleQueue)
-    has_results: bool = False
-    tries: int = 0
-    context: WorkContext = field(default_factory=current_work_context)
-
-    def is_cancelled(self) -> bool:
-        """Return whether the result is no longer needed."""
-        return self.cancelled.is_set() or self.abandoned.is_set()
-
-    def deliver(self, event: Event) -> None:
-        """Pass on an event."""
-        self.has_results = self.has_results or not isinstance(event, Progress)
-        self.events.put(event)
+_LOOK_SECONDS = 2.0
+_CANCEL_LOOK_SECONDS = 0.2
+_CLOSE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -84,6 +54,9 @@ class VersionPools:
         self._lock = threading.Lock()
         #: Each pool, with the identity of its folder, which tells it from a replacement.
         self._pools: dict[str, tuple[SlotPool, object]] = {}
+        self._closed = threading.Event()
+        self._looking = threading.Thread(target=self._look, name="sandbox-slots", daemon=True)
+        self._looking.start()
 
     @property
     def shares_jail(self) -> bool:
@@ -119,6 +92,7 @@ class VersionPools:
 
     def close(self) -> None:
         """Kill all jobs."""
+        self._closed.set()
         for pool, _ in self._pools.values():
             pool.close()
         if self._jail is not None:
@@ -126,11 +100,18 @@ class VersionPools:
 
     def join(self) -> None:
         """Wait for the end of all jails."""
+        self._looking.join()
         for pool, _ in self._pools.values():
             pool.join()
         if self._jail is not None:
             self._jail.close()
         self.disassemblers.close()
+
+    def _look(self) -> None:
+        """Look at the idle slots regularly."""
+        while not self._closed.wait(min(_LOOK_SECONDS, self.launcher.settings.idle_seconds)):
+            for pool, _ in list(self._pools.values()):
+                pool.look()
 
     def _make(self, version: str, folder: Path | None) -> SlotPool:
         settings = self.launcher.settings
@@ -139,7 +120,7 @@ class VersionPools:
 
 
 class SlotPool:
-    """The slots of one Triton version, and the jobs that wait for a slot."""
+    """The slots of one Triton version."""
 
     def __init__(
         self,
@@ -159,208 +140,221 @@ class SlotPool:
         self._version = version
         self._folder = folder
         self._changed = threading.Condition()
-        self._waiting: deque[SandboxJob] = deque()
-        self._running: set[SandboxJob] = set()
-        self._threads: list[threading.Thread] = []
-        self._jobs = 0
-        self._idle = 0
+        #: The idle slots, with the time since when; the slot that was used last is last.
+        self._idle: list[tuple[Slot, float]] = []
+        self._busy: set[Slot] = set()
+        #: The number of slots that are being started, or prepared for their next job.
         self._starting = 0
+        #: The number of callers that wait for a slot.
+        self._waiting = 0
+        self._failures = 0
+        self._problem = ""
         self._closed = False
-        self._numbers = itertools.count()
+        most = self._settings.slots_per_version + self._settings.reserve_slots
+        self._background = ThreadPoolExecutor(most, f"sandbox-{version}")
         self._replacements = sandbox_replacements.labels(version)
 
-    def enter(self, job: SandboxJob) -> None:
-        """Queue a job.
+    @property
+    def is_closed(self) -> bool:
+        """Whether the jobs end."""
+        return self._closed
+
+    @contextmanager
+    def slot(self, is_cancelled: Callable[[], bool]) -> Iterator[Slot | None]:
+        """Lend a slot, or None if the job is cancelled first.
 
         Raises:
-            SandboxUnavailable: the pool is closed.
-            QueueFull: too many jobs are waiting.
+            SandboxUnavailable: the pool is closed, or no slot starts.
         """
-        with self._changed:
-            if self._closed:
-                raise SandboxUnavailable("The sandbox has been closed.")
-            if len(self._waiting) >= self._settings.queue_length:
-                raise QueueFull(
-                    f"The queue is full: {len(self._waiting)} jobs are waiting. Try again in a few seconds."
-                )
-            self._waiting.append(job)
-            self._jobs += 1
-            if len(self._waiting) > self._idle + self._starting:
-                self._grow()
-            self._changed.notify_all()
-
-    def withdraw(self, job: SandboxJob) -> bool:
-        """Remove a job from the queue. Return False if the job is not in the queue."""
-        with self._changed:
-            if job not in self._waiting:
-                return False
-            self._waiting.remove(job)
-            return True
-
-    def leave(self, job: SandboxJob) -> None:
-        """Note that no caller waits for a job."""
-        with self._changed:
-            self._jobs -= 1
-        self.withdraw(job)
+        slot = self._obtain(is_cancelled)
+        if slot is None:
+            yield None
+            return
+        is_broken = False
+        try:
+            yield slot
+        except SlotBroken as error:
+            is_broken = True
+            if not self._closed:
+                self._note_replacement(error)
+            raise
+        finally:
+            self._give_back(slot, is_broken=is_broken)
 
     def begin(self) -> None:
         """Start a slot."""
-        with self._changed:
-            self._grow()
+        self.grow_to(self._settings.slots_per_version, waits=False)
 
-    def grow_to(self, count: int) -> None:
-        """Start one more slot if there are fewer than `count`, and wait until no slot is starting."""
+    def grow_to(self, count: int, *, waits: bool = True) -> None:
+        """Start one more slot if there are fewer than `count`.
+
+        With `waits`, wait until no slot is starting.
+        """
         with self._changed:
-            if len(self._threads) < count:
-                self._grow()
-            self._changed.wait_for(lambda: self._starting == 0 or self._closed)
+            if self._count() < count:
+                self._start_in_background()
+            if waits:
+                self._changed.wait_for(lambda: self._starting == 0 or self._closed)
 
     def state(self) -> PoolState:
         """Return the number of slots in each state."""
         has_zygote = self._jail is not None and self._jail.has_started(self._folder)
-        return PoolState(self._version, self._starting, self._idle, len(self._running), has_zygote)
+        return PoolState(self._version, self._starting, len(self._idle), len(self._busy), has_zygote)
+
+    def look(self) -> None:
+        """Replace the idle slots that have ended, and end slots that nobody has used for long."""
+        now = time.monotonic()
+        ended = []
+        with self._changed:
+            for slot, since in self._idle.copy():
+                if not slot.is_alive():
+                    self._replace(slot)
+                elif now - since > self._settings.idle_seconds and self._count() > self._kept:
+                    ended.append(slot)
+                else:
+                    continue
+                self._idle.remove((slot, since))
+        for slot in ended:
+            slot.close()
+        if ended and self._jail is not None:
+            self._jail.end_unused(self._folder)
 
     def close(self) -> None:
-        """End all jobs, and accept no further jobs."""
+        """End all jobs, and lend no further slots."""
         with self._changed:
             self._closed = True
-            for job in self._waiting:
-                job.events.put(SandboxUnavailable("The sandbox has been closed."))
-            self._waiting.clear()
-            for job in self._running.copy():
-                job.abandoned.set()
             self._changed.notify_all()
 
     def join(self) -> None:
         """Wait for the end of the slots."""
-        for thread in self._threads.copy():
-            thread.join()
+        self._background.shutdown()
+        with self._changed:
+            self._changed.wait_for(lambda: not self._busy, _CLOSE_SECONDS)
+            idle, self._idle = self._idle, []
+        for slot, _ in idle:
+            slot.close()
+        for slot in self._busy.copy():  # nobody reads the events of its job
+            slot.end_jail()
         if self._jail is not None:
             self._jail.end_unused(self._folder)
 
-    def _grow(self) -> None:
-        """Start one more thread with its slot, if the limit allows it."""
-        limit = self._settings.slots_per_version
-        if self._jobs > limit:
-            limit += self._settings.reserve_slots
-        if self._closed or len(self._threads) >= limit:
-            return
-        self._starting += 1
-        name = f"sandbox-{self._version}-{next(self._numbers)}"
-        thread = threading.Thread(target=self._keep_slot, name=name, daemon=True)
-        self._threads.append(thread)
-        thread.start()
+    def _count(self) -> int:
+        return len(self._idle) + len(self._busy) + self._starting
 
-    def _keep_slot(self) -> None:
-        """Own one slot after another, and give it jobs, until the pool is closed."""
-        is_first = True
-        while not self._closed:
-            if not is_first:
-                with self._changed:
-                    self._starting += 1
-            is_first = False
-            slot = self._start_slot()
-            with self._changed:
+    def _obtain(self, is_cancelled: Callable[[], bool]) -> Slot | None:
+        """Wait for a slot, and start one if there are too few."""
+        with self._changed:
+            self._waiting += 1
+            try:
+                failures = self._failures
+                while not is_cancelled() or self._closed:
+                    if self._closed:
+                        raise SandboxUnavailable("The sandbox has been closed.")
+                    if (slot := self._take_idle()) is not None:
+                        return slot
+                    if self._failures > failures and not self._count():
+                        raise SandboxUnavailable(self._problem)
+                    if self._failures == failures and self._starting < self._waiting:
+                        self._grow(len(self._busy) + self._waiting)
+                    self._changed.wait(_CANCEL_LOOK_SECONDS)
+                return None
+            finally:
+                self._waiting -= 1
+
+    def _take_idle(self) -> Slot | None:
+        """Take the idle slot that was used last, for a caller that waits."""
+        while self._idle:
+            slot, _ = self._idle.pop()
+            if slot.is_alive():
+                self._busy.add(slot)
+                if self._settings.jobs_per_slot == 1 and not self._idle and not self._starting:
+                    self._grow(len(self._busy) + self._waiting - 1)  # The next slot starts during this job.
+                return slot
+            self._replace(slot)
+        return None
+
+    def _replace(self, slot: Slot) -> None:
+        """Start another slot in the place of an idle slot that has ended."""
+        self._note_replacement("an idle sandbox ended unexpectedly")
+        if not self._closed:
+            self._background.submit(slot.close)
+        self._start_in_background()
+
+    def _give_back(self, slot: Slot, *, is_broken: bool) -> None:
+        with self._changed:
+            self._busy.discard(slot)
+            self._changed.notify_all()
+            if not self._closed:
+                self._starting += 1
+                self._background.submit(self._prepare, slot, is_broken=is_broken)
+                return
+        slot.close()
+
+    def _prepare(self, slot: Slot, *, is_broken: bool) -> None:
+        """Prepare a slot for its next job, or replace it."""
+        if not is_broken and not self._closed and slot.jobs_done < self._settings.jobs_per_slot:
+            try:
+                slot.next()
+            except SlotBroken as error:
+                if not self._closed:
+                    self._note_replacement(error)
+            else:
+                self._add(slot)
+                return
+        slot.close()
+        with self._changed:
+            others = len(self._idle) + self._starting - 1
+            is_needed = not self._closed and (self._settings.jobs_per_slot > 1 or self._waiting > others)
+            if not is_needed:
                 self._starting -= 1
                 self._changed.notify_all()
-                if slot is None:
-                    self._changed.wait_for(lambda: self._closed, timeout=_RESTART_SECONDS)
-            if slot is not None:
-                try:
-                    self._feed(slot)
-                finally:
-                    slot.close()
-                if slot.jobs_done == self._settings.jobs_per_slot == 1:
-                    self._leave_to_others()
-            if threading.current_thread() not in self._threads:
-                if self._jail is not None:
-                    self._jail.end_unused(self._folder)
-                return
+        if is_needed:
+            self._start()
+        elif self._jail is not None:
+            self._jail.end_unused(self._folder)
 
-    def _leave_to_others(self) -> None:
-        """End this thread, whose slot has had its only job, if other threads suffice for the waiting jobs."""
-        with self._changed:
-            if len(self._waiting) <= self._idle + self._starting:
-                self._threads.remove(threading.current_thread())
-                self._changed.notify_all()
+    def _grow(self, jobs: int) -> None:
+        """Start one more slot, if the limit allows it. With more `jobs` than slots, the reserve is used."""
+        limit = self._settings.slots_per_version
+        if jobs > limit:
+            limit += self._settings.reserve_slots
+        if self._count() < limit:
+            self._start_in_background()
 
-    def _start_slot(self) -> Slot | None:
+    def _start_in_background(self) -> None:
+        if not self._closed:
+            self._starting += 1
+            self._background.submit(self._start)
+
+    def _start(self) -> None:
         try:
             try:
-                return self._make_slot()
+                slot = self._make_slot()
             except SlotBroken:
                 if self._jail is None:
                     raise
-            return self._make_slot()  # The jail was being killed.
+                slot = self._make_slot()  # The jail was being killed.
         except (SlotBroken, OSError) as error:
             if not self._closed:
                 _log.error("A sandbox for Triton %s did not start: %s", self._version, error)
             with self._changed:
-                if self._starting == 1 and self._idle == 0:  # No other thread will execute these jobs.
-                    for job in self._waiting:
-                        job.events.put(
-                            SandboxUnavailable(
-                                f"The sandbox for Triton {self._version} did not start: {error}"
-                            )
-                        )
-                    self._waiting.clear()
-            return None
+                self._starting -= 1
+                self._failures += 1
+                self._problem = f"The sandbox for Triton {self._version} did not start: {error}"
+                self._changed.notify_all()
+        else:
+            self._add(slot)
+
+    def _add(self, slot: Slot) -> None:
+        with self._changed:
+            self._starting -= 1
+            self._idle.append((slot, time.monotonic()))
+            self._changed.notify_all()
 
     def _make_slot(self) -> Slot:
         entry_point = self._settings.entry_point
         return Slot(self._launcher, self._folder, entry_point, self._jail, self._disassemblers)
 
-    def _feed(self, slot: Slot) -> None:
-        """Give jobs to a slot for as long as the slot works."""
-        while slot.jobs_done < self._settings.jobs_per_slot:
-            job = self._take(slot)
-            if job is None:
-                return
-            try:
-                self._running.add(job)
-                with working_for(job.context), span("sandbox", triton=self._version):
-                    slot.run(job.request, job.is_cancelled, job.deliver, yields=job.yields)
-                if slot.jobs_done < self._settings.jobs_per_slot:
-                    slot.next()
-            except SlotBroken as error:
-                if not self._closed:  # closing ends the slot, too
-                    self._replacements.inc()
-                    with working_for(job.context):
-                        _log.warning("Replacing a sandbox for Triton %s: %s", self._version, error)
-                self._recover(job)
-                return
-            finally:
-                self._running.discard(job)
-
-    def _take(self, slot: Slot) -> SandboxJob | None:
-        """Wait for a job. Return None if the pool was closed, or the slot died or is not needed any more."""
-        idle_end = time.monotonic() + self._settings.idle_seconds
-        with self._changed:
-            self._idle += 1
-            try:
-                while not self._closed:
-                    if not slot.is_alive():
-                        self._replacements.inc()
-                        _log.warning("An idle sandbox for Triton %s ended unexpectedly", self._version)
-                        return None
-                    if self._waiting:
-                        if self._settings.jobs_per_slot == 1 and self._idle == 1:
-                            self._grow()  # The next slot starts during this job.
-                        return self._waiting.popleft()
-                    if time.monotonic() > idle_end and len(self._threads) > self._kept:
-                        self._threads.remove(threading.current_thread())
-                        return None
-                    self._changed.wait(min(_ALIVE_LOOK_SECONDS, self._settings.idle_seconds))
-                return None
-            finally:
-                self._idle -= 1
-
-    def _recover(self, job: SandboxJob) -> None:
-        """Retry `job` once after its slot broke, unless events other than progress were delivered."""
-        job.tries += 1
-        with self._changed:
-            if not job.has_results and job.tries < _TRIES and not self._closed:
-                self._waiting.appendleft(job)
-                self._changed.notify_all()
-                return
-        job.events.put(SandboxUnavailable("The sandbox failed and was restarted during this job."))
+    def _note_replacement(self, reason: object) -> None:
+        self._replacements.inc()
+        _log.warning("Replacing a sandbox for Triton %s: %s", self._version, reason)

@@ -61,7 +61,7 @@ class Tier:
         """Execute a source and prepare the next job."""
         events: list[Any] = []
         try:
-            self.slot.run(Request(source, "", ""), lambda: False, events.append)
+            events += self.slot.run(Request(source, "", ""), lambda: False)
             self.slot.next()
         except SlotBroken:
             self.slot.close()

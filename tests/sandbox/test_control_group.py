@@ -41,7 +41,7 @@ def slot(settings):
 def run(slot, source):
     """Execute a source, and return the text of its events."""
     events: list[Any] = []
-    slot.run(Request(source, "", ""), lambda: False, events.append)
+    events += slot.run(Request(source, "", ""), lambda: False)
     slot.next()
     return " ".join(map(str, events))
 

@@ -94,10 +94,10 @@ def test_the_slots_of_the_newest_version_stay(settings, folders):
         printed(sandbox, "99.1.0")
         printed(sandbox, "98.1.0")
         deadline = time.monotonic() + WAIT_SECONDS
-        while sandbox._pools.of("98.1.0")._threads:
+        while sandbox._pools.of("98.1.0").state().idle:
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        assert sandbox._pools.of("99.1.0")._threads
+        assert sandbox._pools.of("99.1.0").state().idle
     finally:
         sandbox.close()
 

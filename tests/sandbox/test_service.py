@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from tritons import TRITONS
 
-from explorer.errors import QueueFull, SandboxUnavailable, UnknownTriton
+from explorer.errors import SandboxUnavailable, UnknownTriton
 from explorer.model import Diagnostic, Done, Log, Request, Stage
 from explorer.sandbox import Sandbox, SandboxSettings
 from explorer.sandbox.launcher import find_bubblewrap
@@ -147,22 +147,6 @@ def test_an_unknown_version_is_refused(wall):
         wall.sandbox.run(Request("", "", "0.0.1"))
 
 
-def test_a_full_queue_refuses(settings):
-    sandbox = Sandbox(dataclasses.replace(settings, queue_length=1))
-    sandbox.start()
-    request = Request(
-        "emit(model.Log('stdout', 'here'))\nimport time; time.sleep(60)", "", sandbox.versions[0]
-    )
-    running: Any = sandbox.run(request)
-    next(running)
-    waiting = sandbox.run(request)
-    with pytest.raises(QueueFull):
-        sandbox.run(request)
-    del waiting
-    running.close()
-    sandbox.close()
-
-
 def test_a_slot_is_replaced_after_so_many_jobs(settings):
     sandbox = Sandbox(dataclasses.replace(settings, jobs_per_slot=2))
     sandbox.start()
@@ -170,6 +154,12 @@ def test_a_slot_is_replaced_after_so_many_jobs(settings):
     for _ in range(5):
         assert [event.kind for event in sandbox.run(request)] == ["done"]
     sandbox.close()
+
+
+def slots_of(pool):
+    """Return how many slots start, are idle and are busy."""
+    state = pool.state()
+    return state.starting, state.idle, state.busy
 
 
 def test_the_slot_of_the_next_job_starts_during_the_job_that_uses_one_up(settings):
@@ -181,11 +171,10 @@ def test_the_slot_of_the_next_job_starts_during_the_job_that_uses_one_up(setting
     next(running)
     pool = sandbox._pools.of(version)
     with pool._changed:
-        assert pool._changed.wait_for(lambda: pool._idle == 1, timeout=60)
+        assert pool._changed.wait_for(lambda: pool.state().idle == 1, timeout=60)
     running.close()
     with pool._changed:  # No third slot is started after the job.
-        assert pool._changed.wait_for(lambda: len(pool._threads) == 1, timeout=60)
-        assert (pool._idle, pool._starting) == (1, 0)
+        assert pool._changed.wait_for(lambda: slots_of(pool) == (0, 1, 0), timeout=60)
     sandbox.close()
 
 
@@ -197,8 +186,7 @@ def test_a_single_slot_for_one_job_is_not_replaced_before_another_job_waits(sett
         assert [event.kind for event in sandbox.run(Request("", "", version))] == ["done"]
     pool = sandbox._pools.of(version)
     with pool._changed:
-        assert pool._changed.wait_for(lambda: not pool._threads, timeout=60)
-        assert pool._starting == 0
+        assert pool._changed.wait_for(lambda: slots_of(pool) == (0, 0, 0), timeout=60)
     sandbox.close()
 
 
