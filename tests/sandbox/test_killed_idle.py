@@ -4,6 +4,7 @@ import dataclasses
 import os
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,15 @@ class Jail:
         self.version = self.sandbox.versions[0]
         assert self.run() == ["log", "done"]
         self._threads = threads() - before
+        self._job = ThreadPoolExecutor(1)
+
+    def start(self, source):
+        """Start a job. Return its events, once a slot has it."""
+        events = self._job.submit(lambda: list(self.sandbox.run(Request(source, "", self.version))))
+        pool = self.sandbox._pools.of(self.version)
+        while pool.state().busy == 0:
+            time.sleep(0.001)
+        return events
 
     def run(self):
         return kinds(self.sandbox.run(Request(JOB, "", self.version)))
@@ -109,9 +119,9 @@ def test_whichever_process_of_an_idle_jail_is_killed_the_next_run_works(jail, ki
 def test_a_job_that_was_handed_over_and_not_begun_is_done_by_another_jail(jail, killed):
     chain = jail.idle_chain()
     os.kill(chain[-1], signal.SIGSTOP)  # it cannot read the request that it is given
-    events = jail.sandbox.run(Request(JOB, "", jail.version))
+    events = jail.start(JOB)
     os.kill(chain[CHAIN.index(killed)], signal.SIGKILL)
-    assert kinds(events) == ["log", "done"]
+    assert kinds(events.result()) == ["log", "done"]
 
 
 def test_what_the_sources_own_end_looks_like_is_told_and_not_tried_again(jail):
@@ -121,12 +131,11 @@ def test_what_the_sources_own_end_looks_like_is_told_and_not_tried_again(jail):
 
 
 def test_a_job_that_is_killed_again_and_again_is_given_up(jail):
-    source = "import time; time.sleep(60)"
-    events = jail.sandbox.run(Request(source, "", jail.version))
+    events = jail.start("import time; time.sleep(60)")
     first = jail.idle_chain()
     os.kill(first[-2], signal.SIGKILL)
     second = jail.idle_chain(other_than=first)
     os.kill(second[-2], signal.SIGKILL)
     with pytest.raises(SandboxUnavailable, match="restarted during this job"):
-        list(events)
+        events.result()
     assert jail.run() == ["log", "done"]
