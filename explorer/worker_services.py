@@ -1,4 +1,4 @@
-"""The services of a worker: store, sandbox, runners, and the queue that supplies the jobs."""
+"""The services of a worker: store, sandbox, runners, and the jobs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from contextlib import ExitStack
 from prometheus_client import start_http_server
 
 from explorer.errors import SettingsError
-from explorer.jobs import Metrics, QueueLimits, Runners
+from explorer.jobs import Metrics, Runners
 from explorer.jobs.consumer import Consumer, Station
 from explorer.jobs.gpu import GpuRunner
 from explorer.jobs.gpu_gate import GpuRules
 from explorer.jobs.health import Health, problem_of_slots
-from explorer.jobs.runners import NoDevice, RunnerKind
+from explorer.jobs.runners import NoDevice, RunnerKind, problem_of
 from explorer.jobs.state import StateCollector
-from explorer.jobs.worker_queue import WorkerQueue
+from explorer.jobs.worker_jobs import WorkerJobs
 from explorer.jobs.worker_registry import WorkerGpu, chosen_queues, kind_of, queue_name
 from explorer.monitoring.metrics import REGISTRY
 from explorer.sandbox import Sandbox
@@ -55,11 +55,11 @@ class WorkerServices:
         self.queues = chosen_queues(_possible_queues(self._runners, self._sandbox.versions), wanted)
         self._sandbox.start()
         warm_up_gpus(self._runners)
-        # Web servers check the role and the other limits.
-        limits = QueueLimits(0, 0, gpu_rules=GpuRules(day_seconds=settings.gpu_day_seconds))
         self._metrics = Metrics()
         self._metrics.leave_queue_to_others()
-        self._queue = WorkerQueue(self._store, self._runners, self._metrics, limits, reserves=RESERVES)
+        # Web servers check the role.
+        gpu_rules = GpuRules(day_seconds=settings.gpu_day_seconds)
+        self._jobs = WorkerJobs(self._store, self._metrics, gpu_rules)
         kinds = {kind_of(queue) for queue in self.queues}
         self._health = Health(
             {kind: self._runners[kind] for kind in kinds},
@@ -101,7 +101,7 @@ class WorkerServices:
         """Give the running jobs back at once, and stop."""
         self._metrics_server.close()
         self._health.close()
-        self._queue.close()
+        self._jobs.close()
         close_runners(self._runners)
         self._pruner.close()
         self._store.close()
@@ -109,7 +109,7 @@ class WorkerServices:
     def _problem(self, kind: RunnerKind) -> str | None:
         """Return why no job of a kind can be done at the moment, or None."""
         slots = [slot for slot in self._health.slots() if slot.kind == kind]
-        return self._queue.problem(kind) or problem_of_slots(slots)
+        return problem_of(self._runners[kind]) or problem_of_slots(slots)
 
     def _gpus(self) -> list[GpuRunner]:
         return [runner for runner in self._runners["gpu"] if isinstance(runner, GpuRunner)]
@@ -121,9 +121,9 @@ class WorkerServices:
         return [
             Station(
                 self._store,
-                self._queue,
+                self._jobs,
                 queues,
-                len(self._runners[kind]) - (kind in RESERVES),
+                self._runners[kind],
                 int(kind in RESERVES),
             )
             for kind, queues in kinds.items()

@@ -76,8 +76,8 @@ class RequestDocument(msgspec.Struct, frozen=True):
 class CompilationDocument(msgspec.Struct, frozen=True):
     """The index of a compilation: everything but the texts.
 
-    `queue_position` is the position of a waiting compilation in its queue, from 1 on. `waits_for` names the
-    missing worker, or is "".
+    `queue_position` is the position of a waiting compilation in its queue, from 1 on. `waits_for` says what
+    keeps all workers from the job, or is "".
     `output_code` has the kernels of a script that defines no kernel and calls a function returned by
     `torch.compile`. A result with the status "kernels_found" has nothing else: the program itself is not
     compiled.

@@ -1,7 +1,7 @@
 """The queue of jobs, and the sandboxes and GPUs that execute them.
 
-`protocol` declares the interface. `local` implements it in one process, `distributed` with workers (`worker`)
-on any machine. The work of a job is in `pipeline` and `runner`, behind the wall.
+`protocol` declares the interface. `local` implements it in one process, `distributed` with workers
+(`consumer`) on any machine. The work of a job is in `pipeline` and `runner`, behind the wall.
 """
 
 from explorer.jobs.event_log import EventLog

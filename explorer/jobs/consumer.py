@@ -18,8 +18,8 @@ import msgspec
 from explorer.errors import ExplorerError, StoreError, Unavailable
 from explorer.jobs.broker import Receiver
 from explorer.jobs.caller import Caller, Urgency, work_for
-from explorer.jobs.runners import RunnerKind
-from explorer.jobs.worker_queue import WorkerQueue
+from explorer.jobs.runners import Runner, RunnerKind
+from explorer.jobs.worker_jobs import WorkerJobs
 from explorer.jobs.worker_registry import BEAT_SECONDS, WorkerDocument, WorkerGpu, kind_of, process_name
 from explorer.monitoring.work_context import WorkContext
 from explorer.store import Store, TakenJob
@@ -30,17 +30,21 @@ _log = logging.getLogger(__name__)
 
 
 class Station:
-    """Does the jobs of one kind: `slots` at a time, and `reserve` more of clients that have none running."""
+    """Does the jobs of one kind with its runners.
+
+    `reserve` of the runners only do jobs of clients that have no running job.
+    """
 
     def __init__(
-        self, store: Store, queue: WorkerQueue, queues: Sequence[str], slots: int, reserve: int
+        self, store: Store, jobs: WorkerJobs, queues: Sequence[str], runners: Sequence[Runner], reserve: int
     ) -> None:
         self.queues = tuple(queues)
-        self.slots = slots
-        self.at_once = slots + reserve
+        self.runners = tuple(runners)
+        self.slots = len(runners) - reserve
         self._store = store
-        self._queue = queue
-        self._running = 0
+        self._jobs = jobs
+        self._reserve = reserve
+        self._free = list(runners)
         self._changing = threading.Lock()
         #: Held while a job is taken: the next job is chosen when the database shows this job as running.
         self._taking = threading.Lock()
@@ -53,44 +57,57 @@ class Station:
     def work(self) -> bool:
         """Do one waiting job after another, as long as there are any. Return False if the worker stops."""
         end = time.monotonic() + _LONGEST_TURN_SECONDS
-        while time.monotonic() < end and (job := self._take()) is not None:
-            if not self._do(job):
+        while time.monotonic() < end and (taken := self._take()) is not None:
+            if not self._do(*taken):
                 return False
         return not self._closed.is_set()
 
     def look(self) -> None:
-        """Start a thread for each job that waits while a slot is free."""
-        while (job := self._take()) is not None:
-            threading.Thread(target=self._do_and_work, args=(job,), name="job", daemon=True).start()
+        """Start a thread for each job that waits while a runner is free.
 
-    def _do_and_work(self, job: TakenJob) -> None:
-        if self._do(job):
+        Runners that are out of service get a thread that brings them into service, if that is possible.
+        """
+        for runner in list(iter(lambda: self._borrow(is_in_service=False), None)):
+            threading.Thread(target=self._give_back, args=(runner,), name="recovery", daemon=True).start()
+        while (taken := self._take()) is not None:
+            threading.Thread(target=self._do_and_work, args=taken, name="job", daemon=True).start()
+
+    def _do_and_work(self, job: TakenJob, runner: Runner) -> None:
+        if self._do(job, runner):
             self.work()
 
-    def _take(self) -> TakenJob | None:
-        """Take the next job and a slot for it; None if there is none."""
+    def _take(self) -> tuple[TakenJob, Runner] | None:
+        """Take the next job and a runner for it; None if there is none."""
         with self._taking:
-            with self._changing:
-                if self._closed.is_set() or self._running >= self.at_once:
-                    return None
-                self._running += 1
-                is_of_reserve = self._running > self.slots
+            if (runner := self._borrow()) is None:
+                return None
             job = None
             try:
-                in_flight = self._queue.jobs_in_flight()
-                job = self._store.jobs.take(self.queues, in_flight, is_of_reserve=is_of_reserve)
+                is_of_reserve = len(self._free) < self._reserve
+                job = self._store.jobs.take(self.queues, self._jobs.in_flight(), is_of_reserve=is_of_reserve)
             except StoreError as error:
                 _log.warning("No job is taken: %s", error.detail)
             finally:
                 if job is None:
-                    self._free()
-            return job
+                    self._free.append(runner)
+            return None if job is None else (job, runner)
 
-    def _free(self) -> None:
+    def _borrow(self, *, is_in_service: bool = True) -> Runner | None:
+        """Take a free runner; None if there is none."""
         with self._changing:
-            self._running -= 1
+            found = (each for each in self._free if (each.problem is None) == is_in_service)
+            runner = None if self._closed.is_set() else next(found, None)
+            if runner is not None:
+                self._free.remove(runner)
+            return runner
 
-    def _do(self, job: TakenJob) -> bool:
+    def _give_back(self, runner: Runner) -> None:
+        """Prepare a runner for its next job."""
+        if not self._closed.is_set():
+            runner.settle(self._closed)
+        self._free.append(runner)
+
+    def _do(self, job: TakenJob, runner: Runner) -> bool:
         """Do a job. Return False if the worker stops before it is done."""
         try:
             record = self._store.find(job.id)
@@ -99,8 +116,8 @@ class Station:
                 return True
             context = WorkContext(job.request_id, job.id, job.traceparent)
             work_for(Caller(job.client, "", Urgency(job.urgency), context=context))
-            return self._queue.perform(record)
-        except Unavailable as error:  # the queue is closed, or the database does not answer
+            return self._jobs.perform(record, runner)
+        except Unavailable as error:  # the worker stops, or the database does not answer
             _log.warning("The job %s is given back: %s", job.id, error.detail)
             with suppress(StoreError):  # the lease expires
                 self._store.leases.release(job.id)
@@ -111,7 +128,7 @@ class Station:
                 self._store.leases.release(job.id, is_over=True)
             return True
         finally:
-            self._free()
+            self._give_back(runner)
 
 
 class Consumer:
@@ -140,11 +157,11 @@ class Consumer:
         self._problem = problem
         self._by_queue = {name: station for station in stations for name in station.queues}
         self._receivers = [
-            Receiver(broker_url, station.queues, station.at_once, self._handle) for station in stations
+            Receiver(broker_url, station.queues, len(station.runners), self._handle) for station in stations
         ]
 
     def run(self, stopped: threading.Event) -> None:
-        """Work until `stopped` is set. Closing the queue then gives the running jobs back."""
+        """Work until `stopped` is set. Closing its jobs then gives the running jobs back."""
         self._announce()
         for receiver in self._receivers:
             receiver.start()

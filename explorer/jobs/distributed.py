@@ -76,7 +76,7 @@ class DistributedQueue(SharedQueue):
             return 0.0
 
     def waits_for(self, record: Record) -> str:
-        """Return which worker a waiting job lacks, as a sentence without a period; "" if it lacks none."""
+        """Return what keeps all workers from a waiting job, without a last period; "" if one can do it."""
         queue = self._store.jobs.queue(record.id) if record.status == "queued" else None
         return self._workers.missing(queue) if queue else ""
 

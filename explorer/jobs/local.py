@@ -9,43 +9,36 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Collection
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
 from explorer.errors import (
     ExplorerError,
-    Forbidden,
     QueueFull,
-    QuotaUsed,
     StoreError,
-    StoreLocked,
     TooManyRequests,
     Unavailable,
-    UnknownTriton,
 )
 from explorer.jobs.caller import Urgency, current_caller
+from explorer.jobs.executor import Executor
 from explorer.jobs.fairness import CHECK_SECONDS, Check, FairQueue, Places, do_nothing
 from explorer.jobs.job import Job
 from explorer.jobs.metrics import Metrics
-from explorer.jobs.observation import Observation, reported
+from explorer.jobs.observation import reported
 from explorer.jobs.rates import Count
-from explorer.jobs.runners import NoDevice, Runner, RunnerKind, Runners, runner_kind
+from explorer.jobs.runners import NoDevice, Runner, RunnerKind, Runners, problem_of, runner_kind
 from explorer.jobs.shared_queue import FollowedJob, QueueLimits, SharedQueue
-from explorer.model import CANCELED, Diagnostic, Done, Request
-from explorer.monitoring.traces import span
+from explorer.model import Request
 from explorer.sandbox.priority import yields
 from explorer.store import Record, Store
 from explorer.store.address import canonical_json, digest_of
-from explorer.store.entry_writer import EntryWriter
 
 #: How often a runner that is out of service is checked again.
 _RECOVERY_CHECK_SECONDS = 10.0
 #: How often leases are renewed.
 RENEWAL_SECONDS = 3.0
-#: How long to wait before a result is stored again in a database that another process has locked.
-_LOCKED_SECONDS = 1.0
 _log = logging.getLogger(__name__)
 
 
@@ -73,6 +66,9 @@ class LocalQueue(SharedQueue):
         self._places = {kind: Places(limits.waiting_jobs, "jobs") for kind in runners}
         self._in_flight: dict[str, Job] = {}
         self._closed = threading.Event()
+        self._executor = Executor(
+            store, metrics, self._gpu_gate, self._unstored, self._closed, self._forget_job
+        )
         #: Set when no job runs any more.
         self._ended = threading.Event()
         self._changed = threading.Condition()
@@ -112,8 +108,7 @@ class LocalQueue(SharedQueue):
 
     def problem(self, kind: RunnerKind) -> str | None:
         """Return why no runner of a kind can do a job at the moment, or None."""
-        problems = [runner.problem for runner in self._runners[kind]]
-        return problems[0] if all(problem is not None for problem in problems) else None
+        return problem_of(self._runners[kind])
 
     def complete(self, request: Request, check: Check = do_nothing) -> Record:
         """Submit a request and wait for its result.
@@ -148,7 +143,7 @@ class LocalQueue(SharedQueue):
             job.cancelled.set()
             is_waiting = self._withdraw(job)
         if is_waiting:
-            self._perform(job, self._runners[runner_kind(job.request)][0])
+            self._executor.do(job, self._runners[runner_kind(job.request)][0])
         return 0
 
     def ask(self, request: Request, check: Check = do_nothing) -> Record:
@@ -243,6 +238,11 @@ class LocalQueue(SharedQueue):
                 self._forget_failure(record.id)
         self._metrics.answered.labels("new job" if is_new else "job in flight").inc()
         return job.record()
+
+    def _forget_job(self, job: Job) -> None:
+        with self._changed:
+            del self._in_flight[job.id]
+            self._changed.notify_all()
 
     def _forget_failure(self, record_id: str) -> None:
         """Remove the transient result of a job that starts again."""
@@ -347,7 +347,7 @@ class LocalQueue(SharedQueue):
     def _work(self, kind: RunnerKind, runner: Runner) -> None:
         """Do one waiting job after another, as long as the runner is in service."""
         while (job := self._take(kind)) is not None:
-            self._perform(job, runner)
+            self._executor.do(job, runner)
             with self._changed:
                 self._waiting[kind].done(job.caller.client)
                 self._changed.notify_all()  # the end may make room for a further job of the client
@@ -373,109 +373,4 @@ class LocalQueue(SharedQueue):
         with self._changed:
             refused = [job for job in self._waiting[kind].order() if self._withdraw(job)]
         for job in refused:
-            self._perform(job, NoDevice(reason))
-
-    def _perform(self, job: Job, runner: Runner) -> None:
-        with Observation(job, self._metrics) as observation:
-            self._do(job, runner, observation)
-
-    def _do(self, job: Job, runner: Runner, observation: Observation) -> None:
-        """Do a job. Its log is closed in every case.
-
-        The last entry is published after the result is stored: a follower that has the entry finds the
-        result.
-        """
-        done: Done | None
-        try:
-            done = self._run(job, runner, observation)
-            if self._closed.is_set():
-                done = None
-            elif job.is_stored:
-                with span("store"):
-                    done = self._store_result(job, done)
-            else:
-                job.batch.commit()  # the caller of `ask` may read the texts
-        except StoreError as error:
-            _log.error("The result of %s is not stored: %s", job.id, error.detail)
-            reason = Diagnostic("error", f"{error.title}.", hint=error.detail)
-            done = self._end_without_result(job, reason)
-            observation.failing = "store"
-        except Exception:  # the thread must survive, and followers must not wait forever
-            done = self._end_without_result(job, _internal_error(job, observation))
-        with suppress(StoreError):  # the lease expires
-            self._store.leases.release(job.id, is_over=done is not None)
-        with self._changed:
-            del self._in_flight[job.id]
-            self._changed.notify_all()
-        observation.end(done)
-        job.finish(done)
-        job.batch.discard()
-
-    def _store_result(self, job: Job, done: Done) -> Done | None:
-        """Store a result as soon as the database is unlocked. None: the queue is closed first.
-
-        Raises:
-            StoreError: the result cannot be stored.
-        """
-        while True:
-            try:
-                self._store.finish(job.id, (*job.record().entries, done), job.batch)
-            except StoreLocked as error:
-                _log.warning("The result of %s is not stored yet: %s", job.id, error.detail)
-                with self._changed:
-                    if self._changed.wait_for(self._closed.is_set, _LOCKED_SECONDS):
-                        return None
-            else:
-                return done
-
-    def _end_without_result(self, job: Job, reason: Diagnostic) -> Done:
-        """Publish and store why the result of a job is not stored, and return the last entry of the job."""
-        done = _transient_failure(job)
-        job.log.publish(reason)
-        try:
-            if job.is_stored:
-                self._store.fail(job.id, reason, done.milliseconds)
-        except Exception as error:  # the thread must survive
-            is_unexpected = not isinstance(error, StoreError)
-            _log.warning("Why %s has no result is not stored: %s", job.id, error, exc_info=is_unexpected)
-            self._unstored.note(job.record())
-        return done
-
-    def _run(self, job: Job, runner: Runner, observation: Observation) -> Done:
-        """Publish all entries but the last one and return it."""
-        writer = EntryWriter(job.batch)
-        if job.cancelled.is_set():
-            observation.failing = "canceled"
-            job.log.publish(CANCELED)
-            return _transient_failure(job)
-        is_on_gpu = runner_kind(job.request) == "gpu"
-        try:
-            with self._gpu_gate.counted(job.caller) if is_on_gpu else nullcontext():
-                job.begin()
-                for event in runner.run(job.request, job.cancelled):
-                    observation.note(event)
-                    if isinstance(event, Done):
-                        return event
-                    job.log.publish(writer.write(event))
-        except (Unavailable, UnknownTriton, Forbidden, QuotaUsed) as error:
-            observation.failing = "sandbox"
-            job.log.publish(Diagnostic("error", f"{error.title}.", hint=error.detail))
-            return _transient_failure(job)
-        except StoreError:  # the end of the job cannot be stored either
-            raise
-        except Exception:  # followers and later readers get the error
-            job.log.publish(_internal_error(job, observation))
-            return _transient_failure(job)
-        raise AssertionError("the sandbox ended without a last event")
-
-
-def _internal_error(job: Job, observation: Observation) -> Diagnostic:
-    """Log the handled exception, and return the diagnostic for the followers of the job."""
-    _log.exception("Job %s failed with an unexpected error", job.id)
-    observation.failing = "server"
-    return Diagnostic("error", "Internal error.", hint="The server's log has the traceback. Try again.")
-
-
-def _transient_failure(job: Job) -> Done:
-    """Return the last entry of a job that failed outside the sandbox."""
-    return Done("failed", (time.monotonic() - job.submitted_at) * 1000, is_transient=True)
+            self._executor.do(job, NoDevice(reason))

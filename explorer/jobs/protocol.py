@@ -55,7 +55,7 @@ class Queue(Protocol):
         ...
 
     def waits_for(self, record: Record) -> str:
-        """Return which worker a waiting job lacks, as a sentence without a period; "" if it lacks none."""
+        """Return what keeps all workers from a waiting job, without a last period; "" if one can do it."""
         ...
 
     def oldest_seconds(self, kind: RunnerKind) -> float:

@@ -48,6 +48,12 @@ class Runner(Protocol):
 Runners = Mapping[RunnerKind, Sequence[Runner]]
 
 
+def problem_of(runners: Sequence[Runner]) -> str | None:
+    """Return why none of some runners can do a job at the moment, or None."""
+    problems = [runner.problem for runner in runners]
+    return problems[0] if all(problem is not None for problem in problems) else None
+
+
 def runner_kind(request: Request) -> RunnerKind:
     """Return the kind of runner that a request needs."""
     if request.task == "run" and request.run is not None:

@@ -193,10 +193,12 @@ class WorkerRegistry:
         return queue_name(kind, request.triton, models[0].name if models else "none")
 
     def missing(self, queue: str) -> str:
-        """Return which worker a queue lacks; "" if there is one."""
-        if any(queue in worker.document.queues for worker in self.alive):
-            return ""
-        return f"no worker for {_KIND_WORDS[kind_of(queue)]} with Triton {version_of(queue)} is running"
+        """Return which worker a queue lacks, or why its workers do no job; "" if one does."""
+        able = [worker for worker in self.alive if queue in worker.document.queues]
+        if not able:
+            return f"no worker for {_KIND_WORDS[kind_of(queue)]} with Triton {version_of(queue)} is running"
+        problems = [worker.document.problems.get(kind_of(queue)) for worker in able]
+        return (problems[0] or "").rstrip(".") if all(problems) else ""
 
 
 def _worker(process: Process) -> Worker:

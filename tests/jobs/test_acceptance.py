@@ -12,7 +12,7 @@ from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.gpu_gate import GpuRules
 from explorer.jobs.rates import Rates
 from explorer.jobs.runners import NoDevice
-from explorer.jobs.worker_queue import WorkerQueue
+from explorer.jobs.worker_jobs import WorkerJobs
 from explorer.jobs.worker_registry import WorkerRegistry
 from explorer.model import Request, Run
 from explorer.store import NewJob, open_store
@@ -62,11 +62,10 @@ def test_a_redis_that_stalls_delays_only_who_is_counted(
     assert accepted
 
 
-def gpu_queue(store):
-    """A queue of a machine whose clients have used their time on GPUs."""
+def gpu_jobs(store):
+    """The jobs of a worker of a machine whose clients have used their time on GPUs."""
     store.gpu_time.add(CLIENT, 10.0)
-    limits = QueueLimits(0, 0, gpu_rules=GpuRules(day_seconds=5.0))
-    return WorkerQueue(store, {"gpu": [NoDevice("The GPU is away.")]}, Metrics(), limits)
+    return WorkerJobs(store, Metrics(), GpuRules(day_seconds=5.0))
 
 
 def messages(record):
@@ -77,8 +76,10 @@ def messages(record):
 def test_a_job_that_was_accepted_before_its_client_used_up_its_time_ends(closed_at_end, tmp_path, postgresql):
     store = closed_at_end(open_store(tmp_path, postgresql.new_database()))
     accepted = store.submit(ON_GPU, CLIENT, job=NewJob(GPU_QUEUE, CLIENT, 0, admit_all))
-    queue = closed_at_end(gpu_queue(store))
-    assert Station(store, queue, [GPU_QUEUE], 1, 0).work()
+    jobs = closed_at_end(gpu_jobs(store))
+    runner = NoDevice("The GPU is asked.")
+    runner.problem = None
+    assert Station(store, jobs, [GPU_QUEUE], [runner], 0).work()
     record = store.find(accepted.id)
     assert record.is_finished
     ((message, hint),) = messages(record)

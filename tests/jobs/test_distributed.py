@@ -15,7 +15,7 @@ from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.jobs.consumer import Station
 from explorer.jobs.distributed import DistributedQueue
 from explorer.jobs.shared_queue import QueueLimits
-from explorer.jobs.worker_queue import WorkerQueue
+from explorer.jobs.worker_jobs import WorkerJobs
 from explorer.jobs.worker_registry import WorkerDocument, WorkerRegistry
 from explorer.matrix import Configuration, Matrix
 from explorer.model import Done, Request
@@ -147,20 +147,53 @@ def test_a_matrix_follows_the_slots_of_the_workers(tmp_path, postgresql):
     work_for(Caller())
 
 
-class BusyQueue:
-    """The queue of a worker, whose jobs end when the test says so."""
+class StubRunner:
+    """A runner whose jobs no test runs. It comes into service when it `is_repaired`."""
+
+    def __init__(self, problem=None):
+        self.problem = problem
+        self.is_repaired = False
+
+    def settle(self, closed):
+        if self.is_repaired:
+            self.problem = None
+
+
+class BusyJobs:
+    """The jobs of a worker, which end when the test says so."""
 
     def __init__(self):
         self.begun = []
         self.may_end = Event()
 
-    def jobs_in_flight(self):
+    def in_flight(self):
         return []
 
-    def perform(self, record):
+    def perform(self, record, _runner):
         self.begun.append(record.id)
         self.may_end.wait(60)
         return False
+
+
+def test_jobs_wait_while_the_runner_of_their_worker_is_out_of_service(tmp_path, postgresql):
+    runner, jobs = StubRunner("The GPU is away."), BusyJobs()
+    jobs.may_end.set()
+    with closing(open_store(tmp_path, postgresql.new_database())) as store:
+        job = NewJob("compile:3.9.0", "one", Urgency.INTERACTIVE, lambda _: None)
+        record = store.submit(REQUEST, "one", job=job)
+        station = Station(store, cast("WorkerJobs", jobs), ["compile:3.9.0"], [runner], reserve=0)
+        for _ in range(2):
+            station.look()
+            time.sleep(0.1)
+        assert not jobs.begun
+        assert store.jobs.queue(record.id) == "compile:3.9.0"
+        runner.is_repaired = True
+        deadline = time.monotonic() + _WAIT_SECONDS
+        while not jobs.begun:
+            assert time.monotonic() < deadline
+            station.look()
+            time.sleep(0.05)
+        assert jobs.begun == [record.id]
 
 
 def test_a_worker_takes_one_job_of_a_client_for_its_slot_and_its_reserve(tmp_path, postgresql, monkeypatch):
@@ -177,20 +210,21 @@ def test_a_worker_takes_one_job_of_a_client_for_its_slot_and_its_reserve(tmp_pat
         return taken
 
     monkeypatch.setattr(JobTable, "take", take_late)
-    queue = BusyQueue()
+    jobs = BusyJobs()
+    runner = StubRunner()
     with closing(open_store(tmp_path, url)) as page, closing(open_store(tmp_path, url)) as worker:
         for number in range(2):
             job = NewJob("compile:3.9.0", "one", Urgency.INTERACTIVE, lambda _: None)
             page.submit(replace(REQUEST, source=f"source {number}"), "one", job=job)
-        station = Station(worker, cast("WorkerQueue", queue), ["compile:3.9.0"], slots=1, reserve=1)
+        station = Station(worker, cast("WorkerJobs", jobs), ["compile:3.9.0"], [runner] * 2, reserve=1)
         threads = [Thread(target=station.work) for _ in range(2)]
         for thread in threads:
             thread.start()
         deadline = time.monotonic() + _WAIT_SECONDS
-        while len(queue.begun) < 2 and all(thread.is_alive() for thread in threads):
+        while len(jobs.begun) < 2 and all(thread.is_alive() for thread in threads):
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        queue.may_end.set()
+        jobs.may_end.set()
         for thread in threads:
             thread.join()
-    assert len(queue.begun) == 1
+    assert len(jobs.begun) == 1

@@ -12,7 +12,8 @@ from explorer.jobs import LocalQueue, Metrics, Queue, QueueLimits, Runners, Sand
 from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.jobs.consumer import Consumer, Station
 from explorer.jobs.distributed import DistributedQueue
-from explorer.jobs.worker_queue import WorkerQueue
+from explorer.jobs.gpu_gate import NO_RULES
+from explorer.jobs.worker_jobs import WorkerJobs
 from explorer.jobs.worker_registry import WorkerRegistry
 from explorer.model import Diagnostic, Done, Inspection, Request
 from explorer.store import StageEntry, open_store
@@ -80,10 +81,10 @@ class WorkerThread:
     def __init__(self, sandbox, store, broker_url):
         self.store = store
         self.metrics = Metrics()
-        runners: Runners = {"compile": [SandboxRunner(sandbox)]}
-        self.queue = WorkerQueue(store, runners, self.metrics, QueueLimits(0, 0))
+        runner = SandboxRunner(sandbox)
+        self.jobs = WorkerJobs(store, self.metrics, NO_RULES)
         queues = [f"compile:{version}" for version in sandbox.versions]
-        self.station = Station(store, self.queue, queues, 1, 0)
+        self.station = Station(store, self.jobs, queues, [runner], 0)
         self.worker = Consumer(
             store,
             [self.station],
@@ -91,7 +92,7 @@ class WorkerThread:
             location="here",
             tier="full",
             gpus=(),
-            problem=self.queue.problem,
+            problem=lambda _kind: runner.problem,
         )
         self.stopped = Event()
         self.thread = Thread(target=self.worker.run, args=(self.stopped,))
@@ -100,7 +101,7 @@ class WorkerThread:
     def close(self):
         self.stopped.set()
         self.thread.join()
-        self.queue.close()
+        self.jobs.close()
         self.store.close()
 
 

@@ -1,24 +1,27 @@
-"""The queue inside a worker: does the jobs that the worker has taken, and publishes them for web servers."""
+"""The jobs that a worker has taken: does them, keeps their leases, and publishes them for web servers."""
 
 from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, suppress
 from functools import partial
-from threading import Thread
+from threading import Condition, Event, Thread
 
-from explorer.errors import StoreError
-from explorer.jobs.fairness import do_nothing
+from explorer.errors import StoreError, Unavailable
+from explorer.jobs.caller import current_caller
+from explorer.jobs.executor import Executor
+from explorer.jobs.gpu_gate import GpuGate, GpuRules
 from explorer.jobs.job import Job
-from explorer.jobs.local import RENEWAL_SECONDS, LocalQueue
+from explorer.jobs.local import RENEWAL_SECONDS
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.observation import reported
-from explorer.jobs.runners import RunnerKind, Runners
-from explorer.jobs.shared_queue import QueueLimits
+from explorer.jobs.runners import Runner, runner_kind
+from explorer.jobs.unstored_results import UnstoredResults
 from explorer.model import Done
+from explorer.sandbox.priority import yields
 from explorer.store import Entry, Record, Store
 
 #: How often a worker that waits for cancellations notices that it stops.
@@ -27,40 +30,72 @@ _POLL_SECONDS = 0.2
 _PUBLICATION_SECONDS = 0.1
 
 
-class WorkerQueue(LocalQueue):
-    """The `LocalQueue` of a worker. Its jobs are in the database, and so are their followers."""
+class WorkerJobs:
+    """The running jobs of a worker. Nothing waits here: jobs wait in the database."""
 
-    def __init__(
-        self,
-        store: Store,
-        runners: Runners,
-        metrics: Metrics,
-        limits: QueueLimits,
-        *,
-        reserves: Collection[RunnerKind] = (),
-    ) -> None:
+    def __init__(self, store: Store, metrics: Metrics, gpu_rules: GpuRules) -> None:
+        self._store = store
+        self._in_flight: dict[str, Job] = {}
+        self._changed = Condition()
+        self._closed = Event()
+        #: Set when no job runs any more.
+        self._ended = Event()
+        gpu_gate = GpuGate(gpu_rules, store.gpu_time)
+        self._executor = Executor(store, metrics, gpu_gate, UnstoredResults(), self._closed, self._forget)
         #: Jobs with new entries; None ends the thread that publishes them.
         self._with_entries: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        super().__init__(store, runners, metrics, limits, reserves=reserves)
-        self._publisher = Thread(target=self._publish, name="publisher", daemon=True)
-        self._publisher.start()
+        self._threads = [
+            Thread(target=self._renew, name="leases", daemon=True),
+            Thread(target=self._publish, name="publisher", daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
 
-    def perform(self, record: Record) -> bool:
+    def perform(self, record: Record, runner: Runner) -> bool:
         """Do a job whose lease this worker has, for the caller of the thread.
 
-        Return whether the job was done; False if the queue is closed first. The job has been accepted
-        already: only the limit of GPU time can refuse it, which ends the job with a diagnostic.
+        Return whether the job was done; False if the worker stops first. The job has been accepted already:
+        only the limit of GPU time can refuse it, which ends the job with a diagnostic. The thread yields the
+        processor to others if another job of the client is running.
+
+        Raises:
+            Unavailable: the worker stops.
         """
-        job = self._enter(record.id, record.request, record.created, ExitStack, joins=False)
+        caller, kind = current_caller(), runner_kind(record.request)
+        batch = self._store.batch(record.id)
+        job = Job(record.id, record.request, record.created, batch, caller, ExitStack(), is_stored=True)
+        with self._changed:
+            if self._closed.is_set():
+                raise Unavailable("The worker stops.")
+            others = [each for each in self._in_flight.values() if each.caller.client == caller.client]
+            yields.set(any(runner_kind(each.request) == kind for each in others))
+            self._in_flight[job.id] = job
         job.log.watch(partial(self._with_entries.put, job))
         self._with_entries.put(job)
-        return job.wait(do_nothing).is_finished
+        self._executor.do(job, runner)
+        return job.record().is_finished
+
+    def in_flight(self) -> list[str]:
+        """Return the IDs of the running jobs."""
+        with self._changed:
+            return list(self._in_flight)
 
     def close(self) -> None:
         """Stop all jobs. Other workers start them anew."""
-        super().close()
+        with self._changed:
+            self._closed.set()
+            for job in self._in_flight.values():
+                job.cancelled.set()
+            self._changed.wait_for(lambda: not self._in_flight)
+        self._ended.set()
         self._with_entries.put(None)
-        self._publisher.join()
+        for thread in self._threads:
+            thread.join()
+
+    def _forget(self, job: Job) -> None:
+        with self._changed:
+            del self._in_flight[job.id]
+            self._changed.notify_all()
 
     def _renew(self) -> None:
         """Renew leases regularly, and when a follower of a job has left it on a web server."""
@@ -71,14 +106,14 @@ class WorkerQueue(LocalQueue):
                     due, left = time.monotonic() + RENEWAL_SECONDS, set[str]()
                     while not self._ended.is_set() and time.monotonic() < due:
                         left |= wait(_POLL_SECONDS)  # this worker may begin a job that was left before
-                        if left and not left.isdisjoint(self.jobs_in_flight()):
+                        if left and not left.isdisjoint(self.in_flight()):
                             break
                     self._renew_once()
             self._ended.wait(_POLL_SECONDS)
 
     def _renew_once(self) -> None:
         self._store.renew_reservation()
-        if jobs := self.jobs_in_flight():
+        if jobs := self.in_flight():
             for record_id, followers in self._store.leases.renew(jobs).items():
                 for follower in followers:
                     self._leave(record_id, follower)
@@ -94,7 +129,7 @@ class WorkerQueue(LocalQueue):
             others = self._store.followers.leave(record_id, follower, counts_streams=False)
         job = self._in_flight.get(record_id)
         if job is not None and not others:
-            self._cancel(job)
+            job.cancelled.set()
 
     def _publish(self) -> None:
         """Publish new entries when their texts are stored, at once after a pause, and in groups otherwise."""
