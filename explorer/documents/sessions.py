@@ -11,14 +11,12 @@ import msgspec
 from explorer.documents.links import API, ApiLinks
 from explorer.documents.parts import ResourcesDocument
 from explorer.errors import DamagedText, InvalidRequest, NotFound
-from explorer.model import Argument, Request, Scalar
+from explorer.model import Argument, Scalar
 from explorer.model.limits import MOST_CAPTURED_KERNELS, MOST_LAUNCHES, MOST_PROBLEMS
 from explorer.model.requests import SCRIPT_TASKS
 from explorer.pipeline.targets.machine_code import machine_code_digest
-from explorer.store import Record, Status, Store
+from explorer.store import Collection, Record, Status, Store
 from explorer.store.address import Address
-
-TASK = "session"
 
 _Id = Annotated[str, msgspec.Meta(pattern=r"^[0-9A-Za-z]{1,44}$")]
 #: The comparison of the binary compiled here with the program's binary: the same bytes, the same code with
@@ -89,12 +87,17 @@ class SessionDocument(msgspec.Struct, frozen=True):
     problems: list[SessionProblem]
 
     @classmethod
-    def of(cls, record: Record, store: Store) -> SessionDocument:
-        body = msgspec.json.decode(record.request.source, type=SessionBody)
+    def of(cls, stored: Collection, store: Store) -> SessionDocument:
+        body = session_of(stored.content)
         rows = [row for kernel in body.kernels if (row := _row(store, kernel)) is not None]
         removed = len(body.kernels) - len(rows)
-        url = session_url(record.id)
-        return cls(record.id, url, body.title, record.created, rows, removed, body.problems)
+        url = session_url(stored.id)
+        return cls(stored.id, url, body.title, stored.created, rows, removed, body.problems)
+
+
+def session_of(content: bytes) -> SessionBody:
+    """Return a stored session."""
+    return msgspec.json.decode(content, type=SessionBody)
 
 
 def session_url(session_id: str) -> str:
@@ -107,11 +110,8 @@ def session_api(session_id: str) -> str:
     return f"{API}/sessions/{session_id}"
 
 
-def session_request(body: SessionBody, store: Store) -> Request:
-    """Return the request that is stored for a session: its source is the body. Equal sessions are stored
-    once.
-
-    A session with a private kernel is private.
+def session_key(body: SessionBody, store: Store) -> str:
+    """Return the key of a session: of its first private kernel, or "" if none is private.
 
     Raises:
         InvalidRequest: a kernel is listed twice, or the server has none of the kernels.
@@ -129,8 +129,7 @@ def session_request(body: SessionBody, store: Store) -> Request:
         )
     again = [_find(store, kernel.again) for kernel in body.kernels]
     keys = (record.request.private for record in (*found, *again) if record is not None)
-    private = next(filter(None, keys), "")
-    return Request(msgspec.json.encode(body).decode(), target="", triton="", task=TASK, private=private)
+    return next(filter(None, keys), "")
 
 
 def _row(store: Store, kernel: SessionKernel) -> SessionRow | None:

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from explorer.matrix.compiler import MatrixCompiler
 from explorer.matrix.documents import MatrixDocument, matrix_api, matrix_document, matrix_url
-from explorer.matrix.matrix import TASK, Cell, Configuration, Matrix, configurations_of
+from explorer.matrix.matrix import Cell, Configuration, Matrix, configurations_of
 
 __all__ = [
-    "TASK",
     "Cell",
     "Configuration",
     "Matrix",

@@ -20,7 +20,7 @@ from explorer.model.metrics import TABLE_METRICS, Better
 from explorer.profiles.read import Profiles
 from explorer.queries import metrics
 from explorer.queries.metrics import MetricsDocument
-from explorer.store import Record
+from explorer.store import Collection, Record
 
 #: "missing": not compiled, or canceled. "refused": the server did not take it. "kernels_found": nothing
 #: of a program with `torch.compile` is compiled; its kernels are in the output code.
@@ -106,9 +106,9 @@ def matrix_api(matrix_id: str) -> str:
     return f"{API}/matrices/{matrix_id}"
 
 
-def matrix_document(compiler: MatrixCompiler, profiles: Profiles, stored: Record) -> MatrixDocument:
+def matrix_document(compiler: MatrixCompiler, profiles: Profiles, stored: Collection) -> MatrixDocument:
     """Return the document of a stored matrix."""
-    matrix = Matrix.of(stored.request)
+    matrix = Matrix.of(stored.content)
     is_at_work = compiler.is_at_work(stored.id)  # before the cells: the last state is complete
     refused = compiler.refused(stored.id)
     found = [_latest(compiler, cell) for cell in matrix.cells]

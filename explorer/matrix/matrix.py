@@ -12,8 +12,6 @@ from explorer.errors import InvalidRequest
 from explorer.model import Inspection, Request
 from explorer.model.limits import MOST_CELLS
 
-TASK = "matrix"
-
 _MOST_INDEX = 1_000_000
 _Index = Annotated[int, msgspec.Meta(ge=0, le=_MOST_INDEX)]
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
@@ -69,15 +67,14 @@ class Matrix:
         """The cells, by configuration, then by target, then by Triton version."""
         return self._cells
 
-    def stored(self) -> Request:
-        """Return the request that is stored for the matrix: its source is the matrix."""
-        source = msgspec.json.encode(_Stored.of(self)).decode()
-        return Request(source, target="", triton="", task=TASK, private=self.request.private)
+    def content(self) -> bytes:
+        """Return the matrix as it is stored."""
+        return msgspec.json.encode(_Stored.of(self))
 
     @classmethod
-    def of(cls, stored: Request) -> Matrix:
-        """Return the matrix of a stored request."""
-        found = msgspec.json.decode(stored.source, type=_Stored)
+    def of(cls, content: bytes) -> Matrix:
+        """Return a stored matrix."""
+        found = msgspec.json.decode(content, type=_Stored)
         return cls(found.request, found.configurations, found.targets, found.tritons)
 
     def _make_cells(self) -> Iterator[Cell]:

@@ -7,6 +7,7 @@ happens here.
 from explorer.store.backup import Copied
 from explorer.store.batches import BlobBatch
 from explorer.store.blob_store import BlobStore
+from explorer.store.collections import Collection, CollectionKind
 from explorer.store.entries import BinaryEntry, Entry, MeasurementEntry, PassEntry, Result, StageEntry
 from explorer.store.job_table import NewJob, TakenJob
 from explorer.store.location import location_of
@@ -22,6 +23,8 @@ __all__ = [
     "BinaryEntry",
     "BlobBatch",
     "BlobStore",
+    "Collection",
+    "CollectionKind",
     "Copied",
     "Damage",
     "Entry",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 
 from explorer.model import Request, to_plain
 
@@ -40,6 +41,18 @@ def is_private(record_id: str) -> bool:
 def digest_of(data: bytes) -> str:
     """Return the SHA-256 of `data` in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
+
+
+def collection_digest(kind: str, private: str, content: bytes) -> str:
+    """Return the digest of a collection. Equal collections with different keys have different digests."""
+    return digest_of(json.dumps([kind, private, content.decode()]).encode())
+
+
+def possible_ids(digest: str, *, is_private: bool) -> Iterator[str]:
+    """Yield the prefixes of a digest that may be its ID, the shortest first. Private IDs are long."""
+    name = base58(digest)
+    for length in range(PRIVATE_ID if is_private else SHORTEST_ID, LONGEST_ID + 1):
+        yield name[:length]
 
 
 def base58(digest: str) -> str:

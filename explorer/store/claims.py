@@ -11,16 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
+from typing import TypeVar
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
 from explorer.errors import Forbidden, NotFinished, NotFound
 from explorer.store.address import PRIVATE_ID
 from explorer.store.database import Database, insert_into
 from explorer.store.leases import is_leased
-from explorer.store.tables import ClaimRow, CompilationRow, LiveRow, RunRow, UsageRow
+from explorer.store.tables import ClaimRow, CollectionRow, CompilationRow, UsageRow
 
+Claimable = TypeVar("Claimable", CompilationRow, CollectionRow)
 _TOKEN_BYTES = 24
 #: In place of the hash of a token: other clients have submitted the result without a token.
 _OTHERS = ""
@@ -100,29 +102,6 @@ class Claims:
         claim.is_granted |= exists and not claim.is_new
         return exists
 
-    def private_rows(self, holder: str, limit: int, before: datetime | None) -> Sequence[CompilationRow]:
-        """Return the latest private results that a holder has claimed, without runs and live results.
-
-        Raises:
-            StoreError: the database cannot be read.
-        """
-        query = (
-            select(CompilationRow)
-            .join(ClaimRow, ClaimRow.id == CompilationRow.id)
-            .where(
-                ClaimRow.holder == holder,
-                func.length(CompilationRow.id) >= PRIVATE_ID,
-                CompilationRow.id.not_in(select(RunRow.id)),
-                CompilationRow.id.not_in(select(LiveRow.id)),
-            )
-            .order_by(CompilationRow.created.desc(), CompilationRow.id)
-            .limit(limit)
-        )
-        if before is not None:
-            query = query.where(CompilationRow.created < before)
-        with self._database.reading() as session:
-            return session.scalars(query).all()
-
     def give_up(
         self, session: Session, record_ids: Sequence[str], holder: str | None, client: str
     ) -> Deleted:
@@ -167,7 +146,23 @@ def _refuse_at_work(session: Session, record_ids: Sequence[str]) -> None:
         raise NotFinished("A job of this result is at work. Cancel it, or wait for its end; then delete.")
 
 
+def claimed_private(
+    table: type[Claimable], holder: str, limit: int, before: datetime | None
+) -> Select[Claimable]:
+    """Return a query for the latest private rows of a table that a holder has claimed, newest first."""
+    query = (
+        select(table)
+        .join(ClaimRow, ClaimRow.id == table.id)
+        .where(ClaimRow.holder == holder, func.length(table.id) >= PRIVATE_ID)
+        .order_by(table.created.desc(), table.id)
+        .limit(limit)
+    )
+    return query if before is None else query.where(table.created < before)
+
+
 def _lock(session: Session, record_id: str) -> bool:
     """Lock a result against removal and claims by other transactions. Return whether it exists."""
-    found = select(CompilationRow.id).where(CompilationRow.id == record_id).with_for_update()
-    return session.scalar(found) is not None
+    return any(
+        session.scalar(select(table.id).where(table.id == record_id).with_for_update()) is not None
+        for table in (CompilationRow, CollectionRow)
+    )

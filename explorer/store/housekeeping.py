@@ -25,7 +25,7 @@ from explorer.store.address_set import AddressSet
 from explorer.store.batches import BlobBatch
 from explorer.store.blob_store import BlobStore
 from explorer.store.clock import NowUtc
-from explorer.store.database import Database
+from explorer.store.database import Database, insert_into
 from explorer.store.entries import blobs_of, decode_journal
 from explorer.store.in_threads import in_threads
 from explorer.store.retention import (
@@ -43,6 +43,7 @@ from explorer.store.retention import (
 from explorer.store.tables import (
     AnswerRow,
     ClaimRow,
+    CollectionRow,
     CompilationRow,
     FailureRow,
     FollowerRow,
@@ -71,6 +72,7 @@ _TABLES_OF_REQUESTS = (
     ClaimRow,
     UsageRow,
     FailureRow,
+    CollectionRow,
     CompilationRow,
 )
 
@@ -95,21 +97,24 @@ class Housekeeping:
 
     # --- the size of results ----------------------------------------------------------------------
 
-    def add(self, session: Session, record_id: str, request: Request, size: int, client: str) -> None:
-        """Count a new request, whose text takes `size` bytes."""
+    def add(
+        self, session: Session, record_id: str, size: int, client: str, request: Request | None = None
+    ) -> bool:
+        """Count a new request or collection, whose text takes `size` bytes. Return whether the ID is free."""
         size += _ROWS_BYTES
-        session.add(
-            UsageRow(
-                id=record_id,
-                client=client,
-                used=NowUtc(),
-                request_bytes=size,
-                result_bytes=0,
-                retained_by=GALLERY if _is_of_gallery(request) else None,
-            )
+        new = insert_into(session, UsageRow).values(
+            id=record_id,
+            client=client,
+            used=NowUtc(),
+            request_bytes=size,
+            result_bytes=0,
+            pinned_by=GALLERY if request is not None and _is_of_gallery(request) else None,
         )
+        if session.scalar(new.on_conflict_do_nothing().returning(UsageRow.id)) is None:
+            return False
         with self._changing:
             self._request_bytes += size
+        return True
 
     def set_result(self, session: Session, record_id: str, size: int) -> None:
         """Count the blobs of a result instead of the blobs of the result that it replaces."""

@@ -23,20 +23,18 @@ from explorer.errors import DamagedText, NotFound, StoreError
 from explorer.model import Diagnostic, Done, Request
 from explorer.store.address import (
     ALPHABET,
-    LONGEST_ID,
-    PRIVATE_ID,
-    SHORTEST_ID,
     Address,
-    base58,
     canonical_json,
     digest_of,
+    possible_ids,
 )
 from explorer.store.backup import DATABASE_NAME, Copied, back_up, restore
 from explorer.store.batches import BlobBatch
 from explorer.store.blob_compression import compress, decompress
 from explorer.store.blob_store import BlobStore
-from explorer.store.claims import Claim, Claims, Deleted
+from explorer.store.claims import Claim, Claims, Deleted, claimed_private
 from explorer.store.clock import Now, NowUtc
+from explorer.store.collections import Collections
 from explorer.store.database import Database, changed_rows, insert_into
 from explorer.store.earlier_results import read_earlier
 from explorer.store.entries import Entry, decode_journal, encode_journal
@@ -123,6 +121,7 @@ class Store:
         self.jobs = JobTable(self._database, self.leases)
         self.processes = ProcessTable(self._database)
         self._claims = Claims(self._database)
+        self.collections = Collections(self._database, self._housekeeping, self._claims)
         self.gpu_time = GpuTime(self._database)
         self.tokens = Tokens(self._database)
         self._journal = lru_cache(_JOURNALS_IN_MEMORY)(self._load_journal)
@@ -244,6 +243,19 @@ class Store:
             raise not_found(record_id)
         return self._record(row)
 
+    def private_key(self, result_id: str) -> str:
+        """Return the key of a private result or collection; "": it is public.
+
+        Raises:
+            NotFound: there is no such result.
+        """
+        try:
+            return self.find(result_id).request.private
+        except NotFound:
+            with suppress(NotFound):
+                return self.collections.find(result_id).private
+            raise
+
     def runs(self, compilation: Request, limit: int, *, imported: bool = False) -> list[Record]:
         """Return the latest runs of the kernel that a request compiles, newest first.
 
@@ -269,7 +281,11 @@ class Store:
         Raises:
             StoreError: the store cannot be read.
         """
-        rows = self._claims.private_rows(holder, limit, before)
+        query = claimed_private(CompilationRow, holder, limit, before).where(
+            CompilationRow.id.not_in(select(RunRow.id)), CompilationRow.id.not_in(select(LiveRow.id))
+        )
+        with self._database.reading() as session:
+            rows = session.scalars(query).all()
         return [self._record(row, is_opened=False) for row in rows]
 
     def finish(self, record_id: str, entries: Sequence[Entry], batch: BlobBatch) -> None:
@@ -452,10 +468,9 @@ class Store:
         claim: Claim | None,
     ) -> CompilationRow:
         """Insert a row with the shortest ID that no other request has; private IDs are long."""
-        name = base58(digest)
-        for length in range(PRIVATE_ID if request.private else SHORTEST_ID, LONGEST_ID + 1):
+        for record_id in possible_ids(digest, is_private=bool(request.private)):
             values = {
-                "id": name[:length],
+                "id": record_id,
                 "digest": digest,
                 "created": NowUtc(),
                 "target": request.target,
@@ -472,17 +487,19 @@ class Store:
                     if same is not None:  # the same request was submitted at the same moment
                         return same
                     continue  # another request has this ID: use one more digit
-                self._housekeeping.add(session, name[:length], request, len(compressed), client)
+                if not self._housekeeping.add(session, record_id, len(compressed), client, request):
+                    session.execute(delete(CompilationRow).where(CompilationRow.id == record_id))
+                    continue  # a collection has this ID
                 if job is None:
-                    self.leases.add(session, name[:length])
+                    self.leases.add(session, record_id)
                 else:
-                    self.jobs.add(session, name[:length], job)
-                self._claims.add_first(session, name[:length], claim)
+                    self.jobs.add(session, record_id, job)
+                self._claims.add_first(session, record_id, claim)
                 if is_live:
-                    session.add(LiveRow(id=name[:length]))
+                    session.add(LiveRow(id=record_id))
                 if request.task == "run":
                     digest_of_runs = _compilation_digest(request, imported=bool(request.imported))
-                    session.add(RunRow(id=name[:length], compilation=digest_of_runs))
+                    session.add(RunRow(id=record_id, compilation=digest_of_runs))
             return CompilationRow(**{**values, "created": created}, journal=None)
         raise AssertionError("two requests with one SHA-256")
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import msgspec
-from sqlalchemy import select
+from sqlalchemy import Select, select
 
 from explorer.store.blob_compression import decompress
 from explorer.store.blob_store import BlobStore
 from explorer.store.database import Database
-from explorer.store.tables import CompilationRow, UsageRow
+from explorer.store.tables import CollectionRow, CompilationRow, UsageRow
 
 _LARGEST = 10
 _ROWS_AT_ONCE = 500
@@ -82,31 +82,44 @@ def gather(database: Database, blobs: BlobStore) -> Statistics:
     for _, size in blobs.sizes():
         statistics.texts += 1
         statistics.text_bytes += size
-    row, usage = CompilationRow, UsageRow
-    columns = (row.id, row.target, row.status, row.journal, row.request)
-    columns_of_usage = (usage.client, usage.used, usage.request_bytes, usage.result_bytes)
-    query = select(*columns, *columns_of_usage).join(usage, usage.id == row.id)
-    with database.reading(in_transaction=True) as session:
-        for found in session.execute(query.execution_options(yield_per=_ROWS_AT_ONCE)):
-            _add(statistics, found, now)
+    for large, status, has_result in _requests(database):
+        days = (now - large.used).days
+        age = next((name for name, most in _AGES.items() if days < most), _OLDER)
+        for group in (
+            statistics.all,
+            statistics.by_task.setdefault(large.task, Group()),
+            statistics.by_status.setdefault(status, Group()),
+            statistics.by_age[age],
+            statistics.by_client.setdefault(large.client, Group()),
+        ):
+            group.add(large.bytes, has_result=has_result)
+        statistics.largest = _largest([*statistics.largest, large])
     statistics.by_client = _by_size(statistics.by_client, lambda group: group.bytes)
     return statistics
 
 
-def _add(statistics: Statistics, found: Any, now: datetime) -> None:
-    task = msgspec.json.decode(decompress(found.request), type=_Task).task
-    size, days = found.request_bytes + found.result_bytes, (now - found.used).days
-    age = next((name for name, most in _AGES.items() if days < most), _OLDER)
-    for group in (
-        statistics.all,
-        statistics.by_task.setdefault(task, Group()),
-        statistics.by_status.setdefault(found.status, Group()),
-        statistics.by_age[age],
-        statistics.by_client.setdefault(found.client, Group()),
-    ):
-        group.add(size, has_result=found.journal is not None)
-    large = Large(found.id, task, found.target, found.client, found.used, size)
-    statistics.largest = _largest([*statistics.largest, large])
+def _requests(database: Database) -> Iterator[tuple[Large, str, bool]]:
+    """Yield each request or collection, its status, and whether it has a result."""
+    row, collection, usage = CompilationRow, CollectionRow, UsageRow
+    size = (usage.request_bytes + usage.result_bytes).label("size")
+    requests = select(
+        row.target, row.status, row.journal, row.request, row.id, usage.client, usage.used, size
+    )
+    collections = select(collection.kind, collection.id, usage.client, usage.used, size)
+    with database.reading(in_transaction=True) as session:
+        found: Any
+        for found in session.execute(_with_usage(requests, row)):
+            task = msgspec.json.decode(decompress(found.request), type=_Task).task
+            large = Large(found.id, task, found.target, found.client, found.used, found.size)
+            yield large, found.status, found.journal is not None
+        for found in session.execute(_with_usage(collections, collection)):
+            yield Large(found.id, found.kind, "", found.client, found.used, found.size), "complete", True
+
+
+def _with_usage(
+    query: Select[*tuple[Any, ...]], table: type[CompilationRow | CollectionRow]
+) -> Select[*tuple[Any, ...]]:
+    return query.join(UsageRow, UsageRow.id == table.id).execution_options(yield_per=_ROWS_AT_ONCE)
 
 
 def _largest(results: Iterable[Large]) -> list[Large]:

@@ -14,7 +14,7 @@ LONGEST_ACCOUNT = 50
 #: The characters of the name of a follower: its client, and the name that the follower has chosen.
 LONGEST_FOLLOWER = 200
 #: The revisions of the tables, oldest first. `explorer.store.migrations` migrates from each to the next.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -62,6 +62,24 @@ class CompilationRow(Base):
     journal: Mapped[str | None] = mapped_column(String(64), default=None)
 
 
+class CollectionRow(Base):
+    """A session or a matrix, which lists results and needs no job.
+
+    `digest` is the SHA-256 of `kind`, `private` and `content`. `id` is its shortest prefix in base 58 that no
+    other collection or compilation has; a collection of an earlier revision has kept its ID. `content` is
+    JSON, compressed. `private` is the secret key of a private collection, or "".
+    """
+
+    __tablename__ = "collection"
+
+    id: Mapped[str] = mapped_column(String(LONGEST_ID), primary_key=True)
+    digest: Mapped[str] = mapped_column(String(64), unique=True)
+    kind: Mapped[str] = mapped_column(String(16))
+    private: Mapped[str] = mapped_column(Text())
+    content: Mapped[bytes] = mapped_column(LargeBinary())
+    created: Mapped[datetime] = mapped_column(UtcDateTime())
+
+
 class FailureRow(Base):
     """Why the result of a job could not be stored. `id` names the record, which is unfinished.
 
@@ -107,7 +125,7 @@ class LiveRow(Base):
 
 
 class UsageRow(Base):
-    """The size of the row of `compilation` with the same `id`, and its users.
+    """The size of the row of `compilation` or `collection` with the same `id`, and its users.
 
     `client` is the submitter, or "" if unknown. `used` is when the result was last opened. `result_bytes` is
     the length of all its blobs, including blobs that other results share. `retained_by` is a client that has

@@ -9,19 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-import msgspec
 from flask import Blueprint, Response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from explorer.documents import ApiLinks
-from explorer.documents.sessions import TASK as SESSION
-from explorer.documents.sessions import SessionBody, session_url
+from explorer.documents.sessions import session_of, session_url
 from explorer.errors import Forbidden, InvalidRequest, NotFound, Unauthorized
-from explorer.matrix import TASK as MATRIX
 from explorer.matrix import Matrix, matrix_url
 from explorer.model.hardware import find_target
 from explorer.services import gpu_rules_of, services
-from explorer.store import Record
+from explorer.store import Collection, Record, Store
 from explorer.store.claims import holder_of_account
 from explorer.store.tables import LONGEST_ACCOUNT
 from explorer.views.accounts import account_of_page
@@ -116,7 +113,7 @@ def _signed_in() -> Account:
 def _page(account: Account, **more: object) -> Response:
     here, rules = services(), gpu_rules_of(services().settings)
     before = _time(request.args.get("before", ""))
-    records = here.store.private_results(holder_of_account(account.name), _RESULTS, before)
+    results = _private_results(here.store, holder_of_account(account.name), before)
     values = {
         **account_of_page(),
         "roles": sorted(account.roles) or ["user"],
@@ -128,9 +125,9 @@ def _page(account: Account, **more: object) -> Response:
         "longest_name": LONGEST_ACCOUNT,
         "lifetimes": _LIFETIMES,
         "default_lifetime": _DEFAULT_LIFETIME,
-        "results": list(_own_results(records)),
+        "results": list(_own_results(results)),
         "is_first": before is None,
-        "older": records[-1].created.isoformat() if len(records) == _RESULTS else None,
+        "older": results[-1].created.isoformat() if len(results) == _RESULTS else None,
         **more,
     }
     response = Response(render_template("account.html", bundle=bundle, host="site", preview=None, **values))
@@ -161,27 +158,35 @@ def _time(text: str) -> datetime | None:
     return time.astimezone(UTC)
 
 
-def _own_results(records: list[Record]) -> Iterator[OwnResult]:
+def _private_results(store: Store, holder: str, before: datetime | None) -> list[Record | Collection]:
+    """Return the latest private results and collections of a holder, newest first."""
+    found: list[Record | Collection] = [
+        *store.private_results(holder, _RESULTS, before),
+        *store.collections.private(holder, _RESULTS, before),
+    ]
+    return sorted(found, key=lambda each: each.created, reverse=True)[:_RESULTS]
+
+
+def _own_results(results: list[Record | Collection]) -> Iterator[OwnResult]:
     """Yield the rows of the results with a page: compilations, sessions and matrices."""
-    for record in records:
-        asked = record.request
-        match asked.task:
-            case "compile" | "captured":
-                url, title = ApiLinks(record.id).page, record.kernel or "Kernel"
-                status = "" if record.status == "complete" else f" · {record.status.replace('_', ' ')}"
+    for result in results:
+        match result:
+            case Record(request=asked) if asked.task in ("compile", "captured"):
+                url, title = ApiLinks(result.id).page, result.kernel or "Kernel"
+                status = "" if result.status == "complete" else f" · {result.status.replace('_', ' ')}"
                 facts = f"{find_target(asked.target).title} · Triton {asked.triton}{status}"
-            case task if task == SESSION:
-                body = msgspec.json.decode(asked.source, type=SessionBody)
-                url, title = session_url(record.id), body.title or "Session"
-                facts = f"session of {_plural(len(body.kernels), 'kernel')}"
-            case task if task == MATRIX:
-                matrix = Matrix.of(asked)
-                url, title = matrix_url(record.id), matrix.request.kernel or "Matrix"
+                key = asked.private
+            case Collection(kind="session", content=content, private=key):
+                session = session_of(content)
+                url, title = session_url(result.id), session.title or "Session"
+                facts = f"session of {_plural(len(session.kernels), 'kernel')}"
+            case Collection(kind="matrix", content=content, private=key):
+                matrix = Matrix.of(content)
+                url, title = matrix_url(result.id), matrix.request.kernel or "Matrix"
                 facts = f"matrix of {_plural(len(matrix.cells), 'compilation')}"
             case _:
                 continue
-        is_own = bool(owner_of(asked.private))
-        yield OwnResult(record.id, url, visible(title), facts, record.created, is_own)
+        yield OwnResult(result.id, url, visible(title), facts, result.created, bool(owner_of(key)))
 
 
 def _plural(count: int, word: str) -> str:

@@ -20,7 +20,7 @@ from explorer.documents.sessions import (
     SessionKernel,
     SessionProblem,
     session_api,
-    session_request,
+    session_key,
     session_url,
 )
 from explorer.errors import ExplorerError, InvalidRequest, QueueFull, TooManyRequests, Unavailable
@@ -45,7 +45,7 @@ from explorer.views.http import (
 )
 from explorer.views.operation import documented
 from explorer.views.privacy import check_can_open
-from explorer.views.records import store_request, stored_session
+from explorer.views.records import store_collection, stored_session
 from explorer.views.requests import (
     CompilationBody,
     Files,
@@ -192,7 +192,8 @@ def submit_session() -> Response:
     here = services()
     body = read_body(SessionBody, here.settings.source_limit_bytes)
     check_can_open(*(each for kernel in body.kernels for each in (kernel.compilation, kernel.again) if each))
-    record = store_request(session_request(body, here.store))
+    content = msgspec.json.encode(body)
+    record = store_collection("session", content, session_key(body, here.store))
     return json_response(SessionTicket(record.id, session_url(record.id), session_api(record.id)))
 
 

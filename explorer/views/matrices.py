@@ -23,13 +23,13 @@ from explorer.model import Inspection
 from explorer.model.limits import MOST_CELLS
 from explorer.queries import Parameter
 from explorer.services import Services, services
-from explorer.store import Record
+from explorer.store import Collection
 from explorer.views.caller import FOLLOWER, FollowersDocument
 from explorer.views.http import json_response, read_body, revalidated
 from explorer.views.operation import documented
 from explorer.views.pages import table_page
 from explorer.views.privacy import is_about_private
-from explorer.views.records import store_request, stored_matrix
+from explorer.views.records import store_collection, stored_matrix
 from explorer.views.requests import CompilationBody, inspection_of, requested_compilation
 from explorer.views.visible import visible
 
@@ -71,7 +71,8 @@ def submit() -> Response:
     """
     here = services()
     matrix = _requested(here, read_body(MatrixBody, here.settings.source_limit_bytes))
-    return _start(here, store_request(matrix.stored()), matrix)
+    stored = store_collection("matrix", matrix.content(), matrix.request.private)
+    return _start(here, stored.id, matrix)
 
 
 @blueprint.get(f"{API}/matrices/<matrix_id>")
@@ -85,8 +86,7 @@ def show(matrix_id: str) -> Response:
 @documented({202: MatrixTicket}, None, FOLLOWER)
 def compile_missing(matrix_id: str) -> Response:
     """Compile the cells of a matrix that have no result, because they were canceled or removed."""
-    record = stored_matrix(matrix_id)
-    return _start(services(), record, Matrix.of(record.request))
+    return _start(services(), matrix_id, Matrix.of(stored_matrix(matrix_id).content))
 
 
 @blueprint.delete(f"{API}/matrices/<matrix_id>")
@@ -122,8 +122,8 @@ def page(matrix_id: str) -> tuple[str, int]:
     """Return the page of a matrix. The browser asks the API for its data."""
     status, preview = 200, None
     try:
-        record = stored_matrix(matrix_id)
-        preview = None if is_about_private() else _preview(record)
+        stored = stored_matrix(matrix_id)
+        preview = None if is_about_private() else _preview(stored)
     except NotFound:
         status = 404
     return table_page("matrix", "the table", f"{matrix_api(matrix_id)}/table.md", preview), status
@@ -151,15 +151,15 @@ def _requested(here: Services, body: MatrixBody) -> Matrix:
     return Matrix(base, configurations, tuple(targets) or (base.target,), tuple(tritons) or (base.triton,))
 
 
-def _start(here: Services, record: Record, matrix: Matrix) -> Response:
-    here.matrices.start(record.id, matrix.cells)
-    ticket = MatrixTicket(record.id, matrix_url(record.id), matrix_api(record.id), len(matrix.cells))
+def _start(here: Services, matrix_id: str, matrix: Matrix) -> Response:
+    here.matrices.start(matrix_id, matrix.cells)
+    ticket = MatrixTicket(matrix_id, matrix_url(matrix_id), matrix_api(matrix_id), len(matrix.cells))
     return json_response(ticket, 202)
 
 
-def _preview(record: Record) -> dict[str, str]:
+def _preview(stored: Collection) -> dict[str, str]:
     """Return the preview of a matrix: its kernel, and the lengths of its lists."""
-    matrix = Matrix.of(record.request)
+    matrix = Matrix.of(stored.content)
     lengths = {
         "configuration": len(matrix.configurations),
         "target": len(matrix.targets),
@@ -169,5 +169,5 @@ def _preview(record: Record) -> dict[str, str]:
     return {
         "title": f"{visible(matrix.request.kernel or 'Matrix')} · triton·explorer",
         "description": " × ".join(counts),
-        "url": url_for("matrices.page", matrix_id=record.id, _external=True),
+        "url": url_for("matrices.page", matrix_id=stored.id, _external=True),
     }

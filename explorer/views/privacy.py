@@ -56,7 +56,7 @@ def check_can_open(*result_ids: str) -> None:
     """
     for result_id in filter(is_private, result_ids):
         try:
-            key = services().store.find(result_id).request.private
+            key = services().store.private_key(result_id)
         except NotFound as error:
             raise _no_private(result_id) from error
         owner, account = owner_of(key), current_account()

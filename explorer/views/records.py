@@ -5,17 +5,19 @@ The IDs have one form, so each function checks the kind of the record.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
 from explorer.documents import ApiLinks, RunLinks
-from explorer.documents.sessions import TASK as SESSION
 from explorer.documents.sessions import session_url
 from explorer.errors import NotFound
 from explorer.jobs.caller import current_caller
-from explorer.matrix import TASK as MATRIX
 from explorer.matrix import matrix_url
-from explorer.model import Done, Request
 from explorer.services import services
-from explorer.store import Record, compilation_of
+from explorer.store import Collection, CollectionKind, Record, compilation_of
 from explorer.views.identity import client
+
+_PAGES: Mapping[CollectionKind, Callable[[str], str]] = {"session": session_url, "matrix": matrix_url}
 
 
 def find_compilation(compilation_id: str) -> Record:
@@ -25,7 +27,7 @@ def find_compilation(compilation_id: str) -> Record:
         NotFound: no compilation has this ID.
         QueueFull: the compilation has to be started again, and too many jobs wait.
     """
-    return only_compilation(services().queue.find(compilation_id))
+    return _only_compilation(compilation_id, services().queue.find)
 
 
 def stored_compilation(compilation_id: str) -> Record:
@@ -34,19 +36,24 @@ def stored_compilation(compilation_id: str) -> Record:
     Raises:
         NotFound: no compilation has this ID.
     """
-    return only_compilation(services().store.find(compilation_id))
+    return _only_compilation(compilation_id, services().store.find)
 
 
-def only_compilation(record: Record) -> Record:
-    """Return the record if it is a compilation.
+def _only_compilation(result_id: str, find: Callable[[str], Record]) -> Record:
+    """Return a compilation.
 
     Raises:
-        NotFound: the record is a run, a session or a matrix; the message has its addresses.
+        NotFound: there is none with this ID. If it is a run, a session or a matrix, the message has its
+            address.
     """
-    pages = {SESSION: session_url, MATRIX: matrix_url}
-    if (page_of := pages.get(record.request.task)) is not None:
-        kind, page = record.request.task, page_of(record.id)
-        raise NotFound(f"{record.id!r} is a {kind}, not a compilation. Its address is {page}.")
+    try:
+        record = find(result_id)
+    except NotFound:
+        with suppress(NotFound):
+            kind = services().store.collections.find(result_id).kind
+            page = _PAGES[kind](result_id)
+            raise NotFound(f"{result_id!r} is a {kind}, not a compilation. Its address is {page}.") from None
+        raise
     if record.request.run is None:
         return record
     compilation = services().store.known(compilation_of(record.request))
@@ -56,47 +63,43 @@ def only_compilation(record: Record) -> Record:
     raise NotFound(f"{record.id!r} is a run, not a compilation. Its address is {address}.")
 
 
-def stored_session(session_id: str) -> Record:
+def stored_session(session_id: str) -> Collection:
     """Return a session by its ID.
 
     Raises:
         NotFound: no session has this ID.
     """
-    return _stored(SESSION, session_id)
+    return _stored("session", session_id)
 
 
-def stored_matrix(matrix_id: str) -> Record:
+def stored_matrix(matrix_id: str) -> Collection:
     """Return a matrix by its ID.
 
     Raises:
         NotFound: no matrix has this ID.
     """
-    return _stored(MATRIX, matrix_id)
+    return _stored("matrix", matrix_id)
 
 
-def _stored(task: str, record_id: str) -> Record:
-    missing = f"There is no {task} {record_id!r} on this server. Check the link."
+def _stored(kind: CollectionKind, collection_id: str) -> Collection:
+    missing = f"There is no {kind} {collection_id!r} on this server. Check the link."
     try:
-        record = services().store.find(record_id)
+        found = services().store.collections.find(collection_id)
     except NotFound as error:
         raise NotFound(missing) from error
-    if record.request.task != task:
+    if found.kind != kind:
         raise NotFound(missing)
-    return record
+    return found
 
 
-def store_request(request: Request) -> Record:
-    """Store a request that needs no job, such as a session. Equal requests are stored once.
+def store_collection(kind: CollectionKind, content: bytes, private: str) -> Collection:
+    """Store a session or a matrix for the caller. Equal ones are stored once.
 
     Raises:
         StoreFull: the disk or a quota is full.
     """
-    store = services().store
-    store.admit(client())
-    record = store.submit(request, client(), claim=current_caller().claim)
-    if not record.is_final:
-        store.finish(record.id, (Done("complete", 0.0),), store.batch())
-    return record
+    claim = current_caller().claim
+    return services().store.collections.put(kind, content, private, client(), claim)
 
 
 def stored_run(run_id: str) -> Record:

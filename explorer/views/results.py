@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 import msgspec
 from flask import Blueprint, Response, request
 
 from explorer.documents import API
-from explorer.documents.sessions import TASK as SESSION
-from explorer.documents.sessions import SessionBody
+from explorer.documents.sessions import session_of
 from explorer.errors import Forbidden, NotFound
 from explorer.jobs.caller import ADMIN_ROLE
-from explorer.matrix import TASK as MATRIX
 from explorer.matrix import Matrix
 from explorer.services import services
-from explorer.store import Record
+from explorer.store import Collection, Record
 from explorer.store.claims import Deleted, holder_of, holder_of_account
 from explorer.views.caller import DELETION_TOKEN, deletion_token
 from explorer.views.http import json_response
@@ -59,19 +58,30 @@ def delete_result(result_id: str) -> DeletionDocument:
         Forbidden, NotFound, NotFinished, StoreError: as the store.
         InvalidRequest: there is neither an account nor a token.
     """
-    record = services().store.find(result_id)
+    found = _find(result_id)
+    members = _members(found) if isinstance(found, Collection) else ()
     removed, kept = set[str](), set[str]()
-    for each in (record, *_members(record)):
+    for each in (found, *members):
         try:
-            done = _delete([each.id, *_parts(each)])
+            done = _delete([each.id, *(() if isinstance(each, Collection) else _parts(each))])
         except (Forbidden, NotFound):
-            if each is record:
+            if each is found:
                 raise
             kept.add(each.id)  # a member that others have submitted
         else:
             removed |= done.removed
             kept |= done.kept
     return DeletionDocument(sorted(removed), sorted(kept - removed))
+
+
+def _find(result_id: str) -> Record | Collection:
+    store = services().store
+    try:
+        return store.find(result_id)
+    except NotFound:
+        with suppress(NotFound):
+            return store.collections.find(result_id)
+        raise
 
 
 def _delete(record_ids: list[str]) -> Deleted:
@@ -105,19 +115,16 @@ def _parts(record: Record) -> list[str]:
     return [each.id for each in (*derived, *runs) if each is not None]
 
 
-def _members(record: Record) -> Iterator[Record]:
+def _members(collection: Collection) -> Iterator[Record]:
     """Yield the kernels of a session, or the cells of a matrix, as far as they exist."""
     store = services().store
-    match record.request.task:
-        case task if task == SESSION:
-            body = msgspec.json.decode(record.request.source, type=SessionBody)
-            for kernel in body.kernels:
+    match collection.kind:
+        case "session":
+            for kernel in session_of(collection.content).kernels:
                 for compilation in filter(None, (kernel.compilation, kernel.again)):
-                    try:
+                    with suppress(NotFound):
                         yield store.find(compilation)
-                    except NotFound:
-                        continue
-        case task if task == MATRIX:
-            for cell in Matrix.of(record.request).cells:
+        case "matrix":
+            for cell in Matrix.of(collection.content).cells:
                 if (found := store.known(cell.request)) is not None:
                     yield found

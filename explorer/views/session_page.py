@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import msgspec
 from flask import Blueprint, url_for
 
-from explorer.documents.sessions import SessionBody, session_api
+from explorer.documents.sessions import session_api, session_of
 from explorer.errors import NotFound
-from explorer.store import Record
+from explorer.store import Collection
 from explorer.views.pages import table_page
 from explorer.views.privacy import is_about_private
 from explorer.views.records import stored_session
@@ -31,9 +30,9 @@ def page(session_id: str) -> tuple[str, int]:
     return table_page("session", "the kernels", session_api(session_id), preview), status
 
 
-def preview_of(record: Record) -> dict[str, str]:
+def preview_of(stored: Collection) -> dict[str, str]:
     """Return the preview of a session: its title and how many kernels it has."""
-    body = msgspec.json.decode(record.request.source, type=SessionBody)
+    body = session_of(stored.content)
     count = len(body.kernels)
     return {
         "title": f"{visible(body.title) or 'Session'} · triton·explorer",

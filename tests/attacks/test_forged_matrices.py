@@ -23,7 +23,8 @@ def table(services, client):
         matrix = Matrix(base, tuple(configurations), (base.target,), (base.triton,))
         for cell in matrix.cells:
             put(services.store, cell.request, *events, Done("failed", 1.0))
-        address = f"/api/v1/matrices/{put(services.store, matrix.stored(), Done('complete', 0.0))}"
+        stored = services.store.collections.put("matrix", matrix.content(), "", "")
+        address = f"/api/v1/matrices/{stored.id}"
         return [client.get(address), *(client.get(f"{address}/table.{name}") for name in ("csv", "md"))]
 
     return make

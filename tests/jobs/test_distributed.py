@@ -14,6 +14,7 @@ from explorer.jobs import Metrics
 from explorer.jobs.caller import Caller, Urgency, work_for
 from explorer.jobs.consumer import Station
 from explorer.jobs.distributed import DistributedQueue
+from explorer.jobs.runners import NoDevice
 from explorer.jobs.shared_queue import QueueLimits
 from explorer.jobs.worker_jobs import WorkerJobs
 from explorer.jobs.worker_registry import WorkerDocument, WorkerRegistry
@@ -147,11 +148,11 @@ def test_a_matrix_follows_the_slots_of_the_workers(tmp_path, postgresql):
     work_for(Caller())
 
 
-class StubRunner:
+class StubRunner(NoDevice):
     """A runner whose jobs no test runs. It comes into service when it `is_repaired`."""
 
     def __init__(self, problem=None):
-        self.problem = problem
+        super().__init__(problem)
         self.is_repaired = False
 
     def settle(self, closed):

@@ -16,9 +16,11 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, insert, inspect, select, text, update
 
-from explorer.errors import SettingsError, StoreError, StoreLocked
+from explorer.errors import NotFound, SettingsError, StoreError, StoreLocked
 from explorer.model import Request
-from explorer.store import migrations, open_store
+from explorer.store import Collection, migrations, open_store
+from explorer.store.address import canonical_json
+from explorer.store.blob_compression import compress
 from explorer.store.database import Database, open_database
 from explorer.store.tables import REVISIONS, Base, CompilationRow, RevisionRow, UsageRow
 
@@ -123,6 +125,30 @@ def test_a_database_of_the_first_revision_keeps_its_rows(tmp_path, database_url,
         assert connection.scalars(size).one() == len(row["request"])
         assert "schema" not in inspect(connection).get_table_names()
     assert revision_of(engine) == REVISIONS[-1]
+
+
+@pytest.mark.parametrize("key", ["", "secret"], ids=["public", "private"])
+def test_a_session_that_was_a_request_keeps_its_id(tmp_path, database_url, engine, key):
+    content = b'{"title":"A program"}'
+    session = Request(content.decode(), "", "", task="session", private=key)
+    with engine.begin() as connection:
+        migrations.upgrade(connection, "0007")
+        rows = ((session, "123456789ABC"), (REQUEST, "123456789ABD"))
+        for request, record_id in rows:
+            row = {"id": record_id, "created": NOW, "target": request.target, "triton": request.triton}
+            row |= {"digest": record_id, "status": "complete", "is_final": True, "journal": "journal"}
+            row["request"] = compress(canonical_json(request))
+            connection.execute(insert(CompilationRow).values(row))
+            usage = {"id": record_id, "client": "anna", "used": NOW, "request_bytes": 1, "result_bytes": 2}
+            connection.execute(insert(UsageRow).values(usage))
+    with closing(open_store(tmp_path, database_url)) as store:
+        found = store.collections.find("123456789ABC")
+        assert found == Collection("123456789ABC", "session", key, content, NOW)
+        assert store.collections.put("session", content, key, "bert").id == found.id
+        with pytest.raises(NotFound):
+            store.find("123456789ABC")
+        assert store.statistics().by_task["session"].bytes == 1
+        assert store.statistics().by_task["compile"].bytes == 3
 
 
 def test_a_data_folder_that_is_older_than_revisions_is_migrated(tmp_path):
