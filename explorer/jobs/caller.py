@@ -1,4 +1,4 @@
-"""The caller of a job or query: a client with its follower, claim and roles. A thread has one at a time."""
+"""The caller of a job or query: a client with its follower and roles. A thread has one at a time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from explorer.monitoring.work_context import WorkContext, set_work_context
-from explorer.store.claims import Claim
+from explorer.store.deletion_rights import DeletionRight
 
 
 class Urgency(IntEnum):
@@ -33,14 +33,14 @@ class Caller:
     """The caller of a job or a query.
 
     Limits apply to each `client`; "" is the server itself. `follower` distinguishes the pages and programs
-    of a client: a job is canceled when the last follower cancels it. With `claim`, the caller can delete its
-    submissions. `roles` are the roles of its account. `context` is the request.
+    of a client: a job is canceled when the last follower cancels it. With `deletion_right`, the caller can
+    delete its submissions. `roles` are the roles of its account. `context` is the request.
     """
 
     client: str = ""
     follower: str = ""
     urgency: Urgency = Urgency.INTERACTIVE
-    claim: Claim | None = None
+    deletion_right: DeletionRight | None = None
     roles: frozenset[str] = frozenset()
     context: WorkContext = WorkContext()  # noqa: RUF009  frozen
 

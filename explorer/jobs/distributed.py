@@ -176,7 +176,9 @@ class DistributedQueue(SharedQueue):
 
     def _start(self, request: Request, count: Count, *, is_live: bool) -> Record:
         caller, job = current_caller(), self._new_job(request, count)
-        record = self._store.submit(request, caller.client, is_live=is_live, job=job, claim=caller.claim)
+        record = self._store.submit(
+            request, caller.client, is_live=is_live, job=job, right=caller.deletion_right
+        )
         return record if record.is_final else self._join_or_start(record, count, joins=True, is_new=True)
 
     def _join_or_start(self, record: Record, count: Count, *, joins: bool, is_new: bool = False) -> Record:

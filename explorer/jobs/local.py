@@ -209,7 +209,7 @@ class LocalQueue(SharedQueue):
     def _start(self, request: Request, count: Count, *, is_live: bool) -> Record:
         caller = current_caller()
         with self._take_place(request, count) as place:  # a refused request is not stored
-            record = self._store.submit(request, caller.client, is_live=is_live, claim=caller.claim)
+            record = self._store.submit(request, caller.client, is_live=is_live, right=caller.deletion_right)
             return record if record.is_final else self._join_or_enter(record, place.pop_all, joins=True)
 
     def _join_or_start(self, record: Record, count: Count, *, joins: bool) -> Record:

@@ -76,7 +76,7 @@ class SharedQueue(ABC):
         caller = current_caller()
         is_live = caller.urgency is Urgency.LIVE
         record = self._store.known(request)
-        if record is not None and not self._store.claim(record.id, caller.claim, caller.client):
+        if record is not None and not self._store.grant(record.id, caller.deletion_right, caller.client):
             record = None  # the record was deleted at this moment
         if is_live:
             self._end_earlier_live(None if record is None else record.id)

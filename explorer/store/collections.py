@@ -13,9 +13,9 @@ from sqlalchemy import delete, select
 from explorer.errors import NotFound
 from explorer.store.address import collection_digest, possible_ids
 from explorer.store.blob_compression import compress, decompress
-from explorer.store.claims import Claim, Claims, claimed_private
 from explorer.store.clock import NowUtc
 from explorer.store.database import Database, insert_into
+from explorer.store.deletion_rights import DeletionRight, DeletionRights, private_rows_of
 from explorer.store.housekeeping import Housekeeping
 from explorer.store.tables import CollectionRow
 
@@ -36,13 +36,20 @@ class Collection:
 class Collections:
     """The collections in a database. Safe to use from many threads."""
 
-    def __init__(self, database: Database, housekeeping: Housekeeping, claims: Claims) -> None:
+    def __init__(
+        self, database: Database, housekeeping: Housekeeping, deletion_rights: DeletionRights
+    ) -> None:
         self._database = database
         self._housekeeping = housekeeping
-        self._claims = claims
+        self._deletion_rights = deletion_rights
 
     def put(
-        self, kind: CollectionKind, content: bytes, private: str, client: str, claim: Claim | None = None
+        self,
+        kind: CollectionKind,
+        content: bytes,
+        private: str,
+        client: str,
+        right: DeletionRight | None = None,
     ) -> Collection:
         """Store a collection for a client. Equal collections are stored once.
 
@@ -51,9 +58,9 @@ class Collections:
             StoreError: the database cannot be written.
         """
         self._housekeeping.admit(client)
-        row = self._insert(kind, content, private, client, claim)
-        if not self._claims.add(row.id, claim, client):  # it was deleted at this moment
-            return self.put(kind, content, private, client, claim)
+        row = self._insert(kind, content, private, client, right)
+        if not self._deletion_rights.add(row.id, right, client):  # it was deleted at this moment
+            return self.put(kind, content, private, client, right)
         return _collection(row)
 
     def find(self, collection_id: str) -> Collection:
@@ -79,12 +86,12 @@ class Collections:
         Raises:
             StoreError: the database cannot be read.
         """
-        query = claimed_private(CollectionRow, holder, limit, before)
+        query = private_rows_of(CollectionRow, holder, limit, before)
         with self._database.reading() as session:
             return [_collection(row) for row in session.scalars(query)]
 
     def _insert(
-        self, kind: CollectionKind, content: bytes, private: str, client: str, claim: Claim | None
+        self, kind: CollectionKind, content: bytes, private: str, client: str, right: DeletionRight | None
     ) -> CollectionRow:
         """Insert a row with the shortest ID that is free, or return the row of the same collection."""
         digest = collection_digest(kind, private, content)
@@ -103,7 +110,7 @@ class Collections:
                 if not self._housekeeping.add(session, each, len(values["content"]), client):
                     session.execute(delete(CollectionRow).where(CollectionRow.id == each))
                     continue
-                self._claims.add_first(session, each, claim)
+                self._deletion_rights.add_first(session, each, right)
             return CollectionRow(id=each, created=created, **values)
         raise AssertionError("two collections with one SHA-256")
 

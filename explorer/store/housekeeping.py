@@ -42,9 +42,9 @@ from explorer.store.retention import (
 )
 from explorer.store.tables import (
     AnswerRow,
-    ClaimRow,
     CollectionRow,
     CompilationRow,
+    DeletionRightRow,
     FailureRow,
     FollowerRow,
     JobRow,
@@ -69,7 +69,7 @@ _TABLES_OF_REQUESTS = (
     LeaseRow,
     JobRow,
     FollowerRow,
-    ClaimRow,
+    DeletionRightRow,
     UsageRow,
     FailureRow,
     CollectionRow,

@@ -32,10 +32,10 @@ from explorer.store.backup import DATABASE_NAME, Copied, back_up, restore
 from explorer.store.batches import BlobBatch
 from explorer.store.blob_compression import compress, decompress
 from explorer.store.blob_store import BlobStore
-from explorer.store.claims import Claim, Claims, Deleted, claimed_private
 from explorer.store.clock import Now, NowUtc
 from explorer.store.collections import Collections
 from explorer.store.database import Database, changed_rows, insert_into
+from explorer.store.deletion_rights import Deleted, DeletionRight, DeletionRights, private_rows_of
 from explorer.store.earlier_results import read_earlier
 from explorer.store.entries import Entry, decode_journal, encode_journal
 from explorer.store.files import FileBlobStore
@@ -120,8 +120,8 @@ class Store:
         self.followers = FollowerTable(self._database, self.leases.server)
         self.jobs = JobTable(self._database, self.leases)
         self.processes = ProcessTable(self._database)
-        self._claims = Claims(self._database)
-        self.collections = Collections(self._database, self._housekeeping, self._claims)
+        self._deletion_rights = DeletionRights(self._database)
+        self.collections = Collections(self._database, self._housekeeping, self._deletion_rights)
         self.gpu_time = GpuTime(self._database)
         self.tokens = Tokens(self._database)
         self._journal = lru_cache(_JOURNALS_IN_MEMORY)(self._load_journal)
@@ -170,12 +170,12 @@ class Store:
         *,
         is_live: bool = False,
         job: NewJob | None = None,
-        claim: Claim | None = None,
+        right: DeletionRight | None = None,
     ) -> Record:
         """Return the record of a request; insert it for the client if the request is new.
 
         This process then has the lease of a new request; with `job`, the job waits for a worker. The result
-        of a request that was only submitted with `is_live` is removed early, see `keep`. With `claim`, the
+        of a request that was only submitted with `is_live` is removed early, see `keep`. With `right`, the
         result can be deleted, see `delete`.
 
         Raises:
@@ -188,36 +188,36 @@ class Store:
             row = self._row_of(session, digest)
         if row is None:
             row = self._insert(
-                digest, request, compress(canonical), client, is_live=is_live, job=job, claim=claim
+                digest, request, compress(canonical), client, is_live=is_live, job=job, right=right
             )
         elif not is_live:
             self.keep(row.id)
-        if not self._claims.add(row.id, claim, client):  # the result was deleted at this moment
-            return self.submit(request, client, is_live=is_live, job=job, claim=claim)
+        if not self._deletion_rights.add(row.id, right, client):  # the result was deleted at this moment
+            return self.submit(request, client, is_live=is_live, job=job, right=right)
         return self._record(row)
 
-    def claim(self, record_id: str, claim: Claim | None, client: str) -> bool:
+    def grant(self, record_id: str, right: DeletionRight | None, client: str) -> bool:
         """Note that a client has submitted an existing request. Return whether it still exists.
 
         Raises:
-            StoreError: the claim cannot be stored.
+            StoreError: the right cannot be stored.
         """
-        return self._claims.add(record_id, claim, client)
+        return self._deletion_rights.add(record_id, right, client)
 
     def delete(self, record_ids: Sequence[str], holder: str | None, client: str) -> Deleted:
-        """Remove a result that only the holder of a token has submitted, with its parts, or give up a claim.
+        """Remove a result that only the holder of a token has submitted, with its parts, or give up a right.
 
         The first ID names the result, the others name its parts, such as its runs. Without a holder,
         everything is removed.
 
         Raises:
             NotFound: the result does not exist any more.
-            Forbidden: the holder has no claim to it.
+            Forbidden: the holder has no right to delete it.
             NotFinished: its job, or the job of a part, is unfinished.
             StoreError: the database cannot be written.
         """
         with self._database.writing() as session:
-            deleted = self._claims.give_up(session, record_ids, holder, client)
+            deleted = self._deletion_rights.give_up(session, record_ids, holder, client)
             self._housekeeping.remove_requests(session, deleted.removed)
         self._revision = next(self._changes)
         self._housekeeping.is_due.set()  # pruning removes the texts
@@ -281,7 +281,7 @@ class Store:
         Raises:
             StoreError: the store cannot be read.
         """
-        query = claimed_private(CompilationRow, holder, limit, before).where(
+        query = private_rows_of(CompilationRow, holder, limit, before).where(
             CompilationRow.id.not_in(select(RunRow.id)), CompilationRow.id.not_in(select(LiveRow.id))
         )
         with self._database.reading() as session:
@@ -465,7 +465,7 @@ class Store:
         *,
         is_live: bool,
         job: NewJob | None,
-        claim: Claim | None,
+        right: DeletionRight | None,
     ) -> CompilationRow:
         """Insert a row with the shortest ID that no other request has; private IDs are long."""
         for record_id in possible_ids(digest, is_private=bool(request.private)):
@@ -494,7 +494,7 @@ class Store:
                     self.leases.add(session, record_id)
                 else:
                     self.jobs.add(session, record_id, job)
-                self._claims.add_first(session, record_id, claim)
+                self._deletion_rights.add_first(session, record_id, right)
                 if is_live:
                     session.add(LiveRow(id=record_id))
                 if request.task == "run":

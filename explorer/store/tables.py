@@ -142,7 +142,7 @@ class UsageRow(Base):
     retained_by: Mapped[str | None] = mapped_column("pinned_by", String(64), index=True)
 
 
-class ClaimRow(Base):
+class DeletionRightRow(Base):
     """A submitter of the result with this `id`: the hash of a token, or "" for others without a token."""
 
     __tablename__ = "claim"

@@ -11,9 +11,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, func, select
 
 from explorer.errors import InvalidRequest, StoreError
-from explorer.store.claims import holder_of, new_token
 from explorer.store.clock import NowUtc
 from explorer.store.database import Database, changed_rows
+from explorer.store.deletion_rights import holder_of, new_token
 from explorer.store.tables import LONGEST_ACCOUNT, TokenRow
 
 #: The prefix of tokens: other tokens in the same header are not for this server.

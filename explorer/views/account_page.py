@@ -19,10 +19,10 @@ from explorer.matrix import Matrix, matrix_url
 from explorer.model.hardware import find_target
 from explorer.services import gpu_rules_of, services
 from explorer.store import Collection, Record, Store
-from explorer.store.claims import holder_of_account
+from explorer.store.deletion_rights import holder_of_account
 from explorer.store.tables import LONGEST_ACCOUNT
 from explorer.views.accounts import account_of_page
-from explorer.views.identity import Account, client, current_account
+from explorer.views.current_account import Account, client, current_account
 from explorer.views.pages import bundle
 from explorer.views.privacy import owner_of
 from explorer.views.results import delete_result

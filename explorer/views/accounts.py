@@ -19,8 +19,8 @@ from explorer.errors import ExplorerError, NotFound, SettingsError, Unauthorized
 from explorer.services import services
 from explorer.settings import Settings
 from explorer.store.tables import LONGEST_ACCOUNT
+from explorer.views.current_account import SESSION_ACCOUNT, current_account
 from explorer.views.http import json_response
-from explorer.views.identity import SESSION_ACCOUNT, current_account
 from explorer.views.operation import documented
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from explorer.jobs.caller import Caller, Urgency, current_caller, work_for
 from explorer.queries import Parameter
 from explorer.services import services
 from explorer.store import Record
-from explorer.store.claims import Claim, holder_of, holder_of_account, new_token
+from explorer.store.deletion_rights import DeletionRight, holder_of, holder_of_account, new_token
+from explorer.views.current_account import client, current_account
 from explorer.views.http import json_response
-from explorer.views.identity import client, current_account
 from explorer.views.request_ids import work_context
 
 FOLLOWER = Parameter(
@@ -53,26 +53,26 @@ def recognize_callers(app: Flask) -> None:
 def _begin() -> None:
     g.caller_before = current_caller()
     name = "".join(filter(str.isprintable, request.args.get(FOLLOWER.name, "")))[:_LONGEST_NAME]
-    claim = _claim() if request.method == "POST" else None
+    right = _deletion_right() if request.method == "POST" else None
     account = current_account()
     roles = frozenset[str]() if account is None else account.roles
-    work_for(Caller(client(), f"{client()} {name}", _urgency(), claim, roles, work_context()))
+    work_for(Caller(client(), f"{client()} {name}", _urgency(), right, roles, work_context()))
 
 
-def _claim() -> Claim:
-    """Return the claim for the current submission: of its account, by its token, or by a new token."""
+def _deletion_right() -> DeletionRight:
+    """Return the right to delete the current submission: of its account, by its token, or by a new token."""
     if (account := current_account()) is not None:
-        return Claim(holder_of_account(account.name))
+        return DeletionRight(holder_of_account(account.name))
     if DELETION_TOKEN in request.headers:
-        return Claim(holder_of(deletion_token()))
+        return DeletionRight(holder_of(deletion_token()))
     g.new_token = new_token()
-    return Claim(holder_of(g.new_token), is_new=True)
+    return DeletionRight(holder_of(g.new_token), is_new=True)
 
 
 def _give_token(response: Response) -> Response:
     """Send the new token to the client, if the token can delete something."""
-    claim = current_caller().claim
-    if claim is not None and claim.is_new and claim.is_granted:
+    right = current_caller().deletion_right
+    if right is not None and right.is_new and right.is_granted:
         response.headers[DELETION_TOKEN] = g.new_token
     return response
 

@@ -24,6 +24,7 @@ from explorer.queries.changes import counted_changes, known_changes
 from explorer.services import services
 from explorer.store import Record, Status
 from explorer.views.caller import FOLLOWER, LIVE, FollowersDocument, cancel_job
+from explorer.views.current_account import client
 from explorer.views.http import (
     attachment,
     binary_part,
@@ -34,7 +35,6 @@ from explorer.views.http import (
     revalidated,
     text_part,
 )
-from explorer.views.identity import client
 from explorer.views.lines import RANGE, lines_document
 from explorer.views.operation import documented
 from explorer.views.records import find_compilation, stored_compilation

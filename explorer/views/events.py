@@ -20,7 +20,7 @@ from explorer.services import services
 from explorer.store import Entry, Record
 from explorer.store.entries import kind_of
 from explorer.views.caller import FOLLOWER
-from explorer.views.identity import client
+from explorer.views.current_account import client
 from explorer.views.operation import documented
 from explorer.views.records import find_compilation
 

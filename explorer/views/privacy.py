@@ -13,8 +13,8 @@ from explorer.jobs.caller import ADMIN_ROLE
 from explorer.services import services
 from explorer.store.address import is_private
 from explorer.store.sql import not_found
+from explorer.views.current_account import current_account
 from explorer.views.http import IS_KEPT
-from explorer.views.identity import current_account
 
 #: The prefix of the key of a result that only one account can open: "account:<name>:<random digits>".
 ACCOUNT_KEY = "account"

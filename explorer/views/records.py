@@ -15,7 +15,7 @@ from explorer.jobs.caller import current_caller
 from explorer.matrix import matrix_url
 from explorer.services import services
 from explorer.store import Collection, CollectionKind, Record, compilation_of
-from explorer.views.identity import client
+from explorer.views.current_account import client
 
 _PAGES: Mapping[CollectionKind, Callable[[str], str]] = {"session": session_url, "matrix": matrix_url}
 
@@ -98,8 +98,8 @@ def store_collection(kind: CollectionKind, content: bytes, private: str) -> Coll
     Raises:
         StoreFull: the disk or a quota is full.
     """
-    claim = current_caller().claim
-    return services().store.collections.put(kind, content, private, client(), claim)
+    right = current_caller().deletion_right
+    return services().store.collections.put(kind, content, private, client(), right)
 
 
 def stored_run(run_id: str) -> Record:

@@ -13,8 +13,8 @@ from explorer.errors import Forbidden, InvalidRequest, SourceTooLarge
 from explorer.model import Argument, Edits, Request, Scalar
 from explorer.model.hardware import DEFAULT_TARGET
 from explorer.services import Services
+from explorer.views.current_account import current_account
 from explorer.views.http import check_source, read_body
-from explorer.views.identity import current_account
 from explorer.views.privacy import ACCOUNT_KEY, owner_of
 
 #: The maximum number of assumed values in a request.

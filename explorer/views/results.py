@@ -16,10 +16,10 @@ from explorer.jobs.caller import ADMIN_ROLE
 from explorer.matrix import Matrix
 from explorer.services import services
 from explorer.store import Collection, Record
-from explorer.store.claims import Deleted, holder_of, holder_of_account
+from explorer.store.deletion_rights import Deleted, holder_of, holder_of_account
 from explorer.views.caller import DELETION_TOKEN, deletion_token
+from explorer.views.current_account import client, current_account
 from explorer.views.http import json_response
-from explorer.views.identity import client, current_account
 from explorer.views.operation import documented
 
 blueprint = Blueprint("results", __name__, url_prefix=f"{API}/results")

@@ -25,9 +25,9 @@ from explorer.services import services
 from explorer.store import Record, Status, compilation_of
 from explorer.store.entry_writer import EntryWriter
 from explorer.views.caller import FOLLOWER, FollowersDocument, cancel_job
+from explorer.views.current_account import client
 from explorer.views.events import event_stream
 from explorer.views.http import attachment, binary_part, encoded_json_part, json_response, read_body
-from explorer.views.identity import client
 from explorer.views.operation import documented
 from explorer.views.privacy import check_can_open
 from explorer.views.records import find_compilation, stored_compilation, stored_run
@@ -116,7 +116,7 @@ def submit_imported() -> Response:
     check_can_open(body.compilation)
     request, events = imported_run(here.store, body)
     here.store.admit(client())
-    record = here.store.submit(request, client(), claim=current_caller().claim)
+    record = here.store.submit(request, client(), right=current_caller().deletion_right)
     if not record.is_final:
         batch = here.store.batch(record.id)
         writer = EntryWriter(batch)

@@ -9,7 +9,7 @@ from explorer.errors import Forbidden, NotFound, StoreFull
 from explorer.model import Request
 from explorer.store import Quotas, open_store
 from explorer.store.address import LONGEST_ID, PRIVATE_ID, SHORTEST_ID
-from explorer.store.claims import Claim, holder_of, new_token
+from explorer.store.deletion_rights import DeletionRight, holder_of, new_token
 from explorer.store.tables import UsageRow
 
 ANNA, BERT = (holder_of(new_token()) for _ in range(2))
@@ -62,8 +62,8 @@ def test_a_collection_and_a_request_never_share_an_id(store, monkeypatch):
 
 
 def test_a_collection_is_deleted_by_its_last_submitter(store):
-    stored = store.collections.put("matrix", CONTENT, "", "anna", Claim(ANNA))
-    store.collections.put("matrix", CONTENT, "", "bert", Claim(BERT))
+    stored = store.collections.put("matrix", CONTENT, "", "anna", DeletionRight(ANNA))
+    store.collections.put("matrix", CONTENT, "", "bert", DeletionRight(BERT))
     assert store.delete([stored.id], ANNA, "anna").kept == {stored.id}
     with pytest.raises(Forbidden):
         store.delete([stored.id], ANNA, "anna")
@@ -74,9 +74,9 @@ def test_a_collection_is_deleted_by_its_last_submitter(store):
 
 
 def test_the_private_collections_of_a_holder_are_listed(store):
-    own = store.collections.put("session", CONTENT, "secret", "anna", Claim(ANNA))
-    store.collections.put("session", CONTENT, "", "anna", Claim(ANNA))
-    store.collections.put("session", CONTENT, "other", "bert", Claim(BERT))
+    own = store.collections.put("session", CONTENT, "secret", "anna", DeletionRight(ANNA))
+    store.collections.put("session", CONTENT, "", "anna", DeletionRight(ANNA))
+    store.collections.put("session", CONTENT, "other", "bert", DeletionRight(BERT))
     assert store.collections.private(ANNA, 10) == [own]
     assert store.collections.private(ANNA, 10, own.created) == []
     assert store.private_key(own.id) == "secret"

@@ -14,7 +14,7 @@ from explorer import create_app
 from explorer.errors import InvalidRequest, SettingsError
 from explorer.services import services_of
 from explorer.settings import Settings
-from explorer.store.claims import new_token
+from explorer.store.deletion_rights import new_token
 
 ACCOUNT = "/api/v1/account"
 PROXY, STRANGER = {"REMOTE_ADDR": "192.0.2.10"}, {"REMOTE_ADDR": "192.0.2.11"}

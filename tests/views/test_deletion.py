@@ -2,7 +2,7 @@
 
 import pytest
 
-from explorer.store.claims import new_token
+from explorer.store.deletion_rights import new_token
 
 SOURCE = """import torch
 import triton

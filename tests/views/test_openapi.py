@@ -10,7 +10,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from explorer.documents import Problem
 from explorer.model.measurements import MEASUREMENTS
 from explorer.services import services_of
-from explorer.store.claims import new_token
+from explorer.store.deletion_rights import new_token
 from explorer.tours import load_tours
 from explorer.views.operation import operation_of
 from explorer.views.tours import request_of

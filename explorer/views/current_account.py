@@ -1,4 +1,4 @@
-"""The sender of a request: an account, or an anonymous client.
+"""The account of the current request, and the client that its limits apply to.
 
 An account is identified by an API token, by the header of a trusted proxy, or by a session of OpenID Connect.
 """

@@ -9,9 +9,9 @@ from sqlalchemy import select
 from explorer.errors import Forbidden, NotFinished, NotFound
 from explorer.model import Done, Request
 from explorer.store import open_store
-from explorer.store.claims import Claim, holder_of, new_token
 from explorer.store.database import open_database
-from explorer.store.tables import ClaimRow
+from explorer.store.deletion_rights import DeletionRight, holder_of, new_token
+from explorer.store.tables import DeletionRightRow
 
 REQUEST = Request("source", "cuda:90", "3.9.0")
 ANNA, BERT = (holder_of(new_token()) for _ in range(2))
@@ -24,17 +24,17 @@ def store(tmp_path, database_url):
 
 
 def submit(store, holder, client="anna", request=REQUEST, *, is_new=False):
-    """Submit a request and let its job finish. Return the record and the claim."""
-    claim = Claim(holder, is_new)
-    record = store.submit(request, client, claim=claim)
+    """Submit a request and let its job finish. Return the record and the right."""
+    right = DeletionRight(holder, is_new)
+    record = store.submit(request, client, right=right)
     store.finish(record.id, (Done("complete", 1.0),), store.batch())
-    return record, claim
+    return record, right
 
 
 def test_the_only_one_who_submitted_a_result_removes_it(store):
-    record, claim = submit(store, ANNA)
+    record, right = submit(store, ANNA)
     revision = store.revision
-    assert claim.is_granted
+    assert right.is_granted
     assert store.delete([record.id], ANNA, "anna").removed == {record.id}
     assert store.revision > revision, "what the server keeps in memory is still valid"
     assert store.known(REQUEST) is None
@@ -65,16 +65,16 @@ def test_a_result_stays_as_long_as_somebody_else_has_submitted_it(store):
 
 def test_a_result_stays_if_others_have_submitted_it_without_a_token(store):
     record, _ = submit(store, ANNA)
-    _, claim = submit(store, BERT, "bert", is_new=True)
-    assert not claim.is_granted, "the token of a second submission deletes what was there before"
+    _, right = submit(store, BERT, "bert", is_new=True)
+    assert not right.is_granted, "the token of a second submission deletes what was there before"
     with pytest.raises(Forbidden):
         store.delete([record.id], BERT, "bert")
     assert store.delete([record.id], ANNA, "anna").kept == {record.id}
 
 
 def test_who_submits_again_without_a_token_does_not_lock_the_own_result(store):
-    record, claim = submit(store, ANNA, is_new=True)
-    assert claim.is_granted
+    record, right = submit(store, ANNA, is_new=True)
+    assert right.is_granted
     submit(store, BERT, "anna", is_new=True)
     assert store.delete([record.id], ANNA, "anna").removed == {record.id}
 
@@ -102,7 +102,7 @@ def test_a_result_stays_for_the_run_of_somebody_else(store):
 
 
 def test_a_job_at_work_is_not_removed(store):
-    record = store.submit(REQUEST, "anna", claim=Claim(ANNA))
+    record = store.submit(REQUEST, "anna", right=DeletionRight(ANNA))
     with pytest.raises(NotFinished):
         store.delete([record.id], ANNA, "anna")
     store.leases.release(record.id)
@@ -114,7 +114,7 @@ def test_tokens_are_not_stored(store, database_url, tmp_path):
     submit(store, holder_of(token))
     engine = open_database(database_url or f"sqlite:///{tmp_path}/explorer.sqlite")
     with engine.connect() as connection:
-        holders = set(connection.scalars(select(ClaimRow.holder)))
+        holders = set(connection.scalars(select(DeletionRightRow.holder)))
     engine.dispose()
     assert holders == {holder_of(token)}
     assert token not in holders
@@ -130,7 +130,7 @@ def test_a_result_that_is_submitted_while_it_is_deleted_is_there_or_new(store):
 
     def submit_again():
         both.wait()
-        return store.submit(REQUEST, "bert", claim=Claim(BERT))
+        return store.submit(REQUEST, "bert", right=DeletionRight(BERT))
 
     with ThreadPoolExecutor(2) as threads:
         for _ in range(10):
@@ -145,7 +145,7 @@ def test_a_result_that_is_submitted_while_it_is_deleted_is_there_or_new(store):
 def test_private_results_are_listed_for_who_has_submitted_them(store):
     def submit_private(source, **options):
         request = Request(source, "cuda:90", "3.9.0", private="0" * 32)
-        return store.submit(request, "anna", claim=Claim(ANNA), **options)
+        return store.submit(request, "anna", right=DeletionRight(ANNA), **options)
 
     submit(store, ANNA)
     first, second = submit_private("one"), submit_private("two")
