@@ -6,7 +6,6 @@ The IDs have one form, so each function checks the kind of the record.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 
 from explorer.documents import ApiLinks, RunLinks
 from explorer.documents.sessions import session_url
@@ -48,12 +47,13 @@ def _only_compilation(result_id: str, find: Callable[[str], Record]) -> Record:
     """
     try:
         record = find(result_id)
-    except NotFound:
-        with suppress(NotFound):
+    except NotFound as error:
+        try:
             kind = services().store.collections.find(result_id).kind
-            page = _PAGES[kind](result_id)
-            raise NotFound(f"{result_id!r} is a {kind}, not a compilation. Its address is {page}.") from None
-        raise
+        except NotFound:
+            raise error from None
+        page = _PAGES[kind](result_id)
+        raise NotFound(f"{result_id!r} is a {kind}, not a compilation. Its address is {page}.") from None
     if record.request.run is None:
         return record
     compilation = services().store.known(compilation_of(record.request))
