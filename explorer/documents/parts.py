@@ -58,8 +58,8 @@ class StageDocument(msgspec.Struct, frozen=True):
 class PassDocument(msgspec.Struct, frozen=True):
     """A compiler pass; `url` is the address of the snapshot after it.
 
-    `failed`: the compilation ended in this pass. The numbers of lines and operations are null until
-    they are counted.
+    `failed`: the compilation ended in this pass. `omitted` says why the module after it is not known; "": it
+    is. The numbers of lines and operations are null until they are counted.
     """
 
     index: int
@@ -68,6 +68,7 @@ class PassDocument(msgspec.Struct, frozen=True):
     title: str
     options: tuple[Scalar, ...]
     changed: bool
+    omitted: str
     failed: bool
     milliseconds: float
     lines_added: int | None
@@ -87,6 +88,7 @@ class PassDocument(msgspec.Struct, frozen=True):
             entry.title,
             entry.options,
             entry.changed,
+            entry.omitted,
             entry.failed,
             entry.milliseconds,
             counts.lines_added if counts else None,

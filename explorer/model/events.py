@@ -95,7 +95,8 @@ class Stage:
 class Pass:
     """One compiler pass. `text` is the module after it, without locations; None: the module is unchanged.
 
-    `failed`: the compilation failed in this pass, so it is the last one.
+    `failed`: the compilation failed in this pass, so it is the last one. `omitted` says why the module after
+    the pass is not known, "" if it is: then `text` is None as well.
 
     `stage` is the stage that the pass helps to produce, `name` the backend's name of the pass
     ("ttgpuir.coalesce"), `options` its arguments in order.
@@ -110,6 +111,7 @@ class Pass:
     milliseconds: float
     text: str | None = None
     failed: bool = False
+    omitted: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 MOST_STAGES = 32
 MOST_PASSES = 2_000
+#: One event, as a line of JSON.
+MOST_EVENT_BYTES = 64 << 20
 #: One text: a stage, or the module after a pass.
 MOST_TEXT_BYTES = 60 << 20
 MOST_TEXT_LINES = 1_000_000
 #: A text with characters beyond U+00FF: Python keeps each of its characters in two or four bytes.
 MOST_WIDE_TEXT_BYTES = 15 << 20
+#: The events of all passes of a compilation. The stages have the rest of the space of a job.
+MOST_SNAPSHOTS_BYTES = 128 << 20
 #: The locations of the lines of a stage. While they are decoded, no other thread of the server runs.
 MOST_LOCATION_BYTES = 4 << 20
 #: Any other event without its texts, such as the launches of a script.

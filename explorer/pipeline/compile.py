@@ -16,7 +16,6 @@ import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -82,25 +81,34 @@ class Compilation:
         """
         if self._specialization.stage_source is None:
             self._emit_stage("source", function_trees(self._specialization.jit_function))
-        with self._output.active(), _remarks_enabled(), ThreadPoolExecutor(1) as beside:
+        with self._output.active(), _remarks_enabled():
             try:
                 with self._recorder.active():
                     artifacts = self._lower()
-                # The disassembler takes half as long as the compilation: it runs in parallel with the rest.
-                binary = beside.submit(self._read, self._tools.binary, artifacts[self._tools.binary])
-            except UserError:
+                self._show_binary(artifacts)
+            except UserError as error:
+                self._emit(error.diagnostic)
                 raise
             except Exception as error:  # The compiler may raise any exception.
-                raise UserError(self._diagnose(error)) from error
+                diagnostic = self._diagnose(error)
+                self._emit(diagnostic)
+                raise UserError(diagnostic) from error
             finally:
-                self._recorder.finish()
                 for message in self._new_messages():
                     self._emit(message)
-            resources = self._resources(artifacts)
-            self._emit(resources)
-            data = base64.b64encode(artifacts[self._tools.binary]).decode("ascii")
-            self._emit(Binary(self._tools.binary, data))
-            self._emit_if_any(binary.result())
+                self._recorder.finish()
+
+    def _show_binary(self, artifacts: dict[str, Any]) -> None:
+        """Emit the binary, its resources and its disassembly.
+
+        Raises:
+            UserError: the binary needs more than the target has.
+        """
+        resources = self._resources(artifacts)
+        self._emit(resources)
+        data = base64.b64encode(artifacts[self._tools.binary]).decode("ascii")
+        self._emit(Binary(self._tools.binary, data))
+        self._emit_if_any(self._read(self._tools.binary, artifacts[self._tools.binary]))
         self._check_limits(resources)
 
     def _lower(self) -> dict[str, Any]:

@@ -6,8 +6,8 @@ Triton's backends collect passes by calling `passes.….add_*(pass_manager)` and
 
 Modules are printed with locations, which are removed afterwards: values keep the names of the source only
 this way. Large modules of the LLVM dialect take long to print (20 ms for 1.5 MB, after some of 70 passes).
-From the pass that creates them on, a forked copy of this process runs the same passes again and prints,
-while the compilation continues without printing.
+From the pass that creates them on, a forked copy of this process runs the same passes and prints, within
+limits on time and memory, while the compilation continues without printing.
 
 Source: `make_ttir`, `make_ttgir`, `make_llir` of triton.backends.{nvidia,amd}.compiler, 3.6 and 3.9.
 """
@@ -21,6 +21,7 @@ import importlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from hashlib import blake2b
 from types import ModuleType
 from typing import Any
 
@@ -34,8 +35,19 @@ from explorer.pipeline.targets import tools_of
 from explorer.pipeline.tool_output import ToolOutput
 
 _TO_LLVM_DIALECT = "to_llvmir"
-#: Printing the results of a shorter module takes less time than a copy of this process.
+#: Printing the results of a shorter module, whose conversion takes less time, takes less time than a copy of
+#: this process.
 _LARGE_CHARACTERS = 5_000
+_LONG_MS = 50.0
+#: The memory that the copy may use for printing.
+_COPY_BYTES = 1536 << 20
+#: The time for printing in this process. The copy has the same time, or as much as the compilation has taken.
+_PRINTING_SECONDS = 5.0
+#: The text of a module after a pass, None if it is unchanged; and why it is not known, or "".
+_Snapshot = tuple[str | None, str]
+
+
+_TOO_SLOW = "printing it takes too long"
 
 
 class PassFailed(RuntimeError):
@@ -70,6 +82,7 @@ class PassRecorder:
         self._snapshots = _Snapshots()
         self._shadow: ForkedCopy | None = None
         self._waiting: deque[Pass] = deque()
+        self._began = time.monotonic()
 
     @contextlib.contextmanager
     def active(self) -> Iterator[None]:
@@ -105,9 +118,6 @@ class PassRecorder:
 
     def _run(self, real_ir: ModuleType, context: Any, queued: list[Queued], module: Any, tag: str) -> None:
         for position, (function_name, add, arguments) in enumerate(queued):
-            is_large = len(self._snapshots.text) >= _LARGE_CHARACTERS
-            if self._shadow is None and is_large and function_name.endswith(_TO_LLVM_DIALECT):
-                self._shadow = ForkedCopy(_texts(real_ir, context, queued[position:], module, tag))
             run = functools.partial(run_pass, real_ir, context, add, arguments, module, tag, function_name)
             if allocates_shared_memory(function_name):
                 with allocation_printed(real_ir, context, self._output) as printed:
@@ -117,6 +127,11 @@ class PassRecorder:
                     self._emit(allocation)
             else:
                 name, options, milliseconds = run()
+            if self._shadow is None and function_name.endswith(_TO_LLVM_DIALECT):
+                is_large = len(self._snapshots.text) >= _LARGE_CHARACTERS or milliseconds >= _LONG_MS
+                if is_large:
+                    texts = _texts(real_ir, context, queued[position + 1 :], module, tag)
+                    self._shadow = ForkedCopy(texts, _COPY_BYTES)
             title = _title(function_name) + (" (left out)" if isinstance(add, LeftOut) else "")
             if self._shadow is None:
                 self._tell(name, title, options, milliseconds, module)
@@ -124,16 +139,16 @@ class PassRecorder:
                 self._waiting.append(self._pass(name, title, options, milliseconds, None))
 
     def finish(self) -> None:
-        """Emit the passes that the forked copy printed."""
+        """Emit the passes that the forked copy prints, in limited time."""
         if self._shadow is None:
             return
-        for text in self._shadow.values():
+        seconds = max(_PRINTING_SECONDS, time.monotonic() - self._began)
+        for text, omitted in self._shadow.values(seconds):
             if self._waiting:
-                self._emit(dataclasses.replace(self._waiting.popleft(), text=text))
-        if self._waiting:
-            names = ", ".join(lost.name for lost in self._waiting)
-            message = f"The changes of these passes are unknown: their modules could not be printed: {names}."
-            self._emit(Diagnostic("warning", message, self.stage))
+                self._emit(dataclasses.replace(self._waiting.popleft(), text=text, omitted=omitted))
+        reason = _TOO_SLOW if self._shadow.was_stopped else "printing it takes too much memory"
+        for each in self._waiting:
+            self._emit(dataclasses.replace(each, omitted=reason))
         self._waiting.clear()
         self._shadow = None
 
@@ -147,8 +162,9 @@ class PassRecorder:
     def _tell(
         self, name: str, title: str, options: tuple[Scalar, ...], milliseconds: float, module: Any
     ) -> None:
-        text = self._snapshots.take(module)
-        self._emit(self._pass(name, title, options, milliseconds, text))
+        text, omitted = self._snapshots.take(module)
+        made = self._pass(name, title, options, milliseconds, text)
+        self._emit(dataclasses.replace(made, omitted=omitted))
 
 
 def run_pass(
@@ -182,29 +198,41 @@ def _title(function_name: str) -> str:
 
 def _texts(
     real_ir: ModuleType, context: Any, queued: list[Queued], module: Any, tag: str
-) -> Iterator[str | None]:
-    """Run the passes; after each pass yield the module's text, or None if it is unchanged."""
+) -> Iterator[_Snapshot]:
+    """Yield the snapshot of a module, then run the passes, and yield the snapshot after each."""
     snapshots = _Snapshots()
+    yield snapshots.take(module)
     for function_name, add, arguments in queued:
         run_pass(real_ir, context, add, arguments, module, tag, function_name)
         yield snapshots.take(module)
 
 
 class _Snapshots:
-    """Prints a module after each pass. `text` is the present text, without locations."""
+    """Prints a module after each pass. `text` is the last text, without locations."""
 
     def __init__(self) -> None:
         self.text = ""
-        self._printed = ""
+        self._printed_digest = b""
+        self._seconds = 0.0
 
-    def take(self, module: Any) -> str | None:
+    def take(self, module: Any) -> _Snapshot:
         """Return the text of a module, or None if it is unchanged."""
+        if self._seconds > _PRINTING_SECONDS:
+            return None, _TOO_SLOW
+        start = time.perf_counter()
+        try:
+            return self._take(module)
+        finally:
+            self._seconds += time.perf_counter() - start
+
+    def _take(self, module: Any) -> _Snapshot:
         printed = str(module)
-        if printed == self._printed:
-            return None
-        self._printed, before = printed, self.text
+        digest = blake2b(printed.encode("utf-8", "replace")).digest()
+        if digest == self._printed_digest:
+            return None, ""
+        self._printed_digest, before = digest, self.text
         self.text = without_locations(printed)
-        return None if self.text == before else self.text
+        return (None if self.text == before else self.text), ""
 
 
 class _IrProxy:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 
 import msgspec
 
 from explorer.documents import Changes, CompilationDocument, FileLinks
+from explorer.errors import NotFound
 from explorer.queries import changes
 from explorer.queries.query import Query, Subject, nothing_saved
 from explorer.store import Record
@@ -29,7 +31,8 @@ def _files(record: Record, changes: Changes) -> Iterator[tuple[str, bytes]]:
     if record.result.binary:
         yield links.binary(record.result.binary), record.read(record.result.binary.data)
     for index in record.result.passes:
-        yield links.compiler_pass(index), record.text_after_pass(index).encode()
+        with suppress(NotFound):  # a module that is too large is not known
+            yield links.compiler_pass(index), record.text_after_pass(index).encode()
 
 
 def _find(subject: Subject) -> bytes:

@@ -55,10 +55,14 @@ def by_index(document: bytes) -> Changes:
 def _find(subject: Subject) -> list[PassChanges]:
     record = subject.record
     changes: list[PassChanges] = []
-    before = ""
+    before, is_known = "", True
     for index, entry in sorted(record.result.passes.items()):
         counts = (0, 0, 0, 0, 0)
-        if entry.text is not None:
+        if entry.omitted:
+            is_known = False
+        elif entry.text is not None and not is_known:  # earlier passes may have made the changes
+            before, is_known = record.text(entry.text), True
+        elif entry.text is not None:
             after = record.text(entry.text)
             diff = compared(before, after, "values", pass_language(record, index))
             if len(before) + len(after) >= _LARGE_CHARACTERS:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 import msgspec
 
@@ -96,11 +97,12 @@ def _find_all_else(subject: Subject) -> SavedAnswers:
         writer.add(f"{address}/lines", msgspec.json.encode(lines))
         writer.add(f"{address}/locations", msgspec.json.encode(LocationsDocument.of(record, stage)))
     for index in record.result.passes:
-        text = record.address_after_pass(index)
-        if text is None:
-            writer.add(links.compiler_pass(index), b"")
-        else:
-            writer.add_text(links.compiler_pass(index), text)
+        with suppress(NotFound):  # a module that is too large is not known
+            text = record.address_after_pass(index)
+            if text is None:
+                writer.add(links.compiler_pass(index), b"")
+            else:
+                writer.add_text(links.compiler_pass(index), text)
     _add_queries(writer, subject, of_changes=False)
     return writer.written
 

@@ -23,10 +23,10 @@ from explorer.model import (
     Specialized,
     Stage,
     decode_request,
-    encode_event,
 )
 from explorer.pipeline import time_limit, warm_disassembler
 from explorer.sandbox import linux, source_position, written_pages
+from explorer.sandbox.event_encoder import EventEncoder
 from explorer.sandbox.settings import MIB, Limits
 
 #: Sent to the warden when the request has arrived. The time limit starts then.
@@ -34,9 +34,6 @@ STARTED = b"\n"
 
 #: Sent to the web side at the same time: a line that counts as incomplete and is ignored.
 BEGUN_LINE = b"begun\x18\n"
-
-#: The length to which messages are shortened.
-_MESSAGE_CHARACTERS = 20_000
 
 
 class Outputs(NamedTuple):
@@ -68,16 +65,6 @@ def name_limit(event: Event, limits: Limits) -> Event:
     return event
 
 
-def shorten(event: Event) -> Event:
-    """Shorten a message that is too long."""
-    if isinstance(event, Diagnostic) and len(event.message) > _MESSAGE_CHARACTERS:
-        cut = len(event.message) - _MESSAGE_CHARACTERS
-        return replace(
-            event, message=f"{event.message[:_MESSAGE_CHARACTERS]} [… {cut:,} characters left out]"
-        )
-    return event
-
-
 def work(
     request: int, disassembler: int, outputs: Outputs, entry_point: str, folder: str, limits: Limits
 ) -> NoReturn:
@@ -101,6 +88,7 @@ def work(
     began = time.perf_counter()
     source_position.report_step(standing, 0, "the script")
     finished = False
+    encoder = EventEncoder()
     worker = os.getpid()
 
     def emit(event: Event) -> None:
@@ -114,13 +102,12 @@ def work(
         if isinstance(event, Inspection | Stage):
             step = "compiling" if isinstance(event, Inspection) else f"the step after {event.title}"
             source_position.report_step(standing, (time.perf_counter() - began) * 1000, step)
-        line = encode_event(shorten(name_limit(event, limits)))
-        if isinstance(event, Done):
+        is_last = isinstance(event, Done)
+        if is_last:
             finished = True
             _flush()
-            _write_all(verdict, line)
-        else:
-            _write_all(events, line)
+        for line in encoder.encode(name_limit(event, limits)):
+            _write_all(verdict if is_last else events, line)
 
     try:
         perform: Callable[[Request, Callable[[Event], None]], None] = job.perform

@@ -223,7 +223,7 @@ def _bytes_in_memory(event: Event, size_bytes: int) -> int:
         return len(event.title)
     if isinstance(event, Pass):
         options = sum(len(option) for option in event.options if isinstance(option, str))
-        return len(event.name) + len(event.title) + options
+        return len(event.name) + len(event.title) + len(event.omitted) + options
     return 0 if isinstance(event, Binary | Measurement) else size_bytes
 
 

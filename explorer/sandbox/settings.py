@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from explorer.model import SCRIPT_TASKS
+from explorer.model.limits import MOST_EVENT_BYTES
 
 KIB = 1024
 MIB = 1024 * KIB
@@ -80,7 +81,7 @@ class SandboxSettings:
     jobs_per_slot: int = 500
     request_bytes: int = 2 * MIB
     question_bytes: int = 64 * MIB
-    event_line_bytes: int = 64 * MIB
+    event_line_bytes: int = MOST_EVENT_BYTES
     event_total_bytes: int = 256 * MIB
     event_journal_bytes: int = 8 * MIB
     event_count: int = 20_000

@@ -48,7 +48,7 @@ class StageEntry(msgspec.Struct, frozen=True):
 
 
 class PassEntry(msgspec.Struct, frozen=True):
-    """A pass. `text` is None if the pass changed nothing."""
+    """A pass. `text` is None if the pass changed nothing, or if the module after it is `omitted`."""
 
     index: int
     stage: str
@@ -58,10 +58,11 @@ class PassEntry(msgspec.Struct, frozen=True):
     milliseconds: float
     text: Address | None
     failed: bool = False
+    omitted: str = ""
 
     @property
     def changed(self) -> bool:
-        """Whether the pass changed the module."""
+        """Whether the pass is known to have changed the module."""
         return self.text is not None
 
 

@@ -63,4 +63,5 @@ class EntryWriter:
             milliseconds=compiler_pass.milliseconds,
             text=None if compiler_pass.text is None else self._batch.add(compiler_pass.text),
             failed=compiler_pass.failed,
+            omitted=compiler_pass.omitted,
         )

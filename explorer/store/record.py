@@ -182,7 +182,11 @@ class Record:
         return passes[index]
 
     def text_after_pass(self, index: int) -> str:
-        """Return the snapshot after a pass: its text, or the text of the last earlier pass that has one."""
+        """Return the snapshot after a pass: its text, or the text of the last earlier pass that has one.
+
+        Raises:
+            NotFound: there is no such pass, or the module after it is not known.
+        """
         address = self.address_after_pass(index)
         return "" if address is None else self.text(address)
 
@@ -201,17 +205,24 @@ class Record:
         return "" if address is None else self.text(address)
 
     def _latest_snapshot(self, end: int) -> Address | None:
-        """Return the address of the last snapshot before the index `end`."""
-        indices, addresses = self._snapshots
-        position = bisect_left(indices, end)
-        return addresses[position - 1] if position else None
+        """Return the address of the last snapshot before the index `end`.
+
+        Raises:
+            NotFound: the snapshot is not known.
+        """
+        position = bisect_left(self._snapshots, end)
+        if not position:
+            return None
+        entry = self.result.passes[self._snapshots[position - 1]]
+        if entry.omitted:
+            raise NotFound(f"The module after the pass {entry.name} is not known: {entry.omitted}.")
+        return entry.text
 
     @cached_property
-    def _snapshots(self) -> tuple[list[int], list[Address]]:
-        """The passes that changed the module, in order, and the addresses of its texts."""
+    def _snapshots(self) -> list[int]:
+        """The passes that changed the module or may have changed it, in order."""
         passes = self.result.passes
-        changed = sorted(index for index, entry in passes.items() if entry.text is not None)
-        return changed, [address for index in changed if (address := passes[index].text) is not None]
+        return sorted(index for index, each in passes.items() if each.text is not None or each.omitted)
 
 
 def _check_text(size: int, lines: int, is_wide: bool) -> None:

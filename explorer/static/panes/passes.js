@@ -375,6 +375,7 @@ export class PassesPane extends Pane {
       return view.stage === LLVM ? say("LLVM's passes appear here when the job has ended.") : nothing;
     const error = selected.failed && subject.diagnostics.find(({ severity }) => severity === "error");
     if (error) return say(`The compilation failed in this pass: ${error.message}`);
+    if (selected.omitted) return say(`The module after this pass is not known: ${selected.omitted}.`);
     if (!selected.changed && !view.whole) return say("This pass changed nothing.");
     return this.texts.render({ ready: () => nothing });
   }

@@ -44,7 +44,8 @@ export function passGroups(id, passes, selected, touched, select, found = null) 
 
 /** @param {PassRow} pass @param {number} slowest ms @param {PassMatches | undefined} match */
 function passFacts(pass, slowest, match) {
-  const { changed, failed, milliseconds } = pass;
+  const { changed, omitted, failed, milliseconds } = pass;
+  const idle = omitted ? "not known" : "no change";
   const share = `${Math.max(2, (100 * milliseconds) / slowest)}%`;
   return html`<span class="pass-facts">${
     milliseconds > 0
@@ -52,7 +53,7 @@ function passFacts(pass, slowest, match) {
           ><span class="time">${duration(milliseconds)}</span>`
       : nothing
   }${failed ? html`<span class="failed">failed here</span>` : nothing}${
-    !failed && !changed ? html`<span class="idle">no change</span>` : nothing
+    !failed && !changed ? html`<span class="idle" title=${omitted}>${idle}</span>` : nothing
   }${match ? matchWords(match) : changed && pass.operations_added !== null ? passCounts(pass) : nothing}</span>`;
 }
 

@@ -72,8 +72,8 @@ function decodeText(text) {
 }
 
 /**
- * Return the listed passes. A failed pass and the pass of the address are always listed. A search limits the list to
- * passes with matches.
+ * Return the listed passes. Failed passes, passes whose module is not known, and the pass of the address are always
+ * listed. A search limits the list to passes with matches.
  * @param {PassRow[]} passes
  * @param {PassView} view
  * @param {boolean} onlyChanged
@@ -81,7 +81,9 @@ function decodeText(text) {
  */
 export function listedPasses(passes, { index }, onlyChanged, found = null) {
   if (found) return passes.filter((pass) => found.has(pass.index));
-  return onlyChanged ? passes.filter((pass) => pass.changed || pass.failed || pass.index === index) : passes;
+  const isListed = (/** @type {PassRow} */ pass) =>
+    pass.changed || pass.omitted || pass.failed || pass.index === index;
+  return onlyChanged ? passes.filter(isListed) : passes;
 }
 
 /**

@@ -1,0 +1,51 @@
+"""A forked copy of a process computes values within limits of time and memory."""
+
+import itertools
+import os
+import time
+from pathlib import Path
+
+from explorer.pipeline.forked_copy import ForkedCopy
+
+MEBIBYTE = 1 << 20
+
+
+def test_values_come_in_order():
+    values = [None, ("text", ""), ["x" * MEBIBYTE, 1]]
+    copy = ForkedCopy(iter(values))
+    assert list(copy.values()) == values
+    assert not copy.was_stopped
+
+
+def test_a_copy_that_takes_too_long_is_ended():
+    def endless():
+        for number in itertools.count():
+            yield number, os.getpid()
+            time.sleep(0.01)
+
+    copy = ForkedCopy(endless())
+    start = time.monotonic()
+    found = list(copy.values(0.5))
+    assert time.monotonic() - start < 5
+    assert [number for number, _ in found] == list(range(len(found)))
+    assert found
+    assert copy.was_stopped
+    assert not Path(f"/proc/{found[0][1]}").exists()
+
+
+def test_a_copy_that_needs_too_much_memory_ends_and_its_values_stay():
+    def growing():
+        for size in (1, 10, 1000):
+            yield len(bytes(size * MEBIBYTE))
+
+    copy = ForkedCopy(growing(), 200 * MEBIBYTE)
+    assert list(copy.values()) == [MEBIBYTE, 10 * MEBIBYTE]
+    assert not copy.was_stopped
+
+
+def test_a_copy_yields_the_processor_if_it_has_a_limit_of_memory():
+    def priorities():
+        yield os.nice(0)
+
+    assert list(ForkedCopy(priorities(), 200 * MEBIBYTE).values()) == [19]
+    assert list(ForkedCopy(priorities()).values()) == [os.nice(0)]

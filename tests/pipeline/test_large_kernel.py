@@ -1,0 +1,42 @@
+"""A kernel whose modules are huge: the stages, the resources and the binary come first, and always."""
+
+import pytest
+
+from explorer.model import Request
+
+#: 512 elements for each thread: the module of the LLVM dialect has more than 50 MB.
+SOURCE = """
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    tl.store(out + offsets, tl.load(x + offsets, mask=mask) + tl.load(y + offsets, mask=mask), mask=mask)
+
+x = torch.empty(1 << 20, device="cuda")
+add[(16,)](x, x, x, x.numel(), BLOCK=65536, num_warps=4)
+"""
+
+
+@pytest.mark.slow
+def test_the_result_comes_before_the_modules_and_without_some_of_them(services):
+    events = list(services.sandbox.run(Request(SOURCE, "cuda:90", services.versions[0])))
+    kinds = [event.kind for event in events]
+    assert [event.name for event in events if event.kind == "stage"] == [
+        "ast",
+        "ttir",
+        "ttgir",
+        "llir",
+        "ptx",
+        "sass",
+    ]
+    assert events[-1].status == "complete"
+    assert not any(event.kind == "diagnostic" and event.severity == "error" for event in events)
+    passes = [event for event in events if event.kind == "pass"]
+    assert [each.index for each in passes] == list(range(len(passes)))
+    converted = next(each for each in passes if each.name == "convert-triton-gpu-to-llvm")
+    assert kinds.index("resources") < kinds.index("binary") < events.index(converted)
+    assert any(each.omitted for each in passes)
+    assert all(each.text is None for each in passes if each.omitted)
