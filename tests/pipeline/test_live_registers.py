@@ -1,5 +1,6 @@
 """Live registers of the gallery's machine code against the assembler's report, by both Tritons."""
 
+import json
 import re
 
 import pytest
@@ -62,3 +63,41 @@ def test_registers_that_are_only_alive_in_a_called_function_are_not_named(monkey
     live = registers.live_registers(Request("", "cuda:100", "3.9.0"), find_target("cuda:100"))
     assert [(each.function, each.general) for each in live.named] == [("kernel", 3)]
     assert [each.general for each in live.instructions] == [2, 2, 5, 5]
+
+
+#: The accumulators take 256 registers of each thread.
+WITH_ALL_REGISTERS = """
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def product(a, b, c, K, M: tl.constexpr, N: tl.constexpr, BLOCK: tl.constexpr):
+    rows, columns, inner = tl.arange(0, M), tl.arange(0, N), tl.arange(0, BLOCK)
+    total = tl.zeros((M, N), tl.float32)
+    for k in range(0, K, BLOCK):
+        left = tl.load(a + rows[:, None] * K + k + inner)
+        total += tl.dot(left, tl.load(b + (k + inner)[:, None] * N + columns))
+    tl.store(c + rows[:, None] * N + columns, total)
+
+x = torch.empty(256, 256, device="cuda", dtype=torch.float16)
+product[(1,)](x, x, x, 256, M=256, N=128, BLOCK=32, num_warps=4)
+"""
+
+
+@pytest.mark.slow
+def test_a_kernel_with_all_registers_has_live_registers(services):
+    for version in services.versions:
+        compiled = list(services.sandbox.run(Request(WITH_ALL_REGISTERS, "cuda:90", version)))
+        (resources,) = (each for each in compiled if each.kind == "resources")
+        assert resources.registers == 255
+        (binary,) = (each for each in compiled if each.kind == "binary")
+        answer, _ = services.sandbox.run(Request(binary.data, "cuda:90", version, task="registers"))
+        live = json.loads(answer.document)
+        assert live["reason"] == ""
+        most = max(each["general"] for each in live["instructions"])
+        assert 240 < most <= live["named"][0]["general"] <= 255
+
+
+def test_a_damaged_cubin_stays_as_it_is():
+    for damaged in (b"", b"\x7fELF\x02 and more", bytes(100)):
+        assert registers._with_fewer_registers(damaged) == damaged

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import re
+import struct
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -21,8 +22,19 @@ from explorer.model import Diagnostic, Request
 from explorer.model.answers import LiveAt, LiveRegisters, Named
 from explorer.model.hardware import Target
 from explorer.pipeline.errors import UserError
+from explorer.pipeline.targets.elf import NotElf, read_elf
 
 _SECONDS = 60
+#: The message of nvdisasm for a kernel with 255 registers.
+_REFUSED_COUNT = "Invalid register count"
+_MOST_LISTED = 254
+#: An attribute in the section `.nv.info`: its form, its kind, and the size of the value that follows, or the
+#: value itself. Found with cubins of ptxas 12.8 and 13.1.
+_ATTRIBUTE = struct.Struct("<BBH")
+_SIZED = 4
+_REGISTER_COUNT = 0x2F
+#: The number of the kernel's symbol, and its registers.
+_COUNT = struct.Struct("<II")
 _HEAD = re.compile(r"// \|((?: *[A-Z]+ *\|)+)\s*$")
 _NUMBERS = re.compile(r"// \|((?: *# *[\d ]*\|)+)\s*$")
 _INSTRUCTION = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/.*// \|((?:[^|]*\|)+)\s*$")
@@ -39,11 +51,40 @@ def live_registers(request: Request, target: Target) -> LiveRegisters:
     """
     if target.vendor != "NVIDIA":
         return _untold(f"{target.architecture}: Triton's package has no tool that reports live registers.")
+    binary = base64.b64decode(request.source)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "kernel.cubin"
-        path.write_bytes(base64.b64decode(request.source))
+        path.write_bytes(binary)
         listing, complaint = _disassemble(path)
+        if _REFUSED_COUNT in complaint:
+            path.write_bytes(_with_fewer_registers(binary))
+            listing, complaint = _disassemble(path)
     return _untold(complaint) if complaint else _read(listing)
+
+
+def _with_fewer_registers(cubin: bytes) -> bytes:
+    """Return a cubin that states 254 registers for each kernel with 255.
+
+    nvdisasm refuses the largest number of registers that a kernel can have, and only this: it reads the live
+    registers from the instructions.
+    """
+    try:
+        elf = read_elf(cubin)
+    except NotElf:
+        return cubin
+    changed = bytearray(cubin)
+    for section in (each for each in elf.sections if each.name == ".nv.info"):
+        position, end = section.offset, section.offset + section.size
+        while position + _ATTRIBUTE.size <= end:
+            form, kind, size = _ATTRIBUTE.unpack_from(cubin, position)
+            position += _ATTRIBUTE.size
+            if form != _SIZED:
+                continue
+            if kind == _REGISTER_COUNT and size == _COUNT.size and position + size <= end:
+                symbol, count = _COUNT.unpack_from(cubin, position)
+                _COUNT.pack_into(changed, position, symbol, min(count, _MOST_LISTED))
+            position += size
+    return bytes(changed)
 
 
 def _disassemble(path: Path) -> tuple[str, str]:
