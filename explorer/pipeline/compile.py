@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 
 from explorer.model import Binary, Diagnostic, Edits, Event, Location, Log, Resources, Stage
 from explorer.model.hardware import TENSOR_MEMORY_COLUMNS, Target
-from explorer.pipeline.diagnose import ABSOLUTE_FOLDER, assembler_line, diagnose
+from explorer.pipeline.diagnose import ABSOLUTE_FOLDER, assembler_line, assembler_warnings, diagnose
 from explorer.pipeline.edited import (
     ParseError,
     Restored,
@@ -221,6 +221,8 @@ class Compilation:
             if printed.getvalue().strip():
                 self._tool_log = printed.getvalue()
                 self._emit(Log(_tool_name(self._stage), ABSOLUTE_FOLDER.sub("", self._tool_log)))
+                for warning in assembler_warnings(self._tool_log, self._specialization, self._assembly):
+                    self._emit(warning)
 
     def _make_from_text(self, make: Make, text: str) -> Any:
         """Run the step in which LLVM reads an edited text.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import triton
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from explorer.pipeline.specialize import Specialization
 
 _PTXAS_ERROR = re.compile(r"^ptxas.*, line (\d+); (?:error|fatal)\s*: (.*)$", re.MULTILINE)
+#: ptxas says so in its log, and 13.1 also names the line of the PTX.
+_LOST_PERFORMANCE = re.compile(
+    r"^ptxas.*: \((?P<code>C75\d\d)\) (?P<text>Potential Performance Loss: .+?)(?: in line (?P<row>\d+))?$",
+    re.MULTILINE,
+)
 #: The folder of an absolute path, without the name of the file.
 ABSOLUTE_FOLDER = re.compile(r"(?:/[\w.+-]+)+/(?=[\w.+-]+)")
 
@@ -116,15 +122,30 @@ def _diagnose_assembler(message: str, specialization: Specialization, ptx: str) 
         text = ABSOLUTE_FOLDER.sub("", message.strip().splitlines()[0])
         return Diagnostic("error", f"ptxas failed: {text}", "sass", specialization.described.line)
     row, text = int(complaint.group(1)), complaint.group(2).strip()
-    up_to_there = "".join(ptx.splitlines(keepends=True)[:row])
-    read = ptx_stage.read(Artifact(up_to_there))
-    own = [
+    line, column = _source_position(ptx, row) or (specialization.described.line, 0)
+    instruction = ptx.splitlines()[row - 1].strip()
+    return Diagnostic("error", f"ptxas rejected the PTX: {text} (in `{instruction}`)", "sass", line, column)
+
+
+def assembler_warnings(log: str, specialization: Specialization, ptx: str) -> Iterator[Diagnostic]:
+    """Yield the warnings in the log of ptxas about lost performance.
+
+    Each is on the source line of the PTX line that it names, or on the line of the kernel if it names none.
+    """
+    for found in _LOST_PERFORMANCE.finditer(log):
+        position = _source_position(ptx, int(found["row"])) if found["row"] else None
+        line, column = position or (specialization.described.line, 0)
+        yield Diagnostic("warning", f"ptxas {found['code']}: {found['text']}.", "sass", line, column)
+
+
+def _source_position(ptx: str, row: int) -> tuple[int, int] | None:
+    """Return the line and the column of the user's source that a line of the PTX comes from."""
+    read = ptx_stage.read(Artifact("".join(ptx.splitlines(keepends=True)[:row])))
+    positions = (
         (line, frame.column)
         for indices in read.table.lines[-1:]
         for index in indices
         for frame in read.table.locations[index].frames
         if (line := source_numbers().number(frame.file, frame.line))
-    ]
-    line, column = own[0] if own else (specialization.described.line, 0)
-    instruction = up_to_there.splitlines()[-1].strip()
-    return Diagnostic("error", f"ptxas rejected the PTX: {text} (in `{instruction}`)", "sass", line, column)
+    )
+    return next(positions, None)

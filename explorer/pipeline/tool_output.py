@@ -30,6 +30,20 @@ _MESSAGE = re.compile(
 _ERROR_WITHOUT_PLACE = re.compile(r"^(?:error|python[\d.]*: \S+:\d+: .*?(?=: Assertion `)): (.+)$")
 #: MLIR appends the operation to a message, and LLVM the source line with a caret.
 _CONTINUATION = re.compile(r"see current operation|^\s*\^\s*$")
+#: The last words of LLVM and MLIR before they abort: a fatal error, a failed assertion, or code that must
+#: never be reached, whose reason is in the line before.
+_LAST_WORDS = re.compile(
+    r"^(?:LLVM ERROR: .+|.*: Assertion `.+' failed\.|(?:.+\n)?UNREACHABLE executed.*)$", re.MULTILINE
+)
+
+
+def last_words(text: str) -> str:
+    """Return why the compiler has aborted, from its output; "" if it does not say so.
+
+    The output goes on with the stack, which may be long.
+    """
+    found = list(_LAST_WORDS.finditer(text))
+    return found[-1][0] if found else ""
 
 
 class ToolOutput:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from explorer.model import Diagnostic, Done, Event, Log, encode_event
+from explorer.pipeline.tool_output import last_words
 from explorer.sandbox import confine, job_process, landlock, linux, source_position
 from explorer.sandbox.bounded_output import BoundedFile, BoundedPipe
 from explorer.sandbox.settings import MIB, Limits
@@ -101,7 +102,7 @@ class Warden:
             reason: StopReason
             if exceeded is None:
                 reason = reason_of_end(status, error.last_text())
-                end = describe_end(status, error.last_text(), self._limits, where)
+                end = describe_end(status, error.text(), self._limits, where)
             else:
                 reason = "time" if isinstance(exceeded, TimeExceeded) else "memory"
                 end = describe_limit(exceeded, self._limits, where)
@@ -248,9 +249,11 @@ def describe_end(status: int, error_output: str, limits: Limits, where: SourcePo
             hint="The sandbox has no network and grants no privileges. Remove the call.",
         )
     what = "Native code that the source calls has" if where.in_python else "The compiler has"
+    words = last_words(error_output)
+    reported = f"\n{words}" if words else last_lines
     return Diagnostic(
         "error",
-        f"{what} crashed ({name}: {signal.strsignal(number)}).{last_lines}",
+        f"{what} crashed ({name}: {signal.strsignal(number)}).{reported}",
         hint=""
         if where.in_python
         else "This is a bug in the compiler. The stages before it are shown. Try another Triton version.",

@@ -85,9 +85,13 @@ product[(1,)](x, x, x, 256, M=256, N=128, BLOCK=32, num_warps=4)
 
 
 @pytest.mark.slow
-def test_a_kernel_with_all_registers_has_live_registers(services):
+def test_a_kernel_with_all_registers_has_live_registers_and_the_warning_of_its_assembler(services):
     for version in services.versions:
         compiled = list(services.sandbox.run(Request(WITH_ALL_REGISTERS, "cuda:90", version)))
+        (warning,) = (each for each in compiled if each.kind == "diagnostic" and each.severity == "warning")
+        assert warning.message.startswith("ptxas C7511: Potential Performance Loss: wgmma.mma_async")
+        line = WITH_ALL_REGISTERS.splitlines()[warning.line - 1]
+        assert ("tl.dot" if version == "3.9.0" else "def product") in line
         (resources,) = (each for each in compiled if each.kind == "resources")
         assert resources.registers == 255
         (binary,) = (each for each in compiled if each.kind == "binary")

@@ -289,6 +289,24 @@ def test_a_crash_of_the_real_compiler_keeps_what_was_there(compiler):
     assert events[-1].status == "failed"
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "LLVM ERROR: unsupported load type for producer commit",
+        "Unsupported conversion\nUNREACHABLE executed at Conversion.cpp:42!",
+    ],
+)
+def test_the_last_words_of_the_compiler_are_the_message_however_long_its_stack_is(compiler, words):
+    stack = [
+        f"#{number} 0x{number:016x} mlir::a::long::name::of::a::function(Operation*)" for number in range(300)
+    ]
+    report = "\n".join(["a remark", words, "Stack dump:", *stack, ""])
+    source = VECTOR_ADD.read_text() + f"\nimport os\nos.write(2, {report!r}.encode())\nos.abort()\n"
+    events = list(compiler.run(Request(source, "cuda:90", compiler.versions[0])))
+    message = next(event.message for event in events if isinstance(event, Diagnostic))
+    assert message.endswith(f"(SIGABRT: Aborted).\n{words}")
+
+
 @pytest.mark.parametrize("target", ["cuda:90", "hip:gfx942"])
 def test_the_real_pipeline_fits_in(compiler, target):
     for version in compiler.versions:

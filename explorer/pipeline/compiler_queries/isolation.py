@@ -15,6 +15,7 @@ from typing import Any
 
 from explorer.model import to_plain
 from explorer.pipeline.errors import user_error
+from explorer.pipeline.tool_output import last_words
 
 _ASSERTION = re.compile(r"Assertion `(.+?)' failed", re.DOTALL)
 _ERROR = re.compile(r"^error: (.+)$", re.MULTILINE)
@@ -111,5 +112,6 @@ def _complaint(text: str) -> str:
     if error:
         return f"the compiler aborted: {error[1][:_MOST_CHARACTERS]}"
     assertion = _ASSERTION.search(text)
-    message = assertion[1] if assertion else text.strip().splitlines()[-1] if text.strip() else ""
+    last_line = text.strip().rpartition("\n")[2]
+    message = assertion[1] if assertion else last_words(text) or last_line
     return f"the compiler aborted: {message[:_MOST_CHARACTERS]}" if message else "the compiler aborted."
