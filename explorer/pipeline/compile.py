@@ -47,6 +47,11 @@ from explorer.pipeline.tool_output import ToolOutput, read_messages
 _READ_BY_LLVM = ("llir", "amdgcn")
 
 
+#: ptxas has given up where it uses at most this share of the possible registers, and spills so much.
+_CLIFF_SHARE = 0.25
+_CLIFF_BYTES = 1024
+
+
 class Compilation:
     """The compilation of one kernel, from Python to machine code."""
 
@@ -109,6 +114,7 @@ class Compilation:
         data = base64.b64encode(artifacts[self._tools.binary]).decode("ascii")
         self._emit(Binary(self._tools.binary, data))
         self._emit_if_any(self._read(self._tools.binary, artifacts[self._tools.binary]))
+        self._emit_if_any(self._register_cliff(resources))
         self._check_limits(resources)
 
     def _lower(self) -> dict[str, Any]:
@@ -359,6 +365,26 @@ class Compilation:
                 f"{TENSOR_MEMORY_COLUMNS}",
                 "Reduce the block sizes.",
             )
+
+    def _register_cliff(self, resources: Resources) -> Diagnostic | None:
+        """Return a warning if ptxas has given up: it uses few registers, though nobody asked for that."""
+        multiprocessor = self._target.device.multiprocessor
+        registers, spilled_bytes = resources.registers, resources.spill_stores_bytes or 0
+        is_chosen = self._target.vendor != "NVIDIA" or bool(self._metadata.get("maxnreg"))
+        if is_chosen or not registers or not resources.threads:
+            return None
+        possible = min(multiprocessor.registers_per_thread, multiprocessor.registers // resources.threads)
+        if registers > possible * _CLIFF_SHARE or spilled_bytes < _CLIFF_BYTES:
+            return None
+        return Diagnostic(
+            "warning",
+            f"ptxas has fallen back to {registers} of {possible} possible registers for each thread, and "
+            f"spills {spilled_bytes:,} bytes: the kernel has too many values at the same time. Few registers "
+            "make the occupancy high, but each spilled value goes through memory.",
+            "sass",
+            self._specialization.described.line,
+            hint="Use smaller blocks or more warps, so that each thread has fewer elements.",
+        )
 
     def _refuse(self, too_much: str, hint: str) -> NoReturn:
         message = f"The kernel needs {too_much}. It compiles but cannot be launched."

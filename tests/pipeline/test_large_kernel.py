@@ -40,3 +40,23 @@ def test_the_result_comes_before_the_modules_and_without_some_of_them(services):
     assert kinds.index("resources") < kinds.index("binary") < events.index(converted)
     assert any(each.omitted for each in passes)
     assert all(each.text is None for each in passes if each.omitted)
+    (cliff,) = (event for event in events if event.kind == "diagnostic" and event.severity == "warning")
+    (resources,) = (event for event in events if event.kind == "resources")
+    assert f"fallen back to {resources.registers} of 255 possible registers" in cliff.message
+    assert SOURCE.splitlines()[cliff.line - 1].startswith("def add")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "changes",
+    [{"BLOCK=65536": "BLOCK=8192"}, {"BLOCK=65536, num_warps=4": "BLOCK=65536, num_warps=32"}],
+    ids=["smaller block", "more warps"],
+)
+def test_the_advice_about_the_fallback_of_ptxas_avoids_it(services, changes):
+    source = SOURCE
+    for old, new in changes.items():
+        source = source.replace(old, new)
+    events = list(services.sandbox.run(Request(source, "cuda:90", services.versions[0])))
+    assert not any(event.kind == "diagnostic" and event.severity == "warning" for event in events)
+    (resources,) = (event for event in events if event.kind == "resources")
+    assert resources.spill_stores_bytes < 500
