@@ -148,7 +148,7 @@ def warm_up() -> None:
         setattr(module, name, _of_process(process, getattr(module, name)))
     texts = passes._texts
 
-    def texts_of_copy(*arguments: Any) -> Iterator[str | None]:
+    def texts_of_copy(*arguments: Any) -> Iterator[tuple[str | None, str]]:
         _spans.become("copy")
         yield from texts(*arguments)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import array
 import contextlib
 import logging
-import select
 import socket
 import subprocess
 import tempfile
@@ -216,7 +215,7 @@ class _Disassembler(threading.Thread):
     def _wait(self) -> None:
         idle = self._launcher.settings.disassembler_idle_seconds
         while not self.stopped.wait(_LOOK_SECONDS) and time.monotonic() - self.used < idle:
-            if select.select([self._control], [], [], 0)[0]:
+            if linux.wait_for_input(self._control.fileno(), seconds=0):
                 raise SlotBroken("it ended unexpectedly.")
 
 

@@ -1,6 +1,6 @@
 """Encodes the events of a job so that they fit into the limits of the wall.
 
-A compiler's text may be longer than any limit. Such a text is cut or left out, with a note, and costs no
+A compiler's text may be longer than any limit. The text is then cut or left out, with a note, and costs no
 other event.
 """
 

@@ -10,7 +10,6 @@ import array
 import contextlib
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -54,8 +53,8 @@ class Zygote:
 
     def is_idle(self) -> bool:
         """Return whether the process is alive and has sent no unexpected message."""
-        watched: list[Any] = [self._control] if self._handle < 0 else [self._control, self._handle]
-        return not select.select(watched, [], [], 0)[0]
+        handle = () if self._handle < 0 else (self._handle,)
+        return not linux.wait_for_input(self._control.fileno(), *handle, seconds=0)
 
     def command(self, text: str, *descriptors: int) -> None:
         """Send a command with descriptors.
@@ -132,7 +131,7 @@ class Zygote:
         if self._handle >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._handle, signal.SIGKILL)
-            select.select([self._handle], [], [], _STEP_SECONDS)
+            linux.wait_for_input(self._handle, seconds=_STEP_SECONDS)
             os.close(self._handle)
             self._handle = -1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import signal
 import socket
 import struct
@@ -151,6 +152,17 @@ def drop_capabilities() -> None:
 def flush_standard_output() -> None:
     """Flush the buffers of the C library."""
     _libc.fflush(None)
+
+
+def wait_for_input(*descriptors: int, seconds: float) -> bool:
+    """Wait until one of the descriptors can be read, or has ended. Return False if the time is over.
+
+    `select.select` refuses descriptors above 1,023, which a server with many connections has.
+    """
+    poller = select.poll()
+    for descriptor in descriptors:
+        poller.register(descriptor, select.POLLIN)
+    return bool(poller.poll(seconds * 1000))
 
 
 def connected_sockets(kind: int = socket.SOCK_STREAM) -> tuple[socket.socket, socket.socket]:

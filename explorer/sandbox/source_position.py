@@ -11,9 +11,10 @@ import contextlib
 import faulthandler
 import os
 import re
-import select
 import signal
 from dataclasses import dataclass
+
+from explorer.sandbox import linux
 
 #: The name under which the pipeline compiles the source.
 SOURCE_FILE = "kernel.py"
@@ -62,7 +63,7 @@ def request_stack(process: int, descriptor: int) -> str:
     text = read_report(descriptor)
     with contextlib.suppress(ProcessLookupError):
         os.kill(process, signal.SIGUSR1)
-        while len(text) < _MOST_BYTES and select.select([descriptor], [], [], _ANSWER_SECONDS)[0]:
+        while len(text) < _MOST_BYTES and linux.wait_for_input(descriptor, seconds=_ANSWER_SECONDS):
             part = read_report(descriptor)
             if not part:
                 break

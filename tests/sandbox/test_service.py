@@ -3,6 +3,7 @@
 import dataclasses
 import importlib.metadata
 import os
+import resource
 import select
 import shutil
 import socket
@@ -339,3 +340,20 @@ def test_a_project_below_a_hidden_folder_is_served_and_what_stands_beside_it_sta
             sandbox.close()
         (log,) = [event for event in events if isinstance(event, Log) and event.source == "stdout"]
         assert log.text.strip() == "[True, False, False]"
+
+
+def test_a_job_runs_beside_a_thousand_open_files():
+    limit, greatest = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4096, greatest), greatest))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        sandbox = Sandbox(SandboxSettings(slots_per_version=1))
+        sandbox.start()
+        request = Request(VECTOR_ADD.read_text(), "cuda:90", sandbox.versions[0])
+        ends = [list(sandbox.run(request))[-1] for _ in range(2)]
+        sandbox.close()
+    finally:
+        for each in opened:
+            os.close(each)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, greatest))
+    assert [isinstance(end, Done) and end.status for end in ends] == ["complete"] * 2
