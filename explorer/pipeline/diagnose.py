@@ -30,8 +30,17 @@ _LOST_PERFORMANCE = re.compile(
 ABSOLUTE_FOLDER = re.compile(r"(?:/[\w.+-]+)+/(?=[\w.+-]+)")
 
 
-#: Triton's message about a global variable, which recommends an environment variable that is not set here.
-_GLOBAL = re.compile(r"Cannot access global variable (\w+) from within @jit'ed function\..*", re.DOTALL)
+#: Triton's message about a global variable, which may be in the text of an exception.
+_GLOBAL = re.compile(
+    r"(?:NameError\(['\"])?Cannot access global variable (\w+) from within @jit'ed function\..*", re.DOTALL
+)
+_USES_GLOBAL = "The kernel uses the global variable {0}, which is not a constexpr."
+#: The rest of Triton's message, with the name of the variable.
+_ADVICE_ABOUT_GLOBAL = (
+    "Assign it as `{0} = tl.constexpr(…)`, or pass it as an argument. The annotation `{0}: tl.constexpr = …` "
+    "does not suffice. The environment variable TRITON_ALLOW_NON_CONSTEXPR_GLOBALS=1 permits such variables; "
+    "Triton does not promise to support it forever."
+)
 
 #: Messages about features that later versions of Triton do not have.
 _REMOVED = re.compile(r"\bha(?:ve|s) been removed\b|too many indices for tensor of rank \d")
@@ -85,7 +94,9 @@ def _diagnose_source(error: Any, specialization: Specialization, stage: str) -> 
         else:
             message = str(current) or type(current).__name__
         current = current.__cause__ or (None if current.__suppress_context__ else current.__context__)
-    message = _GLOBAL.sub(r"The kernel uses the global variable \1, which is not a constexpr.", message)
+    if (found := _GLOBAL.search(message)) is not None:
+        hint = _ADVICE_ABOUT_GLOBAL.format(found[1])
+        return Diagnostic("error", _USES_GLOBAL.format(found[1]), stage, *place, hint=hint)
     message = message or "The kernel cannot be compiled."
     return Diagnostic("error", message, stage, *place, hint=_hint(message))
 
@@ -96,8 +107,6 @@ def _hint(message: str) -> str:
         return f"Triton {triton.__version__} does not accept this; an older version may."
     if message.endswith((ABSENT_PACKAGE, ABSENT_FILES, ABSENT_FILE)):
         return HINT
-    if _GLOBAL.search(message):
-        return "Write it as tl.constexpr(…) where it is assigned, or pass it as an argument."
     if "power of 2" in message or "power of two" in message:
         return "Round it up to a power of two and mask the elements out of bounds."
     if re.search(r"\bmodule '.*' has no attribute", message):

@@ -75,6 +75,32 @@ def test_what_is_wrong_is_said_on_its_line(source, line, message):
     assert first.line == line
 
 
+WITH_GLOBAL = KERNEL.replace("@triton.jit", "LOG2E = 1.44\n@triton.jit").replace("+ 1)", "+ LOG2E)")
+
+
+@pytest.mark.parametrize("annotation", ["", ": tl.constexpr"])
+def test_a_global_variable_is_named_with_all_advice_of_triton(annotation):
+    (error,) = errors(run(WITH_GLOBAL.replace("LOG2E =", f"LOG2E{annotation} =")))
+    assert error.message == "The kernel uses the global variable LOG2E, which is not a constexpr."
+    assert error.line == 8
+    for advice in ("LOG2E = tl.constexpr(…)", "LOG2E: tl.constexpr", "TRITON_ALLOW_NON_CONSTEXPR_GLOBALS=1"):
+        assert advice in error.hint
+
+
+@pytest.mark.parametrize(
+    "advised",
+    [
+        WITH_GLOBAL.replace("1.44", "tl.constexpr(1.44)"),
+        WITH_GLOBAL.replace("def add(x, n", "def add(x, LOG2E").replace('cuda"), 128', 'cuda"), 1.44'),
+        "import os\nos.environ['TRITON_ALLOW_NON_CONSTEXPR_GLOBALS'] = '1'\n" + WITH_GLOBAL,
+    ],
+    ids=["constexpr", "argument", "environment variable"],
+)
+def test_the_advice_about_a_global_variable_works(advised, monkeypatch):
+    monkeypatch.setenv("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS", "0")  # a script that sets it changes this process
+    assert run(advised)[-1].status == "complete"
+
+
 def test_that_there_is_no_recursion_is_said():
     source = KERNEL.replace("    i =", "    add(x, n, BLOCK)\n    i =")
     assert "does not support recursion" in errors(run(source))[0].hint
