@@ -119,7 +119,7 @@ def _limited_by_mask(found: Width, element_bytes: int, emitted: tuple[Emitted, .
     if narrow is None or narrow >= found.vector * element_bytes:
         return found
     vector = max(1, narrow // element_bytes)
-    return Width(found.dimension, vector, "mask", {**found.allowed, "mask": vector})
+    return Width(found.dimension, vector, ("mask",), {**found.allowed, "mask": vector})
 
 
 class AxisWords:
@@ -152,7 +152,7 @@ class AxisWords:
             found.vector if found else None,
             found.vector * self._element_bytes if found else None,
             "modelled from the compiler's axis analysis" if found else "",
-            found.limit if found else "",
+            found.limits[0] if found else "",
             {str(name): count for name, count in found.allowed.items()} if found else {},
             found.dimension if found else None,
             touched.sectors if touched else None,
@@ -186,7 +186,8 @@ class AxisWords:
         total = found.vector * self._element_bytes
         lanes = self._survey.target.warp_size
         what = f"{found.vector} × {self._element} = {total} byte{'s' * (total != 1)}"
-        why = _WHY[found.limit].format(count=found.allowed[found.limit], dimension=found.dimension)
+        why = " and ".join(_WHY[each].format(count=found.allowed[each]) for each in found.limits)
+        why += self._advice(found)
         spread = (
             f"The {lanes} lanes access {touched.sectors} sectors of 32 bytes "
             f"and use {100 * touched.share:.0f} % of them"
@@ -194,15 +195,20 @@ class AxisWords:
         more = "" if touched.share == 1 else f": {_scattered(found)}"
         return f"A lane moves {what} at once along dimension {found.dimension}: {why}. {spread}{more}."
 
+    def _advice(self, found: Width) -> str:
+        """Return what would widen the access, if a single limit binds and an argument can lift it."""
+        if found.limits not in (("divisibility",), ("mask",)) or not self._survey.not_divisible:
+            return ""
+        names = ", ".join(self._survey.not_divisible)
+        return f"; values of {names} that are divisible by 16 may help"
+
 
 _WHY: dict[Limit, str] = {
     "instruction": "the maximum of one instruction",
     "layout": "the layout gives a thread {count} consecutive elements",
     "contiguity": "the compiler can prove only {count} consecutive addresses",
-    "divisibility": "the compiler can prove only that the address is a multiple of {count} elements; "
-    "arguments that are divisible by 16 help",
-    "mask": "the compiler can prove only that the mask is equal for {count} consecutive elements; a bound "
-    "that is divisible by 16 helps",
+    "divisibility": "the compiler can prove only that the address is a multiple of {count} elements",
+    "mask": "the compiler can prove only that the mask is equal for {count} consecutive elements",
 }
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from functools import cached_property
 
 import msgspec
 
 from explorer.analysis.layouts.linear_layout import Coordinates, LinearLayout
+from explorer.model import Argument
 from explorer.model.answers import Bases, Layouts, Operand, Operation, TensorLayout
 from explorer.model.hardware import Target
+
+#: The types of pointers and integers.
+_ADDRESSES = re.compile(r"\*|[iu]\d")
 
 
 class LayoutRow(msgspec.Struct, frozen=True):
@@ -39,11 +45,17 @@ class LayoutRow(msgspec.Struct, frozen=True):
 
 
 class Survey:
-    """The layouts of a module by index, as the compiler reports them and as linear layouts."""
+    """The layouts of a module by index, as the compiler reports them and as linear layouts.
 
-    def __init__(self, answer: Layouts, target: Target) -> None:
+    `not_divisible` are the names of the arguments that the compiler cannot assume to be divisible by 16.
+    """
+
+    def __init__(self, answer: Layouts, target: Target, arguments: Iterable[Argument] = ()) -> None:
         self.answer = answer
         self.target = target
+        self.not_divisible = tuple(
+            each.name for each in arguments if not each.specialization and _ADDRESSES.match(each.type)
+        )
         self._linear = [_linear(each.bases) for each in answer.layouts]
 
     def layout(self, index: int) -> TensorLayout:

@@ -50,7 +50,9 @@ def _find(subject: Subject) -> LayoutsDocument:
     record = subject.record
     name, pass_index, text, stage = _text(record, subject)
     target = find_target(record.request.target)
-    survey = Survey(subject.ask_compiler("layouts", text, Layouts), target)
+    specialized = record.result.specialized
+    arguments = specialized.arguments if specialized else ()
+    survey = Survey(subject.ask_compiler("layouts", text, Layouts), target, arguments)
     emission = Emission(record, stage)
     return LayoutsDocument(
         name,
@@ -88,7 +90,7 @@ def _text(record: Record, subject: Subject) -> tuple[str, int | None, str, Stage
 QUERY = Query(
     name="layouts",
     summary="The layouts of tensors and buffers, and the data movement between them and memory.",
-    version=7,
+    version=8,
     document=LayoutsDocument,
     find=_find,
     parameters=(

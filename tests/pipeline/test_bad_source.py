@@ -97,7 +97,9 @@ def test_a_global_variable_is_named_with_all_advice_of_triton(annotation):
     ids=["constexpr", "argument", "environment variable"],
 )
 def test_the_advice_about_a_global_variable_works(advised, monkeypatch):
-    monkeypatch.setenv("TRITON_ALLOW_NON_CONSTEXPR_GLOBALS", "0")  # a script that sets it changes this process
+    monkeypatch.setenv(
+        "TRITON_ALLOW_NON_CONSTEXPR_GLOBALS", "0"
+    )  # a script that sets it changes this process
     assert run(advised)[-1].status == "complete"
 
 

@@ -150,3 +150,79 @@ def test_a_text_without_layouts_says_so(document_of):
         document_of("matmul", stage="ptx")
     with pytest.raises(InvalidRequest, match="exclude each other"):
         document_of("matmul", stage="ttgir", **{"pass": "3"})
+
+
+TILE = """
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def copy(x, out, stride, M: tl.constexpr, N: tl.constexpr):
+    rows, columns = tl.arange(0, M), tl.arange(0, N)
+    tl.store(out + rows[:, None] * stride + columns, tl.load(x + rows[:, None] * stride + columns) * 2)
+
+x = torch.empty(64 * 1152, device="cuda")
+copy[(1,)](x, x, 1151, M=64, N=128, num_warps=4)
+"""
+VECTOR = """
+import torch, triton
+import triton.language as tl
+
+@triton.jit
+def copy(x, out, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(out + i, tl.load(x + i, mask=i < n), mask=i < n)
+
+x = torch.empty(4096, device="cuda")
+copy[(1,)](x, x, 1000, BLOCK=1024)
+"""
+
+
+@pytest.fixture
+def accesses_of(query_service, services):
+    def accesses_of(source):
+        record = services.queue.complete(Request(source, "cuda:90", services.versions[0]))
+        assert record.status == "complete", record.result.error_messages
+        return json.loads(query_service.answer(layouts.QUERY, (record,), {}))["accesses"]
+
+    return accesses_of
+
+
+def test_rows_with_an_odd_stride_are_consecutive_for_the_lanes_of_a_warp(accesses_of):
+    for access in accesses_of(TILE):
+        assert access["vector"] == 1
+        assert access["limit"] == "divisibility"
+        assert access["sector_share"] == 1, access["words"]
+
+
+def test_the_advice_about_an_argument_names_it_and_works(accesses_of):
+    load, store = accesses_of(VECTOR)
+    for access in (load, store):
+        assert (access["limit"], access["vector"]) == ("mask", 1)
+        assert access["words"].count("values of n that are divisible by 16 may help") == 1
+    for access in accesses_of(VECTOR.replace("1000", "1008")):
+        assert access["vector"] == 4
+        assert "may help" not in access["words"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "limit"),
+    [
+        ("tl.load(x + i,", "tl.load(x + 3 * i,", "consecutive addresses"),
+        ("tl.load(x + i,", "tl.load(x + i + n // 2,", "multiple of 1 elements"),
+    ],
+    ids=["strided", "halved"],
+)
+def test_where_two_limits_bind_both_are_named_without_advice(accesses_of, old, new, limit):
+    load, _ = accesses_of(VECTOR.replace(old, new))
+    assert "the mask is equal for 1 consecutive elements and" in load["words"]
+    assert limit in load["words"]
+    assert "may help" not in load["words"]
+
+
+def test_an_operation_is_not_blamed_on_arguments_that_are_divisible(accesses_of):
+    load, _ = accesses_of(
+        VECTOR.replace("1000", "1008").replace("tl.load(x + i,", "tl.load(x + i + n // 16,")
+    )
+    assert (load["limit"], load["vector"]) == ("divisibility", 1)
+    assert "may help" not in load["words"]

@@ -58,11 +58,15 @@ def bytes_of_element(type_name: str) -> int:
 
 @dataclass(frozen=True)
 class Width:
-    """`vector` elements are moved at once along `dimension`; `allowed` is what each limit alone allows."""
+    """`vector` elements are moved at once along `dimension`; `allowed` is what each limit alone allows.
+
+    `limits` are the binding limits: only lifting all of them makes the width grow. The layout is one of them
+    only if no other limit binds: the compiler chooses it by the others.
+    """
 
     dimension: int
     vector: int
-    limit: Limit
+    limits: tuple[Limit, ...]
     allowed: dict[Limit, int]
 
 
@@ -94,16 +98,23 @@ def width(
     if mask is not None:
         allowed["mask"] = mask.constancy[dimension]
     vector = min(allowed.values())
-    # The limits that the kernel can change come last: they take precedence over the limit of the instruction.
-    order: tuple[Limit, ...] = ("instruction", "mask", "contiguity", "divisibility", "layout")
-    limit = next(name for name in order if allowed.get(name) == vector)
-    return Width(dimension, 1 << vector.bit_length() - 1, limit, allowed)
+    of_kernel: tuple[Limit, ...] = ("mask", "contiguity", "divisibility")
+    limits: tuple[Limit, ...] = tuple(name for name in of_kernel if allowed.get(name) == vector)
+    if allowed["instruction"] == vector:
+        limits = ("instruction",)
+    return Width(dimension, 1 << vector.bit_length() - 1, limits or ("layout",), allowed)
 
 
 def sectors(
     layout: LinearLayout, element_bytes: int, pointer: AxisInformation, dimension: int, vector: int
 ) -> Sectors:
-    """Count the sectors of a warp's first instruction; the others are like it."""
+    """Count the sectors of a warp's first instruction; the others are like it.
+
+    `vector` elements along `dimension` are moved at once. Single elements may be consecutive along another
+    dimension.
+    """
+    if vector == 1:
+        dimension = max(range(len(layout.shape)), key=lambda each: (pointer.contiguity[each], each))
     run = max(1, min(pointer.contiguity[dimension], layout.shape[dimension]))
     touched: dict[tuple[int, ...], set[int]] = defaultdict(set)
     lanes: list[tuple[tuple[int, ...], int]] = []
@@ -136,13 +147,16 @@ def _run_of(
 
 
 def _fastest(layout: LinearLayout, pointer: AxisInformation) -> int:
-    """Return the dimension along which threads hold neighbors, or else addresses are consecutive."""
+    """Return the dimension along which threads hold elements at consecutive addresses.
+
+    If no thread holds two of them, return the dimension along which addresses are consecutive.
+    """
     return max(
         range(len(layout.shape)),
         key=lambda dimension: (
             min(layout.contiguity(dimension), pointer.contiguity[dimension]),
-            layout.contiguity(dimension),
             pointer.contiguity[dimension],
+            layout.contiguity(dimension),
             dimension,
         ),
     )
