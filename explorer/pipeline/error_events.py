@@ -12,6 +12,7 @@ from pathlib import Path
 
 from explorer.model import Diagnostic, Done, Event, Outcome
 from explorer.model.hardware import UnknownTarget
+from explorer.pipeline import time_limit
 from explorer.pipeline.errors import UserError
 
 Emit = Callable[[Event], None]
@@ -35,6 +36,7 @@ def perform_work(work: Callable[[Emit], Outcome], emit: Emit, what: str) -> None
 
     This is the only place that converts an unexpected error to an event.
     """
+    time_limit.begin_job()
     start = time.perf_counter()
     status: Outcome = "failed"
     emit = _without_repeated_diagnostics(emit)

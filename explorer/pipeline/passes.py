@@ -27,6 +27,7 @@ from typing import Any
 
 from explorer.model import Allocation, Diagnostic, Edits, Pass, Scalar
 from explorer.model.hardware import Target
+from explorer.pipeline import time_limit
 from explorer.pipeline.allocation import allocates_shared_memory, allocation_printed, read_allocations
 from explorer.pipeline.forked_copy import ForkedCopy
 from explorer.pipeline.queued_passes import LeftOut, PassEdits, Queued, describe
@@ -43,6 +44,8 @@ _LONG_MS = 50.0
 _COPY_BYTES = 1536 << 20
 #: The time for printing in this process. The copy has the same time, or as much as the compilation has taken.
 _PRINTING_SECONDS = 5.0
+#: The time of a job that is left for its end: a job that reaches its limit has failed.
+_RESERVED_SECONDS = 2.0
 #: The text of a module after a pass, None if it is unchanged; and why it is not known, or "".
 _Snapshot = tuple[str | None, str]
 
@@ -143,6 +146,7 @@ class PassRecorder:
         if self._shadow is None:
             return
         seconds = max(_PRINTING_SECONDS, time.monotonic() - self._began)
+        seconds = min(seconds, time_limit.remaining_seconds() - _RESERVED_SECONDS)
         for text, omitted in self._shadow.values(seconds):
             if self._waiting:
                 self._emit(dataclasses.replace(self._waiting.popleft(), text=text, omitted=omitted))

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import time
+
 #: The time that remains for the job when its script is stopped.
 _REST_SECONDS = 15.0
 
 #: The sandbox stops the job after this time.
 _job_seconds = 30.0
 _script_seconds = 15.0
+_began = 0.0
 
 
 def set_job_seconds(seconds: float) -> None:
     """Set the limit of the job, as the sandbox enforces it."""
     global _job_seconds
     _job_seconds = seconds
+
+
+def begin_job() -> None:
+    """Count the time of a job from now on."""
+    global _began
+    _began = time.monotonic()
+
+
+def remaining_seconds() -> float:
+    """Return the time that remains for the job."""
+    return _began + _job_seconds - time.monotonic()
 
 
 def extend_script() -> None:
