@@ -97,6 +97,7 @@ class CapturedStages(Compilation):
             line = 0 if self._own is None else definition_line(self._own.jit_function)
             raise UserError(Diagnostic("error", captured.error.strip(), line=line))
         if (encoded := captured.stages.get(binary_name)) is None:
+            self._emit(self._noted_resources(Resources()))
             self._emit(Diagnostic("warning", "The program kept no binary of this kernel."))
             return
         binary = base64.b64decode(encoded)
@@ -124,11 +125,17 @@ class CapturedStages(Compilation):
 
     def _captured_resources(self, binary: bytes) -> Resources:
         """Return the resources from Triton's metadata and the assembler's report, or else from the binary."""
+        report = self._assembler_report(binary)
+        return self._noted_resources(
+            tools_of(self._target).read_resources(report) if report else self._stated_resources(binary)
+        )
+
+    def _noted_resources(self, resources: Resources) -> Resources:
+        """Return resources with the resources in Triton's metadata."""
         noted = self._captured.metadata
         warps = _integer(noted.get("num_warps"))
-        report = self._assembler_report(binary)
         return dataclasses.replace(
-            tools_of(self._target).read_resources(report) if report else self._stated_resources(binary),
+            resources,
             shared_bytes=_integer(noted.get("shared")),
             tensor_memory_columns=_integer(noted.get("tmem_size")),
             global_scratch_bytes=_integer(noted.get("global_scratch_size")),

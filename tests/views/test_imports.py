@@ -211,3 +211,14 @@ def test_a_cubin_that_is_damaged_is_named(client, tmp_path):
     assert document["problems"] == [
         {"name": "torn.cubin", "reason": "it is no cubin, or is damaged: it is cut off"}
     ]
+
+
+def test_a_trace_without_a_binary_has_the_shared_memory_of_its_metadata(api, client):
+    metadata = {**METADATA, "hash": "1", "shared": 1536, "num_warps": 4}
+    payload = {"metadata": metadata, "file_content": {"kernel.ttir": "module {\n}\n"}}
+    trace = json.dumps({"event_type": "compilation", "payload": payload}).encode()
+    document = send(client, "trace.ndjson", trace).get_json()
+    (row,) = rows_of(api, client, document)["kernels"]
+    assert (row["resources"]["shared_bytes"], row["resources"]["registers"]) == (1536, None)
+    page = client.get(f"/api/v1/compilations/{row['id']}").get_json()
+    assert page["resources"]["threads"] == 128
