@@ -22,6 +22,8 @@ from explorer.model.limits import MOST_LAUNCHES, MOST_PROBLEMS
 
 _LONGEST_TITLE = 200
 _LONGEST_REASON = 1000
+#: The suffixes of scripts, and of stages that can be compiled.
+_SOURCES = (".py", ".ttir", ".ttgir", ".glir", ".mlir", ".llir", ".ll", ".ptx")
 
 
 def add(commands: Commands) -> None:
@@ -140,6 +142,11 @@ def _send_run(api: Api, path: Path, private: str | None) -> str:
     except OSError as error:
         raise InvalidRequest(f"{path} cannot be read: {error.strerror}.") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        if path.suffix in _SOURCES:
+            raise InvalidRequest(
+                f"{path} is a source, not a capture or a run. Compile it with `triton-explorer compile "
+                f"{path.name}`, also if it is the text of a stage, or paste it into the page."
+            ) from error
         raise InvalidRequest(
             f"{path} has no run: {error}. Write one with profile --json > {path.name}."
         ) from error

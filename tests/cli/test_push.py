@@ -186,6 +186,26 @@ def test_a_file_without_a_run_is_named(server, tmp_path):
     assert "run.json has no run" in pushed.stderr
 
 
+def test_a_source_is_not_taken_for_a_run_and_the_advised_command_compiles_it(server, tmp_path):
+    file = tmp_path / "kernel.ttir"
+    file.write_text("module {\n  tt.func public @k(%a: !tt.ptr<f32>) {\n    tt.return\n  }\n}\n")
+    pushed = push(file, server)
+    assert pushed.returncode == 1
+    assert "kernel.ttir is a source, not a capture or a run" in pushed.stderr
+    (command,) = re.findall("`triton-explorer (.+)`", pushed.stderr)
+    arguments = [*command.split(), "--stage", "ptx"]
+    environment = {**os.environ, "TRITON_EXPLORER_SERVER": server.url, "PYTHONPATH": str(ROOT)}
+    compiled = subprocess.run(
+        [sys.executable, "-m", "explorer", *arguments],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ".entry k" in compiled.stdout, compiled.stderr
+
+
 def test_the_documented_imports_are_sessions(captured, cache, server, tmp_path):
     assert captured.status == 0
     (block,) = re.findall(r"```sh\n(triton-explorer push ~.+?)```", DOCUMENT, re.DOTALL)
