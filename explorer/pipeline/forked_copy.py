@@ -61,7 +61,8 @@ class ForkedCopy:
                 yield marshal.loads(zlib.decompress(os.pread(self._file.fileno(), length, start)))  # noqa: S302  # our own copy
                 start += length
         os.close(self._lengths)
-        os.waitpid(self._process, 0)
+        # The end of a large process with the lowest priority may take seconds.
+        os.waitpid(self._process, os.WNOHANG if self.was_stopped else 0)
 
     def _has_more(self, deadline: float) -> bool:
         """Wait for the next value, or for the end of the copy. End the copy at the deadline."""
