@@ -30,6 +30,7 @@ import { permalink } from "./menus/share.js";
 import { startSplitter } from "./page/splitter.js";
 import "./page/status.js";
 import { store } from "./core/store.js";
+import { loadLater } from "./core/modules.js";
 import { keep, kept } from "./core/storage.js";
 import { formatView, parseLayout, parseView } from "./core/view.js";
 import { visible } from "./core/visible.js";
@@ -70,7 +71,7 @@ async function start() {
   // After the first result, so that nothing delays that; before it, only if there is something to say.
   store.watch(["problem", "failure", "result"], () => {
     const { problem, failure, result } = store.state;
-    if (problem || failure || result?.finished) void import("./page/banner.js");
+    if (problem || failure || result?.finished) void loadLater(() => import("./page/banner.js"));
   });
 
   try {
@@ -191,11 +192,17 @@ async function openAgain(id) {
 
 /** Load the module that draws samples beside the lines when the first result is shown: there are no samples before. */
 function loadHeatLater() {
-  let isLoading = false;
+  let isLoaded = false;
+  const load = () =>
+    loadLater(
+      () => import("./runs/heat.js"),
+      ({ startHeat }) => {
+        if (!isLoaded) startHeat();
+        isLoaded = true;
+      },
+    );
   store.watch(["result"], () => {
-    if (isLoading || !store.state.result?.finished) return;
-    isLoading = true;
-    setTimeout(() => void import("./runs/heat.js").then(({ startHeat }) => startHeat()));
+    if (!isLoaded && store.state.result?.finished) setTimeout(load);
   });
 }
 

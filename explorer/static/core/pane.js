@@ -8,6 +8,7 @@
 import { initialState, Task, TaskStatus } from "@lit/task";
 import { LitElement } from "lit";
 import { ApiError } from "./api.js";
+import { isLost } from "./modules.js";
 import { store } from "./store.js";
 import { html, nothing } from "./template.js";
 
@@ -96,7 +97,7 @@ export class Loaded {
           ? initialState
           : load(.../** @type {Values} */ (/** @type {unknown} */ (values))),
       onError: (error) => {
-        if (!(error instanceof ApiError)) reportError(error);
+        if (!(error instanceof ApiError || isLost(error))) reportError(error);
       },
     });
   }

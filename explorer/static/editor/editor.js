@@ -26,6 +26,7 @@ import { isStageText } from "../launch/state.js";
 import { python } from "./python.js";
 import { make } from "../core/dom.js";
 import { canCompile } from "../core/host.js";
+import { loadLater } from "../core/modules.js";
 import { IN_PLACE, hover, pin, show } from "../core/selection.js";
 import { ScriptFiles, dropFiles, openFile, openPath } from "./script_files.js";
 import { SourceFacts } from "./source_facts.js";
@@ -268,11 +269,15 @@ function drawProblems(view) {
 
 /** @param {EditorView} view */
 async function underlineProblems(view) {
-  const { problemGutter, setDiagnostics } = await import("./problems.js");
-  if (!hasProblemGutter) configure(view, problems, problemGutter);
-  hasProblemGutter = true;
-  const underlines = diagnosticsHere().map((diagnostic) => underline(view.state, diagnostic));
-  view.dispatch(setDiagnostics(view.state, underlines));
+  await loadLater(
+    () => import("./problems.js"),
+    ({ problemGutter, setDiagnostics }) => {
+      if (!hasProblemGutter) configure(view, problems, problemGutter);
+      hasProblemGutter = true;
+      const underlines = diagnosticsHere().map((diagnostic) => underline(view.state, diagnostic));
+      view.dispatch(setDiagnostics(view.state, underlines));
+    },
+  );
 }
 
 /** @param {EditorView} view */
@@ -300,10 +305,14 @@ async function drawHeat(view) {
   const { heat: shown } = store.state;
   const lines = shown?.source ?? [];
   if (!lines.length && !isHot) return;
-  const { heatGutter } = await import("./heat_gutter.js");
-  if (store.state.heat !== shown) return;
-  isHot = lines.length > 0;
-  configure(view, heat, isHot ? heatGutter(lines) : []);
+  await loadLater(
+    () => import("./heat_gutter.js"),
+    ({ heatGutter }) => {
+      if (store.state.heat !== shown) return;
+      isHot = lines.length > 0;
+      configure(view, heat, isHot ? heatGutter(lines) : []);
+    },
+  );
 }
 
 let isHot = false;

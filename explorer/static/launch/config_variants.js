@@ -7,6 +7,7 @@
  */
 import { choose } from "./edit.js";
 import { literal } from "../core/format.js";
+import { loadLater } from "../core/modules.js";
 import { html } from "../core/template.js";
 import { variantOf } from "./variants.js";
 
@@ -22,7 +23,7 @@ export function configSection(draft, kernel, chosen) {
   const configs = configsOf(draft, kernel);
   const { constants, columns } = configColumns(configs);
   const variants = configs.length ? configVariants(draft, configs, columns, chosen) : null;
-  if (variants) void import("./variant_table.js");
+  if (variants) void loadLater(() => import("./variant_table.js"));
   return html`<section class="variants" aria-label="Autotune configurations" ?hidden=${!variants}>
     <h3>Configurations · ${configs.length}</h3>
     <p class="hint" ?hidden=${constants.length === 0}>In all: ${constants.join(", ")}</p>

@@ -1,0 +1,18 @@
+/**
+ * Modules that the page loads when it needs them.
+ */
+
+/** Return whether a module could not be fetched, because the server cannot be reached. @param {unknown} error */
+export const isLost = (error) => error instanceof TypeError && /\bmodule\b/i.test(error.message);
+
+/**
+ * Load a module, and use it. If the server cannot be reached, nothing happens: the next call tries again.
+ * @template Module
+ * @param {() => Promise<Module>} load
+ * @param {(module: Module) => void} [use]
+ */
+export function loadLater(load, use = () => {}) {
+  return load().then(use, (error) => {
+    if (!isLost(error)) throw error;
+  });
+}
