@@ -132,7 +132,7 @@ def _diagnose_assembler(message: str, specialization: Specialization, ptx: str) 
         return Diagnostic("error", f"ptxas failed: {text}", "sass", specialization.described.line)
     row, text = int(complaint.group(1)), complaint.group(2).strip()
     line, column = _source_position(ptx, row) or (specialization.described.line, 0)
-    instruction = ptx.splitlines()[row - 1].strip()
+    instruction = ptx.splitlines()[:row][-1].strip()  # an error at the end is on the line after the last
     return Diagnostic("error", f"ptxas rejected the PTX: {text} (in `{instruction}`)", "sass", line, column)
 
 
