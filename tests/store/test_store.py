@@ -22,7 +22,7 @@ from explorer.model import (
     Specialized,
     Stage,
 )
-from explorer.store import database, open_store, sql
+from explorer.store import database, open_store
 from explorer.store.database import open_database
 from explorer.store.entry_writer import EntryWriter
 from explorer.store.tables import UsageRow
@@ -192,7 +192,7 @@ def test_a_transient_failure_gives_way_to_the_next_attempt(store):
 
 
 def test_requests_whose_ids_begin_alike_get_longer_ones(store, monkeypatch):
-    monkeypatch.setattr(sql, "SHORTEST_ID", 1)
+    monkeypatch.setattr("explorer.store.address.SHORTEST_ID", 1)
     requests = [Request(str(number), "cuda:90", "3.9.0") for number in range(200)]
     records = [store.submit(request) for request in requests]
     assert len({record.id for record in records}) == len(requests)
