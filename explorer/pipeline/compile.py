@@ -370,7 +370,7 @@ class Compilation:
         """Return a warning if ptxas has given up: it uses few registers, though nobody asked for that."""
         multiprocessor = self._target.device.multiprocessor
         registers, spilled_bytes = resources.registers, resources.spill_stores_bytes or 0
-        is_chosen = self._target.vendor != "NVIDIA" or bool(self._metadata.get("maxnreg"))
+        is_chosen = self._target.vendor != "NVIDIA" or ".maxnreg" in self._assembly
         if is_chosen or not registers or not resources.threads:
             return None
         possible = min(multiprocessor.registers_per_thread, multiprocessor.registers // resources.threads)

@@ -88,13 +88,14 @@ def _encode_stage(event: Stage) -> Iterator[bytes]:
     if reason:
         event = replace(event, text=text, line_locations=event.line_locations[: text.count("\n") + 1])
         notes.append(f"The text of {event.title} is cut: {reason}.")
-    if event.line_locations:
+    line = encode_event(event)
+    if len(line) > MOST_LOCATION_BYTES and event.line_locations:
         size_bytes = len(encode_event(replace(event, text="", raw=None)))
         if size_bytes > MOST_LOCATION_BYTES:
             count = len(event.line_locations) * MOST_LOCATION_BYTES // (2 * size_bytes)
             event = replace(event, line_locations=event.line_locations[:count])
             notes.append(f"Only the first {count:,} lines of {event.title} are linked to the source.")
-    line = encode_event(event)
+            line = encode_event(event)
     if len(line) > MOST_EVENT_BYTES:
         line = encode_event(replace(event, raw=None))
     yield line

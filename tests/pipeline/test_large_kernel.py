@@ -47,6 +47,16 @@ def test_the_result_comes_before_the_modules_and_without_some_of_them(services):
 
 
 @pytest.mark.slow
+def test_few_registers_that_the_user_asked_for_are_no_fallback(services):
+    source = SOURCE.replace("BLOCK=65536", "BLOCK=16384, maxnreg=32")
+    events = list(services.sandbox.run(Request(source, "cuda:90", services.versions[0])))
+    (resources,) = (event for event in events if event.kind == "resources")
+    assert resources.registers == 32
+    assert resources.spill_stores_bytes > 1024
+    assert not any(event.kind == "diagnostic" and event.severity == "warning" for event in events)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [{"BLOCK=65536": "BLOCK=8192"}, {"BLOCK=65536, num_warps=4": "BLOCK=65536, num_warps=32"}],
