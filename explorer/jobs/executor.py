@@ -20,6 +20,8 @@ from explorer.monitoring.traces import span
 from explorer.store import Store
 from explorer.store.entry_writer import EntryWriter
 
+#: How often the leases of running jobs are renewed.
+RENEWAL_SECONDS = 3.0
 #: How long to wait before a result is stored again in a database that another process has locked.
 _LOCKED_SECONDS = 1.0
 _log = logging.getLogger(__name__)

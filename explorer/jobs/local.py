@@ -22,7 +22,7 @@ from explorer.errors import (
     Unavailable,
 )
 from explorer.jobs.caller import Urgency, current_caller
-from explorer.jobs.executor import Executor
+from explorer.jobs.executor import RENEWAL_SECONDS, Executor
 from explorer.jobs.fairness import CHECK_SECONDS, Check, FairQueue, Places, do_nothing
 from explorer.jobs.job import Job
 from explorer.jobs.metrics import Metrics
@@ -37,8 +37,6 @@ from explorer.store.address import canonical_json, digest_of
 
 #: How often a runner that is out of service is checked again.
 _RECOVERY_CHECK_SECONDS = 10.0
-#: How often leases are renewed.
-RENEWAL_SECONDS = 3.0
 _log = logging.getLogger(__name__)
 
 

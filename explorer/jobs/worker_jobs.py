@@ -12,10 +12,9 @@ from threading import Condition, Event, Thread
 
 from explorer.errors import StoreError, Unavailable
 from explorer.jobs.caller import current_caller
-from explorer.jobs.executor import Executor
+from explorer.jobs.executor import RENEWAL_SECONDS, Executor
 from explorer.jobs.gpu_gate import GpuGate, GpuRules
 from explorer.jobs.job import Job
-from explorer.jobs.local import RENEWAL_SECONDS
 from explorer.jobs.metrics import Metrics
 from explorer.jobs.observation import reported
 from explorer.jobs.runners import Runner, runner_kind

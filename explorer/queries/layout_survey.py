@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -13,8 +12,8 @@ from explorer.model import Argument
 from explorer.model.answers import Bases, Layouts, Operand, Operation, TensorLayout
 from explorer.model.hardware import Target
 
-#: The types of pointers and integers.
-_ADDRESSES = re.compile(r"\*|[iu]\d")
+#: The beginnings of the types of pointers and integers.
+_ADDRESSES = ("*", "i", "u")
 
 
 class LayoutRow(msgspec.Struct, frozen=True):
@@ -54,7 +53,7 @@ class Survey:
         self.answer = answer
         self.target = target
         self.not_divisible = tuple(
-            each.name for each in arguments if not each.specialization and _ADDRESSES.match(each.type)
+            each.name for each in arguments if not each.specialization and each.type.startswith(_ADDRESSES)
         )
         self._linear = [_linear(each.bases) for each in answer.layouts]
 
