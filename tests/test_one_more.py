@@ -179,6 +179,7 @@ PANE = Pane(name="compiler", title="Compiler", summary="The version of Triton th
     copy.tested_by("tests/test_documentation.py::test_every_pane_is_documented")
 
 
+@pytest.mark.nightly
 def test_a_pane(copy: ChangedCopy) -> None:
     copy.check("add_pane", most_files=5)
     server, client = copy.server, copy.server.client()
@@ -255,6 +256,7 @@ def test_every_program_of_the_grid_is_counted(interpret):
     )
 
 
+@pytest.mark.nightly
 def test_a_measurement(copy: ChangedCopy) -> None:
     copy.check("add_measurement", most_files=6)  # the sixth: a view of its own in the browser
     ran = json.loads(copy.ask(f"profile {EXAMPLE} --device interpreter --measure programs --json"))

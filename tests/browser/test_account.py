@@ -38,6 +38,7 @@ def signed_in(visitor: Visitor, user: str = ANNA, **options: object) -> Page:
     return visitor(extra_http_headers={"X-User": user}, permissions=permissions, **options)
 
 
+@pytest.mark.nightly
 def test_a_token_is_made_copied_used_and_revoked_and_everything_fits(visitor: Visitor, server: str) -> None:
     page = signed_in(visitor, width=375, height=812)
     page.goto("/account")

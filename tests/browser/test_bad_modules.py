@@ -69,6 +69,7 @@ def test_an_encoding_that_nobody_knows_takes_only_the_layouts_away(show, matmul:
     expect_graph(page)
 
 
+@pytest.mark.nightly
 def test_a_layout_without_a_picture_has_the_reason_in_its_place(show, matmul: Record) -> None:
     page = show(with_stage_text(matmul, "ttgir", ROTATING), "#panes=layouts:shared@60+stage:ttgir@40")
     pane = page.locator("pane-layouts")
@@ -79,6 +80,7 @@ def test_a_layout_without_a_picture_has_the_reason_in_its_place(show, matmul: Re
     expect_stage(page, "TTGIR", "amd_rotating_shared")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("buffers", [0, 1])
 def test_a_dump_that_is_cut_off_says_so_above_what_there_is(show, buffers: int) -> None:
     def shortened(entry):
@@ -96,6 +98,7 @@ def test_a_dump_that_is_cut_off_says_so_above_what_there_is(show, buffers: int) 
     expect_graph(page)
 
 
+@pytest.mark.nightly
 def test_a_missing_dump_is_no_compilation_that_stopped(show) -> None:
     page = show(lambda entry: None if isinstance(entry, Allocation) else entry)
     expect(page.locator("pane-memory")).to_contain_text("report of the allocation is missing or truncated")

@@ -31,6 +31,7 @@ def test_a_wait_leads_to_its_line_and_to_the_phase_that_it_waits_for(page: Page)
     assert violations(page, "pane-barrier-phases") == []
 
 
+@pytest.mark.nightly
 def test_the_keyboard_moves_through_steps_and_rows(page: Page) -> None:
     table = page.get_by_role("table", name="Threads and mbarriers by step")
     first = table.locator("button[tabindex='0']")

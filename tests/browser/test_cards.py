@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from actions import Visitor, expect_accessible, wait_for_result
 from playwright.sync_api import Page, expect
 
 
+@pytest.mark.nightly
 def test_the_card_of_a_tour_is_accessible(visitor: Visitor) -> None:
     page = visitor(1280, 720)
     page.goto("/#tour=shared_memory.2")
@@ -26,6 +28,7 @@ def show(page: Page, panes: str) -> None:
     page.evaluate("panes => { location.hash = `panes=${panes}`; }", panes)
 
 
+@pytest.mark.nightly
 def test_drawn_panes_and_the_lineage_are_accessible(visitor: Visitor) -> None:
     page = visitor(1280, 720)
     page.goto("/#panes=stage:ttgir")

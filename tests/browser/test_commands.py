@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from actions import COLOR_RULES, expect_stage, run_command, violations, wait_for_result
 from playwright.sync_api import Page, Route, expect
 
@@ -58,6 +59,7 @@ def test_the_palette_has_every_command_and_finds_by_a_few_letters(page: Page) ->
     expect(page.locator("html")).to_have_attribute("data-theme", "contrast")
 
 
+@pytest.mark.nightly
 def test_opening_the_page_is_one_step_and_brings_the_panes_back(page: Page) -> None:
     # The first one is that of the empty tab.
     assert page.evaluate("history.length") == 2
@@ -100,6 +102,7 @@ def test_back_and_forward_go_through_the_views(page: Page) -> None:
     expect(page.locator("html")).to_have_attribute("data-theme", "contrast")
 
 
+@pytest.mark.nightly
 def test_enter_waits_for_commands_that_are_still_loaded(page: Page) -> None:
     held: list[Route] = []
     page.route("**/api/v1/tours", lambda route: held.append(route))
@@ -114,6 +117,7 @@ def test_enter_waits_for_commands_that_are_still_loaded(page: Page) -> None:
     expect(page.locator("dialog.palette")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_the_help_sheet_lists_what_has_keys(page: Page) -> None:
     page.keyboard.press("Shift+?")
     sheet = page.get_by_role("dialog")

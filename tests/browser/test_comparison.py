@@ -153,6 +153,7 @@ def test_stages_are_shown_side_by_side(visitor: Visitor, pair: str) -> None:
     expect(page.get_by_role("group", name="Different requests")).to_contain_text("num_warps 8 → 4")
 
 
+@pytest.mark.nightly
 def test_changes_are_gone_through_by_keyboard(visitor: Visitor, pair: str) -> None:
     page = visitor()
     page.goto(f"{pair}#stage=sass")
@@ -193,6 +194,7 @@ def test_changes_are_gone_through_by_keyboard(visitor: Visitor, pair: str) -> No
     expect(page).to_have_url(re.compile("#stage=ptx$"))
 
 
+@pytest.mark.nightly
 def test_another_target_and_what_still_compiles(visitor: Visitor, server: str, pair: str) -> None:
     # Another target has stages of its own.
     page = visitor()
@@ -215,6 +217,7 @@ def test_another_target_and_what_still_compiles(visitor: Visitor, server: str, p
     expect(column(page, "After").locator(".is-added").first).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_failed_side_and_a_link_to_nothing_are_explained(visitor: Visitor, server: str, pair: str) -> None:
     page = visitor()
     known = re.search(r"/compare/(\w+)", pair)[1]
@@ -244,6 +247,7 @@ def test_a_failed_side_and_a_link_to_nothing_are_explained(visitor: Visitor, ser
     eventually(lambda: "".join(changed.all_text_contents()), " * 2")
 
 
+@pytest.mark.nightly
 def test_it_is_accessible_and_fits_a_small_window_and_a_telephone(visitor: Visitor, pair: str) -> None:
     page = visitor(width=1280, height=720)
     # The whole page once, and then the part that differs from view to view.

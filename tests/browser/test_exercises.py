@@ -7,6 +7,7 @@ import re
 import time
 from urllib.parse import quote
 
+import pytest
 from actions import (
     DOCUMENT,
     Visitor,
@@ -77,6 +78,7 @@ def test_an_exercise_is_solved_by_typing(visitor: Visitor) -> None:
     expect(gallery).to_contain_text("0 of 13 solved.")
 
 
+@pytest.mark.nightly
 def test_a_run_says_what_is_wrong_and_a_solution_can_be_undone(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#exercise=mask_tail")
@@ -94,6 +96,7 @@ def test_a_run_says_what_is_wrong_and_a_solution_can_be_undone(visitor: Visitor)
     expect(wrong).to_contain_text("past the end of a tensor", timeout=RUN_TIMEOUT_MS)
 
 
+@pytest.mark.nightly
 def test_it_can_be_read_on_a_telephone(visitor: Visitor) -> None:
     page = visitor(width=375, height=800)
     page.goto("/#exercise=coalesced_rows")
@@ -104,6 +107,7 @@ def test_it_can_be_read_on_a_telephone(visitor: Visitor) -> None:
     expect_accessible(page, "exercise-card")
 
 
+@pytest.mark.nightly
 def test_a_teacher_makes_an_exercise(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/")
@@ -141,6 +145,7 @@ def test_a_teacher_makes_an_exercise(visitor: Visitor) -> None:
     assert result_id(student) == start
 
 
+@pytest.mark.nightly
 def test_a_bad_link_says_what_is_wrong(visitor: Visitor) -> None:
     page = visitor()
     exercise = {"start": "abc", "title": "A", "task": "B", "goals": [{"says": "C", "metric": "registers"}]}

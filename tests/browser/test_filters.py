@@ -29,6 +29,7 @@ def toggle(pane: Locator, title: str) -> None:
     pane.page.keyboard.press("Escape")
 
 
+@pytest.mark.nightly
 def test_the_text_is_shortened_or_written_in_full_and_the_address_says_so(
     page: Page, ttgir: Locator, visitor: Visitor
 ) -> None:
@@ -93,6 +94,7 @@ def copied(page: Page) -> str:
     return text
 
 
+@pytest.mark.nightly
 def test_lines_are_selected_and_copied(page: Page, ttgir: Locator) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     text = whole_text(page, "ttgir")

@@ -101,6 +101,7 @@ def test_a_text_is_folded_by_marks_and_by_keys(page: Page, ttgir: Locator) -> No
     assert rows(ttgir) == all_rows
 
 
+@pytest.mark.nightly
 def test_every_language_folds(page: Page) -> None:
     for key, stage in ((1, "Python AST"), (4, "LLVM IR"), (5, "PTX"), (6, "SASS")):
         page.keyboard.press(f"Alt+{key}")
@@ -114,6 +115,7 @@ def test_every_language_folds(page: Page) -> None:
         expect(text.locator(".text-space")).to_have_css("height", f"{19 * all_rows}px")
 
 
+@pytest.mark.nightly
 def test_what_is_looked_for_is_unfolded(page: Page, ttgir: Locator) -> None:
     # The breadcrumb says where the cursor is and leads there.
     crumbs = ttgir.get_by_role("navigation")
@@ -153,6 +155,7 @@ def test_what_is_looked_for_is_unfolded(page: Page, ttgir: Locator) -> None:
     expect(ttgir.locator(".folded")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_a_link_shows_what_is_folded(page: Page, ttgir: Locator, visitor: Visitor) -> None:
     expect(page).to_have_url(re.compile("stage:ttgir;fold=none"))
     loop = fold_loop(ttgir)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from actions import SIZE_RULES, Visitor, expect_fits, run_command, violations, wait_for_result
 from playwright.sync_api import Page, expect
 
@@ -29,6 +30,7 @@ def test_a_term_is_explained_where_it_is_read(page: Page) -> None:
     expect(term).to_be_focused()
 
 
+@pytest.mark.nightly
 def test_the_palette_finds_a_term_and_its_page_shows_it(page: Page) -> None:
     page.keyboard.press("Control+k")
     page.get_by_role("combobox", name="Command").fill("swizzling")
@@ -51,6 +53,7 @@ def test_the_palette_finds_a_term_and_its_page_shows_it(page: Page) -> None:
     assert violations(glossary) == []
 
 
+@pytest.mark.nightly
 def test_the_glossary_reads_without_scripts_and_on_a_phone(visitor: Visitor) -> None:
     page = visitor(375, 720, java_script_enabled=False)
     page.goto("/glossary#occupancy")
@@ -61,6 +64,7 @@ def test_the_glossary_reads_without_scripts_and_on_a_phone(visitor: Visitor) -> 
     expect(page.locator("#barrier")).to_contain_text("Tour:")
 
 
+@pytest.mark.nightly
 def test_the_register_peak_is_explained(page: Page) -> None:
     wait_for_result(page)
     run_command(page, "Show Registers")

@@ -56,6 +56,7 @@ def page(visitor: Visitor) -> Page:
     return page
 
 
+@pytest.mark.nightly
 def test_a_graph_opens_at_a_scale_at_which_its_path_can_be_read(page: Page) -> None:
     pane = page.locator("pane-graph")
     # 0.9 to 9
@@ -118,6 +119,7 @@ def test_nodes_and_lines_lead_to_each_other(page: Page) -> None:
     expect(page.locator(".cm-content .cm-line", has_text="tl.dot")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_part_of_a_graph_is_chosen_found_and_downloaded(page: Page) -> None:
     # A loop alone is in the address.
     pane = page.locator("pane-graph")
@@ -150,6 +152,7 @@ def test_a_part_of_a_graph_is_chosen_found_and_downloaded(page: Page) -> None:
     expect(pane.locator(".count")).to_have_text("no match")
 
 
+@pytest.mark.nightly
 def test_a_link_to_a_pass_that_is_not_there_leads_back_to_the_stage(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#panes=stage:ttgir@45+graph:ttgir;pass=999@55")
@@ -160,6 +163,7 @@ def test_a_link_to_a_pass_that_is_not_there_leads_back_to_the_stage(visitor: Vis
     expect(page).to_have_url(re.compile(r"graph:ttgir(?!;)"))
 
 
+@pytest.mark.nightly
 def test_a_large_graph_is_cut_in_words_and_can_be_cancelled(visitor: Visitor, store: Store) -> None:
     page = visitor()
     matmul = store.find(compiled(page, find_example("matmul").source))
@@ -181,6 +185,7 @@ def test_a_large_graph_is_cut_in_words_and_can_be_cancelled(visitor: Visitor, st
     expect(pane.locator(".graph-svg .node")).to_have_count(5000, timeout=90_000)
 
 
+@pytest.mark.nightly
 def test_a_graph_that_is_not_drawn_says_why(visitor: Visitor) -> None:
     # The drawing can be canceled, too.
     page = visitor()

@@ -120,6 +120,7 @@ def test_own_results_are_listed_opened_again_and_cleared(page: Page, visitor: Vi
     )
 
 
+@pytest.mark.nightly
 def test_a_result_is_compared_with_others(page: Page) -> None:
     # An earlier version of the text.
     open_menu(page, "Compare")
@@ -155,6 +156,7 @@ def test_a_result_is_compared_with_others(page: Page) -> None:
     expect(page.get_by_role("group", name="Different requests")).to_contain_text("Both requests are equal.")
 
 
+@pytest.mark.nightly
 def test_a_result_is_compared_with_another_number_of_warps_target_or_triton(page: Page) -> None:
     shown = result_id(page)
     page.keyboard.press("Escape")
@@ -182,6 +184,7 @@ def test_a_result_is_compared_with_another_number_of_warps_target_or_triton(page
         wait_for_result(page)
 
 
+@pytest.mark.nightly
 def test_closing_the_tab_loses_nothing(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from actions import (
     Visitor,
     expect_accessible,
@@ -76,6 +77,7 @@ UNSEEN = r"""() => {
 }"""
 
 
+@pytest.mark.nightly
 def test_every_pane_by_keyboard_alone(visitor: Visitor) -> None:
     page = visitor(1280, 720)
     page.goto("/")
@@ -146,6 +148,7 @@ def test_the_first_entry_has_the_focus_although_tours_come_late(visitor: Visitor
     expect(menu.locator("button").first).to_be_focused()
 
 
+@pytest.mark.nightly
 def test_menus_and_dialogs_fit_the_window(visitor: Visitor) -> None:
     page = visitor(1280, 720)
     page.goto("/")
@@ -240,6 +243,7 @@ def test_characters_that_turn_a_text_are_shown_as_escapes(visitor: Visitor) -> N
     assert page.evaluate(UNSEEN) == []
 
 
+@pytest.mark.nightly
 def test_a_line_of_a_megabyte_leaves_the_page_in_hand(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/")

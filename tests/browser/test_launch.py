@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from actions import (
     COMPILE_TIMEOUT_MS,
     THEMES,
@@ -152,6 +153,7 @@ def test_all_configurations_compile_sort_and_open(visitor: Visitor) -> None:
     expect(page.locator("status-bar .facts")).to_contain_text(f"registers {shown}")
 
 
+@pytest.mark.nightly
 def test_a_configuration_is_compiled_and_opened_by_keyboard_alone_and_all_are_cancelled(
     visitor: Visitor, own: Callable[[str], str]
 ) -> None:
@@ -193,6 +195,7 @@ def test_a_configuration_is_compiled_and_opened_by_keyboard_alone_and_all_are_ca
     expect(page.locator("status-bar .state")).to_have_class("state is-complete")
 
 
+@pytest.mark.nightly
 def test_a_configuration_that_fails_says_why_and_several_targets_are_compared(visitor: Visitor) -> None:
     page = visitor()
     open_result(page, TUNED)
@@ -277,6 +280,7 @@ def test_cells_are_checked_by_their_type(visitor: Visitor) -> None:
     expect(page.get_by_label("Specialization of n", exact=True)).to_have_value("divisible by 16")
 
 
+@pytest.mark.nightly
 def test_drafts_keep_mode_arguments_and_options(visitor: Visitor) -> None:
     page = visitor()
     by_hand(page)
@@ -305,6 +309,7 @@ def test_drafts_keep_mode_arguments_and_options(visitor: Visitor) -> None:
     expect(page.get_by_label("Signature")).to_have_value("*fp32:16, i32, fp32, 1024")
 
 
+@pytest.mark.nightly
 def test_arguments_are_explained_and_rare_options_shown_on_demand(page: Page) -> None:
     # By keyboard.
     name = page.get_by_role("button", name="M, N, K")
@@ -372,6 +377,7 @@ def test_the_panel_says_where_the_arguments_come_from(page: Page) -> None:
     expect(hint).to_contain_text("The source has no launch")
 
 
+@pytest.mark.nightly
 def test_a_kernel_without_a_launch_is_compiled_at_once_and_its_guesses_can_be_changed(
     visitor: Visitor,
 ) -> None:
@@ -414,6 +420,7 @@ def test_a_source_without_a_kernel_is_told_from_one_that_cannot_be_read(visitor:
         expect(page.locator("launch-panel .state-hint")).to_contain_text(words)
 
 
+@pytest.mark.nightly
 def test_the_launch_is_accessible_and_fits_a_phone(visitor: Visitor) -> None:
     page = visitor(375, 812)
     page.goto("/")

@@ -86,6 +86,7 @@ def test_the_pictures_of_a_layout(page: Page) -> None:
     expect(table.locator("td.is-free")).not_to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_every_picture_agrees_with_its_layout_and_is_opened_by_name(page: Page) -> None:
     # The tables that the pictures are painted from, for all layouts in registers and memory.
     document = document_of(page)
@@ -167,6 +168,7 @@ def test_how_data_moves_in_words_and_step_by_step(page: Page) -> None:
     assert warned == 32
 
 
+@pytest.mark.nightly
 def test_a_link_shows_its_picture_or_says_why_not(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#panes=layouts:mma;view=hardware@55+stage:ttgir@45")
@@ -192,6 +194,7 @@ def test_a_link_shows_its_picture_or_says_why_not(visitor: Visitor) -> None:
         )
 
 
+@pytest.mark.nightly
 def test_it_is_accessible_and_fits(visitor: Visitor) -> None:
     page = visitor(width=1280, height=720, color_scheme="light")
     page.goto("/#panes=layouts:mma@100")

@@ -56,6 +56,7 @@ def test_three_clicks_lead_from_an_operation_to_its_instructions(page: Page) -> 
     expect(pane(page, "ttgir").locator(".text-row.is-operation")).to_contain_text("ttng.warp_group_dot ")
 
 
+@pytest.mark.nightly
 def test_an_instruction_leads_to_its_operation(page: Page) -> None:
     scroll_to(page, "sass", "LDGSTS").click()
     pane(page, "sass").get_by_role("button", name="lineage", exact=True).click()
@@ -66,6 +67,7 @@ def test_an_instruction_leads_to_its_operation(page: Page) -> None:
     expect(operation).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_step_leads_to_the_module_after_the_pass(page: Page) -> None:
     scroll_to(page, "ttgir", "ttng.warp_group_dot ").click()
     page.keyboard.press("o")
@@ -74,6 +76,7 @@ def test_a_step_leads_to_the_module_after_the_pass(page: Page) -> None:
     expect(page.locator("pane-passes .lineage-text")).to_contain_text("loop.stage")
 
 
+@pytest.mark.nightly
 def test_another_line_is_followed_and_the_address_keeps_it(page: Page, visitor: Visitor) -> None:
     scroll_to(page, "ttgir", "ttng.warp_group_dot ").click()
     pane(page, "ttgir").get_by_role("button", name="lineage", exact=True).click()
@@ -89,6 +92,7 @@ def test_another_line_is_followed_and_the_address_keeps_it(page: Page, visitor: 
     expect(other.locator(".is-operation")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_instructions_stay_in_sight_when_their_pane_is_selected(page: Page) -> None:
     matmul, line = address(page, "ttgir", "ttg.convert_layout")
     page.goto(f"{matmul}#panes=stage:ttgir;lineage={line}@50+stage:sass@50&line=ttgir.{line}")
@@ -98,6 +102,7 @@ def test_instructions_stay_in_sight_when_their_pane_is_selected(page: Page) -> N
     expect(pane(page, "sass").locator(".text-row.is-cursor .number")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.nightly
 def test_a_line_without_an_operation_says_so(page: Page) -> None:
     page.goto("/")
     pane(page, "ttgir").locator(".text-row", has_text="#blocked").first.click()

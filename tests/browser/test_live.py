@@ -79,6 +79,7 @@ def test_a_character_changes_the_stages_in_place(live_page: Page) -> None:
     assert page.evaluate("document.activeElement.closest('#editor') !== null")
 
 
+@pytest.mark.nightly
 def test_folds_move_with_their_lines(live_page: Page) -> None:
     page, ttgir = live_page, stage(live_page, "ttgir")
     header = ttgir.locator(".text-row", has_text="tt.func")
@@ -92,6 +93,7 @@ def test_folds_move_with_their_lines(live_page: Page) -> None:
     expect(page).to_have_url(re.compile(rf"stage:ttgir;fold=[^+]*\b{number}\b"))
 
 
+@pytest.mark.nightly
 def test_pins_move_with_their_lines(live_page: Page) -> None:
     page = live_page
     page.locator(".cm-line", has_text="tl.load").click()
@@ -155,6 +157,7 @@ def test_typing_leaves_no_job_behind(live_page: Page, server: str, running_serve
     eventually(lambda: len(running_server.family()) <= processes, True)
 
 
+@pytest.mark.nightly
 def test_the_switch_is_remembered(live_page: Page) -> None:
     page, switch = live_page, live_page.get_by_role("button", name="Live")
     requests: list[str] = []
@@ -192,6 +195,7 @@ def has_newer_entry(page: Page, before: str) -> bool:
     return bool(page.evaluate("'history' in localStorage") and newest_entry(page)["id"] != before)
 
 
+@pytest.mark.nightly
 def test_history_has_one_entry_for_what_was_typed(live_page: Page) -> None:
     page = live_page
     for number in (3, 4):
@@ -236,6 +240,7 @@ def typists(server: str) -> Iterator[list[Client]]:
         client.connection.close()
 
 
+@pytest.mark.nightly
 def test_a_button_overtakes_live_jobs_of_others(live_page: Page, typists: list[Client]) -> None:
     page = live_page
     page.get_by_role("button", name="Live").click()
@@ -260,6 +265,7 @@ PANES_OF_A_RESULT = [
 ]
 
 
+@pytest.mark.nightly
 def test_every_pane_follows(visitor: Visitor) -> None:
     page = visitor(width=1280, height=520)
     open_result(page, SCALE, f"#panes={'+'.join(f'{pane}*' for pane in PANES_OF_A_RESULT)}")

@@ -73,6 +73,7 @@ def test_results_are_sorted_marked_opened_and_compared(visitor, matrix):
     expect(page).to_have_url(re.compile(re.escape(second)))
 
 
+@pytest.mark.nightly
 def test_the_table_fits_a_phone(visitor, matrix):
     page = visitor(width=375, height=700)
     for fragment in ("", "#instructions"):

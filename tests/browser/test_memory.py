@@ -89,6 +89,7 @@ def test_the_map_shows_what_the_compiler_has_allocated(page: Page, visitor: Visi
     expect(other.locator(".memory-map .buffer.is-chosen")).to_have_count(1)
 
 
+@pytest.mark.nightly
 def test_barriers_say_what_they_protect(page: Page) -> None:
     # Older versions do not report their barriers.
     page.get_by_role("combobox", name="Triton version").select_option(label=f"Triton {TRITONS[0]}")
@@ -125,6 +126,7 @@ def test_a_kernel_that_is_refused_shows_what_it_needs(visitor: Visitor) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_the_pane_is_accessible_and_fits(visitor: Visitor) -> None:
     page = visitor(width=375, height=800)
     page.goto("/#panes=memory:0.x0")
@@ -134,6 +136,7 @@ def test_the_pane_is_accessible_and_fits(visitor: Visitor) -> None:
     expect_accessible(page, "pane-memory")
 
 
+@pytest.mark.nightly
 def test_an_answer_that_is_not_there_is_asked_for_again(visitor: Visitor) -> None:
     # A server with too much to do is asked again.
     page = visitor()

@@ -41,6 +41,7 @@ def html_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "scale.html"
 
 
+@pytest.mark.nightly
 def test_the_output_of_a_cell_is_the_saved_page(html_file: Path) -> None:
     outputs = html.unescape(html_file.read_text(encoding="utf-8"))
     (packed,) = re.findall(r"<iframe [^>]*srcdoc=.+?atob\(\"([^\"]+)\"\)", outputs, re.DOTALL)
@@ -50,6 +51,7 @@ def test_the_output_of_a_cell_is_the_saved_page(html_file: Path) -> None:
     assert "<td>tritongpu-coalesce</td>" in outputs
 
 
+@pytest.mark.nightly
 def test_the_frame_shows_the_stages_and_cannot_reach_the_notebook(html_file: Path, visitor: Visitor) -> None:
     page = visitor()
     # What nbconvert takes from other servers.

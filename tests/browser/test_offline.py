@@ -127,6 +127,7 @@ def test_the_file_shows_what_the_server_shows(
         eventually(partial(have_equal_texts, saved, shown), True)
 
 
+@pytest.mark.nightly
 def test_lines_are_linked_searched_and_followed(scale_file: Path, offline: Callable[..., Page]) -> None:
     page = offline(scale_file)
     page.locator(".cm-line", has_text="x = tl.load").hover()
@@ -143,6 +144,7 @@ def test_lines_are_linked_searched_and_followed(scale_file: Path, offline: Calla
     expect(page.locator(".cm-line.is-pinned")).to_have_text(re.compile("tl.load"))
 
 
+@pytest.mark.nightly
 def test_scoreboards_are_in_the_file(scale_file: Path, offline: Callable[..., Page]) -> None:
     page = offline(scale_file, "#panes=stage:sass")
     pane = page.locator("pane-stage.hue-sass.has-scoreboards")
@@ -193,6 +195,7 @@ def test_nothing_can_be_run_and_the_panes_say_so(saved: Saved, offline: Callable
     expect(roofline.get_by_role("button")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_the_runs_of_a_kernel_are_in_its_file(
     saved: Saved, server: str, offline: Callable[..., Page]
 ) -> None:
@@ -238,6 +241,7 @@ def test_the_runs_of_a_kernel_are_in_its_file(
     expect(roofline.locator(".roofline-run-origin")).to_contain_text("recorded on NVIDIA H200")
 
 
+@pytest.mark.nightly
 def test_a_kernel_of_the_gallery_has_its_recordings_in_the_file(
     matmul_file: Path, offline: Callable[..., Page]
 ) -> None:
@@ -257,6 +261,7 @@ def test_a_kernel_of_the_gallery_has_its_recordings_in_the_file(
     ).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_texts_are_saved_from_the_file(scale_file: Path, offline: Callable[..., Page], server: str) -> None:
     page = offline(scale_file)
     page.get_by_role("button", name="Texts").click()
@@ -267,6 +272,7 @@ def test_texts_are_saved_from_the_file(scale_file: Path, offline: Callable[..., 
     assert download.value.path().read_bytes() == raw
 
 
+@pytest.mark.nightly
 def test_the_file_is_accessible_and_fits(scale_file: Path, offline: Callable[..., Page]) -> None:
     page = offline(scale_file, width=1280, height=720)
     for theme in ("light", "dark", "high contrast"):
@@ -311,6 +317,7 @@ def test_the_file_is_of_a_reasonable_size(matmul_file: Path) -> None:
     assert matmul_file.stat().st_size < 4_000_000
 
 
+@pytest.mark.nightly
 def test_graphs_are_laid_out_in_the_file(scale_file: Path, offline: Callable[..., Page], server: str) -> None:
     page = offline(scale_file, "#panes=graph:ttgir@50+stage:ttgir@50")
     pane = page.locator("pane-graph")
@@ -338,6 +345,7 @@ def test_graphs_are_laid_out_in_the_file(scale_file: Path, offline: Callable[...
     assert Path(download.value.path()).read_text().startswith("<?xml")
 
 
+@pytest.mark.nightly
 def test_a_loop_alone_is_drawn_in_the_file_and_what_is_not_in_it_says_so(
     matmul_file: Path, offline: Callable[..., Page]
 ) -> None:

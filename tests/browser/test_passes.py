@@ -77,6 +77,7 @@ def test_passes_are_stepped_through_and_their_changes_limited(page: Page, visito
     expect(other.locator("comparison-diff :is(.is-added, .is-removed)")).to_have_count(rows.count())
 
 
+@pytest.mark.nightly
 def test_an_operation_is_followed_and_a_link_leads_to_its_difference(page: Page, visitor: Visitor) -> None:
     # To where it came from.
     page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()
@@ -112,6 +113,7 @@ def test_an_operation_is_followed_and_a_link_leads_to_its_difference(page: Page,
         )
 
 
+@pytest.mark.nightly
 def test_the_form_of_a_change_follows_the_width(page: Page, visitor: Visitor) -> None:
     # It keeps the change in sight.
     held: list[Route] = []
@@ -186,6 +188,7 @@ def test_changes_are_read_without_a_key(
         expect(chosen).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.nightly
 def test_a_text_is_searched_in_all_passes_and_those_of_llvm_are_watched(page: Page, visitor: Visitor) -> None:
     page.keyboard.press("o")
     box = page.get_by_role("searchbox", name="Search all passes")
@@ -223,6 +226,7 @@ def test_a_text_is_searched_in_all_passes_and_those_of_llvm_are_watched(page: Pa
     expect(page.get_by_role("option", name=re.compile("ast-to-ttir"))).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_graph_and_layouts_are_shown_as_a_pass_has_left_them(page: Page, visitor: Visitor) -> None:
     # The module is drawn and in the link.
     passes = page.get_by_role("listbox", name="Passes")
@@ -299,6 +303,7 @@ ARE_MARKED = """
 """
 
 
+@pytest.mark.nightly
 def test_marks_beside_the_scroll_bar_are_where_the_changes_are(page: Page) -> None:
     """Test in both color schemes, with equal lines folded, and with the text fully visible or not."""
     page.get_by_role("option", name=re.compile("tritongpu-accelerate-matmul")).click()

@@ -32,6 +32,7 @@ def test_a_line_leads_to_its_ptx_and_to_the_source(page: Page) -> None:
     expect(page.locator("pane-stage .is-cursor")).to_contain_text("ld.param")
 
 
+@pytest.mark.nightly
 def test_the_cursor_of_ptx_leads_to_the_c(page: Page) -> None:
     ptx = page.locator("pane-stage")
     ptx.get_by_role("group", name="PTX, ").focus()
@@ -39,6 +40,7 @@ def test_the_cursor_of_ptx_leads_to_the_c(page: Page) -> None:
     expect(page.locator("pane-ptx-as-c .is-cursor")).to_contain_text("= M + 127;")
 
 
+@pytest.mark.nightly
 def test_ptx_opens_it_beside(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#panes=stage:ptx")
@@ -48,6 +50,7 @@ def test_ptx_opens_it_beside(visitor: Visitor) -> None:
     expect(page.locator("pane-ptx-as-c .facts")).to_contain_text("named")
 
 
+@pytest.mark.nightly
 def test_it_is_searched_and_copied_as_the_text_of_a_stage(page: Page) -> None:
     pane, ptx = page.locator("pane-ptx-as-c"), page.locator("pane-stage")
     pane.get_by_role("group", name="PTX as C, ").focus()

@@ -38,6 +38,7 @@ def drag(page: Page, plot: int, start: float, end: float) -> None:
     page.mouse.up()
 
 
+@pytest.mark.nightly
 def test_ranges_of_a_plot_light_lines_everywhere(page: Page, visitor: Visitor) -> None:
     # What the assembler takes is said.
     head = page.locator(".registers-head")
@@ -90,6 +91,7 @@ def test_a_tensor_lights_its_lines(page: Page) -> None:
     expect(page.locator(".register-plot")).to_have_count(1)
 
 
+@pytest.mark.nightly
 def test_the_pane_is_accessible_and_fits(visitor: Visitor) -> None:
     page = visitor(width=375, height=800)
     page.goto("/#panes=registers")
@@ -99,6 +101,7 @@ def test_the_pane_is_accessible_and_fits(visitor: Visitor) -> None:
     expect_accessible(page, "pane-registers")
 
 
+@pytest.mark.nightly
 def test_bars_beside_the_machine_code_say_how_many_registers_are_alive(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#panes=stage:sass")

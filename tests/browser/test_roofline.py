@@ -146,6 +146,7 @@ def test_the_plot_has_roofs_and_dots_and_its_numbers_as_a_table(opened: Opened) 
     assert saved.value.suggested_filename == "roofline-add_kernel.svg"
 
 
+@pytest.mark.nightly
 def test_labels_of_the_plot_never_cross(opened: Opened) -> None:
     page: Page | None = None
     for example in ("vector_add", "matmul", "flash_attention"):
@@ -167,6 +168,7 @@ def test_labels_of_the_plot_never_cross(opened: Opened) -> None:
         )
 
 
+@pytest.mark.nightly
 def test_the_run_and_the_tab_are_in_the_link(opened: Opened) -> None:
     # A link with another kernel's run says so by name.
     recorded = ":recorded-flash_attention-0"
@@ -193,6 +195,7 @@ def test_the_run_and_the_tab_are_in_the_link(opened: Opened) -> None:
     expect(body(page).locator(".roofline-verdict")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_samples_are_heat_and_hot_lines_lead_to_their_source(opened: Opened) -> None:
     # Heat is beside the source and in the stages.
     page = opened(state=":.hot", panes="#panes=stage:sass@30+stage:ttir@30+roofline{state}@40")
@@ -220,6 +223,7 @@ def test_samples_are_heat_and_hot_lines_lead_to_their_source(opened: Opened) -> 
     expect(page.locator(".cm-line.is-pinned")).to_contain_text("tl.load")
 
 
+@pytest.mark.nightly
 def test_heat_is_switched_off_by_a_command_and_stays_off(opened: Opened) -> None:
     page = opened(state=":.hot")
     expect(page.locator("pane-stage.has-heat")).to_have_count(1)
@@ -240,6 +244,7 @@ def test_heat_is_switched_off_by_a_command_and_stays_off(opened: Opened) -> None
     expect(page.locator("pane-stage.has-heat")).to_have_count(1)
 
 
+@pytest.mark.nightly
 def test_the_timeline_of_each_warp_is_read_by_mouse_and_by_keyboard(opened: Opened) -> None:
     page = opened(state=":.timeline")
     timeline = page.get_by_role("application", name="Timeline of 24 scopes")
@@ -278,6 +283,7 @@ def test_the_timeline_of_each_warp_is_read_by_mouse_and_by_keyboard(opened: Open
     assert "traceEvents" in saved.value.path().read_text()
 
 
+@pytest.mark.nightly
 def test_what_is_loaded_and_shown_without_a_run(visitor: Visitor) -> None:
     # A first visit does without the library of plots.
     page = visitor()
@@ -297,6 +303,7 @@ def test_what_is_loaded_and_shown_without_a_run(visitor: Visitor) -> None:
     expect(page.locator("pane-run")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_run_that_was_just_made_is_shown_beside_the_run_pane(visitor: Visitor) -> None:
     page = visitor()
     source = SCALE.replace("x * factor", "x - factor").replace("torch.empty", "torch.ones")
@@ -310,6 +317,7 @@ def test_a_run_that_was_just_made_is_shown_beside_the_run_pane(visitor: Visitor)
     expect(body(page)).to_contain_text("16,384 bytes")
 
 
+@pytest.mark.nightly
 def test_the_pane_is_accessible_and_fits(opened: Opened) -> None:
     page = opened(panes="#panes=roofline", width=375, height=800)
     for tab, shown in (

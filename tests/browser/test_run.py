@@ -195,6 +195,7 @@ def test_a_wrong_kernel_shows_the_worst_element_and_the_next_run_is_its_own(open
     expect(before).to_be_hidden()
 
 
+@pytest.mark.nightly
 def test_a_server_that_has_gone_is_waited_for(opened: Opened, own: Own) -> None:
     page = opened(own(ADD))
     page.route(DOCUMENT, unfinished)
@@ -243,6 +244,7 @@ def test_an_endless_kernel_is_cancelled_and_the_next_run_works(opened: Opened, o
     expect(result(page)).to_contain_text("It matches the reference.")
 
 
+@pytest.mark.nightly
 def test_the_benchmark_runs_at_its_own_sizes_until_others_are_typed(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#panes=run:recorded-matmul-0")
@@ -263,6 +265,7 @@ def test_the_benchmark_runs_at_its_own_sizes_until_others_are_typed(visitor: Vis
     expect(result(page)).to_contain_text("It matches the reference.")
 
 
+@pytest.mark.nightly
 def test_what_was_recorded_of_the_gallery_is_shown_where_there_is_no_gpu(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#panes=run")
@@ -285,6 +288,7 @@ def test_what_was_recorded_of_the_gallery_is_shown_where_there_is_no_gpu(visitor
     expect(shown).to_have_text(config)
 
 
+@pytest.mark.nightly
 def test_inputs_are_made_for_a_kernel_that_nothing_launches(opened: Opened, own: Own) -> None:
     page = opened(own(KERNEL_ONLY))
     pane = page.locator("pane-run")
@@ -313,6 +317,7 @@ def test_inputs_are_made_for_a_kernel_that_nothing_launches(opened: Opened, own:
     expect(ran.get_by_role("table", name="Totals")).to_contain_text("6,216 bytes")
 
 
+@pytest.mark.nightly
 def test_a_run_is_started_by_keyboard_from_anywhere(visitor: Visitor, own: Own) -> None:
     page = visitor()
 
@@ -373,6 +378,7 @@ def test_a_recording_shows_times_sweep_and_configurations(opened: Opened) -> Non
     expect(page).to_have_url(re.compile("roofline:recorded-scale-0"))
 
 
+@pytest.mark.nightly
 def test_of_many_configurations_the_fastest_are_drawn(visitor: Visitor) -> None:
     def timed(config: int) -> dict[str, object]:
         median = None if config == 7 else 1000.0 * (50 - config)
@@ -404,6 +410,7 @@ def test_of_many_configurations_the_fastest_are_drawn(visitor: Visitor) -> None:
     expect(page.get_by_role("tab", name="Run")).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.nightly
 def test_what_only_the_server_knows_of_runs_and_measures_is_shown(visitor: Visitor) -> None:
     # A run that the queue had no place for is not said to wait.
     page = visitor()
@@ -450,6 +457,7 @@ def test_what_only_the_server_knows_of_runs_and_measures_is_shown(visitor: Visit
     expect(page.locator(".run-setup-summary")).to_contain_text("check, counts, energy")
 
 
+@pytest.mark.nightly
 def test_a_gpu_comes_first_and_is_asked_for_what_it_can_do(opened: Opened, own: Own) -> None:
     """Replace the server's responses by responses of a server with GPUs, and collect the requests."""
     page = opened(own(ADD))
@@ -490,6 +498,7 @@ def test_a_gpu_comes_first_and_is_asked_for_what_it_can_do(opened: Opened, own: 
     assert asked[1]["measures"] == ["check", "counts"]
 
 
+@pytest.mark.nightly
 def test_the_pane_is_accessible_and_fits(visitor: Visitor) -> None:
     page = visitor(width=1280, height=720)
     ticket = page.request.post("/api/v1/compilations", data={"source": SCALE, "target": "cuda:90"}).json()

@@ -36,6 +36,7 @@ def test_a_turn_executes_a_stage_of_each_of_three_iterations(page: Page) -> None
     expect(turns.get_by_role("button", name=re.compile("^Iteration 1, turn 0, stage 1"))).to_be_focused()
 
 
+@pytest.mark.nightly
 def test_an_operation_leads_to_its_line_of_the_source_and_of_ttgir(page: Page) -> None:
     order = page.get_by_role("table", name="Operations of a turn in order")
     load = order.get_by_role("row", name=re.compile("tt.load")).first
@@ -53,6 +54,7 @@ def test_an_operation_leads_to_its_line_of_the_source_and_of_ttgir(page: Page) -
     expect(order).to_contain_text("tt.addptr")
 
 
+@pytest.mark.nightly
 def test_the_pass_opens_it(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#panes=passes:ttgir")
@@ -62,6 +64,7 @@ def test_the_pass_opens_it(visitor: Visitor) -> None:
     expect(page.locator("pane-schedule")).to_contain_text("An iteration takes 3 stages")
 
 
+@pytest.mark.nightly
 def test_it_is_read_on_a_telephone(visitor: Visitor) -> None:
     page = visitor(width=375, height=812)
     page.goto("/#panes=schedule")

@@ -65,6 +65,7 @@ def test_the_card_tells_each_field_and_lines_lead_to_what_is_waited_for(page: Pa
     )
 
 
+@pytest.mark.nightly
 def test_lines_of_scoreboards_can_be_hidden(page: Page, pane: Locator) -> None:
     line, field = first_wait(whole_text(page, "sass"))
     go_to(page, pane, line)
@@ -78,6 +79,7 @@ def test_lines_of_scoreboards_can_be_hidden(page: Page, pane: Locator) -> None:
     expect(pane.locator(".location-card .control-code dt").first).to_have_text(field)
 
 
+@pytest.mark.nightly
 def test_a_mask_of_lanes_is_told_in_words(page: Page) -> None:
     open_example(page, "Fused softmax")
     page.locator("pipeline-path .node", has_text="PTX").click()

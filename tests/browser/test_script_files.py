@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 
+import pytest
 from actions import Visitor, drop, set_source, wait_for_result
 from playwright.sync_api import Locator, Page, expect
 
@@ -130,6 +131,7 @@ def test_dropped_files_are_tabs_that_come_back_with_the_link(visitor: Visitor) -
     expect(tabs(other)).to_have_text(["add.py", "helpers.py", "sizes.py script"])
 
 
+@pytest.mark.nightly
 def test_each_file_is_edited_with_its_own_history(visitor: Visitor) -> None:
     page = visitor()
     before = opened(page)
@@ -155,6 +157,7 @@ def test_each_file_is_edited_with_its_own_history(visitor: Visitor) -> None:
     expect(text).not_to_contain_text("256")
 
 
+@pytest.mark.nightly
 def test_files_are_added_renamed_and_removed_by_keyboard(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/")
@@ -202,6 +205,7 @@ def test_a_line_of_another_file_opens_its_tab(visitor: Visitor) -> None:
     expect(page.locator(".source-line")).to_have_text("line 6 of helpers.py")
 
 
+@pytest.mark.nightly
 def test_a_graph_node_of_a_kernel_of_torch_compile_leads_to_its_line(visitor: Visitor) -> None:
     page = visitor()
     opened(page, COMPILED)
@@ -225,6 +229,7 @@ def test_an_error_in_another_file_leads_to_its_line(visitor: Visitor) -> None:
     expect(page.locator(".cm-lintRange-error")).to_contain_text("x.nothing")
 
 
+@pytest.mark.nightly
 def test_a_zip_archive_is_unpacked_and_a_hostile_one_refused(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/")
@@ -244,6 +249,7 @@ def test_a_zip_archive_is_unpacked_and_a_hostile_one_refused(visitor: Visitor) -
     wait_for_result(page)
 
 
+@pytest.mark.nightly
 def test_chosen_files_are_added_to_the_script(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/")
@@ -256,6 +262,7 @@ def test_chosen_files_are_added_to_the_script(visitor: Visitor) -> None:
     expect(page.locator(".cm-content")).to_contain_text("BLOCK = 8")
 
 
+@pytest.mark.nightly
 def test_an_assumed_number_is_changed_in_the_launch_panel(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/")

@@ -105,6 +105,7 @@ def drop_folder(page, folder):
         )
 
 
+@pytest.mark.nightly
 def test_a_capture_that_is_dropped_is_a_session(visitor, captured, tmp_path):
     page = visitor()
     page.goto("/")
@@ -127,6 +128,7 @@ def test_a_capture_that_is_dropped_is_a_session(visitor, captured, tmp_path):
     expect(page.get_by_role("listitem")).to_contain_text("does not have this digest")
 
 
+@pytest.mark.nightly
 def test_a_cache_and_a_log_of_torch_that_are_chosen_are_sessions(visitor, cache):
     page = visitor()
     page.goto("/")

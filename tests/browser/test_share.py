@@ -117,6 +117,7 @@ def test_links_and_snippets_are_copied(page: Page) -> None:
     assert page.evaluate("getSelection().toString()").startswith("<iframe ")
 
 
+@pytest.mark.nightly
 def test_presets_are_in_the_menu_of_a_pane(page: Page) -> None:
     page.get_by_role("button", name="Add a pane here").first.click()
     page.locator("#pane-menu").get_by_role("button", name="Arrange: Two stages").click()
@@ -136,6 +137,7 @@ def copied_frame(page: Page, with_source: bool) -> str:
     return clipboard(page)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("with_source", [False, True])
 def test_a_page_of_another_site_shows_the_very_view(
     page: Page, other_site: Callable[[str], str], with_source: bool
@@ -227,6 +229,7 @@ def test_a_frame_fits_and_is_accessible(visitor: Visitor) -> None:
     expect_accessible(frame)
 
 
+@pytest.mark.nightly
 def test_ones_own_result_is_deleted_after_a_confirmation(
     visitor: Visitor, own: Callable[[str], str], server: str
 ) -> None:
@@ -264,6 +267,7 @@ def test_ones_own_result_is_deleted_after_a_confirmation(
     expect(stranger.locator("message-banner")).to_contain_text("may have deleted it")
 
 
+@pytest.mark.nightly
 def test_a_private_result_stays_private_while_it_is_edited(
     visitor: Visitor, own: Callable[[str], str]
 ) -> None:

@@ -27,6 +27,7 @@ def program() -> str:
     return f"{PROGRAM}# {uuid.uuid4()}\n"
 
 
+@pytest.mark.nightly
 def test_the_kernels_of_a_program_are_opened_from_the_message(page: Page, program: str) -> None:
     compile_now(page, program)
     status = page.get_by_role("contentinfo", name="Result")

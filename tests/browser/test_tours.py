@@ -65,6 +65,7 @@ def test_a_tour_asks_shows_and_follows_changes(page: Page) -> None:
     expect(card.get_by_text("Step 3 of 7")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_link_to_a_step_opens_it_and_its_places(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/#tour=layouts.4")
@@ -110,6 +111,7 @@ def test_a_link_to_a_step_opens_it_and_its_places(visitor: Visitor) -> None:
     assert violations(page, "tour-card") == []
 
 
+@pytest.mark.nightly
 def test_steps_do_not_answer_each_other(visitor: Visitor) -> None:
     # A step that is skipped does not answer the next.
     page = visitor()
@@ -146,6 +148,7 @@ def test_the_place_of_a_step_is_in_front_on_a_telephone(visitor: Visitor) -> Non
     expect(page.locator("pane-stage.hue-ttir .text-row.is-cursor")).to_be_visible(timeout=10_000)
 
 
+@pytest.mark.nightly
 def test_answers_stay_and_the_end_leads_to_the_next_tour(visitor: Visitor) -> None:
     page = visitor()
     page.goto("/")
@@ -190,6 +193,7 @@ def take_tour(page: Page, steps: int) -> None:
             page.keyboard.press(">")
 
 
+@pytest.mark.nightly
 def test_a_tour_is_a_file(visitor: Visitor, tmp_path: Path) -> None:
     # Without a network for its pages.
     offline = visitor(offline=True)
@@ -203,6 +207,7 @@ def test_a_tour_is_a_file(visitor: Visitor, tmp_path: Path) -> None:
     expect(offline.get_by_role("link", name="Save this tour as a file")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_a_tour_is_in_a_frame(visitor: Visitor) -> None:
     # The first result of the tour in a frame: the sixth step has a different result.
     frame = visitor()

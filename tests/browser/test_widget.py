@@ -115,6 +115,7 @@ def test_what_is_clicked_in_the_page_is_the_selection_of_the_model(host: Page) -
     assert host.evaluate("() => strays") == []
 
 
+@pytest.mark.nightly
 def test_the_page_goes_to_the_selection_that_the_model_has_got(host: Page) -> None:
     frame = host.frame_locator("iframe")
     host.evaluate("() => model.set('selection', { stage: 'llir', line: 20, source_lines: null })")
@@ -128,6 +129,7 @@ def test_the_page_goes_to_the_selection_that_the_model_has_got(host: Page) -> No
     eventually(lambda: host.evaluate("() => model.get('selection').source_lines"), [STORE])
 
 
+@pytest.mark.nightly
 def test_another_view_of_the_widget_shows_the_same_until_it_ends(host: Page) -> None:
     first = host.frame_locator("iframe >> nth=0")
     store = row(first, "TTGIR", "tt.store")
@@ -145,6 +147,7 @@ def test_another_view_of_the_widget_shows_the_same_until_it_ends(host: Page) -> 
     assert host.evaluate("() => model.listeners.size") == 0
 
 
+@pytest.mark.nightly
 def test_another_site_follows_the_page_that_it_embeds_and_no_other_frame_does(
     compilation: str, server: str, visitor: Visitor, other_site: Callable[[str], str]
 ) -> None:

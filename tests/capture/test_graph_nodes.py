@@ -38,6 +38,7 @@ def program(capture):
     return ended
 
 
+@pytest.mark.nightly
 def test_the_nodes_of_a_captured_kernel_lead_to_the_lines_of_the_program(program):
     passes = set()
     for kernel in kernels_of(program.folder):

@@ -55,6 +55,7 @@ def test_origins_name_the_lines_of_the_program(captured):
             assert program[line - 1 : line - 1 + count] == script[script_line - 1 : script_line - 1 + count]
 
 
+@pytest.mark.nightly
 def test_a_hit_in_the_cache_is_complete_and_compiles_nothing(capture, captured, cache):
     again = capture(documented_program(), cache=cache)
     first, second = kernels_of(captured.folder), kernels_of(again.folder)
@@ -120,6 +121,7 @@ odd_kernel[(1,)](descriptor, x[1:], 2.5, None, twice, tl.float32, num_warps=8)
 """
 
 
+@pytest.mark.nightly
 def test_a_script_repeats_unusual_arguments(capture):
     first = capture(ODD)
     (kernel,) = kernels_of(first.folder)
@@ -135,6 +137,7 @@ def test_a_script_repeats_unusual_arguments(capture):
     assert kernel.captured.metadata["shared"] == again.captured.metadata["shared"]
 
 
+@pytest.mark.nightly
 def test_two_processes_write_to_one_folder(capture, tmp_path):
     program = (
         "import subprocess, sys\n"
@@ -150,6 +153,7 @@ def test_two_processes_write_to_one_folder(capture, tmp_path):
     assert not list(ended.folder.rglob("*.part"))
 
 
+@pytest.mark.nightly
 def test_the_folder_stays_below_its_limit(capture, tmp_path):
     program = documented_program() + "print(sum_kernel[(1,)](x, y, 999, BLOCK=512).asm['ptx'][:2])\n"
     ended = capture(program, "--limit", "0", folder=tmp_path / "kernels")
@@ -250,6 +254,7 @@ for child in children:
 """
 
 
+@pytest.mark.nightly
 def test_forked_processes_count_their_own_launches(capture):
     ended = capture(FORKS)
     assert ended.status == 0, ended.errors

@@ -33,12 +33,14 @@ def test_the_kernels_are_listed_and_one_is_chosen(server, program):
     assert f"There are: {SCALED}, {SUMMED}." in missing.stderr
 
 
+@pytest.mark.nightly
 def test_a_matrix_has_the_cells_of_a_kernel(server, program):
     made = run("matrix", program, "--num-warps", "1,2", "--format", "csv", server=server.url)
     assert made.returncode == 0, made.stderr
     assert made.stdout.count(",complete,") == 2
 
 
+@pytest.mark.nightly
 def test_a_run_says_that_it_cannot_launch_the_kernels(server, program):
     refused = run("profile", program, "--device", "interpreter", "--kernel", SUMMED, server=server.url)
     assert refused.returncode == 1

@@ -38,6 +38,7 @@ def test_kernels_that_are_found_are_no_failure(complete):
     assert RED not in [color for _, color in colors]
 
 
+@pytest.mark.nightly
 def test_an_error_of_the_program_is_one(complete):
     record = complete(f"{TORCH_PROGRAM}raise ValueError('of the program')\n")
     assert record.result.inspection.output_code is not None

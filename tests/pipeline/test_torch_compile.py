@@ -80,6 +80,7 @@ layer(x).sum().backward()
 """
 
 
+@pytest.mark.nightly
 def test_kernels_of_the_backward_pass_and_of_templates_have_their_graph_nodes():
     events = performed(Request(TRAINING, "cuda:90", "", path="train.py", task="inspect"))
     assert [event.message for event in events if isinstance(event, Diagnostic)] == [UNMEASURED]
@@ -168,6 +169,7 @@ def test_what_a_package_registers_remains_for_the_next_execution(tmp_path, monke
         assert not hasattr(torch.ops.made_up_by_the_script, "same")
 
 
+@pytest.mark.nightly
 def test_a_program_that_takes_too_long_keeps_its_kernels_and_names_the_capture(monkeypatch):
     monkeypatch.setattr(time_limit, "_script_seconds", 8.0)
     program = (

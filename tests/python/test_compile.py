@@ -25,6 +25,7 @@ def test_the_documented_program_works_without_a_server(tmp_path, monkeypatch):
     assert "<title>" in (tmp_path / "scale.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.nightly
 def test_a_program_with_torch_compile_has_the_kernels_of_its_compiler(asks):
     result = explorer.compile(
         "import torch\n\n@torch.compile\ndef scaled(x):\n    return torch.relu(x) * 2\n\n"

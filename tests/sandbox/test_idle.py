@@ -1,11 +1,11 @@
 """Test that versions share a jail, start when a job needs them, and end when they are idle."""
 
 import dataclasses
-import os
 import shutil
 import time
-from pathlib import Path
+from contextlib import suppress
 
+import psutil
 import pytest
 
 from explorer.errors import UnknownTriton
@@ -34,22 +34,20 @@ def folders(tmp_path):
     return tmp_path / "99.1.0", tmp_path / "98.1.0"
 
 
-def processes():
-    """Return how many processes this one has started that have not ended, in any generation."""
-    found = [os.getpid()]
-    for process in found:
-        try:
-            for task in Path(f"/proc/{process}/task").iterdir():
-                found += map(int, (task / "children").read_text().split())
-        except OSError:  # it has just ended
-            pass
-    return len(found) - 1
+def processes(folder):
+    """Return the processes of jails in which versions of a folder are mounted."""
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it has just ended
+            if child.name() == "bwrap" and any(text.startswith(str(folder)) for text in child.cmdline()):
+                found.append(child)
+    return found
 
 
-def wait_for_processes(count):
+def wait_until_none_is_left(folder):
     deadline = time.monotonic() + WAIT_SECONDS
-    while (now := processes()) != count:
-        assert time.monotonic() < deadline, f"{now} processes, not {count}"
+    while left := processes(folder):
+        assert time.monotonic() < deadline, left
         time.sleep(0.02)
 
 
@@ -73,16 +71,15 @@ def test_versions_share_what_was_imported_and_nothing_else(settings, folders):
 
 
 def test_idle_versions_end_and_a_job_starts_them_again(settings, folders):
-    before = processes()
     changes = {"tritons_dir": folders[0].parent, "idle_seconds": 0.3, "warm_up": False}
     sandbox = Sandbox(dataclasses.replace(settings, **changes))
     sandbox.start()
     try:
-        assert processes() == before
+        assert processes(folders[0].parent) == []
         for _ in range(2):
             printed(sandbox, "99.1.0")
             printed(sandbox, "98.1.0")
-            wait_for_processes(before)
+            wait_until_none_is_left(folders[0].parent)
     finally:
         sandbox.close()
 
@@ -98,6 +95,7 @@ def test_the_slots_of_the_newest_version_stay(settings, folders):
             assert time.monotonic() < deadline
             time.sleep(0.02)
         assert sandbox._pools.of("99.1.0").state().idle
+        assert processes(folders[0].parent)
     finally:
         sandbox.close()
 
