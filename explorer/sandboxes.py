@@ -29,9 +29,9 @@ _log = logging.getLogger(__name__)
 def compilation_sandbox(settings: Settings) -> SandboxSettings:
     """Return the settings of the sandbox of compilations."""
     limits = Limits(
-        wall_seconds=settings.wall_limit_seconds,
+        wall_seconds=settings.compilation_seconds,
         wall_setting=f"{PREFIX}WALL_LIMIT_SECONDS",
-        cpu_seconds=settings.cpu_limit_seconds,
+        cpu_seconds=settings.compilation_processor_seconds,
         memory_bytes=settings.memory_limit_bytes,
         processes=settings.process_limit,
         open_files=settings.open_files_limit,

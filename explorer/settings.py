@@ -6,6 +6,7 @@ part of the names.
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import typing
@@ -28,6 +29,10 @@ DEFAULT_RECORDINGS = next(
     _PACKAGE / "proton_profiles",
 )
 _LIMITS = Limits()
+#: The time limit of a compilation on a machine that only its user can use.
+_OWN_SECONDS = 600.0
+#: The time limit ends a job before the kernel does, and names the step that took long.
+_FURTHER_SECONDS = 5
 #: Networks of IP addresses.
 Networks = tuple[IPv4Network | IPv6Network, ...]
 _GPU_RUNS = ("auto", "all", "role")
@@ -214,11 +219,13 @@ class Settings:
             "Folder with packages that scripts may import, as `tools/install-packages` writes it."
         ),
     )
-    wall_limit_seconds: float = field(
-        default=_LIMITS.wall_seconds, metadata=_described("Wall time of one compilation.")
+    wall_limit_seconds: float | None = field(
+        default=None,
+        metadata=_described("Time of one compilation, without the time in which it waits for a processor."),
     )
-    cpu_limit_seconds: int = field(
-        default=_LIMITS.cpu_seconds, metadata=_described("Processor time of one process of a compilation.")
+    cpu_limit_seconds: int | None = field(
+        default=None,
+        metadata=_described("Processor time of one process of a compilation."),
     )
     memory_limit_bytes: int = field(
         default=_LIMITS.memory_bytes, metadata=_described("Memory of one compilation.")
@@ -420,6 +427,21 @@ class Settings:
             is_own = self.is_loopback and not self.trusted_proxies
             value = 0 if is_own else self.__dataclass_fields__[name].metadata["most"]
         return value
+
+    @property
+    def compilation_seconds(self) -> float:
+        """The time limit of one compilation. It protects a server from others than its own user."""
+        if self.wall_limit_seconds is not None:
+            return self.wall_limit_seconds
+        is_own = not (self.is_reachable or self.has_accounts or self.broker_url)
+        return _OWN_SECONDS if is_own else _LIMITS.wall_seconds
+
+    @property
+    def compilation_processor_seconds(self) -> int:
+        """The limit of the processor time of one process of a compilation."""
+        if self.cpu_limit_seconds is not None:
+            return self.cpu_limit_seconds
+        return math.ceil(self.compilation_seconds) + _FURTHER_SECONDS
 
     @property
     def least_log_level(self) -> str:

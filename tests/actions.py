@@ -72,7 +72,24 @@ def unfold(pane: Locator) -> None:
 
 
 def set_source(page: Page, source: str) -> None:
-    """Replace the source by pasting another."""
+    """Replace the source by pasting another. The editor has it when this returns."""
+    editor = page.locator("#editor .cm-content")
+    editor.click()
+    page.keyboard.press("Control+a")
+    # The browser reads the clipboard of the system after the key press, sometimes after the next click.
+    editor.evaluate(
+        """(element, text) => {
+            const clipboardData = new DataTransfer();
+            clipboardData.setData("text/plain", text);
+            const options = { clipboardData, bubbles: true, cancelable: true };
+            element.dispatchEvent(new ClipboardEvent("paste", options));
+        }""",
+        source,
+    )
+
+
+def paste_source(page: Page, source: str) -> None:
+    """Replace the source by the text of the clipboard."""
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.evaluate("text => navigator.clipboard.writeText(text)", source)
     page.locator("#editor .cm-content").click()

@@ -54,6 +54,23 @@ def test_only_a_loopback_server_insists_on_its_own_names() -> None:
     assert Settings(host="0.0.0.0", hosts="a.org, b.org").trusted_hosts == ["a.org", "b.org"]
 
 
+@pytest.mark.parametrize(
+    ("settings", "seconds"),
+    [
+        (Settings(), 600),
+        (Settings(host="0.0.0.0"), 30),
+        (Settings(proxies="10.0.0.1"), 30),
+        (Settings(proxies="127.0.0.1", account_header="X-User"), 30),
+        (Settings(oidc_issuer="https://a.org", oidc_client_id="a", public_url="https://b.org"), 30),
+        (Settings(broker_url="amqp://a.org"), 30),
+        (Settings(wall_limit_seconds=7), 7),
+    ],
+)
+def test_a_server_for_its_own_user_lets_compilations_take_long(settings: Settings, seconds: float) -> None:
+    limits = compilation_sandbox(settings).limits
+    assert (limits.wall_seconds, limits.cpu_seconds) == (seconds, seconds + 5)
+
+
 def test_the_page_of_the_settings_is_up_to_date() -> None:
     page = settings_page()
     for field in dataclasses.fields(Settings):

@@ -67,8 +67,8 @@ class _Slot:
 
     @property
     def wall_seconds(self) -> float:
-        """The time limit of a job."""
-        return self.runner.sandbox.settings.limits.wall_seconds
+        """The longest time of a job."""
+        return self.runner.sandbox.settings.limits.most_wall_seconds
 
 
 class Health:

@@ -19,7 +19,7 @@ from explorer.pipeline.errors import UserError
 from explorer.pipeline.fake_gpu import CompiledProgram, NeedsValue, Recorder, TooManyLaunches
 from explorer.pipeline.import_stubs import HINT, NeedsModule, missing_modules, stub_attributes
 from explorer.pipeline.output import Output
-from explorer.pipeline.time_limit import script_seconds
+from explorer.pipeline.time_limit import own_seconds, script_seconds
 from explorer.pipeline.user_files import package_of, user_files
 from explorer.pipeline.user_source import SOURCE_FILE
 
@@ -28,6 +28,9 @@ PACKAGES = ("torch", "triton", "numpy", "packaging", "einops", "tabulate")
 
 #: The most notes about assumed numbers.
 MOST_ASSUMED = 8
+
+#: A timer of less than a microsecond would be none.
+_SHORTEST_TIMER_SECONDS = 0.01
 
 
 class _TooLong(BaseException):
@@ -209,7 +212,12 @@ class Script:
                 "triton-explorer push kernels --to ADDRESS. The operator sets the limit with "
                 "TRITON_EXPLORER_TORCH_COMPILE_WALL_LIMIT_SECONDS."
             )
-        self._report(error, "note" if found else "error", f"{stopped} {kept}", hint)
+        if found:
+            self._report(error, "note", f"{stopped} {kept}", hint)
+        else:  # A line that takes long is not wrong: the message names it.
+            line = diagnostic_at(error).line
+            where = f" Line {line} of the source was being executed." if line else ""
+            self.diagnostics.append(Diagnostic("error", f"{stopped} {kept}{where}", hint=hint))
 
     def _report(self, error: BaseException, severity: Severity, message: str, hint: str = "") -> None:
         place = diagnostic_at(error)
@@ -223,9 +231,13 @@ class Script:
 @contextlib.contextmanager
 def _time_limit() -> Iterator[None]:
     """Raise `_TooLong` in the script when its time is over, so that time to compile remains."""
+    end = own_seconds() + script_seconds()
 
     def stop(_signal: int, _frame: object) -> None:
-        raise _TooLong
+        remaining = end - own_seconds()
+        if remaining <= 0:
+            raise _TooLong
+        signal.setitimer(signal.ITIMER_REAL, max(remaining, _SHORTEST_TIMER_SECONDS))
 
     previous_handler = signal.signal(signal.SIGALRM, stop)
     previous_timer = signal.setitimer(signal.ITIMER_REAL, script_seconds())

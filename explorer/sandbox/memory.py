@@ -1,4 +1,4 @@
-"""The memory limit of a job, enforced by the job's keeper. Jail side.
+"""The memory limit of a job, enforced by the job's keeper, together with the time limit. Jail side.
 
 The keeper is the parent of the warden. It is outside the job's process namespace, and keeps the
 capabilities of the job's user namespace, so a job can neither see nor signal, trace or limit the keeper. The
@@ -24,6 +24,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from explorer.sandbox import linux
+from explorer.sandbox.job_time import JobTime
 from explorer.sandbox.settings import GIB, MIB, Limits
 
 #: The highest rate at which one processor can fill new memory.
@@ -109,8 +110,10 @@ class JobMemory:
 def enforce(memory: JobMemory, limits: Limits, warden: int, link: socket.socket) -> None:
     """Watch the job from its beginning to the end of its warden. Stop the job if it exceeds its memory limit.
 
-    The warden sends the number of the worker over `link` when the job begins. If the job exceeds the limit,
-    the warden receives the number of bytes, and reports them when all processes of the job have ended.
+    The warden sends the number of the worker over `link` when the job begins. If the job exceeds the memory
+    limit, the warden receives `memory` with the number of bytes, and reports them when all processes of the
+    job have ended. If the job exceeds the time limit, the warden receives `time` with the elapsed seconds and
+    the seconds in which the job waited for a processor, and stops the job.
     """
     warden_end = os.pidfd_open(warden)
     poller = select.poll()
@@ -124,12 +127,17 @@ def enforce(memory: JobMemory, limits: Limits, warden: int, link: socket.socket)
     linux.respond_quickly()
     fill_rate = _FILL_BYTES_PER_SECOND * (os.cpu_count() or 1)
     poller.unregister(link)
+    job_time: JobTime | None = JobTime(limits, memory.processes)
     while (used := memory.used_bytes()) <= limits.memory_bytes:
         wait = (limits.memory_bytes - used) / fill_rate
         if poller.poll(1000 * min(max(wait, _SHORTEST_WAIT_SECONDS), _LONGEST_WAIT_SECONDS)):
             return
+        if job_time and (seconds := job_time.exceeded()):
+            job_time = None
+            with contextlib.suppress(OSError):
+                link.send(b"time %.2f %.2f" % seconds)
     with contextlib.suppress(OSError):
-        link.send(b"%d" % used)
+        link.send(b"memory %d" % used)
     report_end = time.monotonic() + _REPORT_SHARE * limits.memory_bytes / fill_rate
     while True:
         memory.kill(spared=int(begin) if time.monotonic() < report_end else 0)

@@ -14,12 +14,15 @@ KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
 
+_WAITING_FACTOR = 4
+
 
 @dataclass(frozen=True)
 class Limits:
     """The resource limits of one job. The jail enforces them; the web side has a separate deadline.
 
-    `wall_setting` is the name of the operator's setting of `wall_seconds`, for messages.
+    `wall_seconds` leave out the time in which the job waits for a processor. They are at most
+    `most_wall_seconds` of real time. `wall_setting` is the name of the operator's setting, for messages.
 
     `memory_bytes` bounds the sum of the memory that all processes of a job use. With `limits_address_space`,
     it also bounds the address space of each process beyond what the warm zygote has mapped. CUDA reserves
@@ -32,7 +35,7 @@ class Limits:
 
     wall_seconds: float = 30.0
     wall_setting: str = ""
-    cpu_seconds: int = 25
+    cpu_seconds: int = 35
     memory_bytes: int = 4 * GIB
     processes: int = 64
     open_files: int = 256
@@ -46,6 +49,11 @@ class Limits:
     opens_sockets: bool = False
     shares_memory: bool = False
     owns_processes: bool = True
+
+    @property
+    def most_wall_seconds(self) -> float:
+        """The longest time of a job that waits for a processor."""
+        return _WAITING_FACTOR * self.wall_seconds
 
 
 def default_slots() -> int:

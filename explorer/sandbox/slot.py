@@ -111,7 +111,7 @@ class Slot:
             SlotBroken: the jail is gone, or the job's processes were killed before they emitted a result.
                 Another slot may retry the job unless events other than progress were delivered.
         """
-        deadline = time.monotonic() + self._settings.limits.wall_seconds + _GRACE_SECONDS
+        deadline = time.monotonic() + self._settings.limits.most_wall_seconds + _GRACE_SECONDS
         started = time.monotonic()
         problem: Diagnostic | None = None
         reason: StopReason | None
@@ -210,12 +210,12 @@ class Slot:
             if is_cancelled():
                 raise _JobEnded("canceled", CANCELED)
             if time.monotonic() > deadline:
-                seconds = self._settings.limits.wall_seconds
+                seconds = self._settings.limits.most_wall_seconds
                 raise _JobEnded(
                     "time",
                     Diagnostic(
                         "error",
-                        f"The job was stopped after {seconds:g} seconds, its time limit.",
+                        f"The job was stopped after {seconds:g} seconds, the longest time of a job.",
                         hint="Check for an endless loop, remove unneeded code, or reduce the sizes.",
                     ),
                 )

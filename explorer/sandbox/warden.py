@@ -1,8 +1,8 @@
 """The first process of a job's namespace: it starts the worker, survives a crash of the worker, and reports.
 
-The warden keeps the beginning and the end of the output, enforces the limit of time, and emits the last
-events: the output as logs, a crash or an exceeded limit as a diagnostic, then Done. When the warden ends, all
-processes of the job end. Its keeper enforces the limit of memory (see `memory`).
+The warden keeps the beginning and the end of the output, and emits the last events: the output as logs, a
+crash or an exceeded limit as a diagnostic, then Done. When the warden ends, all processes of the job end. Its
+keeper enforces the limits of memory and time (see `memory`).
 """
 
 from __future__ import annotations
@@ -29,12 +29,16 @@ CANCEL_LINE = b"\x18\n"
 
 _CRASH_LINES = 20
 _VERDICT_BYTES = 4096
+_NOTICED_SECONDS = 0.1
 _OUT_OF_MEMORY = ("std::bad_alloc", "out of memory", "MemoryError", "Cannot allocate memory")
 
 
 @dataclass(frozen=True)
 class TimeExceeded:
-    """The job ran for its wall time."""
+    """The keeper found that the time of the job is over, and how long it has waited for a processor."""
+
+    elapsed_seconds: float
+    waited_seconds: float
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,9 @@ class Warden:
             else:
                 reason = "time" if isinstance(exceeded, TimeExceeded) else "memory"
                 end = describe_limit(exceeded, self._limits, where)
-            self._report_end(replace(end, line=where.line), reason, output, error)
+            # A line that takes long is not wrong: the message names it.
+            line = 0 if isinstance(exceeded, TimeExceeded) else where.line
+            self._report_end(replace(end, line=line), reason, output, error)
         os._exit(0)
 
     def _watch(self, child: int, verdict: int, output: BoundedPipe) -> TimeExceeded | MemoryExceeded | None:
@@ -116,12 +122,7 @@ class Warden:
         for descriptor in (verdict, output.descriptor, worker_end, self._link.fileno()):
             poller.register(descriptor, select.POLLIN)
         while True:
-            timeout = None
-            if self._started is not None:
-                timeout = self._started + self._limits.wall_seconds - time.monotonic()
-                if timeout <= 0:
-                    return TimeExceeded()
-            ready = {descriptor for descriptor, _ in poller.poll(timeout and timeout * 1000)}
+            ready = {descriptor for descriptor, _ in poller.poll()}
             if output.descriptor in ready and not output.read():
                 poller.unregister(output.descriptor)
             if verdict in ready and not self._take_verdict(verdict, child):
@@ -129,7 +130,10 @@ class Warden:
             if self._has_verdict():
                 return None
             if self._link.fileno() in ready:  # The keeper writes before it kills.
-                return MemoryExceeded(int(self._link.recv(64)))
+                what, *figures = self._link.recv(64).split()
+                return (
+                    TimeExceeded(*map(float, figures)) if what == b"time" else MemoryExceeded(int(figures[0]))
+                )
             if worker_end in ready:
                 return None
 
@@ -180,11 +184,19 @@ def describe_limit(
             f"{limits.memory_bytes // MIB:,} MiB.",
             hint="Use smaller tensors. The compiler rarely depends on their sizes.",
         )
-    limit = round(limits.wall_seconds * 1000)
-    ends = [*(began for _, began in where.steps[1:]), limit]
+    elapsed = round(exceeded.elapsed_seconds * 1000)
+    ends = [*(began for _, began in where.steps[1:]), elapsed]
     durations = {what: end - began for (what, began), end in zip(where.steps, ends, strict=False)}
     longest = max(durations, key=lambda what: durations[what], default="")
-    message = f"The job was stopped after {limits.wall_seconds:g} seconds, its time limit."
+    message = (
+        f"The job was stopped after {exceeded.elapsed_seconds:.1f} seconds. "
+        f"The time limit is {limits.wall_seconds:g} seconds"
+    )
+    if exceeded.waited_seconds >= _NOTICED_SECONDS:
+        message += f", without the {exceeded.waited_seconds:.1f} seconds of waiting for a processor"
+    message += "."
+    if where.line and longest == "the script":
+        message += f" Line {where.line} of the source was being executed."
     if longest:
         message += f" The longest step was {longest}: {durations[longest] / 1000:.1f} s."
     advice = (

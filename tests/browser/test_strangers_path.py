@@ -11,6 +11,7 @@ from actions import (
     Visitor,
     expect_fits,
     expect_stage,
+    paste_source,
     set_source,
     wait_for_result,
 )
@@ -47,7 +48,7 @@ def search(page: Page, title: str, text: str) -> Locator:
 
 
 def compiled_softmax(page: Page) -> None:
-    set_source(page, SOFTMAX)
+    paste_source(page, SOFTMAX)
     expect(page.locator("#subject b")).to_have_text("softmax_kernel", timeout=COMPILE_TIMEOUT_MS)
     wait_for_result(page)
 
@@ -138,9 +139,11 @@ def test_a_cancelled_compilation_leaves_nothing_half_there(
     # Its syntax tree is there long before the rest, and is shown at once.
     set_source(page, own(WAITING))
     expect(page.locator("#subject b")).to_have_text("kernel", timeout=COMPILE_TIMEOUT_MS)
+    state = page.locator("status-bar .state")
+    expect(state).to_have_text("compiling, reached Python AST")
+    expect(page.locator("status-bar .elapsed")).to_have_text(re.compile(r"[1-9]\d* s"))
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator("#subject b")).to_have_text("matmul_kernel")
-    state = page.locator("status-bar .state")
     expect(state).to_have_text(re.compile(r"complete in [\d.]+ \w+, edited since"))
     expect(page.locator("pane-resources")).to_contain_text("Registers per thread")
     expect(page).to_have_url(before)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 import torch
 
 from explorer.model import AssumedNumber, Diagnostic, Inspection, Request, Specialized, Stage
@@ -148,12 +149,39 @@ def test_a_script_reads_the_machine_code_of_its_launch():
     assert found.output == "True\n"
 
 
-def test_a_script_that_takes_long_is_stopped_and_its_launches_are_kept(monkeypatch):
+@pytest.fixture
+def short_time(monkeypatch):
+    """Half a second for a script, without what the first script of a process imports."""
+    assert load(SCALE + "scale[(1,)](x, 3, BLOCK=64)\n", HOPPER).diagnostics == []
     monkeypatch.setattr("explorer.pipeline.time_limit._script_seconds", 0.5)
+
+
+@pytest.mark.usefixtures("short_time")
+def test_a_script_that_takes_long_is_stopped_and_its_launches_are_kept():
     found = load(SCALE + "while True:\n    scale[(1,)](x, 3, BLOCK=64)\n", HOPPER)
     (note,) = found.diagnostics
     assert note.severity == "note"
     assert "stopped after 0.5 seconds. Its launches until then are kept." in note.message
+    assert len(found.launches) == 1
+
+
+@pytest.mark.usefixtures("short_time")
+def test_a_line_that_takes_long_is_named_and_not_marked():
+    found = load(SCALE + "while True: pass\n", HOPPER)
+    (error,) = found.diagnostics
+    assert error.message == (
+        "The script was stopped after 0.5 seconds. It had made no launch. "
+        f"Line {SCALE.count(chr(10)) + 1} of the source was being executed."
+    )
+    assert (error.severity, error.line) == ("error", 0)
+
+
+@pytest.mark.usefixtures("short_time")
+def test_a_script_may_wait_for_a_processor(monkeypatch):
+    clock = iter([0.0, 0.1])
+    monkeypatch.setattr("explorer.pipeline.script.own_seconds", lambda: next(clock, 0.2))
+    found = load(SCALE + "import time\ntime.sleep(0.9)\nscale[(1,)](x, 3, BLOCK=64)\n", HOPPER)
+    assert found.diagnostics == []
     assert len(found.launches) == 1
 
 

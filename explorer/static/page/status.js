@@ -16,6 +16,10 @@ import { store } from "../core/store.js";
 import { html, nothing, render } from "../core/template.js";
 
 class StatusBar extends HTMLElement {
+  /** When this page has first seen each compilation run. @type {WeakMap<Result, number>} */
+  #began = new WeakMap();
+  #timer = 0;
+
   connectedCallback() {
     this.setAttribute("role", "contentinfo");
     this.setAttribute("aria-label", "Result");
@@ -79,15 +83,25 @@ class StatusBar extends HTMLElement {
     const more = remarks.length ? opener("log", remarks.join(", ")) : nothing;
     const explained = latest && !run && !sending && !problem && !typed;
     const whole = outcome === "complete" ? "passes" : "log";
+    const seconds = run?.result.document.status === "running" ? this.#secondsOf(run.result) : 0;
     render(
       html`<span class="state is-${name}" role="status">${explained ? opener(whole, words, "figure") : words}</span
-        ><button type="button" class="link" ?hidden=${!(run || sending)} @click=${cancel}>Cancel</button
+        >${seconds ? html`<span class="elapsed">${seconds} s</span>` : nothing}<button type="button" class="link" ?hidden=${!(run || sending)} @click=${cancel}>Cancel</button
         ><span class="facts">${resources ? factsOf(resources) : nothing}</span
         >${onward}${more}<a class="permalink" href=${latest ? address + location.hash : nothing}
           >${address}</a
         >`,
       this,
     );
+  }
+
+  /** The whole seconds for which a compilation runs. They are drawn again. @param {Result} result */
+  #secondsOf(result) {
+    const began = this.#began.get(result) ?? performance.now();
+    this.#began.set(result, began);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.draw(), 1000);
+    return Math.floor((performance.now() - began) / 1000);
   }
 }
 
@@ -105,12 +119,20 @@ function errorWords({ line, message }) {
 }
 
 /** @param {Result} result of a compilation that has not ended */
-function stateWords({ document: { status, queue_position: position, waits_for: lacking }, progress }) {
-  if (status !== "queued") return progress || "compiling";
+function stateWords({ document, progress }) {
+  const { status, queue_position: position, waits_for: lacking } = document;
+  if (status !== "queued") return progress || stepWords(document);
   if (lacking) return `waiting: ${lacking}`;
   // A client has one program with torch.compile executed at a time, and the first one starts a sandbox.
   if (position === 1 && isInspecting()) return "inspecting the source";
   return position ? positionWords(position) : "waiting in the queue";
+}
+
+/** The step of a running compilation. @param {CompilationDocument} document */
+function stepWords({ stages, specialization, request }) {
+  const reached = stages.at(-1);
+  if (reached) return `compiling, reached ${reached.title}`;
+  return specialization || request.edits ? "compiling" : "executing the script";
 }
 
 /** A button that opens a pane. @param {string} pane @param {unknown} words @param {"link" | "figure"} [look] */
