@@ -114,7 +114,8 @@ def test_the_editor_keeps_what_was_typed_and_takes_examples(page: Page) -> None:
     expect(page.locator("#editor .cm-content")).to_contain_text("def scale(")
     wait_for_result(page)
 
-    # The typed source is there on the next visit.
+    # The typed source is there on the next visit. A mouse over the editor would load its commands at once.
+    page.mouse.move(0, 0)
     page.goto("/")
     wait_for_result(page)
     expect(page.locator("#subject b")).to_have_text("scale")

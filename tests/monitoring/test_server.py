@@ -218,7 +218,9 @@ def test_stops_and_failures_are_counted_by_reason(server, endless):
     client = server.client()
     stopped = value_of(server, "triton_explorer_sandbox_stops_total", reason="time")
     exited = value_of(server, "triton_explorer_sandbox_stops_total", reason="exit")
-    assert client.compile(f"{endless}# until the limit\n")[0] == "failed"
+    # Not at the limit of the script, which is half of the limit of the job.
+    blocked = "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])\n"
+    assert client.compile(f"{blocked}{endless}")[0] == "failed"
     assert client.compile("import os\nos._exit(4)")[0] == "failed"
     assert value_of(server, "triton_explorer_sandbox_stops_total", reason="time") == stopped + 1
     assert value_of(server, "triton_explorer_sandbox_stops_total", reason="exit") == exited + 1
